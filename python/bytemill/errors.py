@@ -1,0 +1,67 @@
+"""The errors of this library, each a subclass of the builtin that tiktoken raises in the same place.
+
+Code that catches `ValueError` or `KeyError` keeps working, and `args` hold what tiktoken's hold; code that
+wants to know more catches the class and reads its attributes. All of them can be pickled, so they cross
+process pools.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DisallowedSpecialTokenError",
+    "InternalError",
+    "PatternError",
+    "UnknownEncodingError",
+    "UnknownTokenError",
+    "UnsupportedPatternError",
+    "VocabularyError",
+]
+
+
+class PatternError(ValueError):
+    """A split pattern that does not compile, can match the empty string or fails while it matches."""
+
+
+class UnsupportedPatternError(PatternError):
+    """A split pattern that the compiled engine does not take: `Encoding` then tries the `regex` package."""
+
+
+class VocabularyError(ValueError):
+    """Tokens, ranks or special tokens that make no vocabulary, or a file of them that cannot be read."""
+
+
+class UnknownEncodingError(ValueError):
+    """A name under which no encoding is registered."""
+
+
+class UnknownTokenError(KeyError):
+    """A token id, or the bytes or text of a token, that the vocabulary does not hold."""
+
+
+class InternalError(RuntimeError):
+    """A broken promise inside this library: always a bug worth reporting."""
+
+
+class DisallowedSpecialTokenError(ValueError):
+    """Text contains a special token that the caller did not allow.
+
+    Attributes:
+        token: The special token that was found.
+        start: Where it starts in the text, counted in characters.
+    """
+
+    def __init__(self, token: str, start: int) -> None:
+        self.token = token
+        self.start = start
+        super().__init__(
+            f"Encountered text corresponding to disallowed special token {token!r}.\n"
+            f"If you want this text to be encoded as a special token, "
+            f"pass it to `allowed_special`, e.g. `allowed_special={{{token!r}, ...}}`.\n"
+            f"If you want this text to be encoded as normal text, disable the check for this token "
+            f"by passing `disallowed_special=(enc.special_tokens_set - {{{token!r}}})`.\n"
+            f"To disable this check for all special tokens, pass `disallowed_special=()`.\n"
+        )
+
+    def __reduce__(self) -> tuple[type[DisallowedSpecialTokenError], tuple[str, int]]:
+        # The default would call the class with `args`, the message.
+        return (type(self), (self.token, self.start))

@@ -1,0 +1,88 @@
+"""The `.tiktoken` file: the mergeable tokens in rank order, each a line of base64, a space and the rank.
+
+The pattern and the special tokens are not in the file.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from bytemill.errors import VocabularyError
+from bytemill.formats.atomic import write_atomically
+
+if TYPE_CHECKING:
+    from bytemill.core import Encoding
+
+__all__ = ["format_ranks", "parse_ranks", "save_tiktoken"]
+
+
+def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
+    """Reads the contents of a `.tiktoken` file.
+
+    Stricter than tiktoken where that would take a damaged line for another token: it skips characters that
+    are not base64, reads `1_0` as 10, and lets the last of two equal tokens win.
+
+    Args:
+        contents: The file; empty lines are skipped.
+        source: The name of the file, for messages.
+
+    Returns:
+        Each token's rank, in the order of the lines.
+
+    Raises:
+        VocabularyError: A line does not hold a token and a rank, or repeats one; it names file, line and
+            reason.
+    """
+    ranks: dict[bytes, int] = {}
+    line_of_rank: dict[int, int] = {}
+    for number, line in enumerate(contents.splitlines(), start=1):
+        if not line:
+            continue
+        try:
+            token, rank = parse_line(line, ranks, line_of_rank)
+        except ValueError as error:
+            message = f"Error parsing line {line!r} in {source}: line {number}: {error}"
+            raise VocabularyError(message) from error
+        ranks[token] = rank
+        line_of_rank[rank] = number
+    return ranks
+
+
+def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int]) -> tuple[bytes, int]:
+    """Reads one line, given the lines before; `ValueError` with the reason if it is malformed."""
+    fields = line.split()
+    if len(fields) != 2:
+        message = f"expected a token and a rank, got {len(fields)} fields"
+        raise ValueError(message)
+    if not fields[1].isdigit():
+        message = f"expected a rank in decimal digits, got {fields[1]!r}"
+        raise ValueError(message)
+    token, rank = base64.b64decode(fields[0], validate=True), int(fields[1])
+    if token in ranks:
+        message = f"the token is in line {line_of_rank[ranks[token]]} already"
+        raise ValueError(message)
+    if rank in line_of_rank:
+        message = f"the rank is in line {line_of_rank[rank]} already"
+        raise ValueError(message)
+    return token, rank
+
+
+def format_ranks(mergeable_ranks: dict[bytes, int]) -> bytes:
+    """Gives the contents of the `.tiktoken` file of a vocabulary."""
+    in_order = sorted(mergeable_ranks.items(), key=itemgetter(1))
+    return b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in in_order)
+
+
+def save_tiktoken(encoding: Encoding, path: str | os.PathLike[str]) -> None:
+    """Writes the vocabulary of an encoding as a `.tiktoken` file.
+
+    For a built-in encoding that is the published file, byte for byte; gpt2 was published in another format,
+    see `data_gym`.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    write_atomically(path, format_ranks(encoding._mergeable_ranks))

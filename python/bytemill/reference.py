@@ -1,0 +1,268 @@
+"""Byte pair encoding, defined: the slow and readable code that says what every fast engine here must compute.
+
+Read it from top to bottom. A *token* is a byte string with a number, its id. The 256 single bytes are
+tokens; every further token is the *merge* of two others. *Training* finds the merges: it takes the pair of
+adjacent tokens that occurs most often, makes it a token, and repeats. *Encoding* replays them on new text:
+of all adjacent pairs that are a token together it merges the one with the lowest *rank*, and repeats. Before
+either, a *pattern* cuts the text into *pieces*, roughly words, and no merge reaches across a cut. *Special
+tokens* are cut out before that.
+
+Nothing here is compiled and nothing is clever; the rest of the library is tested against it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from bytemill import special
+from bytemill.errors import UnknownTokenError, VocabularyError
+from bytemill.splitting import Splitter
+
+__all__ = [
+    "ReferenceEncoding",
+    "count_pairs",
+    "merge",
+    "merge_steps",
+    "ranks_of_merges",
+    "split",
+    "train",
+    "train_steps",
+]
+
+Pair: TypeAlias = tuple[int, int]
+Word: TypeAlias = tuple[list[int], int]  # the ids of a piece, and how often the piece occurs
+TieBreak: TypeAlias = Literal["first_seen", "smallest_pair"]
+
+BYTE_TOKENS = [bytes([value]) for value in range(256)]
+WHOLE_TEXT = r"(?s:.+)"  # the pattern that stands for no pattern: one piece
+
+
+def split(text: str, splitter: Splitter) -> list[bytes]:
+    """Cuts a text into its pieces, as UTF-8.
+
+    Surrogates have no UTF-8 form: pairs of them are joined first, and lone ones become U+FFFD.
+    """
+    return [piece.encode() for piece in splitter.split(_repair_surrogates(text))]
+
+
+def _repair_surrogates(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# --- Training -----------------------------------------------------------------------------------------------
+
+
+def count_pairs(ids: list[int], counts: dict[Pair, int] | None = None, weight: int = 1) -> dict[Pair, int]:
+    """Counts the pairs of adjacent ids: [1, 2, 3, 1, 2] has (1, 2) twice, (2, 3) and (3, 1) once.
+
+    Windows overlap: [1, 1, 1] has (1, 1) twice, though only one merge fits.
+
+    Args:
+        ids: The tokens of one piece.
+        counts: Earlier counts, to which these are added in place.
+        weight: How often the piece occurs.
+    """
+    counts = {} if counts is None else counts
+    for pair in pairwise(ids):
+        counts[pair] = counts.get(pair, 0) + weight
+    return counts
+
+
+def merge(ids: list[int], pair: Pair, new_id: int) -> list[int]:
+    """Replaces a pair by a new id, from left to right: [1, 1, 1, 2] with (1, 1) -> 9 becomes [9, 1, 2]."""
+    merged = []
+    position = 0
+    while position < len(ids):
+        if tuple(ids[position : position + 2]) == pair:
+            merged.append(new_id)
+            position += 2
+        else:
+            merged.append(ids[position])
+            position += 1
+    return merged
+
+
+def train(
+    data: str | Mapping[bytes, int] | Iterable[bytes],
+    vocab_size: int,
+    *,
+    pattern: str | None = None,
+    tie_break: TieBreak = "first_seen",
+) -> list[Pair]:
+    """Learns the merges that build a vocabulary.
+
+    Args:
+        data: A text; or pieces, as an iterable or as a mapping from piece to how often it occurs.
+        vocab_size: The number of tokens wanted, the 256 bytes included.
+        pattern: What cuts a text into pieces; without one it is a single piece. Pieces are taken as they are.
+        tie_break: Which of several pairs with the highest count is merged. "first_seen": the one that occurs
+            first, reading the distinct pieces in order of appearance. "smallest_pair": the smallest (left,
+            right).
+
+    Returns:
+        The merges in order: the i-th makes token 256 + i of two earlier ones. Fewer than wanted if no pair
+        is left.
+
+    Raises:
+        ValueError: `vocab_size` is below 256, or there is no such tie-break.
+        PatternError: The pattern does not compile or matches the empty string.
+
+    Complexity:
+        The number of merges times the size of the distinct pieces.
+    """
+    if isinstance(data, str):
+        data = split(data, Splitter(WHOLE_TEXT if pattern is None else pattern))
+    words = [(list(piece), count) for piece, count in Counter(data).items()]
+    return [pair for pair, _ in train_steps(words, vocab_size, tie_break)]
+
+
+def train_steps(
+    words: list[Word], vocab_size: int, tie_break: TieBreak = "first_seen"
+) -> Iterator[tuple[Pair, list[Word]]]:
+    """Trains step by step, yielding each merge with the words as it leaves them; see `train`."""
+    if vocab_size < len(BYTE_TOKENS):
+        message = f"vocab_size must be at least 256, a token for each byte, not {vocab_size}"
+        raise ValueError(message)
+    if tie_break not in ("first_seen", "smallest_pair"):
+        message = f"tie_break must be 'first_seen' or 'smallest_pair', not {tie_break!r}"
+        raise ValueError(message)
+    for new_id in range(len(BYTE_TOKENS), vocab_size):
+        counts: dict[Pair, int] = {}
+        for ids, weight in words:
+            count_pairs(ids, counts, weight)
+        if not counts:
+            return
+        # `max` takes the first of equals, and a dict keeps its keys in the order in which they came.
+        pair = max(counts if tie_break == "first_seen" else sorted(counts), key=counts.__getitem__)
+        words = [(merge(ids, pair, new_id), weight) for ids, weight in words]
+        yield pair, words
+
+
+def ranks_of_merges(merges: Iterable[Pair]) -> dict[bytes, int]:
+    """Builds the vocabulary that merges make: token bytes to rank, which is also the id."""
+    tokens = list(BYTE_TOKENS)
+    for left, right in merges:
+        tokens.append(tokens[left] + tokens[right])
+    return {token: rank for rank, token in enumerate(tokens)}
+
+
+# --- Encoding -----------------------------------------------------------------------------------------------
+
+
+def merge_steps(piece: bytes, ranks: Mapping[bytes, int]) -> Iterator[list[bytes]]:
+    """Merges a piece step by step, yielding its parts: first the single bytes, then what each merge leaves.
+
+    A step merges the two neighbours whose joined bytes have the lowest rank, the leftmost of equals, and
+    only those. It ends when no two neighbours are a token together.
+
+    Complexity:
+        Quadratic in the length of the piece.
+    """
+    parts = [piece[i : i + 1] for i in range(len(piece))]
+    yield parts
+    while mergeable := [
+        (rank, i)
+        for i, (left, right) in enumerate(pairwise(parts))
+        if (rank := ranks.get(left + right)) is not None
+    ]:
+        _, i = min(mergeable)
+        parts = [*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :]]
+        yield parts
+
+
+class ReferenceEncoding:
+    """A vocabulary, special tokens and a pattern: what turns text into ids and back."""
+
+    def __init__(
+        self,
+        mergeable_ranks: Mapping[bytes, int],
+        special_tokens: Mapping[str, int] | None = None,
+        pattern: str | None = None,
+    ) -> None:
+        """Builds an encoding.
+
+        Args:
+            mergeable_ranks: Token bytes to rank, which is both the id and the priority of the merge.
+            special_tokens: Text to id.
+            pattern: What cuts a text into pieces; without one it is a single piece.
+
+        Raises:
+            VocabularyError: A single byte is missing, two tokens share a rank, or a token is empty.
+            PatternError: The pattern does not compile or matches the empty string.
+        """
+        self.mergeable_ranks = dict(mergeable_ranks)
+        self.special_tokens = dict(special_tokens or {})
+        self.splitter = Splitter(WHOLE_TEXT if pattern is None else pattern)
+        self._token_bytes = {rank: token for token, rank in self.mergeable_ranks.items()}
+        if len(self._token_bytes) != len(self.mergeable_ranks):
+            message = "two tokens of the vocabulary have the same rank"
+            raise VocabularyError(message)
+        if missing := [token for token in BYTE_TOKENS if token not in self.mergeable_ranks]:
+            message = f"the vocabulary has no token for the byte {missing[0]!r}"
+            raise VocabularyError(message)
+        if b"" in self.mergeable_ranks or "" in self.special_tokens:
+            message = "a token of the vocabulary is empty"
+            raise VocabularyError(message)
+        for text, token in self.special_tokens.items():
+            self._token_bytes.setdefault(token, text.encode())
+
+    def encode_piece(self, piece: bytes) -> list[int]:
+        """Encodes one piece: as a single token if it is one, else by merging its bytes."""
+        if piece in self.mergeable_ranks:
+            return [self.mergeable_ranks[piece]]
+        *_, parts = merge_steps(piece, self.mergeable_ranks)
+        return [self.mergeable_ranks[part] for part in parts]
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Encodes a text in which special tokens are text like any other."""
+        return [token for piece in split(text, self.splitter) for token in self.encode_piece(piece)]
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: special.AllowedSpecial = frozenset(),
+        disallowed_special: special.DisallowedSpecial = "all",
+    ) -> list[int]:
+        """Encodes a text with its special tokens.
+
+        Args:
+            text: Any string.
+            allowed_special: The special tokens that become ids, the longest of those that start at one place.
+            disallowed_special: Strings whose occurrence is an error; "all" for the special tokens not
+                allowed.
+
+        Raises:
+            DisallowedSpecialTokenError: The text contains a disallowed string.
+            TypeError: See `special.resolve`.
+        """
+        names = self.special_tokens.keys()
+
+        def find(text: str, tokens: special.Tokens, start: int = 0) -> tuple[str, int] | None:
+            return special.find_leftmost(text, names if tokens is None else names & tokens, start)
+
+        allowed, disallowed = special.resolve(names, allowed_special, disallowed_special)
+        text = _repair_surrogates(text)
+        special.check(text, disallowed, names, find)
+        ids: list[int] = []
+        start = 0
+        while found := find(text, allowed, start):
+            token, position = found
+            ids += [*self.encode_ordinary(text[start:position]), self.special_tokens[token]]
+            start = position + len(token)
+        return ids + self.encode_ordinary(text[start:])
+
+    def decode_bytes(self, tokens: Iterable[int]) -> bytes:
+        """Joins the bytes of tokens, special ones among them; `UnknownTokenError` for an id that is none."""
+        tokens = list(tokens)
+        if unknown := [token for token in tokens if token not in self._token_bytes]:
+            message = f"Invalid token for decoding: {unknown[0]}"
+            raise UnknownTokenError(message)
+        return b"".join([self._token_bytes[token] for token in tokens])
+
+    def decode(self, tokens: Iterable[int], errors: str = "replace") -> str:
+        """Decodes tokens to text; for `errors`, bytes that are not UTF-8, see `bytes.decode`."""
+        return self.decode_bytes(tokens).decode(errors=errors)

@@ -1,0 +1,128 @@
+"""The special-token policy: which special tokens become ids, which are an error, which are ordinary text.
+
+One definition for the compiled encoding and for the reference. They differ in how they search a text, so
+the search is passed in. Throughout, a set of tokens that is `None` stands for *all special tokens of the
+encoding*: the common answers ("all allowed", "all disallowed") then cost nothing, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from collections.abc import Set as AbstractSet
+from typing import Literal, NoReturn, TypeAlias
+
+from bytemill.errors import DisallowedSpecialTokenError
+
+__all__ = [
+    "AllowedSpecial",
+    "DisallowedSpecial",
+    "Tokens",
+    "check",
+    "find_leftmost",
+    "raise_disallowed",
+    "resolve",
+]
+
+AllowedSpecial: TypeAlias = Literal["all"] | AbstractSet[str]
+DisallowedSpecial: TypeAlias = Literal["all"] | Collection[str]
+
+# Some special tokens of an encoding; None for all of them.
+Tokens: TypeAlias = AbstractSet[str] | None
+
+# find(text, tokens) -> (token, position): the leftmost, then longest special token among `tokens`.
+Find: TypeAlias = Callable[[str, Tokens], tuple[str, int] | None]
+
+NO_TOKENS: frozenset[str] = frozenset()
+
+
+def resolve(
+    special_tokens: AbstractSet[str], allowed: AllowedSpecial, disallowed: DisallowedSpecial
+) -> tuple[Tokens, Tokens]:
+    """Turns the two arguments of `encode` into two sets.
+
+    Args:
+        special_tokens: The special tokens of the encoding.
+        allowed: "all", or a `set` or `frozenset`; members that are no special tokens have no effect.
+        disallowed: "all" for every special token that is not allowed, or any collection of strings, special
+            tokens or not. An empty collection and `None` disallow nothing. A string other than "all" counts
+            as the collection of its characters.
+
+    Returns:
+        (allowed, disallowed), each a set, or `None` for all special tokens. The two may overlap: a token
+        that is allowed and explicitly disallowed is an error when met.
+
+    Raises:
+        TypeError: `allowed` is neither "all" nor a set; `disallowed` is not iterable.
+
+    Complexity:
+        Constant for "all" and for nothing; otherwise linear in the sets.
+    """
+    allowed_tokens: Tokens
+    if isinstance(allowed, (set, frozenset)):
+        allowed_tokens = allowed
+    elif isinstance(allowed, str) and allowed == "all":
+        allowed_tokens = None
+    else:
+        message = f"allowed_special must be 'all', a set or a frozenset, not {type(allowed).__name__!r}"
+        raise TypeError(message)
+
+    if isinstance(disallowed, str) and disallowed == "all":
+        if allowed_tokens is None:
+            return None, NO_TOKENS
+        return allowed_tokens, special_tokens - allowed_tokens if allowed_tokens else None
+    return allowed_tokens, frozenset(disallowed) if disallowed else NO_TOKENS
+
+
+def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str], find: Find) -> None:
+    """Raises if `text` contains disallowed text.
+
+    Args:
+        text: The text to be encoded.
+        disallowed: As `resolve` returns it.
+        special_tokens: The special tokens of the encoding.
+        find: The search for special tokens; of its result only the token is used.
+
+    Raises:
+        DisallowedSpecialTokenError: A disallowed string occurs: the leftmost one, the longest of those that
+            start there.
+
+    Complexity:
+        One search, plus one pass over the text for each disallowed string that is not a special token.
+    """
+    if disallowed is not None and not disallowed:
+        return
+    special = find(text, disallowed)
+    # A token found only after surrogate pairs were joined has position -1 here, and so is still reported.
+    hits = [(text.find(special[0]), special[0])] if special else []
+    if disallowed is not None:
+        other = find_leftmost(text, disallowed - special_tokens)
+        hits += [(other[1], other[0])] if other else []
+    if hits:
+        start, token = min(hits, key=lambda hit: (hit[0], -len(hit[1])))
+        raise_disallowed(token, start)
+
+
+def raise_disallowed(token: str, start: int) -> NoReturn:
+    """Raises the error for the disallowed `token` found at character `start` of a text."""
+    raise DisallowedSpecialTokenError(token, start)
+
+
+def find_leftmost(text: str, tokens: Iterable[str], start: int = 0) -> tuple[str, int] | None:
+    """Finds the leftmost of some strings; where several start there, the longest.
+
+    Args:
+        text: The text to search.
+        tokens: What to search for, in any order.
+        start: Character position to begin at.
+
+    Returns:
+        (token, character position), or `None`.
+
+    Complexity:
+        One pass over the text for each token.
+    """
+    found = [(position, -len(token), token) for token in tokens if (position := text.find(token, start)) >= 0]
+    if not found:
+        return None
+    position, _, token = min(found)
+    return token, position

@@ -1,0 +1,160 @@
+//! The published vocabularies, as merge tables inside the library: no file and no network at run time.
+//!
+//! `README.md` beside this file says where the tables come from, what their format is and how to derive them again.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::error::VocabularyError;
+use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::vocabulary::Vocabulary;
+
+/// A published vocabulary. Several encodings may share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    /// gpt2 and `r50k_base`.
+    R50k,
+    /// `p50k_base` and `p50k_edit`: r50k, a hole at 50256, and runs of spaces.
+    P50k,
+    /// `cl100k_base`.
+    Cl100k,
+    /// `o200k_base` and `o200k_harmony`.
+    O200k,
+}
+
+/// A table's merges make tokens from this id on.
+struct Segment {
+    table: &'static [u8],
+    first_made: TokenId,
+}
+
+const R50K: Segment = Segment {
+    table: include_bytes!("r50k.merges"),
+    first_made: 256,
+};
+const P50K: Segment = Segment {
+    table: include_bytes!("p50k.merges"),
+    first_made: 50_257,
+};
+const CL100K: Segment = Segment {
+    table: include_bytes!("cl100k.merges"),
+    first_made: 256,
+};
+const O200K: Segment = Segment {
+    table: include_bytes!("o200k.merges"),
+    first_made: 256,
+};
+
+impl Builtin {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::R50k, Self::P50k, Self::Cl100k, Self::O200k];
+
+    /// The name of its table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::R50k => "r50k",
+            Self::P50k => "p50k",
+            Self::Cl100k => "cl100k",
+            Self::O200k => "o200k",
+        }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|builtin| builtin.name() == name)
+    }
+
+    /// The vocabulary, built once and shared for as long as anyone holds it.
+    ///
+    /// # Errors
+    /// [`VocabularyError`] if the table in the library is damaged.
+    ///
+    /// # Complexity
+    /// O(total bytes) for the first holder.
+    pub fn vocabulary(self) -> Result<Arc<Vocabulary>, VocabularyError> {
+        static SHARED: [Mutex<Weak<Vocabulary>>; 4] = [const { Mutex::new(Weak::new()) }; 4];
+        // A panic while building leaves nothing half-done behind the lock.
+        let mut shared = SHARED[self as usize]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(vocabulary) = shared.upgrade() {
+            return Ok(vocabulary);
+        }
+        let segments: &[Segment] = match self {
+            Self::R50k => &[R50K],
+            Self::P50k => &[R50K, P50K],
+            Self::Cl100k => &[CL100K],
+            Self::O200k => &[O200K],
+        };
+        let vocabulary = Arc::new(build(segments)?);
+        *shared = Arc::downgrade(&vocabulary);
+        Ok(vocabulary)
+    }
+}
+
+fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
+    let mut byte_tokens = [NO_TOKEN; 256];
+    let mut merges = Vec::new();
+    for segment in segments {
+        let table = Table::read(segment.table)?;
+        for (id, byte) in (0..).zip(table.bytes) {
+            byte_tokens[usize::from(*byte)] = id;
+        }
+        merges.reserve(table.count);
+        merges.extend((segment.first_made..).zip(table.pairs()));
+    }
+    Vocabulary::from_merges(&byte_tokens, merges.into_iter())
+}
+
+/// A merge table as it lies in the library.
+struct Table<'a> {
+    count: usize,
+    bits: u32,
+    bytes: &'a [u8; 256],
+    packed: &'a [u8],
+}
+
+impl<'a> Table<'a> {
+    fn read(table: &'a [u8]) -> Result<Self, VocabularyError> {
+        let header = || {
+            let rest = table.strip_prefix(b"BMT1")?;
+            let (count, rest) = rest.split_first_chunk::<4>()?;
+            let (bits, rest) = rest.split_first()?;
+            let (bytes, packed) = rest.split_first_chunk::<256>()?;
+            let count = u32::from_le_bytes(*count) as usize;
+            Some(Self {
+                count,
+                bits: u32::from(*bits),
+                bytes,
+                packed,
+            })
+        };
+        let table = header().ok_or(VocabularyError::BadTable("its header is damaged"))?;
+        if !(8..=32).contains(&table.bits)
+            || table.packed.len() != (2 * table.count * table.bits as usize).div_ceil(8)
+        {
+            return Err(VocabularyError::BadTable(
+                "its length is not that of its pairs",
+            ));
+        }
+        Ok(table)
+    }
+
+    /// The pairs, unpacked.
+    fn pairs(&self) -> impl Iterator<Item = Pair> {
+        let mut bytes = self.packed.iter();
+        let (mut window, mut filled) = (0_u64, 0);
+        let bits = self.bits;
+        let mut id = move || {
+            while filled < bits {
+                window |= u64::from(bytes.next().copied().unwrap_or(0)) << filled;
+                filled += 8;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits are kept")]
+            let id = (window & ((1 << bits) - 1)) as TokenId;
+            window >>= bits;
+            filled -= bits;
+            id
+        };
+        (0..self.count).map(move |_| Pair::new(id(), id()))
+    }
+}

@@ -1,0 +1,99 @@
+//! Many texts at once, on several threads.
+//!
+//! Threads live as long as the call: nothing is left behind that a fork could lose or a shutdown could wait for.
+//! Work is handed out item by item, a few at a time, so that one long item delays no other.
+
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::checkpoint::{self, Checkpoint, Interrupted};
+
+/// How often the calling thread looks at the checkpoint while others still work.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// `work(item)` for each item, in order, on at most `threads` threads; the first failing item's error.
+///
+/// The calling thread works too, and looks at the checkpoint while it waits for the others.
+///
+/// # Errors
+/// The error of the first item that fails.
+pub fn map<T, R, E>(
+    items: &[T],
+    threads: usize,
+    checkpoint: &dyn Checkpoint,
+    work: impl Fn(&T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E>
+where
+    T: Sync,
+    R: Send + Sync,
+    E: Send + Sync + From<Interrupted>,
+{
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = threads.min(cores).min(items.len());
+    if threads <= 1 {
+        return items.iter().map(work).collect();
+    }
+    // Small shares even out long items; sixteen a thread keep the counter cool.
+    let share = (items.len() / (threads * 16)).clamp(1, 64);
+    let results: Vec<OnceLock<Result<R, E>>> = items.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let running = AtomicUsize::new(threads - 1);
+    let work_on = || {
+        loop {
+            let start = next.fetch_add(share, Ordering::Relaxed);
+            if start >= items.len() {
+                break;
+            }
+            let end = items.len().min(start + share);
+            for (item, result) in items[start..end].iter().zip(&results[start..end]) {
+                let outcome = checkpoint::pass(checkpoint)
+                    .map_err(E::from)
+                    .and_then(|()| work(item));
+                let failed = outcome.is_err();
+                // Each place is written once, by the thread that took it.
+                let _ = result.set(outcome);
+                if failed {
+                    // Later items no longer matter; earlier ones are taken already.
+                    next.store(items.len(), Ordering::Relaxed);
+                    return;
+                }
+            }
+        }
+    };
+    let caller = thread::current();
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| {
+                let _leave = Leave {
+                    running: &running,
+                    caller: &caller,
+                };
+                work_on();
+            });
+        }
+        work_on();
+        while running.load(Ordering::Acquire) > 0 && !checkpoint.should_stop() {
+            thread::park_timeout(WAIT);
+        }
+    });
+    results
+        .into_iter()
+        .map(|result| result.into_inner().unwrap_or(Err(E::from(Interrupted))))
+        .collect()
+}
+
+/// Tells the caller that a worker is done, however it ends.
+struct Leave<'a> {
+    running: &'a AtomicUsize,
+    caller: &'a thread::Thread,
+}
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::Release);
+        self.caller.unpark();
+    }
+}

@@ -1,0 +1,182 @@
+//! Encoding and decoding whole texts: special tokens, then pieces, then merges, into one flat list of ids.
+
+pub mod batch;
+pub mod special;
+mod unstable;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::{DecodeError, EncodeError};
+use crate::merge;
+use crate::split::Splitter;
+use crate::token::TokenId;
+use crate::vocabulary::Vocabulary;
+use special::{Allowed, SpecialTokens};
+
+/// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
+#[derive(Debug)]
+pub struct Encoder {
+    vocabulary: Arc<Vocabulary>,
+    special_tokens: SpecialTokens,
+    splitter: Splitter,
+}
+
+impl Encoder {
+    /// Puts the parts together.
+    pub fn new(
+        vocabulary: Arc<Vocabulary>,
+        special_tokens: SpecialTokens,
+        splitter: Splitter,
+    ) -> Self {
+        Self {
+            vocabulary,
+            special_tokens,
+            splitter,
+        }
+    }
+
+    /// Its vocabulary.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// Its special tokens.
+    pub fn special_tokens(&self) -> &SpecialTokens {
+        &self.special_tokens
+    }
+
+    /// Its splitter.
+    pub fn splitter(&self) -> &Splitter {
+        &self.splitter
+    }
+
+    /// Appends the ids of `text`, taking special tokens for ordinary text.
+    ///
+    /// # Errors
+    /// [`EncodeError`]; with a native pattern only [`EncodeError::Interrupted`].
+    ///
+    /// # Complexity
+    /// O(n log n) for n bytes with a native pattern.
+    pub fn encode_ordinary(
+        &self,
+        text: &str,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        self.encode_stretch(text, ids, checkpoint).map(|_| ())
+    }
+
+    /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special
+    /// tokens is split by itself, as if it were a whole text.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    pub fn encode(
+        &self,
+        text: &str,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        self.encode_to_last_piece(text, allowed, ids, checkpoint)
+            .map(|_| ())
+    }
+
+    /// As [`encode`](Self::encode); answers how many ids at the end come from the last piece: 0 after a special token.
+    fn encode_to_last_piece(
+        &self,
+        text: &str,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, EncodeError> {
+        let mut place = 0;
+        let mut last_piece = 0;
+        loop {
+            let special = self.special_tokens.find(text, place, allowed);
+            let end = special.map_or(text.len(), |found| found.start);
+            if end > place {
+                last_piece = self
+                    .encode_stretch(&text[place..end], ids, checkpoint)?
+                    .unwrap_or(last_piece);
+            }
+            match special {
+                Some(found) => {
+                    ids.push(found.id);
+                    last_piece = 0;
+                    place = end + found.text.len();
+                }
+                None => return Ok(last_piece),
+            }
+        }
+    }
+
+    /// Appends the ids of a text without special tokens; answers how many the last piece has, if there is a piece.
+    fn encode_stretch(
+        &self,
+        text: &str,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<usize>, EncodeError> {
+        let bytes = text.as_bytes();
+        let mut pieces = self.splitter.pieces(text);
+        let mut chunk: Vec<Range<usize>> = Vec::new();
+        let mut last_piece = None;
+        while pieces.next_chunk(&mut chunk)? {
+            checkpoint::pass(checkpoint)?;
+            let mut before_last = ids.len();
+            for piece in chunk.drain(..) {
+                before_last = ids.len();
+                merge::encode_piece(&self.vocabulary, &bytes[piece], ids, checkpoint)?;
+            }
+            last_piece = Some(ids.len() - before_last);
+        }
+        Ok(last_piece)
+    }
+
+    /// Appends the ids of one piece.
+    ///
+    /// # Errors
+    /// As [`merge::encode_piece`].
+    pub fn encode_piece(
+        &self,
+        piece: &[u8],
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        merge::encode_piece(&self.vocabulary, piece, ids, checkpoint)
+    }
+
+    /// The bytes of a token, special or not. An id that is both is the ordinary token.
+    pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
+        self.vocabulary
+            .bytes(id)
+            .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
+    }
+
+    /// The bytes that `ids` stand for.
+    ///
+    /// # Errors
+    /// [`DecodeError::UnknownToken`] for the first id that is no token.
+    ///
+    /// # Complexity
+    /// O(ids + bytes).
+    pub fn decode(
+        &self,
+        ids: &[TokenId],
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Vec<u8>, DecodeError> {
+        /// Some tenths of a millisecond.
+        const IDS_PER_CHECK: usize = 1 << 15;
+        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        for ids in ids.chunks(IDS_PER_CHECK) {
+            checkpoint::pass(checkpoint)?;
+            for &id in ids {
+                bytes.extend_from_slice(self.token_bytes(id).ok_or(DecodeError::UnknownToken(id))?);
+            }
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,154 @@
+//! Special tokens: where does the text hold one, and which may be found?
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+
+use crate::error::VocabularyError;
+use crate::token::TokenId;
+
+/// The special tokens of an encoding: texts with ids of their own.
+#[derive(Debug, Default)]
+pub struct SpecialTokens {
+    texts: Vec<String>,
+    ids: Vec<TokenId>,
+    by_text: HashMap<String, usize>,
+    by_id: HashMap<TokenId, usize>,
+    /// Finds the longest special token at the first place that holds one.
+    finder: Option<AhoCorasick>,
+    /// For each special token, those that are a proper start of it, longest first.
+    starts: Vec<Vec<usize>>,
+}
+
+/// Which special tokens a search may find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Every special token.
+    All,
+    /// Those with `true` at their place in [`SpecialTokens`].
+    Some(Vec<bool>),
+    /// No special token.
+    Nothing,
+}
+
+/// A special token in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// The byte where it starts.
+    pub start: usize,
+    /// Its text.
+    pub text: &'a str,
+    /// Its id.
+    pub id: TokenId,
+}
+
+impl SpecialTokens {
+    /// The special tokens `(text, id)`. Of two texts with the same id, decoding gives the first.
+    ///
+    /// # Errors
+    /// [`VocabularyError::EmptySpecialToken`], and [`VocabularyError::TooLarge`] if the search automaton would be.
+    pub fn new(tokens: Vec<(String, TokenId)>) -> Result<Self, VocabularyError> {
+        let mut special = Self::default();
+        for (text, id) in tokens {
+            if text.is_empty() {
+                return Err(VocabularyError::EmptySpecialToken(id));
+            }
+            let index = special.texts.len();
+            special.by_id.entry(id).or_insert(index);
+            if special.by_text.insert(text.clone(), index).is_none() {
+                special.texts.push(text);
+                special.ids.push(id);
+            }
+        }
+        if !special.texts.is_empty() {
+            let finder = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .start_kind(StartKind::Unanchored)
+                .build(&special.texts)
+                .map_err(|_| VocabularyError::TooLarge)?;
+            special.finder = Some(finder);
+            special.starts = special
+                .texts
+                .iter()
+                .map(|text| special.proper_starts(text))
+                .collect();
+        }
+        Ok(special)
+    }
+
+    fn proper_starts(&self, text: &str) -> Vec<usize> {
+        let cuts = text.char_indices().map(|(cut, _)| cut).skip(1);
+        let mut starts: Vec<usize> = cuts
+            .filter_map(|cut| self.by_text.get(&text[..cut]).copied())
+            .collect();
+        starts.reverse();
+        starts
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The text of a special token's id.
+    pub fn text(&self, id: TokenId) -> Option<&str> {
+        self.by_id.get(&id).map(|&index| self.texts[index].as_str())
+    }
+
+    /// The id of a special token's text.
+    pub fn id(&self, text: &str) -> Option<TokenId> {
+        self.by_text.get(text).map(|&index| self.ids[index])
+    }
+
+    /// Allows the special tokens among `texts`; other texts are ignored.
+    pub fn allow<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Allowed {
+        let mut allowed = vec![false; self.texts.len()];
+        let mut count = 0;
+        for text in texts {
+            if let Some(&index) = self.by_text.get(text) {
+                count += usize::from(!allowed[index]);
+                allowed[index] = true;
+            }
+        }
+        match count {
+            0 => Allowed::Nothing,
+            _ if count == self.texts.len() => Allowed::All,
+            _ => Allowed::Some(allowed),
+        }
+    }
+
+    /// The first allowed special token at or after byte `from`; where several start, the longest.
+    ///
+    /// # Complexity
+    /// O(text), times the longest special token where many are found that are not allowed.
+    pub fn find(&self, text: &str, from: usize, allowed: &Allowed) -> Option<Found<'_>> {
+        let finder = self.finder.as_ref()?;
+        let is_allowed = |index: usize| match allowed {
+            Allowed::All => true,
+            Allowed::Some(flags) => flags[index],
+            Allowed::Nothing => false,
+        };
+        if *allowed == Allowed::Nothing {
+            return None;
+        }
+        let mut place = from;
+        loop {
+            let found = finder.find(Input::new(text).range(place..).anchored(Anchored::No))?;
+            let longest = found.pattern().as_usize();
+            let here = std::iter::once(longest).chain(self.starts[longest].iter().copied());
+            if let Some(index) = here.into_iter().find(|&index| is_allowed(index)) {
+                return Some(Found {
+                    start: found.start(),
+                    text: &self.texts[index],
+                    id: self.ids[index],
+                });
+            }
+            place = found.start() + 1;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Text that is not finished: the ids that further text cannot change, and how the rest may go on.
+//!
+//! The contract is tiktoken's `encode_with_unstable` and `_encode_bytes`, to the id.
+
+use std::collections::HashSet;
+
+use super::Encoder;
+use super::special::Allowed;
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::EncodeError;
+use crate::merge;
+use crate::token::TokenId;
+
+impl Encoder {
+    /// The stable ids of `text`, and every way in which tokens can begin the bytes after them.
+    ///
+    /// Each completion spells at least the unstable bytes, in any order among completions.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_ordinary`].
+    ///
+    /// # Complexity
+    /// One encoding for each token that starts with an end of the unstable bytes: thousands.
+    pub fn encode_with_unstable(
+        &self,
+        text: &str,
+        allowed: &Allowed,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(Vec<TokenId>, HashSet<Vec<TokenId>>), EncodeError> {
+        let mut stable = Vec::new();
+        let last_piece = self.encode_to_last_piece(text, allowed, &mut stable, checkpoint)?;
+        let unstable = self.take_unstable(&mut stable, last_piece);
+        let mut completions = HashSet::new();
+        if unstable.is_empty() {
+            return Ok((stable, completions));
+        }
+
+        let sorted = self.vocabulary.sorted_by_bytes();
+        // A token may go on from any place in the unstable bytes.
+        for cut in 0..unstable.len() {
+            checkpoint::pass(checkpoint)?;
+            let (head, tail) = unstable.split_at(cut);
+            let first = sorted.partition_point(|&id| self.spelling(id) < tail);
+            for &id in sorted[first..]
+                .iter()
+                .take_while(|&&id| self.spelling(id).starts_with(tail))
+            {
+                if cut == 0 {
+                    completions.insert(vec![id]);
+                    continue;
+                }
+                let possible = [head, self.spelling(id)].concat();
+                let mut ids = Vec::new();
+                match std::str::from_utf8(&possible) {
+                    Ok(possible) => self.encode_ordinary(possible, &mut ids, checkpoint)?,
+                    Err(_) => merge::merge(&self.vocabulary, &possible, &mut ids, checkpoint)?,
+                }
+                let mut spelled = 0;
+                let needed = ids.iter().take_while(|&&id| {
+                    let before = spelled;
+                    spelled += self.spelling(id).len();
+                    before < unstable.len()
+                });
+                completions.insert(needed.copied().collect());
+            }
+        }
+
+        // Blanks at the end may yet be split before the last one.
+        if let Some((cut, last)) = last_character(&unstable)
+            && cut > 0
+            && last.is_whitespace()
+        {
+            let mut ids = Vec::new();
+            merge::merge(&self.vocabulary, &unstable[..cut], &mut ids, checkpoint)?;
+            merge::merge(&self.vocabulary, &unstable[cut..], &mut ids, checkpoint)?;
+            completions.insert(ids);
+        }
+        Ok((stable, completions))
+    }
+
+    /// Appends the ids of bytes that may not be UTF-8: text up to the first offending byte; from there on, and with the
+    /// last piece before it, one piece.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_ordinary`].
+    pub fn encode_bytes(
+        &self,
+        bytes: &[u8],
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let Some(chunk) = bytes.utf8_chunks().next() else {
+            return Ok(());
+        };
+        let valid = chunk.valid();
+        let mut tokens = Vec::new();
+        let last_piece =
+            self.encode_to_last_piece(valid, &Allowed::Nothing, &mut tokens, checkpoint)?;
+        if valid.len() < bytes.len() {
+            let mut rest = self.take_unstable(&mut tokens, last_piece);
+            rest.extend_from_slice(&bytes[valid.len()..]);
+            merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
+        }
+        ids.append(&mut tokens);
+        Ok(())
+    }
+
+    /// Takes the ids of the last piece off `ids` and answers their bytes. Where the piece starts with blanks, the ids of
+    /// blanks before it are taken too: with more text, the pieces there may be cut differently.
+    fn take_unstable(&self, ids: &mut Vec<TokenId>, last_piece: usize) -> Vec<u8> {
+        let all_blank = |id: &TokenId| {
+            self.vocabulary.bytes(*id).is_some_and(|token| {
+                token
+                    .iter()
+                    .all(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
+            })
+        };
+        let mut start = ids.len() - last_piece;
+        if ids.get(start).is_some_and(all_blank) {
+            start -= ids[..start]
+                .iter()
+                .rev()
+                .take_while(|id| all_blank(id))
+                .count();
+        }
+        ids.drain(start..)
+            .flat_map(|id| self.spelling(id).to_vec())
+            .collect()
+    }
+
+    /// The bytes of an ordinary token; of another id, none.
+    fn spelling(&self, id: TokenId) -> &[u8] {
+        self.vocabulary.bytes(id).unwrap_or_default()
+    }
+}
+
+/// The last character of `bytes` and where it starts, if they end in a whole one.
+fn last_character(bytes: &[u8]) -> Option<(usize, char)> {
+    let start = bytes.iter().rposition(|byte| byte & 0xC0 != 0x80)?;
+    let last = std::str::from_utf8(&bytes[start..]).ok()?.chars().next()?;
+    Some((start, last))
+}

@@ -1,0 +1,219 @@
+//! What can go wrong, as data: each message says what was expected, what came and how to mend it.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::checkpoint::Interrupted;
+use crate::token::TokenId;
+
+/// Bytes as a message shows them: `b"..."`, escaped, cut after forty bytes.
+fn shown(bytes: &[u8]) -> String {
+    let (head, tail) = if bytes.len() > 40 {
+        (&bytes[..40], "...")
+    } else {
+        (bytes, "")
+    };
+    format!("b\"{}{tail}\"", head.escape_ascii())
+}
+
+/// Why tokens do not form a vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VocabularyError {
+    /// A byte has no token of its own, so text that holds it could not be encoded.
+    MissingByte(u8),
+    /// Two tokens share an id.
+    DuplicateId {
+        /// The id that both claim.
+        id: TokenId,
+        /// The token listed first.
+        first: Vec<u8>,
+        /// The token that claims the id again.
+        second: Vec<u8>,
+    },
+    /// The same bytes are listed under two ids.
+    DuplicateToken {
+        /// The bytes of the token.
+        token: Vec<u8>,
+        /// Its ids.
+        ids: (TokenId, TokenId),
+    },
+    /// A token without bytes.
+    EmptyToken(TokenId),
+    /// The id is reserved as "no token".
+    IdTooLarge(Vec<u8>),
+    /// A merge names a token that is not made yet.
+    UnknownPart {
+        /// The token that the merge would make.
+        id: TokenId,
+        /// The part that is missing.
+        part: TokenId,
+    },
+    /// All tokens together need more than 4 GiB.
+    TooLarge,
+    /// A merge table that is not in the expected format.
+    BadTable(&'static str),
+    /// A token that the merges of lower rank do not bring down to exactly two parts.
+    NotTwoParts {
+        /// The token.
+        token: Vec<u8>,
+        /// How many parts remain.
+        parts: usize,
+    },
+    /// A special token without text: it would match everywhere.
+    EmptySpecialToken(TokenId),
+}
+
+impl fmt::Display for VocabularyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingByte(byte) => write!(
+                f,
+                "the vocabulary has no token for the single byte {}: every one of the 256 bytes needs a token, \
+                 or text that contains it cannot be encoded; add it to mergeable_ranks",
+                shown(&[*byte])
+            ),
+            Self::DuplicateId { id, first, second } => write!(
+                f,
+                "the id {id} is given to two tokens, {} and {}: expected one token for each id",
+                shown(first),
+                shown(second)
+            ),
+            Self::DuplicateToken { token, ids } => write!(
+                f,
+                "the token {} has two ids, {} and {}: expected one id for each token",
+                shown(token),
+                ids.0,
+                ids.1
+            ),
+            Self::EmptyToken(id) => {
+                write!(
+                    f,
+                    "the token with id {id} is empty: expected at least one byte in each token"
+                )
+            }
+            Self::IdTooLarge(token) => {
+                write!(
+                    f,
+                    "the token {} has the id 4294967295: expected ids below that",
+                    shown(token)
+                )
+            }
+            Self::UnknownPart { id, part } => write!(
+                f,
+                "the merge that makes token {id} names token {part}, which is not made yet: \
+                 expected both parts to be byte tokens or made by earlier merges"
+            ),
+            Self::TooLarge => write!(f, "the tokens hold more than 4 GiB together: expected less"),
+            Self::BadTable(reason) => write!(f, "malformed merge table: {reason}"),
+            Self::NotTwoParts { token, parts } => write!(
+                f,
+                "the token {} comes apart in {parts} parts under the merges of lower rank: \
+                 expected exactly two, so it cannot be written as a merge",
+                shown(token)
+            ),
+            Self::EmptySpecialToken(id) => write!(
+                f,
+                "the special token with id {id} is the empty string, which would match everywhere: \
+                 expected at least one character"
+            ),
+        }
+    }
+}
+
+impl Error for VocabularyError {}
+
+/// Why a pattern cannot split text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// The regular expression engine does not accept it.
+    Unsupported {
+        /// The pattern.
+        pattern: String,
+        /// What the engine said.
+        reason: String,
+    },
+    /// It can match the empty string, so splitting would not advance.
+    MatchesEmpty(String),
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported { pattern, reason } => {
+                write!(f, "the pattern {pattern:?} does not compile: {reason}")
+            }
+            Self::MatchesEmpty(pattern) => write!(
+                f,
+                "the pattern {pattern:?} can match the empty string: expected every match to take at least one \
+                 character; replace an outer `*` by `+`, or drop the empty alternative"
+            ),
+        }
+    }
+}
+
+impl Error for PatternError {}
+
+/// Why encoding stopped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    Interrupted,
+    /// The pattern's engine gave up, as a backtracking engine may on some texts.
+    Pattern(String),
+    /// A splitter supplied by the caller failed.
+    Splitter(Box<dyn Error + Send + Sync>),
+    /// One piece is longer than the merge engine can index.
+    PieceTooLong(usize),
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => write!(f, "encoding was interrupted"),
+            Self::Pattern(reason) => write!(f, "the pattern cannot split this text: {reason}"),
+            Self::Splitter(error) => write!(f, "the splitter failed: {error}"),
+            Self::PieceTooLong(length) => write!(
+                f,
+                "a piece of {length} bytes is too long: expected fewer than 4294967295; split the text before encoding"
+            ),
+        }
+    }
+}
+
+impl Error for EncodeError {}
+
+/// Why decoding stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    Interrupted,
+    /// An id that is no token.
+    UnknownToken(TokenId),
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => write!(f, "decoding was interrupted"),
+            Self::UnknownToken(id) => write!(f, "Invalid token for decoding: {id}"),
+        }
+    }
+}
+
+impl Error for DecodeError {}
+
+impl From<Interrupted> for EncodeError {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<Interrupted> for DecodeError {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}

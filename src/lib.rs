@@ -1,0 +1,32 @@
+//! bytemill: byte-level BPE, exactly as `tiktoken` encodes, offline.
+//!
+//! A **text** is cut into **pieces** by a **pattern** ([`split`]). Each piece becomes tokens by itself: if it is a
+//! token, that one; otherwise its bytes are merged, the adjacent **pair** of lowest **rank** first, leftmost first,
+//! until no pair merges ([`merge`]). Ids and bytes of tokens and the merges of pairs are the **vocabulary**
+//! ([`vocabulary`]); **special tokens** are found before splitting and take no part in merges ([`encode`]).
+//!
+//! | module | the question it answers |
+//! |---|---|
+//! | [`encode`] | which ids does this text become, which text do these ids become? |
+//! | [`split`] | where do the pieces of this text start and end? |
+//! | [`merge`] | which ids does this piece become? |
+//! | [`vocabulary`], [`pair_table`] | the bytes of this id, the id of these bytes, the merge of this pair? |
+//! | [`builtin`] | which tokens do the published vocabularies have? |
+//! | [`naive`] | what does all this mean? |
+//! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
+//!
+//! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
+
+pub mod builtin;
+pub mod checkpoint;
+pub mod encode;
+pub mod error;
+pub mod merge;
+pub mod naive;
+pub mod pair_table;
+pub mod split;
+pub mod token;
+pub mod vocabulary;
+
+#[cfg(feature = "python")]
+mod python;

@@ -1,0 +1,79 @@
+//! Exact BPE of one piece: which ids does this byte string become?
+//!
+//! The definition ([`crate::naive::encode_piece`]): a piece that is a token is that token. Otherwise start from byte
+//! tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no adjacent pair merges.
+//!
+//! Two engines compute it: [`scan`] for short pieces, [`queue`] for long ones.
+
+pub mod queue;
+pub mod scan;
+
+use crate::checkpoint::Checkpoint;
+use crate::error::EncodeError;
+use crate::token::TokenId;
+use crate::vocabulary::Vocabulary;
+
+/// Pieces up to this many bytes are scanned, longer ones go through the queue. The engines cost the same near
+/// 100 bytes of random letters (`cargo bench --bench engine -- merge`); of one letter, near 60.
+pub const LONGEST_SCAN: usize = 64;
+
+/// Appends the ids of `piece` to `ids`.
+///
+/// # Errors
+/// [`EncodeError::Interrupted`] from the checkpoint, asked during long pieces; [`EncodeError::PieceTooLong`].
+///
+/// # Complexity
+/// O(n log n) for n bytes.
+#[inline]
+pub fn encode_piece(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    match vocabulary.token(piece) {
+        Some(id) => {
+            ids.push(id);
+            Ok(())
+        }
+        None => merge(vocabulary, piece, ids, checkpoint),
+    }
+}
+
+/// As [`encode_piece`] without the look-up of the whole piece: what the merges alone make of it.
+///
+/// # Errors
+/// As [`encode_piece`].
+pub fn merge(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    if piece.len() <= LONGEST_SCAN {
+        scan::merge(vocabulary, piece, ids);
+        Ok(())
+    } else {
+        queue::merge(vocabulary, piece, ids, checkpoint)
+    }
+}
+
+/// Appends what the merges of rank below `limit` make of `piece`: how a token comes apart under lower ranks. For the
+/// short strings that tokens are; O(n²).
+pub(crate) fn merge_below(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    limit: TokenId,
+    ids: &mut Vec<TokenId>,
+) {
+    scan::merge_with(
+        piece,
+        ids,
+        |byte| vocabulary.byte_token(byte),
+        |left, right| {
+            Some(vocabulary.merged(left, right))
+                .filter(|&rank| rank < limit)
+                .unwrap_or(crate::token::NO_TOKEN)
+        },
+    );
+}

@@ -1,0 +1,84 @@
+//! The one place where the library's errors become Python exceptions. The classes are defined in `bytemill.errors`.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
+use pyo3::prelude::*;
+
+use super::splitter::SplitterError;
+use crate::error::{DecodeError, EncodeError, PatternError, VocabularyError};
+
+mod classes {
+    use pyo3::import_exception;
+
+    import_exception!(bytemill.errors, InternalError);
+    import_exception!(bytemill.errors, PatternError);
+    import_exception!(bytemill.errors, UnknownTokenError);
+    import_exception!(bytemill.errors, UnsupportedPatternError);
+    import_exception!(bytemill.errors, VocabularyError);
+}
+
+pub(super) use classes::UnknownTokenError;
+
+impl From<VocabularyError> for PyErr {
+    fn from(error: VocabularyError) -> Self {
+        classes::VocabularyError::new_err(error.to_string())
+    }
+}
+
+impl From<PatternError> for PyErr {
+    fn from(error: PatternError) -> Self {
+        match error {
+            PatternError::Unsupported { .. } => {
+                classes::UnsupportedPatternError::new_err(error.to_string())
+            }
+            PatternError::MatchesEmpty(_) => classes::PatternError::new_err(error.to_string()),
+        }
+    }
+}
+
+impl From<EncodeError> for PyErr {
+    fn from(error: EncodeError) -> Self {
+        match error {
+            // Only when the signal's own error was not kept.
+            EncodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            EncodeError::Pattern(_) => classes::PatternError::new_err(error.to_string()),
+            EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
+            EncodeError::Splitter(inner) => match inner.downcast::<SplitterError>() {
+                Ok(raised) => raised.0,
+                Err(other) => {
+                    classes::PatternError::new_err(format!("the splitter failed: {other}"))
+                }
+            },
+        }
+    }
+}
+
+impl From<DecodeError> for PyErr {
+    fn from(error: DecodeError) -> Self {
+        match error {
+            DecodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            DecodeError::UnknownToken(_) => UnknownTokenError::new_err(error.to_string()),
+        }
+    }
+}
+
+/// Runs `body`; a panic in it, always a bug of this library, becomes an `InternalError`, which `except Exception` sees.
+pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let what = message(panic.as_ref());
+        Err(classes::InternalError::new_err(format!(
+            "bytemill {} failed internally: {what}. This is a bug: please report it together with the call that caused it",
+            env!("CARGO_PKG_VERSION"),
+        )))
+    })
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}

@@ -1,0 +1,35 @@
+//! The compiled module `bytemill._core`: converts arguments, calls the library, converts results. The only files that
+//! name Python.
+
+mod core_bpe;
+mod error;
+mod ids;
+mod run;
+mod special;
+mod splitter;
+mod text;
+
+use pyo3::prelude::*;
+
+/// The compiled core of bytemill. Private: `bytemill.Encoding` is the public face.
+#[pymodule(gil_used = false)]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::core_bpe::CoreBpe;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        // Benchmarks refuse anything but a release build.
+        module.add(
+            "BUILD_PROFILE",
+            if cfg!(debug_assertions) {
+                "debug"
+            } else {
+                "release"
+            },
+        )
+    }
+}

@@ -1,0 +1,111 @@
+//! Running long work: other Python threads go on meanwhile, and Ctrl-C stops it soon.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use crate::checkpoint::Checkpoint;
+
+/// Work over fewer bytes than this is done without giving the interpreter to other threads: handing it over and back
+/// costs about as much as encoding a few hundred bytes.
+const WORTH_DETACHING: usize = 1024;
+
+/// Work over fewer bytes than this is done before another thread has started.
+const WORTH_A_THREAD: usize = 64 * 1024;
+
+/// Runs `work`, other Python threads meanwhile too if it is `size` bytes of work and that is much. The checkpoint it is
+/// given stops it once a signal handler has raised; what was raised is the error then.
+pub(super) fn run<R: Send, E: Into<PyErr> + Send>(
+    py: Python<'_>,
+    size: usize,
+    work: impl FnOnce(&dyn Checkpoint) -> Result<R, E> + Send,
+) -> PyResult<R> {
+    let signals = Signals::new();
+    let result = detached(py, size, || work(&signals));
+    result.map_err(|error| signals.explain(error))
+}
+
+/// Runs `work` without a checkpoint.
+pub(super) fn detached<R: Send>(py: Python<'_>, size: usize, work: impl FnOnce() -> R + Send) -> R {
+    if size < WORTH_DETACHING {
+        work()
+    } else {
+        py.detach(work)
+    }
+}
+
+/// As many threads as asked for that `size` bytes of work can keep busy.
+pub(super) fn threads_for(size: usize, num_threads: usize) -> usize {
+    num_threads.min(size.div_ceil(WORTH_A_THREAD))
+}
+
+/// How often Python is asked. Asking means waiting for the interpreter, so not more often than a person notices.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Stops work once a signal handler has raised. Only the thread that made it asks Python; others see its answer.
+struct Signals {
+    caller: ThreadId,
+    start: Instant,
+    /// Milliseconds after `start` at which to ask next.
+    next: AtomicU64,
+    raised: AtomicBool,
+    error: Mutex<Option<PyErr>>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        Self {
+            caller: thread::current().id(),
+            start: Instant::now(),
+            next: AtomicU64::new(millis(INTERVAL)),
+            raised: AtomicBool::new(false),
+            error: Mutex::new(None),
+        }
+    }
+
+    /// The Python exception for `error`: what a signal handler raised, if that is why work stopped.
+    fn explain(&self, error: impl Into<PyErr>) -> PyErr {
+        let raised = self
+            .error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        raised.unwrap_or_else(|| error.into())
+    }
+}
+
+impl Checkpoint for Signals {
+    fn should_stop(&self) -> bool {
+        if self.raised.load(Ordering::Relaxed) {
+            return true;
+        }
+        if thread::current().id() != self.caller {
+            return false;
+        }
+        let elapsed = millis(self.start.elapsed());
+        if elapsed < self.next.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.next
+            .store(elapsed + millis(INTERVAL), Ordering::Relaxed);
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method's lifetime is not general enough"
+        )]
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(error) => {
+                *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                self.raised.store(true, Ordering::Relaxed);
+                true
+            }
+        }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

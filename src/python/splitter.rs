@@ -1,0 +1,35 @@
+//! A splitter written in Python, for patterns that the library's own engines cannot take.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use pyo3::prelude::*;
+
+use crate::split::ExternalSplitter;
+
+/// Calls `splitter(text)`, which returns the byte offsets of the pieces, flat: start, end, start, end, ...
+pub(super) struct PythonSplitter(pub(super) Py<PyAny>);
+
+impl ExternalSplitter for PythonSplitter {
+    fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
+        let offsets: Vec<usize> = Python::attach(|py| self.0.bind(py).call1((text,))?.extract())
+            .map_err(|error: PyErr| Box::new(SplitterError(error)))?;
+        Ok(offsets
+            .chunks_exact(2)
+            .map(|piece| piece[0]..piece[1])
+            .collect())
+    }
+}
+
+/// What the Python splitter raised, on its way through the library.
+#[derive(Debug)]
+pub(super) struct SplitterError(pub(super) PyErr);
+
+impl fmt::Display for SplitterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for SplitterError {}

@@ -1,0 +1,88 @@
+//! Reading text character by character: which class, how many bytes, how far does a run go?
+//!
+//! Text is bytes. Where it is not UTF-8, each offending byte counts as one character of class [`Class::Other`].
+
+use super::classify::{Class, class_of_code_point};
+
+const ASCII: [Class; 128] = {
+    let mut classes = [Class::Other; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 128")]
+        let character = byte as u8;
+        classes[byte] = match character {
+            b'A'..=b'Z' => Class::Upper,
+            b'a'..=b'z' => Class::Lower,
+            b'0'..=b'9' => Class::Number,
+            b' ' => Class::Space,
+            b'\r' | b'\n' => Class::Newline,
+            b'\t' | 0x0B | 0x0C => Class::Blank,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The class of the character at `place` and its length in bytes; `None` at the end of the text.
+#[inline]
+pub(super) fn class_at(text: &[u8], place: usize) -> Option<(Class, usize)> {
+    let &lead = text.get(place)?;
+    match ASCII.get(usize::from(lead)) {
+        Some(&class) => Some((class, 1)),
+        None => Some(match decode(&text[place..]) {
+            Some((code_point, length)) => (class_of_code_point(code_point), length),
+            None => (Class::Other, 1),
+        }),
+    }
+}
+
+/// The code point that `bytes` start with and its length, if they start with a whole UTF-8 character of two bytes or
+/// more. Refuses what UTF-8 refuses: overlong forms, surrogates, code points beyond U+10FFFF.
+#[inline]
+fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
+    let &lead = bytes.first()?;
+    let (length, lead_bits, least) = match lead {
+        0xC2..=0xDF => (2, lead & 0x1F, 0x80),
+        0xE0..=0xEF => (3, lead & 0x0F, 0x800),
+        0xF0..=0xF4 => (4, lead & 0x07, 0x1_0000),
+        _ => return None,
+    };
+    let mut code_point = u32::from(lead_bits);
+    for &byte in bytes.get(1..length)? {
+        if byte & 0xC0 != 0x80 {
+            return None;
+        }
+        code_point = (code_point << 6) | u32::from(byte & 0x3F);
+    }
+    let valid = code_point >= least && char::from_u32(code_point).is_some();
+    valid.then_some((code_point, length))
+}
+
+/// Where the run of characters whose class `belongs`, starting at `place`, ends.
+#[inline]
+pub(super) fn run_end(text: &[u8], mut place: usize, belongs: impl Fn(Class) -> bool) -> usize {
+    while let Some((class, length)) = class_at(text, place)
+        && belongs(class)
+    {
+        place += length;
+    }
+    place
+}
+
+/// As [`run_end`], for at most `longest` characters.
+#[inline]
+pub(super) fn short_run_end(
+    text: &[u8],
+    mut place: usize,
+    longest: usize,
+    belongs: impl Fn(Class) -> bool,
+) -> usize {
+    for _ in 0..longest {
+        match class_at(text, place) {
+            Some((class, length)) if belongs(class) => place += length,
+            _ => break,
+        }
+    }
+    place
+}

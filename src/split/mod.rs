@@ -1,0 +1,159 @@
+//! Splitting: where do the pieces of this text start and end?
+//!
+//! A pattern is either one of the [native families](pattern), scanned by code written for it, or a regular expression
+//! for the [general engine](general), or it is split by the caller's own [`ExternalSplitter`]. All three hand out
+//! pieces in order, some thousand at a time, so that text, pieces and tables stay in the caches together.
+
+pub mod cl100k;
+pub mod classify;
+mod cursor;
+pub mod general;
+pub mod o200k;
+pub mod pattern;
+pub mod r50k;
+pub mod rules;
+mod unicode;
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{EncodeError, PatternError};
+use general::General;
+use pattern::Family;
+
+/// The most pieces handed out at a time.
+const CHUNK: usize = 2048;
+
+/// A splitter from outside: all pieces of a text at once, as ordered byte ranges without overlap.
+pub trait ExternalSplitter: Send + Sync {
+    /// The pieces of `text`.
+    ///
+    /// # Errors
+    /// Whatever went wrong; it is handed through as [`EncodeError::Splitter`].
+    fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>>;
+}
+
+/// Cuts text into pieces.
+#[derive(Clone)]
+pub enum Splitter {
+    /// By one of the native scanners. Every byte is in some piece.
+    Native(Family),
+    /// By a regular expression. Text that it does not match is in no piece.
+    General(Box<General>),
+    /// By the caller's code.
+    External(Arc<dyn ExternalSplitter>),
+}
+
+impl fmt::Debug for Splitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Native(family) => f.debug_tuple("Native").field(family).finish(),
+            Self::General(general) => f.debug_tuple("General").field(general).finish(),
+            Self::External(_) => f.write_str("External"),
+        }
+    }
+}
+
+impl Splitter {
+    /// The splitter for `pattern`: native if it is a known spelling, else general.
+    ///
+    /// # Errors
+    /// [`PatternError`] if it does not compile or can match the empty string.
+    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        match Family::recognise(pattern) {
+            Some(family) => Ok(Self::Native(family)),
+            None => General::new(pattern).map(|general| Self::General(Box::new(general))),
+        }
+    }
+
+    /// Starts on a text.
+    pub fn pieces<'s, 't>(&'s self, text: &'t str) -> Pieces<'s, 't> {
+        Pieces {
+            splitter: self,
+            text,
+            place: 0,
+            done: text.is_empty(),
+        }
+    }
+}
+
+/// The pieces of one text, in order.
+pub struct Pieces<'s, 't> {
+    splitter: &'s Splitter,
+    text: &'t str,
+    place: usize,
+    done: bool,
+}
+
+impl Pieces<'_, '_> {
+    /// Replaces `chunk` by the next pieces, as byte ranges of the text. False once there are none left.
+    ///
+    /// # Errors
+    /// [`EncodeError::Pattern`] or [`EncodeError::Splitter`] if the pattern's engine fails on this text. The native
+    /// families never fail.
+    ///
+    /// # Complexity
+    /// Native: O(bytes), whatever the text. General: as the regular expression.
+    pub fn next_chunk(&mut self, chunk: &mut Vec<Range<usize>>) -> Result<bool, EncodeError> {
+        chunk.clear();
+        if self.done {
+            return Ok(false);
+        }
+        match self.splitter {
+            // One loop for each family, so that each is compiled for itself.
+            Splitter::Native(Family::R50k(family)) => {
+                self.scan(chunk, |text, place| family.piece_end(text, place));
+            }
+            Splitter::Native(Family::Cl100k(family)) => {
+                self.scan(chunk, |text, place| family.piece_end(text, place));
+            }
+            Splitter::Native(Family::O200k(family)) => {
+                self.scan(chunk, |text, place| family.piece_end(text, place));
+            }
+            Splitter::General(general) => {
+                while chunk.len() < CHUNK {
+                    let Some(piece) = general.next(self.text, self.place)? else {
+                        self.done = true;
+                        break;
+                    };
+                    self.place = piece.end;
+                    chunk.push(piece);
+                }
+            }
+            Splitter::External(external) => {
+                *chunk = external.split(self.text).map_err(EncodeError::Splitter)?;
+                check_ranges(chunk, self.text.len())?;
+                self.done = true;
+            }
+        }
+        Ok(!chunk.is_empty())
+    }
+
+    fn scan(&mut self, chunk: &mut Vec<Range<usize>>, piece_end: impl Fn(&[u8], usize) -> usize) {
+        let text = self.text.as_bytes();
+        while self.place < text.len() && chunk.len() < CHUNK {
+            let end = piece_end(text, self.place);
+            chunk.push(self.place..end);
+            self.place = end;
+        }
+        self.done = self.place == text.len();
+    }
+}
+
+/// Refuses ranges that are empty, out of order or out of the text.
+fn check_ranges(pieces: &[Range<usize>], length: usize) -> Result<(), EncodeError> {
+    let mut place = 0;
+    for piece in pieces {
+        if piece.start < place || piece.end <= piece.start || piece.end > length {
+            let reason = format!(
+                "it returned the piece {}..{} after {place}: expected pieces in order, none empty, within {length} bytes",
+                piece.start, piece.end
+            );
+            return Err(EncodeError::Splitter(reason.into()));
+        }
+        place = piece.end;
+    }
+    Ok(())
+}

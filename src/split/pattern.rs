@@ -1,0 +1,196 @@
+//! Which pattern family is this regular expression, and with which parameters?
+//!
+//! A pattern is cut into its top-level alternatives. Each must be one of the known spellings of a rule, and the rules
+//! must come in a family's order; anything else is left to the general engine. Two spellings of a rule are listed
+//! together only if they match the same at every place of every text.
+
+use super::cl100k::Cl100k;
+use super::o200k::O200k;
+use super::r50k::R50k;
+use super::rules::Contractions;
+
+/// A pattern that the native splitters know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// gpt2, r50k, p50k.
+    R50k(R50k),
+    /// cl100k, Llama 3, Qwen 2.
+    Cl100k(Cl100k),
+    /// o200k.
+    O200k(O200k),
+}
+
+impl Family {
+    /// The family and parameters of `pattern`, if it is a known spelling.
+    pub fn recognise(pattern: &str) -> Option<Self> {
+        let alternatives = alternatives(pattern);
+        let mut rest = Alternatives {
+            rest: &alternatives,
+        };
+        let contractions = rest.contractions();
+        let family = if rest.take(&[r" ?\p{L}+~", r" ?[\p{L}]+~"]) {
+            let numbers = rest.take(&[r" ?\p{N}+~", r" ?[\p{N}]+~"]);
+            let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~"]);
+            // Trailing blanks are one piece in this family with or without their own alternative.
+            rest.take(TRAILING_BLANKS);
+            (numbers && others).then_some(Self::R50k(R50k { contractions }))
+        } else if rest.take(&[r"[^\r\n\p{L}\p{N}]?~\p{L}+~"]) {
+            let longest_number = rest.numbers()?;
+            let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~[\r\n]*~"]);
+            let trailing_blanks_first = rest.take(TRAILING_BLANKS);
+            let newlines = rest.take(NEWLINES);
+            (others && newlines).then_some(Self::Cl100k(Cl100k {
+                contractions,
+                longest_number,
+                trailing_blanks_first,
+            }))
+        } else if contractions == Contractions::No {
+            let contractions = rest.cased_words()?;
+            let longest_number = rest.numbers()?;
+            let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~[\r\n/]*~"]);
+            let trailing_blanks_first = rest.take(TRAILING_BLANKS);
+            let newlines = rest.take(NEWLINES);
+            (others && newlines).then_some(Self::O200k(O200k {
+                contractions,
+                longest_number,
+                trailing_blanks_first,
+            }))
+        } else {
+            None
+        };
+        let blanks = rest.take(&[r"\s+(?!\S)"]) && rest.take(&[r"\s", r"\s+~"]);
+        family.filter(|_| blanks && rest.rest.is_empty())
+    }
+}
+
+// In a spelling, `~` stands for an optional `+` that makes the quantifier before it possessive. It is written only
+// where giving back characters could never lead to a match, so that both mean the same.
+const TRAILING_BLANKS: &[&str] = &[r"\s+~$"];
+const NEWLINES: &[&str] = &[r"\s*[\r\n]", r"\s*[\r\n]+~"];
+
+const UPPER: &str = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]";
+const LOWER: &str = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]";
+const LEADING: &str = r"[^\r\n\p{L}\p{N}]?";
+const WORD_CONTRACTIONS: &[&str] = &["(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "('(?i:[sdmt]|ll|ve|re))?"];
+
+/// Alternatives not yet accounted for, first one next.
+struct Alternatives<'a> {
+    rest: &'a [&'a str],
+}
+
+impl Alternatives<'_> {
+    /// Takes the next alternative if it has one of the `spellings`.
+    fn take(&mut self, spellings: &[&str]) -> bool {
+        match self.rest {
+            [first, rest @ ..] if spellings.iter().any(|spelling| spelled(first, spelling)) => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the contractions, if they come next.
+    fn contractions(&mut self) -> Contractions {
+        if self.take(&["'(?:[sdmt]|ll|ve|re)", "(?:'s|'t|'re|'ve|'m|'ll|'d)"]) {
+            return Contractions::LowerCase;
+        }
+        if self.take(&["'(?i:[sdmt]|ll|ve|re)", "(?i:'s|'t|'re|'ve|'m|'ll|'d)"]) {
+            return Contractions::AnyCase;
+        }
+        let mut each = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
+        each.sort_unstable();
+        if let Some((first, rest)) = self.rest.split_at_checked(each.len()) {
+            let mut first = first.to_vec();
+            first.sort_unstable();
+            if first == each {
+                self.rest = rest;
+                return Contractions::LowerCase;
+            }
+        }
+        Contractions::No
+    }
+
+    /// Takes the rule for numbers: the most characters in a piece.
+    fn numbers(&mut self) -> Option<usize> {
+        if self.take(&[r"\p{N}+~"]) {
+            return Some(usize::MAX);
+        }
+        if self.take(&[r"\p{N}"]) {
+            return Some(1);
+        }
+        let (first, rest) = self.rest.split_first()?;
+        let bounds = first.strip_prefix(r"\p{N}{1,")?;
+        let most = bounds
+            .strip_suffix("}+")
+            .or_else(|| bounds.strip_suffix('}'))?;
+        let plain = !most.is_empty()
+            && most.bytes().all(|byte| byte.is_ascii_digit())
+            && !most.starts_with('0');
+        let most = most.parse().ok().filter(|_| plain)?;
+        self.rest = rest;
+        Some(most)
+    }
+
+    /// Takes the two alternatives for cased words of the o200k family.
+    fn cased_words(&mut self) -> Option<Contractions> {
+        for suffix in WORD_CONTRACTIONS.iter().chain(&[""]) {
+            let lower = format!("{LEADING}{UPPER}*{LOWER}+~{suffix}");
+            let upper = format!("{LEADING}{UPPER}+~{LOWER}*~{suffix}");
+            if let [first, second, rest @ ..] = self.rest
+                && spelled(first, &lower)
+                && spelled(second, &upper)
+            {
+                self.rest = rest;
+                return Some(if suffix.is_empty() {
+                    Contractions::No
+                } else {
+                    Contractions::AnyCase
+                });
+            }
+        }
+        None
+    }
+}
+
+/// Whether `alternative` is `spelling`, `~` being an optional `+`.
+fn spelled(alternative: &str, spelling: &str) -> bool {
+    let mut rest = alternative;
+    for (index, part) in spelling.split('~').enumerate() {
+        if index > 0 {
+            rest = rest.strip_prefix('+').unwrap_or(rest);
+        }
+        match rest.strip_prefix(part) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// The top-level alternatives of `pattern`: cut at each `|` outside groups, classes and escapes.
+fn alternatives(pattern: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut start, mut depth, mut in_class, mut escaped) = (0, 0_usize, false, false);
+    for (place, byte) in pattern.bytes().enumerate() {
+        if escaped {
+            escaped = false;
+            continue;
+        }
+        match byte {
+            b'\\' => escaped = true,
+            b'[' => in_class = true,
+            b']' => in_class = false,
+            _ if in_class => {}
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'|' if depth == 0 => {
+                found.push(&pattern[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&pattern[start..]);
+    found
+}

@@ -1,0 +1,42 @@
+//! The r50k family (gpt2, `r50k_base`, `p50k_base`, `p50k_edit`):
+//! `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
+
+use super::classify::Class;
+use super::cursor::{class_at, run_end};
+use super::rules::{self, Contractions};
+
+/// What the spellings of this family leave open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct R50k {
+    /// Which contractions are pieces of their own.
+    pub contractions: Contractions,
+}
+
+impl R50k {
+    /// Where the piece that starts at `place` ends. `place` must be inside `text`.
+    #[inline]
+    pub(super) fn piece_end(self, text: &[u8], place: usize) -> usize {
+        if let Some(end) = rules::contraction_end(text, place, self.contractions) {
+            return end;
+        }
+        let Some((first, length)) = class_at(text, place) else {
+            return text.len();
+        };
+        // A space goes with the letters, numbers or others after it.
+        let (class, start) = match class_at(text, place + length) {
+            Some((second, _)) if first == Class::Space && !rules::is_blank(second) => {
+                (second, place + length)
+            }
+            _ => (first, place),
+        };
+        if rules::is_letter(class) {
+            run_end(text, start, rules::is_letter)
+        } else if rules::is_number(class) {
+            run_end(text, start, rules::is_number)
+        } else if rules::is_other(class) {
+            run_end(text, start, rules::is_other)
+        } else {
+            rules::blanks_end(text, place, run_end(text, place, rules::is_blank))
+        }
+    }
+}
