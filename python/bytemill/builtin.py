@@ -7,7 +7,7 @@ o200k_base.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from bytemill.core import Encoding
 from bytemill.patterns import CL100K_PATTERN, O200K_PATTERN, R50K_PATTERN
@@ -18,8 +18,8 @@ ENDOFTEXT = "<|endoftext|>"
 ENDOFPROMPT = "<|endofprompt|>"
 
 
-class BuiltinEncoding(NamedTuple):
-    """The definition of a published encoding.
+class BuiltinEncoding:
+    """The definition of a published encoding; called, it gives the parts that `Encoding` takes.
 
     Attributes:
         name: The name of the encoding.
@@ -29,11 +29,22 @@ class BuiltinEncoding(NamedTuple):
         explicit_n_vocab: The number of tokens, for encodings whose ids have no gap.
     """
 
-    name: str
-    vocabulary: str
-    pattern: str
-    special_tokens: dict[str, int]
-    explicit_n_vocab: int | None = None
+    # Not a dataclass, for the sake of import time: `dataclasses` brings `inspect` with it.
+    def __init__(
+        self,
+        name: str,
+        vocabulary: str,
+        pattern: str,
+        special_tokens: dict[str, int],
+        *,
+        explicit_n_vocab: int | None = None,
+    ) -> None:
+        """Takes the attributes."""
+        self.name = name
+        self.vocabulary = vocabulary
+        self.pattern = pattern
+        self.special_tokens = special_tokens
+        self.explicit_n_vocab = explicit_n_vocab
 
     def encoding(self) -> Encoding:
         """Builds the encoding from the tables in the core: nothing is read or fetched."""
@@ -42,7 +53,7 @@ class BuiltinEncoding(NamedTuple):
             max_token_value = max(self.special_tokens.values())
         else:
             max_token_value = self.explicit_n_vocab - 1
-        return Encoding._builtin(
+        return Encoding._builtin(  # noqa: SLF001 - ours alone
             self.name,
             vocabulary=self.vocabulary,
             pat_str=self.pattern,
@@ -51,11 +62,11 @@ class BuiltinEncoding(NamedTuple):
         )
 
     def __call__(self) -> dict[str, Any]:
-        """Gives the arguments with which `Encoding` builds the same encoding from parts."""
+        """Gives the arguments with which `Encoding` builds the same encoding."""
         parts: dict[str, Any] = {
             "name": self.name,
             "pat_str": self.pattern,
-            "mergeable_ranks": self.encoding()._mergeable_ranks,
+            "mergeable_ranks": self.encoding()._mergeable_ranks,  # noqa: SLF001 - tiktoken's name
             "special_tokens": dict(self.special_tokens),
         }
         if self.explicit_n_vocab is not None:

@@ -97,7 +97,7 @@ class Encoding(Decoder):
         """Builds a published encoding around the vocabulary of that name in the compiled core."""
         encoding = cls.__new__(cls)
         core = CoreBPE.builtin(vocabulary, special_tokens, pat_str)
-        encoding._assemble(name, pat_str, special_tokens, max_token_value, core)
+        encoding._assemble(name, pat_str, special_tokens, max_token_value, core)  # noqa: SLF001 - of this class
         return encoding
 
     def _assemble(
@@ -208,13 +208,14 @@ class Encoding(Decoder):
         allowed, disallowed = resolve(self.special_tokens_set, allowed_special, disallowed_special)
         threads = thread_count(num_threads)
         texts = list(text)
-        for position, one in enumerate(texts):
-            try:
+        position = 0
+        try:
+            for position, one in enumerate(texts):  # noqa: B007 - the text that fails
                 check(one, disallowed, self.special_tokens_set, self._core_bpe.find_special)
-            except Exception:
-                # A text before this one may fail in the core, and then its error comes first.
-                self._core_bpe.encode_batch(texts[:position], allowed, threads)
-                raise
+        except Exception:
+            # A text before it may fail in the core, and then that error comes first.
+            self._core_bpe.encode_batch(texts[:position], allowed, threads)
+            raise
         return self._core_bpe.encode_batch(texts, allowed, threads)
 
     def encode_with_unstable(
@@ -293,13 +294,13 @@ class Encoding(Decoder):
         """Encodes as `encode_ordinary`, with the splitting done in Python."""
         from bytemill.splitting import Splitter
 
-        repaired = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        repaired = str.encode(text, "utf-16", "surrogatepass").decode("utf-16", "replace")
         pieces = Splitter(self._pat_str).split(repaired)
         return self._core_bpe.encode_pieces([piece.encode() for piece in pieces])
 
     def _encode_bytes(self, text: bytes) -> list[int]:
         """Encodes bytes, which need not be UTF-8."""
-        return self._core_bpe._encode_bytes(text)
+        return self._core_bpe._encode_bytes(text)  # noqa: SLF001 - tiktoken's name
 
     # --- Pickling and copying ---
 

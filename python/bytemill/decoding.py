@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bytemill._core import CoreBPE
+    from bytemill._core import CoreBPE  # noqa: TID251 - its type only
 
 __all__ = ["Decoder", "thread_count"]
 

@@ -51,6 +51,7 @@ class DisallowedSpecialTokenError(ValueError):
     """
 
     def __init__(self, token: str, start: int) -> None:
+        """Makes the error for `token`, found at `start`."""
         self.token = token
         self.start = start
         super().__init__(

@@ -104,7 +104,7 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None, *, timeout
     return contents
 
 
-def data_gym_to_mergeable_bpe_ranks(
+def data_gym_to_mergeable_bpe_ranks(  # noqa: PLR0913 - as in tiktoken
     vocab_bpe_file: str,
     encoder_json_file: str,
     vocab_bpe_hash: str | None = None,

@@ -5,8 +5,12 @@ Both tables may be read and changed. A model that is listed in neither is an err
 
 from __future__ import annotations
 
-from bytemill.core import Encoding
+from typing import TYPE_CHECKING
+
 from bytemill.registry import get_encoding
+
+if TYPE_CHECKING:
+    from bytemill.core import Encoding
 
 __all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING", "encoding_for_model", "encoding_name_for_model"]
 
@@ -51,7 +55,7 @@ MODEL_TO_ENCODING: dict[str, str] = {
     "text-embedding-ada-002": "cl100k_base",
     "text-embedding-3-small": "cl100k_base",
     "text-embedding-3-large": "cl100k_base",
-    # Retired: text
+    # Retired text models
     "text-davinci-003": "p50k_base",
     "text-davinci-002": "p50k_base",
     "text-davinci-001": "r50k_base",
@@ -62,7 +66,7 @@ MODEL_TO_ENCODING: dict[str, str] = {
     "curie": "r50k_base",
     "babbage": "r50k_base",
     "ada": "r50k_base",
-    # Retired: code and edits
+    # Retired models for code and edits
     "code-davinci-002": "p50k_base",
     "code-davinci-001": "p50k_base",
     "code-cushman-002": "p50k_base",
@@ -71,7 +75,7 @@ MODEL_TO_ENCODING: dict[str, str] = {
     "cushman-codex": "p50k_base",
     "text-davinci-edit-001": "p50k_edit",
     "code-davinci-edit-001": "p50k_edit",
-    # Retired: embeddings
+    # Retired embeddings
     "text-similarity-davinci-001": "r50k_base",
     "text-similarity-curie-001": "r50k_base",
     "text-similarity-babbage-001": "r50k_base",

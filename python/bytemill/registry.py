@@ -57,7 +57,7 @@ def _find_constructors() -> None:
     with _lock:
         if ENCODING_CONSTRUCTORS is not None:
             return
-        constructors: dict[str, Constructor] = {**BUILTIN_ENCODINGS}
+        constructors: dict[str, Constructor] = dict(BUILTIN_ENCODINGS)
         for module_name in _available_plugin_modules():
             module = importlib.import_module(module_name)
             try:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import bytemill
 import pytest
 import tiktoken
 import tiktoken.load
-from tiktoken_ext import openai_public  # type: ignore[import-untyped]
-
-import bytemill
 from bytemill.formats.data_gym import format_encoder, format_merges
 from bytemill.formats.tiktoken_ranks import format_ranks
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # A published file: its URL and the SHA-256 that tiktoken expects of it.
 PublishedFile = tuple[str, str]
@@ -73,7 +74,8 @@ def tiktoken_cache(
     folder = tmp_path_factory.mktemp("tiktoken-cache")
     for name, published in published_files.items():
         for (url, _), contents in zip(published, exported_files[name], strict=True):
-            (folder / hashlib.sha1(url.encode()).hexdigest()).write_bytes(contents)
+            name_in_cache = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+            (folder / name_in_cache).write_bytes(contents)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
         # Where tiktoken would open a socket.
@@ -97,7 +99,7 @@ class TiktokenEncodings(Mapping[str, tiktoken.Encoding]):
 
 
 @pytest.fixture(scope="session")
-def tiktoken_encodings(tiktoken_cache: Path) -> TiktokenEncodings:
+def tiktoken_encodings(tiktoken_cache: Path) -> TiktokenEncodings:  # noqa: ARG001 - it must be there
     """The real tiktoken's encodings, read from our exports."""
     return TiktokenEncodings()
 

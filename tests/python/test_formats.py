@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import bytemill
+import pytest
 from bytemill.errors import VocabularyError
 from bytemill.formats import atomic, data_gym, tiktoken_ranks
 
@@ -98,7 +98,7 @@ def test_data_gym_special_tokens_are_not_mergeable() -> None:
 
 def test_data_gym_byte_tokens_may_have_other_ids() -> None:
     files = data_gym_files(["a b"], **{"!": 1, '"': 0})
-    with pytest.raises(VocabularyError, match="encoder.json does not match vocab.bpe"):
+    with pytest.raises(VocabularyError, match=r"encoder\.json does not match vocab\.bpe"):
         data_gym.parse_data_gym(*files)
     ranks = data_gym.parse_data_gym(*files, clobber_one_byte_tokens=True)
     assert (ranks[b"!"], ranks[b'"'], ranks[b"#"], ranks[b"ab"]) == (1, 0, 2, 256)
@@ -124,7 +124,7 @@ def test_malformed_merges_name_line_and_reason(merges: str, line: int, reason: s
 
 
 def test_merges_that_are_not_utf8_are_refused() -> None:
-    with pytest.raises(VocabularyError, match="line 2: .* stands for no byte"):
+    with pytest.raises(VocabularyError, match=r"line 2: .* stands for no byte"):
         data_gym.parse_data_gym(b"#version: 0.2\na \xff\n", b"{}")
 
 
@@ -187,7 +187,7 @@ def test_failed_writing_leaves_the_old_file_and_no_other(
     path.write_bytes(b"old")
 
     def refuse(*_: object) -> None:
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(OSError, match="disk full"):

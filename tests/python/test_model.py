@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import bytemill
 import pytest
 import tiktoken.model
-
-import bytemill
 from bytemill import model
 
 

@@ -9,13 +9,15 @@ format, and of the special tokens it knows only two.
 from __future__ import annotations
 
 import json
-import os
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from bytemill.errors import VocabularyError
 from bytemill.formats.atomic import write_atomically
 
 if TYPE_CHECKING:
+    import os
+
     from bytemill.core import Encoding
 
 __all__ = ["format_encoder", "format_merges", "parse_data_gym", "save_data_gym"]
@@ -105,11 +107,12 @@ def parse_merges(contents: bytes, source: str) -> dict[bytes, int]:
 
 def parse_merge(line: str, ranks: dict[bytes, int]) -> bytes:
     """Reads one line, given those before; `ValueError` with the reason if it is malformed."""
-    parts = line.split()
-    if len(parts) != 2:
-        message = f"expected two parts, got {len(parts)}"
-        raise ValueError(message)
-    token = token_bytes(parts[0]) + token_bytes(parts[1])
+    match line.split():
+        case [left, right]:
+            token = token_bytes(left) + token_bytes(right)
+        case parts:
+            message = f"expected two parts, got {len(parts)}"
+            raise ValueError(message)
     if token in ranks:
         message = f"line {ranks[token] - len(BYTE_TOKENS) + 2} makes the same token"
         raise ValueError(message)
@@ -147,15 +150,17 @@ def format_merges(encoding: Encoding) -> bytes:
         VocabularyError: The ids are not those that the format implies, or a token is not made of exactly two
             others.
     """
-    tokens = list(encoding._mergeable_ranks)
-    if list(encoding._mergeable_ranks.values()) != list(range(len(tokens))) or tokens[:256] != BYTE_TOKENS:
+    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
+    tokens = sorted(ranks, key=ranks.__getitem__)
+    if [ranks[token] for token in tokens] != list(range(len(tokens))) or tokens[:256] != BYTE_TOKENS:
         message = (
             f"{encoding!r} cannot be written as vocab.bpe: expected the byte tokens in the order of GPT-2 "
             "and then the others, with ids from 0 without a gap"
         )
         raise VocabularyError(message)
     texts = [token_text(token) for token in tokens]
-    lines = [f"{texts[left]} {texts[right]}\n" for left, right in encoding._core_bpe.merges()]
+    merges = encoding._core_bpe.merges()  # noqa: SLF001 - tiktoken's name
+    lines = [f"{texts[left]} {texts[right]}\n" for left, right in merges]
     return "".join([HEADER, "\n", *lines]).encode()
 
 
@@ -169,9 +174,10 @@ def format_encoder(encoding: Encoding) -> bytes:
     if unknown:
         message = f"{encoding!r} cannot be written as encoder.json, which has no place for {unknown}"
         raise VocabularyError(message)
-    ids: dict[str, Any] = {token_text(token): rank for token, rank in encoding._mergeable_ranks.items()}
-    ids |= encoding._special_tokens
-    return json.dumps(dict(sorted(ids.items(), key=lambda entry: entry[1]))).encode()
+    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
+    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
+    ids = {token_text(token): rank for token, rank in ranks.items()} | special_tokens
+    return json.dumps(dict(sorted(ids.items(), key=itemgetter(1)))).encode()
 
 
 def save_data_gym(

@@ -6,7 +6,6 @@ The pattern and the special tokens are not in the file.
 from __future__ import annotations
 
 import base64
-import os
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from bytemill.errors import VocabularyError
 from bytemill.formats.atomic import write_atomically
 
 if TYPE_CHECKING:
+    import os
+
     from bytemill.core import Encoding
 
 __all__ = ["format_ranks", "parse_ranks", "save_tiktoken"]
@@ -53,14 +54,16 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
 
 def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int]) -> tuple[bytes, int]:
     """Reads one line, given the lines before; `ValueError` with the reason if it is malformed."""
-    fields = line.split()
-    if len(fields) != 2:
-        message = f"expected a token and a rank, got {len(fields)} fields"
+    match line.split():
+        case [encoded, digits]:
+            token = base64.b64decode(encoded, validate=True)
+        case fields:
+            message = f"expected a token and a rank, got {len(fields)} fields"
+            raise ValueError(message)
+    if not digits.isdigit():
+        message = f"expected a rank in decimal digits, got {digits!r}"
         raise ValueError(message)
-    if not fields[1].isdigit():
-        message = f"expected a rank in decimal digits, got {fields[1]!r}"
-        raise ValueError(message)
-    token, rank = base64.b64decode(fields[0], validate=True), int(fields[1])
+    rank = int(digits)
     if token in ranks:
         message = f"the token is in line {line_of_rank[ranks[token]]} already"
         raise ValueError(message)
@@ -85,4 +88,4 @@ def save_tiktoken(encoding: Encoding, path: str | os.PathLike[str]) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    write_atomically(path, format_ranks(encoding._mergeable_ranks))
+    write_atomically(path, format_ranks(encoding._mergeable_ranks))  # noqa: SLF001 - tiktoken's name

@@ -1,0 +1,72 @@
+# Every developer action, and all that CI calls. `make help` lists them.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+.PHONY: build
+build: $(VENV)/installed ## Build the extension in release mode into the virtual environment
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+
+.PHONY: demo
+demo: build ## Encode real text beside tiktoken: ids equal, counts, speed
+	$(BIN)/python benches/python/demo.py
+
+.PHONY: test
+test: build lint test-rust test-python ## Everything that must hold
+
+.PHONY: lint
+lint: build ## Formatting, lints, types, and the stub against the module
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --all-targets --features python -- -D warnings
+	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy python tests/python
+	$(BIN)/mypy benches/python
+	$(BIN)/python -m mypy.stubtest bytemill._core
+
+.PHONY: test-rust
+test-rust: ## The Rust tests, without Python
+	cargo test --locked
+
+.PHONY: test-python
+test-python: build ## The Python tests, beside the real tiktoken
+	$(BIN)/python -m pytest
+
+.PHONY: test-exhaustive
+test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
+	cargo test --release --locked -- --include-ignored
+	BYTEMILL_FULL=1 $(BIN)/python -m pytest
+
+.PHONY: verify
+verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
+	$(BIN)/python tests/python/verify.py $(CORPUS)
+
+.PHONY: tables
+tables: ## Check that the merge tables are what their published sources give
+	$(PYTHON) src/builtin/derive.py --check
+
+.PHONY: bench
+bench: build ## Benchmarks beside tiktoken and the reference, then splitting and merging alone
+	$(BIN)/python -m pytest benches/python $(ARGS) --benchmark-only --benchmark-columns=min,median,rounds \
+		--benchmark-group-by=group --benchmark-sort=name
+	cargo bench --locked
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf $(VENV) target python/bytemill/_core*.so

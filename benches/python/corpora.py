@@ -1,0 +1,40 @@
+"""Text to measure with: any folder of files, or the source and documentation of this Python installation."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def installed_files() -> Iterator[Path]:
+    """The source and documentation files of the Python installation, without packages added to it."""
+    library = Path(sysconfig.get_path("stdlib"))
+    for path in sorted(library.rglob("*")):
+        if path.suffix in {".py", ".txt"} and "site-packages" not in path.parts and path.is_file():
+            yield path
+
+
+def read_text(path: Path) -> str:
+    """A file as text, whatever its bytes."""
+    return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def read_texts(folder: Path | None, most_bytes: int) -> dict[str, str]:
+    """Texts by name, each of about `most_bytes` at most: files of `folder`, or the Python installation."""
+    if folder is not None:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
+        return {path.stem: read_text(path)[:most_bytes] for path in paths}
+    parts: list[str] = []
+    size = 0
+    for path in installed_files():
+        if size >= most_bytes:
+            break
+        parts.append(read_text(path))
+        size += len(parts[-1])
+    return {"python": "".join(parts)[:most_bytes]}
+
+
+def documents(text: str, characters: int) -> list[str]:
+    """A text cut into documents of `characters` each."""
+    return [text[start : start + characters] for start in range(0, len(text), characters)]
