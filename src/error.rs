@@ -49,6 +49,13 @@ pub enum VocabularyError {
         /// The part that is missing.
         part: TokenId,
     },
+    /// A merge makes a token whose id is below that of a token made before.
+    OutOfOrder {
+        /// The token that the merge would make.
+        id: TokenId,
+        /// The highest id so far.
+        last: TokenId,
+    },
     /// All tokens together need more than 4 GiB.
     TooLarge,
     /// A merge table that is not in the expected format.
@@ -103,6 +110,10 @@ impl fmt::Display for VocabularyError {
                 f,
                 "the merge that makes token {id} names token {part}, which is not made yet: \
                  expected both parts to be byte tokens or made by earlier merges"
+            ),
+            Self::OutOfOrder { id, last } => write!(
+                f,
+                "the merge that makes token {id} comes after token {last}: expected merges in the order of their ids"
             ),
             Self::TooLarge => write!(f, "the tokens hold more than 4 GiB together: expected less"),
             Self::BadTable(reason) => write!(f, "malformed merge table: {reason}"),

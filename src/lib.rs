@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`encode`] | which ids does this text become, which text do these ids become? |
 //! | [`split`] | where do the pieces of this text start and end? |
+//! | `piece_table` | which ids did this piece become before? |
 //! | [`merge`] | which ids does this piece become? |
 //! | [`vocabulary`], [`pair_table`] | the bytes of this id, the id of these bytes, the merge of this pair? |
 //! | [`builtin`] | which tokens do the published vocabularies have? |
@@ -24,6 +25,7 @@ pub mod error;
 pub mod merge;
 pub mod naive;
 pub mod pair_table;
+mod piece_table;
 pub mod split;
 pub mod token;
 pub mod vocabulary;

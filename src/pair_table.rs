@@ -1,44 +1,123 @@
 //! Pair → the token it becomes: the one question that merging asks.
+//!
+//! A pair and its token fit into one 64-bit number where ids are small, as they nearly always are: 20 bits for each
+//! part, 24 for the token. Such pairs lie in an open-addressing table of these numbers, at most half full, so that
+//! a look-up reads one cache line, seldom two. Pairs of larger ids go to an ordinary hash map.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use rustc_hash::FxBuildHasher;
 
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
+const PART_BITS: u32 = 20;
+const TOKEN_BITS: u32 = 24;
+/// In a slot, a token's number is its id plus one: 0 marks an empty slot.
+const LARGEST_TOKEN: TokenId = (1 << TOKEN_BITS) - 2;
+
 /// An immutable map from pairs to merged tokens once built.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PairTable {
-    merged: HashMap<u64, TokenId, FxBuildHasher>,
+    slots: Vec<u64>,
+    shift: u32,
+    filled: usize,
+    large: HashMap<u64, TokenId, FxBuildHasher>,
 }
 
 impl PairTable {
     /// An empty table with room for `merges` pairs.
     pub fn with_capacity(merges: usize) -> Self {
+        let slots = (2 * merges).next_power_of_two().max(16);
         Self {
-            merged: HashMap::with_capacity_and_hasher(merges, FxBuildHasher),
+            slots: vec![0; slots],
+            shift: 64 - slots.ilog2(),
+            filled: 0,
+            large: HashMap::default(),
         }
+    }
+
+    /// The pair as a number above the token bits, if its parts are small.
+    #[inline]
+    fn small(left: TokenId, right: TokenId) -> Option<u64> {
+        let fits = (left | right) >> PART_BITS == 0;
+        fits.then(|| ((u64::from(left) << PART_BITS) | u64::from(right)) << TOKEN_BITS)
+    }
+
+    /// Where the search for a pair starts.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "shifted down to a slot number"
+    )]
+    fn slot(&self, pair: u64) -> usize {
+        (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
     /// Records that `pair` becomes `token`; of two tokens for one pair the lower rank stays.
     pub fn insert(&mut self, pair: Pair, token: TokenId) {
-        match self.merged.entry(pair.key()) {
-            Entry::Occupied(mut entry) => {
-                if token < *entry.get() {
-                    entry.insert(token);
-                }
-            }
-            Entry::Vacant(entry) => {
-                entry.insert(token);
-            }
+        let Some(small) = Self::small(pair.left, pair.right).filter(|_| token <= LARGEST_TOKEN)
+        else {
+            let kept = self.large.entry(pair.key()).or_insert(token);
+            *kept = token.min(*kept);
+            return;
+        };
+        if 2 * (self.filled + 1) > self.slots.len() {
+            self.grow();
         }
+        let entry = small | u64::from(token + 1);
+        let mask = self.slots.len() - 1;
+        let mut slot = self.slot(small);
+        loop {
+            let there = self.slots[slot];
+            if there == 0 {
+                self.slots[slot] = entry;
+                self.filled += 1;
+                return;
+            }
+            if there >> TOKEN_BITS == small >> TOKEN_BITS {
+                self.slots[slot] = there.min(entry);
+                return;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        let mut larger = Self::with_capacity(self.slots.len());
+        for entry in self.slots.iter().filter(|&&entry| entry != 0) {
+            let mut slot = larger.slot(entry >> TOKEN_BITS << TOKEN_BITS);
+            while larger.slots[slot] != 0 {
+                slot = (slot + 1) & (larger.slots.len() - 1);
+            }
+            larger.slots[slot] = *entry;
+        }
+        self.slots = larger.slots;
+        self.shift = larger.shift;
     }
 
     /// The token that `left` and `right` merge into, or [`NO_TOKEN`]. O(1).
     #[inline]
     pub fn get(&self, left: TokenId, right: TokenId) -> TokenId {
-        self.merged
+        if let Some(small) = Self::small(left, right) {
+            let mask = self.slots.len() - 1;
+            let mut slot = self.slot(small);
+            loop {
+                // The mask keeps the slot inside; the check costs nothing beside the load.
+                let there = self.slots.get(slot).copied().unwrap_or(0);
+                if there ^ small < 1 << TOKEN_BITS && there != 0 {
+                    let token = (there & ((1 << TOKEN_BITS) - 1)) as TokenId;
+                    return token - 1;
+                }
+                if there == 0 {
+                    break;
+                }
+                slot = (slot + 1) & mask;
+            }
+        }
+        if self.large.is_empty() {
+            return NO_TOKEN;
+        }
+        self.large
             .get(&Pair::new(left, right).key())
             .copied()
             .unwrap_or(NO_TOKEN)
@@ -46,11 +125,16 @@ impl PairTable {
 
     /// How many pairs merge.
     pub fn len(&self) -> usize {
-        self.merged.len()
+        self.filled + self.large.len()
     }
 
     /// True if nothing merges.
     pub fn is_empty(&self) -> bool {
-        self.merged.is_empty()
+        self.len() == 0
+    }
+
+    /// How many bytes it takes.
+    pub(crate) fn memory(&self) -> usize {
+        8 * self.slots.capacity() + 16 * self.large.capacity()
     }
 }

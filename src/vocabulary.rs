@@ -16,6 +16,7 @@ use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::VocabularyError;
@@ -29,6 +30,8 @@ pub struct Vocabulary {
     tokens: Tokens,
     byte_tokens: [TokenId; 256],
     pairs: PairTable,
+    /// The merge of each two bytes, `first * 256 + second`: most look-ups of short pieces are of these.
+    byte_pairs: Vec<TokenId>,
     sorted: OnceLock<Vec<TokenId>>,
 }
 
@@ -64,14 +67,8 @@ impl Vocabulary {
             }
             tokens.push(*id, token)?;
         }
-        let byte_tokens = tokens.byte_tokens()?;
         let pairs = every_split(&tokens);
-        Ok(Self {
-            tokens,
-            byte_tokens,
-            pairs,
-            sorted: OnceLock::new(),
-        })
+        Self::new(tokens, pairs)
     }
 
     /// A vocabulary of byte tokens, byte `b` being `byte_tokens[b]`, and of `merges`: each made token with its pair,
@@ -99,6 +96,9 @@ impl Vocabulary {
                     second: vec![byte],
                 });
             }
+            if id == NO_TOKEN {
+                return Err(VocabularyError::IdTooLarge(vec![byte]));
+            }
             tokens.push(id, &[byte])?;
         }
         let mut pairs = PairTable::with_capacity(merges.len());
@@ -115,29 +115,66 @@ impl Vocabulary {
             if id == NO_TOKEN {
                 return Err(VocabularyError::IdTooLarge(made));
             }
-            if tokens.last_id() >= Some(id) {
-                let first = tokens.bytes(id).unwrap_or_default().to_vec();
+            if let Some(first) = tokens.bytes(id) {
                 return Err(VocabularyError::DuplicateId {
                     id,
-                    first,
+                    first: first.to_vec(),
                     second: made,
                 });
+            }
+            if let Some(last) = tokens.last_id().filter(|&last| last > id) {
+                return Err(VocabularyError::OutOfOrder { id, last });
             }
             tokens.push(id, &made)?;
             pairs.insert(pair, id);
         }
+        Self::new(tokens, pairs)
+    }
+
+    fn new(tokens: Tokens, pairs: PairTable) -> Result<Self, VocabularyError> {
         let byte_tokens = tokens.byte_tokens()?;
+        let mut byte_pairs = vec![NO_TOKEN; 1 << 16];
+        for (index, &id) in tokens.ids.iter().enumerate() {
+            if let &[first, second] = tokens.at(index) {
+                byte_pairs[usize::from(first) << 8 | usize::from(second)] = id;
+            }
+        }
         Ok(Self {
             tokens,
             byte_tokens,
             pairs,
+            byte_pairs,
             sorted: OnceLock::new(),
         })
+    }
+
+    /// The token that two bytes merge into, or [`NO_TOKEN`].
+    #[inline]
+    pub fn merged_bytes(&self, first: u8, second: u8) -> TokenId {
+        self.byte_pairs
+            .get(usize::from(first) << 8 | usize::from(second))
+            .copied()
+            .unwrap_or(NO_TOKEN)
     }
 
     /// How many tokens there are.
     pub fn len(&self) -> usize {
         self.tokens.ids.len()
+    }
+
+    /// How many bytes it takes.
+    pub(crate) fn memory(&self) -> usize {
+        let Tokens {
+            arena,
+            starts,
+            ids,
+            by_bytes,
+        } = &self.tokens;
+        let tokens = arena.capacity()
+            + 4 * (starts.capacity() + ids.capacity())
+            + by_bytes.allocation_size();
+        let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
+        tokens + self.pairs.memory() + 4 * self.byte_pairs.capacity() + sorted
     }
 
     /// Never true: every byte is a token.
@@ -195,14 +232,13 @@ impl Vocabulary {
     /// [`VocabularyError::NotTwoParts`] for a token that does not come apart in exactly two.
     pub fn merges(&self) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
         let mut merges = Vec::with_capacity(self.len().saturating_sub(256));
-        let mut parts = Vec::new();
         for (index, &id) in self.tokens.ids.iter().enumerate() {
             let token = self.tokens.at(index);
             if token.len() == 1 {
                 continue;
             }
-            parts.clear();
-            merge::merge_below(self, token, id, &mut parts);
+            let parts =
+                merge::merge_below(self, token, id).map_err(|_| VocabularyError::TooLarge)?;
             let [left, right] = parts[..] else {
                 return Err(VocabularyError::NotTwoParts {
                     token: token.to_vec(),
@@ -268,27 +304,34 @@ impl Tokens {
 
     /// Adds a token; `id` must be larger than all before.
     fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
-        if let Some(same) = self.find(token) {
-            return Err(VocabularyError::DuplicateToken {
-                token: token.to_vec(),
-                ids: (same, id),
-            });
-        }
         let index = u32::try_from(self.ids.len()).map_err(|_| VocabularyError::TooLarge)?;
         let end =
             u32::try_from(self.arena.len() + token.len()).map_err(|_| VocabularyError::TooLarge)?;
-        self.arena.extend_from_slice(token);
-        self.starts.push(end);
-        self.ids.push(id);
         let Self {
             arena,
             starts,
+            ids,
             by_bytes,
-            ..
         } = self;
-        by_bytes.insert_unique(FxBuildHasher.hash_one(token), index, |&other| {
-            FxBuildHasher.hash_one(slice_of(arena, starts, other as usize))
-        });
+        let bytes = |index: u32| slice_of(arena, starts, index as usize);
+        let entry = by_bytes.entry(
+            FxBuildHasher.hash_one(token),
+            |&other| bytes(other) == token,
+            |&other| FxBuildHasher.hash_one(bytes(other)),
+        );
+        match entry {
+            Entry::Occupied(same) => {
+                let ids = (ids[*same.get() as usize], id);
+                return Err(VocabularyError::DuplicateToken {
+                    token: token.to_vec(),
+                    ids,
+                });
+            }
+            Entry::Vacant(place) => place.insert(index),
+        };
+        arena.extend_from_slice(token);
+        starts.push(end);
+        ids.push(id);
         Ok(())
     }
 

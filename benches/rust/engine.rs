@@ -1,1 +1,198 @@
-fn main() {}
+//! What do splitting, merging and encoding cost? Every answer is checked before it is timed.
+//!
+//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`. Texts are generated.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Duration;
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::special::SpecialTokens;
+use bytemill::merge;
+use bytemill::naive;
+use bytemill::split::Splitter;
+use bytemill::token::TokenId;
+use bytemill::vocabulary::Vocabulary;
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+
+#[path = "../../tests/rust/support.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
+mod support;
+mod texts;
+
+use support::{CL100K, Judge, MONOTONOUS, O200K, R50K};
+use texts::KINDS;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+const TEXT_LENGTH: usize = 1 << 20;
+
+/// What is checked of a text before it is timed.
+const CHECKED_LENGTH: usize = 1 << 14;
+
+const ENCODINGS: [(&str, Builtin, &str); 3] = [
+    ("r50k", Builtin::R50k, R50K),
+    ("cl100k", Builtin::Cl100k, CL100K),
+    ("o200k", Builtin::O200k, O200K),
+];
+
+const PIECE_LENGTHS: [usize; 12] = [8, 16, 32, 48, 64, 80, 96, 112, 128, 256, 1024, 4096];
+
+fn start(text: &str) -> &str {
+    let end = (0..=CHECKED_LENGTH).rfind(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+/// A group whose benchmarks take the time given, and a third of it to warm up.
+fn group<'a>(
+    criterion: &'a mut Criterion,
+    name: &str,
+    time: Duration,
+) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group.sample_size(10);
+    group.warm_up_time(time / 3);
+    group.measurement_time(time);
+    group
+}
+
+fn split(criterion: &mut Criterion) -> Outcome {
+    let mut group = group(criterion, "split", Duration::from_millis(900));
+    for (name, _, pattern) in ENCODINGS {
+        let judge = Judge::new(pattern)?;
+        for (kind, text) in KINDS {
+            let text = text(TEXT_LENGTH);
+            if let Some(difference) = judge.difference(start(&text)) {
+                return Err(difference.into());
+            }
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(BenchmarkId::new(name, kind), |bencher| {
+                let mut chunk = Vec::new();
+                bencher.iter(|| {
+                    let mut pieces = judge.splitter().pieces(&text);
+                    while let Ok(true) = pieces.next_chunk(&mut chunk) {
+                        black_box(&chunk);
+                    }
+                });
+            });
+        }
+    }
+    group.finish();
+    Ok(())
+}
+
+/// Pieces of one length, of the three kinds that decide which engine is faster.
+fn pieces(length: usize) -> [(&'static str, Vec<Vec<u8>>); 3] {
+    // As many as make 64 KiB together, so that no piece is known by heart.
+    let count = (1 << 16) / length;
+    let (_, one_letter) = MONOTONOUS[0];
+    let (_, random_letters) = MONOTONOUS[MONOTONOUS.len() - 1];
+    let (_, english) = KINDS[0];
+    [
+        (
+            "text",
+            texts::pieces_of_length(&english(1 << 17), length, count),
+        ),
+        (
+            "random letters",
+            texts::pieces_of_length(&random_letters(1 << 16), length, count),
+        ),
+        (
+            "one letter",
+            texts::pieces_of_length(&one_letter(length), length, count),
+        ),
+    ]
+}
+
+fn merge_by(pieces: &[Vec<u8>], ids: &mut Vec<TokenId>, engine: impl Fn(&[u8], &mut Vec<TokenId>)) {
+    ids.clear();
+    for piece in pieces {
+        engine(piece, ids);
+    }
+}
+
+fn merge(criterion: &mut Criterion) -> Outcome {
+    let mut group = group(criterion, "merge", Duration::from_millis(200));
+    for (name, builtin, _) in &ENCODINGS[1..] {
+        let vocabulary = builtin.vocabulary()?;
+        let vocabulary: &Vocabulary = &vocabulary;
+        let scan = |piece: &[u8], ids: &mut Vec<TokenId>| {
+            let _ = merge::scan::merge(vocabulary, piece, ids);
+        };
+        let queue = |piece: &[u8], ids: &mut Vec<TokenId>| {
+            // Never interrupted, and no piece is too long.
+            let _ = merge::queue::merge(vocabulary, piece, ids, &RunToEnd);
+        };
+        for length in PIECE_LENGTHS {
+            for (kind, pieces) in pieces(length) {
+                let (mut scanned, mut queued) = (Vec::new(), Vec::new());
+                merge_by(&pieces, &mut scanned, scan);
+                merge_by(&pieces, &mut queued, queue);
+                // Longer pieces the scan leaves to the queue.
+                let is_scanned = length <= merge::scan::LONGEST;
+                if is_scanned && scanned != queued {
+                    return Err(format!("the engines differ on {kind} of {length} bytes").into());
+                }
+                group.throughput(Throughput::Bytes((pieces.len() * length) as u64));
+                let id = |engine| BenchmarkId::new(format!("{name}, {kind}, {engine}"), length);
+                if is_scanned {
+                    group.bench_function(id("scan"), |bencher| {
+                        bencher.iter(|| merge_by(black_box(&pieces), &mut scanned, scan));
+                    });
+                }
+                group.bench_function(id("queue"), |bencher| {
+                    bencher.iter(|| merge_by(black_box(&pieces), &mut queued, queue));
+                });
+            }
+        }
+    }
+    group.finish();
+    Ok(())
+}
+
+fn encode(criterion: &mut Criterion) -> Outcome {
+    let mut group = group(criterion, "encode", Duration::from_millis(900));
+    for (name, builtin, pattern) in ENCODINGS {
+        let encoder = Encoder::new(
+            builtin.vocabulary()?,
+            SpecialTokens::default(),
+            Splitter::new(pattern)?,
+        );
+        for (kind, text) in KINDS {
+            let text = text(TEXT_LENGTH);
+            let mut ids = Vec::new();
+            let checked = start(&text);
+            encoder.encode_ordinary(checked, &mut ids, &RunToEnd)?;
+            let expected: Vec<TokenId> = support::pieces(encoder.splitter(), checked)?
+                .into_iter()
+                .flat_map(|piece| {
+                    naive::encode_piece(encoder.vocabulary(), &checked.as_bytes()[piece])
+                })
+                .collect();
+            if ids != expected {
+                return Err(format!("wrong ids for {kind} with {name}").into());
+            }
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(BenchmarkId::new(name, kind), |bencher| {
+                bencher.iter(|| {
+                    ids.clear();
+                    encoder.encode_ordinary(black_box(&text), &mut ids, &RunToEnd)
+                });
+            });
+        }
+    }
+    group.finish();
+    Ok(())
+}
+
+fn main() -> Outcome {
+    let mut criterion = Criterion::default().configure_from_args();
+    split(&mut criterion)?;
+    merge(&mut criterion)?;
+    encode(&mut criterion)?;
+    criterion.final_summary();
+    Ok(())
+}

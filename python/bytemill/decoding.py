@@ -93,7 +93,7 @@ class Decoder:
 
         Raises:
             ValueError: `num_threads` is not positive.
-            UnknownTokenError, OverflowError, TypeError: As `decode_bytes`, for the first sequence that fails.
+            UnknownTokenError, OverflowError, TypeError: As `decode_bytes`.
         """
         threads = thread_count(num_threads)
         return self._core_bpe.decode_bytes_batch(list(batch), threads)

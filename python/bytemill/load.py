@@ -51,12 +51,7 @@ def read_file(blobpath: str, *, timeout: float = TIMEOUT) -> bytes:
     if is_local(blobpath):
         return Path(blobpath).read_bytes()
     if blobpath.startswith(("http://", "https://")):
-        # Only here: it takes longer to import than all of this package.
-        from urllib.request import urlopen
-
-        with urlopen(blobpath, timeout=timeout) as response:  # noqa: S310 - http and https only
-            downloaded: bytes = response.read()
-        return downloaded
+        return download(blobpath, timeout)
     blob: bytes = import_blobfile().read_bytes(blobpath)
     return blob
 
@@ -195,6 +190,22 @@ def read_verified(blobpath: str, expected_hash: str | None, timeout: float) -> b
             "This may indicate a corrupted download. Please try again."
         )
         raise VocabularyError(message)
+    return contents
+
+
+def download(url: str, timeout: float) -> bytes:
+    """Fetches an http or https URL; every failure is an `OSError`."""
+    # Only here: they take longer to import than all of this package.
+    from http.client import HTTPException
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(url, timeout=timeout) as response:  # noqa: S310 - http and https only
+            contents: bytes = response.read()
+    except HTTPException as error:
+        # Above all an answer that breaks off. The other failures are of this class already.
+        message = f"cannot fetch {url}: {error!r}"
+        raise OSError(message) from error
     return contents
 
 

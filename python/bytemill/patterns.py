@@ -23,7 +23,7 @@ __all__ = [
     "R50K_PATTERN",
 ]
 
-# --- The r50k family: a space may begin a piece of letters, of numbers or of other characters. --------------
+# --- The r50k family: a space may begin a piece of letters, of numbers or of other characters. ---
 
 # As GPT-2 was released, and as its many descendants with a "byte level" pre-tokenizer still have it.
 GPT2_PATTERN = (
@@ -49,7 +49,7 @@ R50K_PATTERN = (
     r"|\s"
 )
 
-# --- The cl100k family: any one character may begin a piece of letters, numbers come in short groups. -------
+# --- The cl100k family: any one character may begin a piece of letters, numbers come in short groups. ---
 
 # tiktoken's for cl100k_base.
 CL100K_PATTERN = (
@@ -93,7 +93,7 @@ NANOCHAT_PATTERN = MINBPE_GPT4_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}{1,2}")
 # Llama 3's with each number a piece of its own.
 QWEN2_PATTERN = LLAMA3_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}")
 
-# --- The o200k family: words also part where an upper-case letter follows a lower-case one. -----------------
+# --- The o200k family: words also part where an upper-case letter follows a lower-case one. ---
 
 # tiktoken's for o200k_base and o200k_harmony. Modifier and other letters and marks go with either case.
 O200K_PATTERN = (

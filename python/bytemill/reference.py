@@ -13,13 +13,15 @@ Nothing here is compiled and nothing is clever; the rest of the library is teste
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytemill import special
 from bytemill.errors import UnknownTokenError, VocabularyError
 from bytemill.splitting import Splitter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "ReferenceEncoding",
@@ -52,7 +54,7 @@ def _repair_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# --- Training -----------------------------------------------------------------------------------------------
+# --- Training ---
 
 
 def count_pairs(ids: list[int], counts: dict[Pair, int] | None = None, weight: int = 1) -> dict[Pair, int]:
@@ -149,7 +151,7 @@ def ranks_of_merges(merges: Iterable[Pair]) -> dict[bytes, int]:
     return {token: rank for rank, token in enumerate(tokens)}
 
 
-# --- Encoding -----------------------------------------------------------------------------------------------
+# --- Encoding ---
 
 
 def merge_steps(piece: bytes, ranks: Mapping[bytes, int]) -> Iterator[list[bytes]]:

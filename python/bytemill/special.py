@@ -80,7 +80,7 @@ def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str], find:
         text: The text to be encoded.
         disallowed: As `resolve` returns it.
         special_tokens: The special tokens of the encoding.
-        find: The search for special tokens; of its result only the token is used.
+        find: The search for special tokens. It counts characters after surrogate pairs have been joined.
 
     Raises:
         DisallowedSpecialTokenError: A disallowed string occurs: the leftmost one, the longest of those that
@@ -92,8 +92,7 @@ def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str], find:
     if disallowed is not None and not disallowed:
         return
     special = find(text, disallowed)
-    # A token found only after surrogate pairs were joined has position -1 here, and so is still reported.
-    hits = [(text.find(special[0]), special[0])] if special else []
+    hits = [(special[1], special[0])] if special else []
     if disallowed is not None:
         other = find_leftmost(text, disallowed - special_tokens)
         hits += [(other[1], other[0])] if other else []

@@ -31,7 +31,7 @@ import itertools
 
 import regex  # type: ignore[import-untyped]  # the package ships no types
 
-from bytemill.errors import PatternError
+from bytemill.errors import PatternError, UnsupportedPatternError
 
 __all__ = ["Splitter"]
 
@@ -56,7 +56,7 @@ class Splitter:
             self._pattern = regex.compile(_to_python(pattern), regex.VERSION1)
         except (regex.error, ValueError, OverflowError) as error:
             message = f"the split pattern {pattern!r} does not compile: {getattr(error, 'msg', error)}"
-            raise PatternError(message) from error
+            raise UnsupportedPatternError(message) from error
         self.pattern = pattern
         # Most patterns that can match the empty string do so here; the others are found out in use.
         for probe in ("", "aA1 .\r\n"):

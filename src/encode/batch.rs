@@ -33,8 +33,13 @@ where
 {
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = threads.min(cores).min(items.len());
+    let attempt = |item: &T| {
+        checkpoint::pass(checkpoint)
+            .map_err(E::from)
+            .and_then(|()| work(item))
+    };
     if threads <= 1 {
-        return items.iter().map(work).collect();
+        return items.iter().map(attempt).collect();
     }
     // Small shares even out long items; sixteen a thread keep the counter cool.
     let share = (items.len() / (threads * 16)).clamp(1, 64);
@@ -49,9 +54,7 @@ where
             }
             let end = items.len().min(start + share);
             for (item, result) in items[start..end].iter().zip(&results[start..end]) {
-                let outcome = checkpoint::pass(checkpoint)
-                    .map_err(E::from)
-                    .and_then(|()| work(item));
+                let outcome = attempt(item);
                 let failed = outcome.is_err();
                 // Each place is written once, by the thread that took it.
                 let _ = result.set(outcome);

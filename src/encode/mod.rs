@@ -1,6 +1,8 @@
 //! Encoding and decoding whole texts: special tokens, then pieces, then merges, into one flat list of ids.
 
 pub mod batch;
+mod idle;
+mod pieces;
 pub mod special;
 mod unstable;
 
@@ -13,6 +15,7 @@ use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
+use idle::IdleTables;
 use special::{Allowed, SpecialTokens};
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
@@ -21,6 +24,7 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
+    tables: IdleTables,
 }
 
 impl Encoder {
@@ -30,10 +34,12 @@ impl Encoder {
         special_tokens: SpecialTokens,
         splitter: Splitter,
     ) -> Self {
+        let tables = IdleTables::new(vocabulary.len());
         Self {
             vocabulary,
             special_tokens,
             splitter,
+            tables,
         }
     }
 
@@ -50,6 +56,17 @@ impl Encoder {
     /// Its splitter.
     pub fn splitter(&self) -> &Splitter {
         &self.splitter
+    }
+
+    /// How many bytes the vocabulary takes, and what was learned from texts so far. A table of learned pieces has a
+    /// fixed limit, about 50 MB; there are as many as calls ever ran at once.
+    pub fn memory(&self) -> usize {
+        self.vocabulary.memory() + self.tables.memory()
+    }
+
+    /// Forgets what was learned from texts and frees its memory.
+    pub fn clear_cache(&self) {
+        self.tables.clear();
     }
 
     /// Appends the ids of `text`, taking special tokens for ordinary text.
@@ -95,6 +112,7 @@ impl Encoder {
         let mut place = 0;
         let mut last_piece = 0;
         loop {
+            checkpoint::pass(checkpoint)?;
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
             if end > place {
@@ -120,19 +138,23 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, EncodeError> {
-        let bytes = text.as_bytes();
+        let mut table = self.tables.take();
         let mut pieces = self.splitter.pieces(text);
         let mut chunk: Vec<Range<usize>> = Vec::new();
         let mut last_piece = None;
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            let mut before_last = ids.len();
-            for piece in chunk.drain(..) {
-                before_last = ids.len();
-                merge::encode_piece(&self.vocabulary, &bytes[piece], ids, checkpoint)?;
-            }
-            last_piece = Some(ids.len() - before_last);
+            let last = pieces::encode(
+                &self.vocabulary,
+                &mut table,
+                text.as_bytes(),
+                &chunk,
+                ids,
+                checkpoint,
+            )?;
+            last_piece = Some(last);
         }
+        self.tables.give_back(table);
         Ok(last_piece)
     }
 

@@ -43,7 +43,8 @@ pub struct Found<'a> {
 }
 
 impl SpecialTokens {
-    /// The special tokens `(text, id)`. Of two texts with the same id, decoding gives the first.
+    /// The special tokens `(text, id)`. Of two texts with the same id, decoding gives the first; of a text listed
+    /// twice, the first id counts.
     ///
     /// # Errors
     /// [`VocabularyError::EmptySpecialToken`], and [`VocabularyError::TooLarge`] if the search automaton would be.
@@ -53,12 +54,14 @@ impl SpecialTokens {
             if text.is_empty() {
                 return Err(VocabularyError::EmptySpecialToken(id));
             }
+            if special.by_text.contains_key(&text) {
+                continue;
+            }
             let index = special.texts.len();
             special.by_id.entry(id).or_insert(index);
-            if special.by_text.insert(text.clone(), index).is_none() {
-                special.texts.push(text);
-                special.ids.push(id);
-            }
+            special.by_text.insert(text.clone(), index);
+            special.texts.push(text);
+            special.ids.push(id);
         }
         if !special.texts.is_empty() {
             let finder = AhoCorasick::builder()
@@ -93,6 +96,11 @@ impl SpecialTokens {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
+    }
+
+    /// The largest id, 0 if there are none.
+    pub fn largest_id(&self) -> TokenId {
+        self.ids.iter().copied().max().unwrap_or(0)
     }
 
     /// The text of a special token's id.

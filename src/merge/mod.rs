@@ -8,14 +8,10 @@
 pub mod queue;
 pub mod scan;
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, RunToEnd};
 use crate::error::EncodeError;
-use crate::token::TokenId;
+use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
-
-/// Pieces up to this many bytes are scanned, longer ones go through the queue. The engines cost the same near
-/// 100 bytes of random letters (`cargo bench --bench engine -- merge`); of one letter, near 60.
-pub const LONGEST_SCAN: usize = 64;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -50,30 +46,26 @@ pub fn merge(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    if piece.len() <= LONGEST_SCAN {
-        scan::merge(vocabulary, piece, ids);
-        Ok(())
-    } else {
-        queue::merge(vocabulary, piece, ids, checkpoint)
+    if scan::merge(vocabulary, piece, ids) {
+        return Ok(());
     }
+    queue::merge(vocabulary, piece, ids, checkpoint)
 }
 
-/// Appends what the merges of rank below `limit` make of `piece`: how a token comes apart under lower ranks. For the
-/// short strings that tokens are; O(n²).
+/// What the merges of rank below `limit` make of `piece`: how a token comes apart under lower ranks.
+///
+/// # Errors
+/// [`EncodeError::PieceTooLong`].
 pub(crate) fn merge_below(
     vocabulary: &Vocabulary,
     piece: &[u8],
     limit: TokenId,
-    ids: &mut Vec<TokenId>,
-) {
-    scan::merge_with(
-        piece,
-        ids,
-        |byte| vocabulary.byte_token(byte),
-        |left, right| {
-            Some(vocabulary.merged(left, right))
-                .filter(|&rank| rank < limit)
-                .unwrap_or(crate::token::NO_TOKEN)
-        },
-    );
+) -> Result<Vec<TokenId>, EncodeError> {
+    let mut ids = Vec::new();
+    queue::merge_with(vocabulary, piece, &mut ids, &RunToEnd, |left, right| {
+        Some(vocabulary.merged(left, right))
+            .filter(|&rank| rank < limit)
+            .unwrap_or(NO_TOKEN)
+    })?;
+    Ok(ids)
 }

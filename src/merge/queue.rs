@@ -46,6 +46,19 @@ pub fn merge(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
+    merge_with(vocabulary, piece, ids, checkpoint, |left, right| {
+        vocabulary.merged(left, right)
+    })
+}
+
+/// As [`merge`], for the pairs that `merged` merges.
+pub(super) fn merge_with(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+    merged: impl Fn(TokenId, TokenId) -> TokenId,
+) -> Result<(), EncodeError> {
     let count = u32::try_from(piece.len())
         .ok()
         .filter(|&count| count < END)
@@ -65,7 +78,7 @@ pub fn merge(
     }
     for place in 1..count {
         let (left, right) = (&parts[place as usize - 1], &parts[place as usize]);
-        let rank = vocabulary.merged(left.id, right.id);
+        let rank = merged(left.id, right.id);
         if rank != NO_TOKEN {
             parts[place as usize - 1].rank = rank;
             entries.push(Reverse(entry(rank, place - 1)));
@@ -98,7 +111,7 @@ pub fn merge(
         let previous = parts[place as usize].previous;
         for left in [previous, place] {
             if left != END {
-                renew(vocabulary, &mut parts, &mut queue, left);
+                renew(&merged, &mut parts, &mut queue, left);
             }
         }
     }
@@ -115,7 +128,7 @@ pub fn merge(
 /// Looks up the pair that the part at `place` starts now, and queues it if it merges.
 #[inline]
 fn renew(
-    vocabulary: &Vocabulary,
+    merged: &impl Fn(TokenId, TokenId) -> TokenId,
     parts: &mut [Part],
     queue: &mut BinaryHeap<Reverse<u64>>,
     place: u32,
@@ -129,7 +142,7 @@ fn renew(
     let rank = if next == END {
         NO_TOKEN
     } else {
-        vocabulary.merged(id, parts[next as usize].id)
+        merged(id, parts[next as usize].id)
     };
     parts[place as usize].rank = rank;
     // The same rank as before is in the queue already.

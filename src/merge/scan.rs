@@ -1,74 +1,103 @@
 //! Merging short pieces: look at every pair, merge the best, look again.
 //!
 //! ```text
-//! parts = byte tokens, each with the rank of the pair it starts
+//! parts = byte tokens in a linked list, each with the rank of the pair it starts
 //! while some pair merges:
-//!     merge the first pair of lowest rank, close the gap, look up the two pairs beside it
+//!     merge the first pair of lowest rank, unlink its right part, look up the two pairs beside it
 //! ```
 //!
-//! O(n²) with a tiny constant: two short arrays, no links, no allocation beyond the output.
+//! O(n²) with a tiny constant: a few short arrays on the stack. Closing the gap after each merge instead of linking was
+//! slower (two calls of `memmove` a merge).
 
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
 
-/// Appends what the merges make of `piece` to `ids`.
+/// Longer pieces are left to the queue, whose cost does not grow with the square of their length.
+pub const LONGEST: usize = 64;
+
+/// Most pieces have at most this many bytes; for them the arrays are small enough to be set up in no time.
+const FEW: usize = 16;
+
+/// Appends what the merges make of `piece` to `ids`; false, and nothing done, if it has more than [`LONGEST`] bytes.
 #[inline]
-pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
-    merge_with(
-        piece,
-        ids,
-        |byte| vocabulary.byte_token(byte),
-        |left, right| vocabulary.merged(left, right),
-    );
+#[must_use]
+pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+    if piece.len() <= FEW {
+        merge_within::<FEW>(vocabulary, piece, ids);
+    } else if piece.len() <= LONGEST {
+        merge_within::<LONGEST>(vocabulary, piece, ids);
+    }
+    piece.len() <= LONGEST
 }
 
-/// As [`merge`], for any byte tokens and merges. Works on the end of `ids` in place.
-pub(super) fn merge_with(
-    piece: &[u8],
-    ids: &mut Vec<TokenId>,
-    byte_token: impl Fn(u8) -> TokenId,
-    merged: impl Fn(TokenId, TokenId) -> TokenId,
-) {
-    let start = ids.len();
-    ids.extend(piece.iter().map(|&byte| byte_token(byte)));
-    let parts = &mut ids[start..];
-    let mut live = parts.len();
+/// A pair's rank and its place as one number that orders by rank, then from left to right.
+fn entry(rank: TokenId, place: usize) -> u64 {
+    (u64::from(rank) << 8) | place as u64
+}
 
-    // ranks[i] is the rank of the pair (i, i + 1); the last part starts no pair.
-    let mut on_stack = [NO_TOKEN; super::LONGEST_SCAN];
-    let mut on_heap;
-    let ranks: &mut [TokenId] = if live <= on_stack.len() {
-        &mut on_stack[..live]
-    } else {
-        on_heap = vec![NO_TOKEN; live];
-        &mut on_heap
-    };
-    for (rank, pair) in ranks.iter_mut().zip(parts.windows(2)) {
-        *rank = merged(pair[0], pair[1]);
-    }
+const NO_ENTRY: u64 = u64::MAX;
 
-    while live > 1 {
-        let (mut lowest, mut at) = (NO_TOKEN, 0);
-        for (index, &rank) in ranks[..live - 1].iter().enumerate() {
-            if rank < lowest {
-                (lowest, at) = (rank, index);
+/// As [`merge`], for at most `N` bytes, `N` being at most 128.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "places are below 256, ranks have 32 bits"
+)]
+fn merge_within<const N: usize>(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
+    let piece = &piece[..piece.len().min(N)];
+    let count = piece.len();
+    let mut parts = [0; N];
+    let mut entries = [NO_ENTRY; N];
+    // The place after the last is `count`; the place before the first is its own.
+    let mut next = [0_u8; N];
+    let mut previous = [0_u8; N];
+    for (place, &byte) in piece.iter().enumerate() {
+        parts[place] = vocabulary.byte_token(byte);
+        next[place] = (place + 1) as u8;
+        previous[place] = place.saturating_sub(1) as u8;
+        if let Some(&second) = piece.get(place + 1) {
+            let rank = vocabulary.merged_bytes(byte, second);
+            if rank != NO_TOKEN {
+                entries[place] = entry(rank, place);
             }
         }
-        if lowest == NO_TOKEN {
+    }
+
+    loop {
+        let lowest = entries[..count]
+            .iter()
+            .fold(NO_ENTRY, |lowest, &entry| lowest.min(entry));
+        if lowest == NO_ENTRY {
             break;
         }
-        parts.copy_within(at + 2..live, at + 1);
-        ranks.copy_within(at + 2..live, at + 1);
-        live -= 1;
-        parts[at] = lowest;
-        ranks[at] = if at + 1 < live {
-            merged(lowest, parts[at + 1])
-        } else {
-            NO_TOKEN
-        };
-        if at > 0 {
-            ranks[at - 1] = merged(parts[at - 1], lowest);
+        let place = (lowest & 0xFF) as usize % N;
+        let rank = (lowest >> 8) as TokenId;
+        let gone = usize::from(next[place]) % N;
+        let after = usize::from(next[gone]);
+        entries[gone] = NO_ENTRY;
+        parts[place] = rank;
+        next[place] = after as u8;
+        entries[place] = NO_ENTRY;
+        if after < count {
+            previous[after % N] = place as u8;
+            let rank = vocabulary.merged(rank, parts[after % N]);
+            if rank != NO_TOKEN {
+                entries[place] = entry(rank, place);
+            }
+        }
+        let before = usize::from(previous[place]) % N;
+        if before < place {
+            let rank = vocabulary.merged(parts[before], rank);
+            entries[before] = if rank == NO_TOKEN {
+                NO_ENTRY
+            } else {
+                entry(rank, before)
+            };
         }
     }
-    ids.truncate(start + live);
+
+    let mut place = 0;
+    while place < count {
+        ids.push(parts[place % N]);
+        place = usize::from(next[place % N]);
+    }
 }

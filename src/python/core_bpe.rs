@@ -11,13 +11,14 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::error::{UnknownTokenError, guarded};
 use super::ids::token_ids;
+use super::interned::InternedIds;
 use super::run::{detached, run, threads_for};
 use super::special;
 use super::splitter::PythonSplitter;
 use super::text::{text, texts};
 use crate::builtin::Builtin;
 use crate::checkpoint;
-use crate::encode::special::Allowed;
+use crate::encode::special::{Allowed, SpecialTokens};
 use crate::encode::{Encoder, batch};
 use crate::error::EncodeError;
 use crate::split::Splitter;
@@ -28,9 +29,28 @@ use crate::vocabulary::Vocabulary;
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
 pub(super) struct CoreBpe {
     encoder: Encoder,
+    interned: InternedIds,
 }
 
 impl CoreBpe {
+    fn build(
+        vocabulary: Arc<Vocabulary>,
+        special_tokens: SpecialTokens,
+        splitter: Splitter,
+    ) -> Self {
+        let largest = vocabulary
+            .ids()
+            .last()
+            .copied()
+            .unwrap_or(0)
+            .max(special_tokens.largest_id());
+        let encoder = Encoder::new(vocabulary, special_tokens, splitter);
+        Self {
+            encoder,
+            interned: InternedIds::new(largest),
+        }
+    }
+
     fn encode_text(&self, py: Python<'_>, text: &str, allowed: &Allowed) -> PyResult<Vec<TokenId>> {
         run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
             let mut ids = Vec::new();
@@ -75,7 +95,8 @@ impl CoreBpe {
                 },
             )
         })?;
-        PyList::new(py, ids)
+        let lists = ids.iter().map(|ids| self.interned.list(py, ids));
+        PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
     }
 }
 
@@ -103,9 +124,7 @@ impl CoreBpe {
                 .collect::<PyResult<Vec<(Vec<u8>, TokenId)>>>()?;
             let vocabulary = py.detach(|| Vocabulary::from_ranks(ranks))?;
             let special_tokens = special::special_tokens(special_tokens)?;
-            Ok(Self {
-                encoder: Encoder::new(Arc::new(vocabulary), special_tokens, splitter),
-            })
+            Ok(Self::build(Arc::new(vocabulary), special_tokens, splitter))
         })
     }
 
@@ -125,9 +144,11 @@ impl CoreBpe {
             })?;
             let vocabulary = py.detach(|| builtin.vocabulary())?;
             let special_tokens = special::special_tokens(special_tokens)?;
-            Ok(Self {
-                encoder: Encoder::new(vocabulary, special_tokens, Splitter::new(pattern)?),
-            })
+            Ok(Self::build(
+                vocabulary,
+                special_tokens,
+                Splitter::new(pattern)?,
+            ))
         })
     }
 
@@ -139,7 +160,31 @@ impl CoreBpe {
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
             let text = self::text(text)?;
-            PyList::new(py, self.encode_text(py, &text, &Allowed::Nothing)?)
+            self.interned
+                .list(py, &self.encode_text(py, &text, &Allowed::Nothing)?)
+        })
+    }
+
+    #[pyo3(signature = (text, /))]
+    fn encode_unless_special<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        guarded(|| {
+            let text = self::text(text)?;
+            let special = detached(py, text.len(), || {
+                self.encoder
+                    .special_tokens()
+                    .find(&text, 0, &Allowed::All)
+                    .is_some()
+            });
+            if special {
+                return Ok(None);
+            }
+            self.interned
+                .list(py, &self.encode_text(py, &text, &Allowed::Nothing)?)
+                .map(Some)
         })
     }
 
@@ -250,7 +295,7 @@ impl CoreBpe {
         py: Python<'py>,
         piece: &[u8],
     ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| PyList::new(py, self.encode_whole(py, &[piece])?))
+        guarded(|| self.interned.list(py, &self.encode_whole(py, &[piece])?))
     }
 
     #[pyo3(signature = (pieces, /))]
@@ -261,7 +306,7 @@ impl CoreBpe {
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
             let pieces: Vec<PyBackedBytes> = pieces.extract()?;
-            PyList::new(py, self.encode_whole(py, &pieces)?)
+            self.interned.list(py, &self.encode_whole(py, &pieces)?)
         })
     }
 
@@ -273,7 +318,7 @@ impl CoreBpe {
                 self.encoder.encode_bytes(data, &mut ids, checkpoint)?;
                 Ok(ids)
             })?;
-            PyList::new(py, ids)
+            self.interned.list(py, &ids)
         })
     }
 
@@ -370,6 +415,14 @@ impl CoreBpe {
                 .map(|bytes| PyBytes::new(py, bytes))
                 .ok_or_else(|| UnknownTokenError::new_err(token.to_string()))
         })
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.encoder.memory() + self.interned.memory()
+    }
+
+    fn clear_cache(&self) {
+        self.encoder.clear_cache();
     }
 
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -33,7 +33,11 @@ where
     TokenId: TryFrom<T>,
 {
     let buffer = PyBuffer::<T>::get(argument).ok()?;
-    if buffer.dimensions() != 1 {
+    // Numbers in the other byte order are read one by one.
+    let format = buffer.format().to_bytes().first();
+    let swapped = matches!(format, Some(b'>' | b'!')) != cfg!(target_endian = "big")
+        && matches!(format, Some(b'<' | b'>' | b'!'));
+    if buffer.dimensions() != 1 || swapped {
         return None;
     }
     let convert = |number: T| {

@@ -4,6 +4,7 @@
 mod core_bpe;
 mod error;
 mod ids;
+mod interned;
 mod run;
 mod special;
 mod splitter;

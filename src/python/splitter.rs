@@ -14,7 +14,9 @@ pub(super) struct PythonSplitter(pub(super) Py<PyAny>);
 impl ExternalSplitter for PythonSplitter {
     fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
         let offsets: Vec<usize> = Python::attach(|py| self.0.bind(py).call1((text,))?.extract())
-            .map_err(|error: PyErr| Box::new(SplitterError(error)))?;
+            .map_err(|error: PyErr| -> Box<dyn Error + Send + Sync> {
+                Box::new(SplitterError(error))
+            })?;
         Ok(offsets
             .chunks_exact(2)
             .map(|piece| piece[0]..piece[1])

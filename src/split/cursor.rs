@@ -40,7 +40,7 @@ pub(super) fn class_at(text: &[u8], place: usize) -> Option<(Class, usize)> {
 /// The code point that `bytes` start with and its length, if they start with a whole UTF-8 character of two bytes or
 /// more. Refuses what UTF-8 refuses: overlong forms, surrogates, code points beyond U+10FFFF.
 #[inline]
-fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
+pub(super) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     let &lead = bytes.first()?;
     let (length, lead_bits, least) = match lead {
         0xC2..=0xDF => (2, lead & 0x1F, 0x80),

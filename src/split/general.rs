@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fancy_regex::{Expr, Regex};
+use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
 
 use crate::error::{EncodeError, PatternError};
 
@@ -47,34 +47,103 @@ impl General {
     }
 }
 
-/// A lower bound of the characters that a match of `expression` takes. Where the syntax is too rich to tell, 0.
-fn shortest_match(expression: &Expr) -> usize {
-    match expression {
-        Expr::Any { .. } | Expr::GeneralNewline { .. } | Expr::Delegate { .. } => 1,
-        Expr::Literal { val, .. } => val.chars().count(),
-        Expr::Concat(parts) => {
-            // `\K` drops what was matched before it.
-            let kept = parts
-                .iter()
-                .rposition(|part| matches!(part, Expr::KeepOut))
-                .map_or(0, |place| place + 1);
-            parts[kept..]
-                .iter()
-                .fold(0, |sum, part| sum.saturating_add(shortest_match(part)))
+/// A lower bound of the characters that a match of `pattern` takes. Where the syntax is too rich to tell, 0.
+fn shortest_match(pattern: &Expr) -> usize {
+    let accepts = |expression: &Expr| {
+        matches!(
+            expression,
+            Expr::BacktrackingControlVerb(BacktrackingControlVerb::Accept)
+        )
+    };
+    if accepts(pattern) || pattern.has_descendant(accepts) {
+        return 0;
+    }
+    let keeps = |expression: &Expr| matches!(expression, Expr::KeepOut);
+    let may_keep = keeps(pattern) || pattern.has_descendant(keeps);
+    let Shortest { whole, kept } = shortest(pattern, may_keep);
+    whole.into_iter().chain(kept).min().unwrap_or(0)
+}
+
+/// Lower bounds of the characters that an expression takes.
+#[derive(Clone, Copy)]
+struct Shortest {
+    /// On ways without `\K`, if there are any.
+    whole: Option<usize>,
+    /// After the last `\K`, which drops what was matched before it, on ways with one, if there are any.
+    kept: Option<usize>,
+}
+
+impl Shortest {
+    fn of(characters: usize) -> Self {
+        Self {
+            whole: Some(characters),
+            kept: None,
         }
-        Expr::Alt(parts) => parts.iter().map(shortest_match).min().unwrap_or(0),
-        Expr::Group(inner) => shortest_match(inner),
-        Expr::Repeat { child, lo, .. } => shortest_match(child).saturating_mul(*lo),
+    }
+
+    fn then(self, next: Self) -> Self {
+        let sum =
+            |first: Option<usize>, second: Option<usize>| Some(first?.saturating_add(second?));
+        let kept_before = sum(self.kept, next.whole);
+        Self {
+            whole: sum(self.whole, next.whole),
+            kept: next.kept.into_iter().chain(kept_before).min(),
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            whole: self.whole.into_iter().chain(other.whole).min(),
+            kept: self.kept.into_iter().chain(other.kept).min(),
+        }
+    }
+}
+
+/// The bounds of an expression. `may_keep`: the pattern holds a `\K` somewhere.
+fn shortest(expression: &Expr, may_keep: bool) -> Shortest {
+    let inner = |expression: &Expr| shortest(expression, may_keep);
+    match expression {
+        Expr::Any { .. } | Expr::GeneralNewline { .. } | Expr::Delegate { .. } => Shortest::of(1),
+        Expr::Literal { val, .. } => Shortest::of(val.chars().count()),
+        Expr::KeepOut => Shortest {
+            whole: None,
+            kept: Some(0),
+        },
+        Expr::Concat(parts) => parts
+            .iter()
+            .map(inner)
+            .fold(Shortest::of(0), Shortest::then),
+        Expr::Alt(parts) => parts
+            .iter()
+            .map(inner)
+            .reduce(Shortest::or)
+            .unwrap_or(Shortest::of(0)),
+        Expr::Group(group) => inner(group),
+        Expr::AtomicGroup(group) | Expr::AstNode(AstNode::AstGroup { inner: group, .. }, _) => {
+            inner(group)
+        }
+        Expr::Repeat { child, lo, .. } => {
+            let Shortest { whole, kept } = inner(child);
+            Shortest {
+                whole: if *lo == 0 {
+                    Some(0)
+                } else {
+                    whole.map(|once| once.saturating_mul(*lo))
+                },
+                kept,
+            }
+        }
         Expr::Conditional {
             condition,
             true_branch,
             false_branch,
-        } => {
-            let then = shortest_match(condition).saturating_add(shortest_match(true_branch));
-            then.min(shortest_match(false_branch))
-        }
-        Expr::AtomicGroup(inner)
-        | Expr::AstNode(fancy_regex::AstNode::AstGroup { inner, .. }, _) => shortest_match(inner),
-        _ => 0,
+        } => inner(condition)
+            .then(inner(true_branch))
+            .or(inner(false_branch)),
+        // Takes nothing itself; what is inside, or what is called, may hold a `\K`.
+        _ => Shortest {
+            whole: Some(0),
+            kept: may_keep.then_some(0),
+        },
     }
 }

@@ -4,15 +4,20 @@
 //! for the [general engine](general), or it is split by the caller's own [`ExternalSplitter`]. All three hand out
 //! pieces in order, some thousand at a time, so that text, pieces and tables stay in the caches together.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 pub mod cl100k;
 pub mod classify;
 mod cursor;
 pub mod general;
+mod masks;
+pub mod native;
 pub mod o200k;
 pub mod pattern;
 pub mod r50k;
 pub mod rules;
 mod unicode;
+mod window;
 
 use std::error::Error;
 use std::fmt;
@@ -21,10 +26,12 @@ use std::sync::Arc;
 
 use crate::error::{EncodeError, PatternError};
 use general::General;
+use native::Tier;
 use pattern::Family;
 
-/// The most pieces handed out at a time.
-const CHUNK: usize = 2048;
+/// The most pieces handed out at a time, and bytes, but for the last piece.
+const CHUNK: usize = 512;
+const CHUNK_BYTES: usize = 1 << 18;
 
 /// A splitter from outside: all pieces of a text at once, as ordered byte ranges without overlap.
 pub trait ExternalSplitter: Send + Sync {
@@ -39,7 +46,7 @@ pub trait ExternalSplitter: Send + Sync {
 #[derive(Clone)]
 pub enum Splitter {
     /// By one of the native scanners. Every byte is in some piece.
-    Native(Family),
+    Native(Family, Tier),
     /// By a regular expression. Text that it does not match is in no piece.
     General(Box<General>),
     /// By the caller's code.
@@ -49,7 +56,9 @@ pub enum Splitter {
 impl fmt::Debug for Splitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Native(family) => f.debug_tuple("Native").field(family).finish(),
+            Self::Native(family, tier) => {
+                f.debug_tuple("Native").field(family).field(tier).finish()
+            }
             Self::General(general) => f.debug_tuple("General").field(general).finish(),
             Self::External(_) => f.write_str("External"),
         }
@@ -63,7 +72,7 @@ impl Splitter {
     /// [`PatternError`] if it does not compile or can match the empty string.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         match Family::recognise(pattern) {
-            Some(family) => Ok(Self::Native(family)),
+            Some(family) => Ok(Self::Native(family, Tier::current())),
             None => General::new(pattern).map(|general| Self::General(Box::new(general))),
         }
     }
@@ -102,18 +111,14 @@ impl Pieces<'_, '_> {
             return Ok(false);
         }
         match self.splitter {
-            // One loop for each family, so that each is compiled for itself.
-            Splitter::Native(Family::R50k(family)) => {
-                self.scan(chunk, |text, place| family.piece_end(text, place));
-            }
-            Splitter::Native(Family::Cl100k(family)) => {
-                self.scan(chunk, |text, place| family.piece_end(text, place));
-            }
-            Splitter::Native(Family::O200k(family)) => {
-                self.scan(chunk, |text, place| family.piece_end(text, place));
+            Splitter::Native(family, tier) => {
+                let text = self.text.as_bytes();
+                native::fill(*family, *tier, text, &mut self.place, chunk);
+                self.done = self.place == text.len();
             }
             Splitter::General(general) => {
-                while chunk.len() < CHUNK {
+                let most = self.place.saturating_add(CHUNK_BYTES);
+                while chunk.len() < CHUNK && self.place < most {
                     let Some(piece) = general.next(self.text, self.place)? else {
                         self.done = true;
                         break;
@@ -129,16 +134,6 @@ impl Pieces<'_, '_> {
             }
         }
         Ok(!chunk.is_empty())
-    }
-
-    fn scan(&mut self, chunk: &mut Vec<Range<usize>>, piece_end: impl Fn(&[u8], usize) -> usize) {
-        let text = self.text.as_bytes();
-        while self.place < text.len() && chunk.len() < CHUNK {
-            let end = piece_end(text, self.place);
-            chunk.push(self.place..end);
-            self.place = end;
-        }
-        self.done = self.place == text.len();
     }
 }
 

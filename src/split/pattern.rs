@@ -61,6 +61,15 @@ impl Family {
         let blanks = rest.take(&[r"\s+(?!\S)"]) && rest.take(&[r"\s", r"\s+~"]);
         family.filter(|_| blanks && rest.rest.is_empty())
     }
+
+    /// Where the piece that starts at `place` ends.
+    pub(super) fn piece_end(self, text: &[u8], place: usize) -> usize {
+        match self {
+            Self::R50k(family) => family.piece_end(text, place),
+            Self::Cl100k(family) => family.piece_end(text, place),
+            Self::O200k(family) => family.piece_end(text, place),
+        }
+    }
 }
 
 // In a spelling, `~` stands for an optional `+` that makes the quantifier before it possessive. It is written only

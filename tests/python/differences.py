@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 __all__ = ["assert_same_ids", "first_difference"]
+
+Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.uint32]"
 
 # How many ids to show on either side of a difference.
 CONTEXT = 5
 
 
-def first_difference(encoding: Any, ours: Sequence[int], theirs: Sequence[int]) -> str | None:
+def first_difference(encoding: Any, ours: Ids, theirs: Ids) -> str | None:
     """Describes where two sequences of ids part, with the text around it; `None` if they are equal.
 
     Args:
@@ -22,23 +26,30 @@ def first_difference(encoding: Any, ours: Sequence[int], theirs: Sequence[int]) 
         ours: The ids that this library gave.
         theirs: The ids that they should be.
     """
-    if list(ours) == list(theirs):
+    if same(ours, theirs):
         return None
     pairs = zip_longest(ours, theirs)
     position = next(index for index, (left, right) in enumerate(pairs) if left != right)
 
-    def around(ids: Sequence[int]) -> str:
+    def around(ids: Ids) -> str:
         shown = [int(token) for token in ids[max(position - CONTEXT, 0) : position + CONTEXT]]
         return f"{shown} {encoding.decode_tokens_bytes(shown)}"
 
-    start = len(encoding.decode_bytes(list(theirs[:position])))
+    start = len(encoding.decode_bytes(theirs[:position]))
     return (
         f"ids differ from token {position} on, at byte {start} ({len(ours)} tokens, expected {len(theirs)})\n"
         f"     got {around(ours)}\nexpected {around(theirs)}"
     )
 
 
-def assert_same_ids(encoding: Any, ours: Sequence[int], theirs: Sequence[int], what: object) -> None:
+def same(ours: Ids, theirs: Ids) -> bool:
+    """Compares two lists, or a list or an array with an array."""
+    if isinstance(theirs, list):
+        return list(ours) == theirs
+    return np.array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+def assert_same_ids(encoding: Any, ours: Ids, theirs: Ids, what: object) -> None:
     """Fails, naming `what` was encoded, unless the ids are the same."""
     difference = first_difference(encoding, ours, theirs)
     if difference is not None:

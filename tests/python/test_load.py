@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import io
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tiktoken.load
+
 from bytemill import load
 from bytemill.errors import VocabularyError
+from offline_tiktoken import PublishedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +71,21 @@ def test_read_file_reads_paths_and_urls(tmp_path: Path, server: Server) -> None:
     assert server.requests == [(URL, 30.0), ("http://example.invalid/", 0.5)]
     with pytest.raises(FileNotFoundError):
         load.read_file(str(tmp_path / "missing"))
+
+
+def test_a_download_that_breaks_off_is_an_error_and_not_cached(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(io.BytesIO):
+        def read(self, _: int | None = -1) -> bytes:
+            raise http.client.IncompleteRead(CONTENTS[:4], len(CONTENTS) - 4)
+
+    monkeypatch.setattr(urllib.request, "urlopen", lambda _url, timeout: Broken() if timeout else None)
+    with pytest.raises(
+        OSError, match=r"cannot fetch https://example\.invalid/some\.tiktoken: IncompleteRead"
+    ):
+        load.read_file_cached(URL)
+    assert not cache.exists()
 
 
 def test_a_download_is_cached_under_the_hash_of_its_url(cache: Path, server: Server) -> None:
@@ -226,7 +244,7 @@ def test_other_urls_need_blobfile(use: Callable[[str], object], monkeypatch: pyt
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "cl100k_base"])
 def test_loads_published_files_as_tiktoken_does(
     name: str,
-    published_files: dict[str, list[tuple[str, str]]],
+    published_files: dict[str, list[PublishedFile]],
     tiktoken_encodings: dict[str, tiktoken.Encoding],
 ) -> None:
     (urls, hashes) = zip(*published_files[name], strict=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import bytemill
 import pytest
 import tiktoken.model
+
+import bytemill
 from bytemill import model
 
 

@@ -10,9 +10,10 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import bytemill
 import pytest
 import tiktoken
+
+import bytemill
 from bytemill import errors, registry
 
 if TYPE_CHECKING:
@@ -112,14 +113,17 @@ def test_a_name_alone_does_not_make_a_registered_encoding(custom_parts: dict[str
     assert again.encode("abc") == [257]
 
 
-def test_a_pattern_that_only_the_regex_package_takes_travels(custom_parts: dict[str, Any]) -> None:
-    # The native engine has no recursion.
-    encoding = bytemill.Encoding(**{**custom_parts, "pat_str": r"\((?:[^()]|(?R))*\)|[^()]+|[()]"})
-    text = "abc(ab(abc))ab)"
-    assert encoding.encode(text) == encoding.encode("abc") + [
-        token for piece in ("(ab(abc))", "ab", ")") for token in encoding._encode_single_piece(piece)
-    ]
-    assert pickle.loads(pickle.dumps(encoding)).encode(text) == encoding.encode(text)
+def test_a_pattern_that_only_the_regex_package_takes_travels(
+    custom_parts: dict[str, Any], custom: bytemill.Encoding
+) -> None:
+    # One piece for each character as readers see it, here "a" and "b" with an accent.
+    parts = {**custom_parts, "pat_str": r"\X"}
+    with pytest.raises(errors.UnsupportedPatternError):
+        type(custom._core_bpe)(parts["mergeable_ranks"], parts["special_tokens"], parts["pat_str"])
+    encoding = bytemill.Encoding(**parts)
+    assert encoding.encode("ab\u0301") == [97, 98, *"\u0301".encode()]
+    assert custom.encode("ab\u0301")[0] == 256
+    assert pickle.loads(pickle.dumps(encoding)).encode("ab\u0301") == encoding.encode("ab\u0301")
 
 
 def test_an_unpickled_encoding_does_not_warn_again(custom_parts: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`bytemill.registry`: the built-in encodings are tiktoken's, and plugins are found when they are needed."""
+"""`bytemill.registry`: one object for each name, and plugins only when they are needed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import bytemill
 import pytest
 import tiktoken
+
+import bytemill
 from bytemill import registry
 from bytemill.errors import UnknownEncodingError
-from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+from offline_tiktoken import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
-NAMES = ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"]
 
 PLUGIN = """
 def constructor():
@@ -57,56 +57,6 @@ def install_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
         (folder / f"{module}.py").write_text(source, encoding="utf-8")
 
     return install
-
-
-def test_names_and_their_order() -> None:
-    assert bytemill.list_encoding_names() == NAMES == list(openai_public.ENCODING_CONSTRUCTORS)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_builtin_encodings_are_those_of_tiktoken(
-    name: str, tiktoken_encodings: Mapping[str, tiktoken.Encoding]
-) -> None:
-    ours, theirs = bytemill.get_encoding(name), tiktoken_encodings[name]
-    assert ours.name == theirs.name == name
-    assert ours._pat_str == theirs._pat_str
-    assert list(ours._special_tokens.items()) == list(theirs._special_tokens.items())
-    assert ours.special_tokens_set == theirs.special_tokens_set
-    assert ours._special_token_values == theirs._special_token_values
-    assert ours.max_token_value == theirs.max_token_value
-    assert ours.n_vocab == theirs.n_vocab
-    assert ours.eot_token == theirs.eot_token
-    assert list(ours._mergeable_ranks.items()) == list(theirs._mergeable_ranks.items())
-    assert ours.token_byte_values() == theirs.token_byte_values()
-    for special, token in ours._special_tokens.items():
-        assert ours.encode_single_token(special) == token
-        assert ours.encode(special, allowed_special="all") == [token]
-
-
-@pytest.mark.usefixtures("tiktoken_cache")
-@pytest.mark.parametrize("name", NAMES)
-def test_constructors_give_the_parts_that_tiktoken_gives(name: str) -> None:
-    registry._find_constructors()
-    assert registry.ENCODING_CONSTRUCTORS is not None
-    assert registry.ENCODING_CONSTRUCTORS[name]() == openai_public.ENCODING_CONSTRUCTORS[name]()
-
-
-def test_an_encoding_built_from_parts_is_the_builtin_one() -> None:
-    builtin = bytemill.get_encoding("p50k_edit")
-    registry._find_constructors()
-    assert registry.ENCODING_CONSTRUCTORS is not None
-    built = bytemill.Encoding(**registry.ENCODING_CONSTRUCTORS["p50k_edit"]())
-    text = "def f(x):\n        return x ** 2  # <|fim_middle|>\n"
-    assert built.encode(text, allowed_special="all") == builtin.encode(text, allowed_special="all")
-    assert built.max_token_value == builtin.max_token_value
-    assert built.token_byte_values() == builtin.token_byte_values()
-
-
-def test_an_id_with_two_names_decodes_to_the_older_one() -> None:
-    harmony = bytemill.get_encoding("o200k_harmony")
-    for name in ("<|endofprompt|>", "<|reserved_200018|>"):
-        assert harmony.encode(name, allowed_special="all") == [200018]
-    assert harmony.decode([200018]) == "<|endofprompt|>"
 
 
 def test_the_same_encoding_every_time() -> None:

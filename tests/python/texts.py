@@ -1,4 +1,6 @@
-"""Texts for the tests: real ones that every Python installation has, and generated ones, the same on each run."""
+"""Texts for the tests: real ones that every Python installation has, and generated ones, always the same."""
+
+# ruff: noqa: S311 - randomness that can be repeated is what is wanted
 
 from __future__ import annotations
 
@@ -43,8 +45,9 @@ def installation_files(limit: int | None) -> Iterator[tuple[Path, str]]:
 
 # --- Generated texts ----------------------------------------------------------------------------------------
 
-# First and last code point of blocks of many kinds: alphabets with and without case, abjads, abugidas, syllables,
-# ideographs, digits and numbers, marks, symbols, blanks, private use, and planes that nothing is assigned in.
+# First and last code point of blocks of many kinds: alphabets with and without case, abjads, abugidas,
+# syllables, ideographs, digits and numbers, marks, symbols, blanks, private use,
+# and planes that nothing is assigned in.
 SCRIPTS: dict[str, tuple[int, int]] = {
     "ascii": (0x20, 0x7E),
     "controls": (0x00, 0x1F),
@@ -103,7 +106,19 @@ SCRIPTS: dict[str, tuple[int, int]] = {
 }
 
 # What stands between words: blanks of all kinds, punctuation, apostrophes, line ends.
-SEPARATORS = [*" " * 12, *"\n\t.,;:!?'\"-/()", "\r\n", "\n\n", "  ", " \n", "\u3000", "\xa0", "\u2019", "\u200d", "\x85"]
+SEPARATORS = [
+    *" " * 12,
+    *"\n\t.,;:!?'\"-/()",
+    "\r\n",
+    "\n\n",
+    "  ",
+    " \n",
+    "\u3000",
+    "\xa0",
+    "\u2019",
+    "\u200d",
+    "\x85",
+]
 
 
 def multilingual(seed: int, words: int) -> str:
@@ -133,10 +148,50 @@ FRAGMENTS: list[str] = [
     *"sdmtSDMTlvr0917",
     *["'s", "'S", "'\u017f", "'ll", "'Ll", "'RE", "'ve", "'d", "'\u212a", "\u017f", "\u212a"],
     *["  ", "   ", "\r\n", "\n\n", " \n", "\n ", "\t\n\r", "\u2028", "\u2003", "\u3000", "\u180e", "\u200b"],
-    *["ab", "Ab", "AB", "aB", "the", " the", "The", " of", "ing", "123", "1234", "\u0661\u0662", "\xb2", "\u2177"],
-    *["\xe9", "e\u0301", "\xdf", "\u0130", "\u01c5", "\u02b0", "\u05d0", "\u4f60\u597d", "\u4e2d", "\U0001f600", "\U0001d400"],
+    *[
+        "ab",
+        "Ab",
+        "AB",
+        "aB",
+        "the",
+        " the",
+        "The",
+        " of",
+        "ing",
+        "123",
+        "1234",
+        "\u0661\u0662",
+        "\xb2",
+        "\u2177",
+    ],
+    *[
+        "\xe9",
+        "e\u0301",
+        "\xdf",
+        "\u0130",
+        "\u01c5",
+        "\u02b0",
+        "\u05d0",
+        "\u4f60\u597d",
+        "\u4e2d",
+        "\U0001f600",
+        "\U0001d400",
+    ],
     *MARKS,
-    *["...", "//", "/\n", "!\r\n", "---", "\xb7", "\u2019s", "\u20ac", "\ufffd", "\ufeff", "\U0010ffff", "\u0378"],
+    *[
+        "...",
+        "//",
+        "/\n",
+        "!\r\n",
+        "---",
+        "\xb7",
+        "\u2019s",
+        "\u20ac",
+        "\ufffd",
+        "\ufeff",
+        "\U0010ffff",
+        "\u0378",
+    ],
 ]
 
 
@@ -181,7 +236,7 @@ ADVERSARIAL: dict[str, str] = {
     "numbers that are no digits": "\xb2\xb3\xbd\u2177\u2460\u3405" * 1_000,
     "digits and spaces": _letters("0123456789   ", 10_000),
     "punctuation": "!" * 10_000,
-    "random punctuation": _letters("!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~", 10_000),
+    "random punctuation": _letters('!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~', 10_000),
     "punctuation and line ends": _letters(".,;!?/\r\n", 10_000),
     "slashes": "/" * 5_000 + "a/b//c///\n/\r\n/" * 300,
     "apostrophes": "'" * 10_000,
@@ -205,7 +260,7 @@ ADVERSARIAL: dict[str, str] = {
     "one ideograph": "\u4e2d" * 5_000,
     "random ideographs": "".join(map(chr, random.Random(1).choices(range(0x4E00, 0xA000), k=5_000))),
     "random hangul": "".join(map(chr, random.Random(2).choices(range(0xAC00, 0xD7A4), k=5_000))),
-    "emoji with modifiers": "\U0001f468\u200d\U0001f469\u200d\U0001f467\U0001f44d\U0001f3fd\U0001f1e9\U0001f1ea" * 400,
+    "emoji with modifiers": "\U0001f468\u200d\U0001f469\U0001f44d\U0001f3fd\U0001f1e9\U0001f1ea" * 400,
     "Indic clusters": "\u0b95\u0bcd\u0bb7\u0bbf \u0915\u094d\u0937\u093f " * 800,
     "Thai without spaces": "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e0a\u0e32\u0e27\u0e42\u0e25\u0e01" * 500,
     "right to left": "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u200f " * 500,
@@ -220,14 +275,25 @@ ADVERSARIAL: dict[str, str] = {
     "addresses": "https://example.invalid/a/b?c=d&e=f%20g#h user@example.invalid\n" * 150,
     "angle brackets and bars": "<|endof|>|><|<|fim_|endoftext" * 300,
     "fragments": patchwork(4, 8_000),
-    "blocks": "".join(chr(0x61 + length % 26) * length + " " for length in (*range(60, 69), *range(124, 133))) * 5,
+    "blocks": "".join(chr(0x61 + length % 26) * length + " " for length in (*range(60, 69), *range(124, 133)))
+    * 5,
 }
 
 
 def broken_utf8(seed: int, count: int) -> Iterator[bytes]:
-    """Bytes that are almost UTF-8: characters cut short, bits flipped, bytes dropped, repeated and out of place."""
+    """Bytes that are almost UTF-8: characters cut short, bits flipped, bytes lost and bytes out of place."""
     source = random.Random(seed)
-    stray = [b"\x80", b"\xbf", b"\xc0", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f\x98", b"\xf4\x90", b"\xff"]
+    stray = [
+        b"\x80",
+        b"\xbf",
+        b"\xc0",
+        b"\xc3",
+        b"\xe2\x82",
+        b"\xed\xa0\x80",
+        b"\xf0\x9f\x98",
+        b"\xf4\x90",
+        b"\xff",
+    ]
     for _ in range(count):
         data = bytearray(patchwork(source.randrange(2**32), source.randint(0, 30)).encode())
         for _ in range(source.randint(1, 4)):

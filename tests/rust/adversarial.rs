@@ -1,1 +1,231 @@
+//! Texts made to be slow or wrong: they are right, and time does not explode.
 
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::special::SpecialTokens;
+use bytemill::error::EncodeError;
+use bytemill::merge;
+use bytemill::naive;
+use bytemill::split::Splitter;
+use bytemill::token::{NO_TOKEN, TokenId};
+use bytemill::vocabulary::Vocabulary;
+use fancy_regex::Regex;
+
+use crate::support::{
+    CL100K, MEGABYTE, MONOTONOUS, O200K, PUBLISHED, R50K, TestResult, ranks_with_bytes,
+};
+
+fn encoder(builtin: Builtin, pattern: &str) -> Result<Encoder, Box<dyn Error>> {
+    let (vocabulary, splitter) = (builtin.vocabulary()?, Splitter::new(pattern)?);
+    Ok(Encoder::new(vocabulary, SpecialTokens::default(), splitter))
+}
+
+fn encoders() -> Result<[Encoder; 3], Box<dyn Error>> {
+    Ok([
+        encoder(Builtin::R50k, R50K)?,
+        encoder(Builtin::Cl100k, CL100K)?,
+        encoder(Builtin::O200k, O200K)?,
+    ])
+}
+
+fn encode(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
+    let mut ids = Vec::new();
+    encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+    Ok(ids)
+}
+
+/// Merging by rounds: all pairs of the lowest rank, from left to right, then look again. As no published token has a
+/// part of higher rank, a round makes no pair of its own rank or a lower one, and this is the definition; where few
+/// different pairs merge, it is quick.
+fn by_rounds(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
+    let mut ids: Vec<TokenId> = piece
+        .iter()
+        .map(|&byte| vocabulary.byte_token(byte))
+        .collect();
+    loop {
+        let ranks = ids
+            .windows(2)
+            .map(|pair| vocabulary.merged(pair[0], pair[1]));
+        let Some(lowest) = ranks.min().filter(|&rank| rank != NO_TOKEN) else {
+            return ids;
+        };
+        let mut merged = Vec::with_capacity(ids.len());
+        for id in ids {
+            match merged.last_mut() {
+                // A part that this round made is no left half any more.
+                Some(last) if *last != lowest && vocabulary.merged(*last, id) == lowest => {
+                    *last = lowest;
+                }
+                _ => merged.push(id),
+            }
+        }
+        ids = merged;
+    }
+}
+
+#[test]
+fn long_pieces_are_the_definition_by_rounds() -> TestResult {
+    for builtin in Builtin::ALL {
+        let vocabulary = builtin.vocabulary()?;
+        for (kind, text) in MONOTONOUS {
+            // Many different pairs make many rounds.
+            let length = if kind == "random letters" {
+                8000
+            } else {
+                50_000
+            };
+            let text = text(length);
+            let mut ids = Vec::new();
+            merge::encode_piece(&vocabulary, text.as_bytes(), &mut ids, &RunToEnd)?;
+            assert!(ids == by_rounds(&vocabulary, text.as_bytes()), "{kind}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_megabyte_of_text_comes_back() -> TestResult {
+    for (encoder, length) in encoders()?.iter().zip([20_000, 50_000, MEGABYTE]) {
+        for (kind, text) in MONOTONOUS {
+            let text = text(length);
+            let ids = encode(encoder, &text)?;
+            assert!(ids.len() <= text.len());
+            assert!(
+                encoder.decode(&ids, &RunToEnd)? == text.as_bytes(),
+                "{kind}"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn small_sizes_are_the_definition() -> TestResult {
+    for (encoder, pattern) in encoders()?.iter().zip(PUBLISHED) {
+        let regex = Regex::new(pattern)?;
+        for (kind, text) in MONOTONOUS {
+            for length in (0..80).chain([149, 150, 151, 400]) {
+                let text = text(length);
+                let mut expected = Vec::new();
+                for piece in regex.find_iter(&text) {
+                    let piece = piece?.as_str().as_bytes();
+                    expected.extend(naive::encode_piece(encoder.vocabulary(), piece));
+                }
+                assert_eq!(encode(encoder, &text)?, expected, "{kind}, {length}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asserts that work on four times as much takes less than ten times as long: with a logarithm it would take some five
+/// times as long, with the square sixteen.
+fn assert_no_explosion(
+    what: &str,
+    size: usize,
+    text: impl Fn(usize) -> String,
+    work: impl Fn(&str) -> TestResult,
+) -> TestResult {
+    /// Others may be using the machine. At these sizes, the square of anything takes seconds.
+    const NOISE: Duration = Duration::from_millis(20);
+    let best = |size| -> Result<Duration, Box<dyn Error>> {
+        let text = text(size);
+        let mut best = Duration::MAX;
+        for _ in 0..3 {
+            let start = Instant::now();
+            work(&text)?;
+            best = best.min(start.elapsed());
+        }
+        Ok(best)
+    };
+    let (small, large) = (best(size)?, best(4 * size)?);
+    assert!(
+        large < 10 * small.max(NOISE),
+        "{what}: {small:?} for {size} bytes, {large:?} for four times as many"
+    );
+    Ok(())
+}
+
+#[test]
+fn merging_grows_no_faster_than_n_log_n() -> TestResult {
+    let vocabulary = Builtin::O200k.vocabulary()?;
+    for (kind, text) in MONOTONOUS {
+        assert_no_explosion(kind, 20_000, text, |text| {
+            let mut ids = Vec::new();
+            merge::encode_piece(&vocabulary, text.as_bytes(), &mut ids, &RunToEnd)?;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn splitting_grows_linearly() -> TestResult {
+    let hostile = [
+        "A", "a", " ", "\n", "\r\n", "\t", "\u{A0}", "1", "'", "'s", "\u{301}", "中", "/", ".",
+        " \n", "\n ", " a", "a ", "aA", "Aa", "中A", "A\u{301}", "\u{301}A", "'S'", "'l", "a'",
+        "./", ".\n", "\u{85} ", "\u{0}",
+    ];
+    for pattern in PUBLISHED {
+        let splitter = Splitter::new(pattern)?;
+        for unit in hostile {
+            for end in ["", "b", ".", "\n"] {
+                let prepare = |length: usize| unit.repeat(length / unit.len()) + end;
+                assert_no_explosion(unit, 20_000, prepare, |text| {
+                    let mut pieces = splitter.pieces(text);
+                    let mut chunk = Vec::new();
+                    while pieces.next_chunk(&mut chunk)? {}
+                    Ok(())
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Texts full of beginnings of special tokens, and of special tokens that are not allowed.
+#[test]
+fn finding_special_tokens_grows_linearly() -> TestResult {
+    let mut tokens: Vec<String> = (1..60).map(|length| "a".repeat(length)).collect();
+    tokens.extend(["<|endoftext|>", "<|", "<|<|<|<|!", "ab", "中文"].map(str::to_owned));
+    let long = "a".repeat(500) + "b";
+    tokens.push(long.clone());
+    let numbered = tokens.iter().cloned().zip(0..).collect();
+    let special = SpecialTokens::new(numbered)?;
+    let allowed = special.allow([long.as_str()]);
+    for unit in ["a", "<|", "<", "<|endoftext|", "<|endoftext|>", "中", "ab"] {
+        let prepare = |length: usize| unit.repeat(length / unit.len());
+        assert_no_explosion(unit, 10_000, prepare, |text| {
+            assert_eq!(special.find(text, 0, &allowed), None);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Tokens that share all beginnings, and one as long as a text: building and merging stay cheap.
+#[test]
+fn vocabularies_of_long_tokens() -> TestResult {
+    let runs = (2..300).chain([MEGABYTE]).map(|length| vec![b'a'; length]);
+    let mut ranks = ranks_with_bytes();
+    ranks.extend(runs.zip(256..));
+    let longest = ranks.len() - 1;
+    let start = Instant::now();
+    let vocabulary = Vocabulary::from_ranks(ranks)?;
+    // Looking at every cut of the longest would take minutes.
+    assert!(start.elapsed() < Duration::from_secs(5));
+    for length in [2, 3, 299, 300, 301, 1000] {
+        let piece = vec![b'a'; length];
+        let mut ids = Vec::new();
+        merge::encode_piece(&vocabulary, &piece, &mut ids, &RunToEnd)?;
+        assert_eq!(ids, naive::encode_piece(&vocabulary, &piece), "{length}");
+    }
+    let mut ids = Vec::new();
+    merge::encode_piece(&vocabulary, &vec![b'a'; MEGABYTE], &mut ids, &RunToEnd)?;
+    assert_eq!(ids, [TokenId::try_from(longest)?]);
+    Ok(())
+}

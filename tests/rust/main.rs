@@ -3,7 +3,13 @@
 mod adversarial;
 mod agreement;
 mod contracts;
+mod encoders;
 mod golden;
+mod interruption;
+mod recognition;
+mod special_tokens;
+mod spellings;
 mod splitting;
 mod support;
 mod unicode;
+mod windows;

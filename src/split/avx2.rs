@@ -1,0 +1,98 @@
+//! The ASCII masks of 64 bytes by AVX2: the only `unsafe` of splitting. Its safe twin is [`super::masks::ascii_masks`].
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::{
+    __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_set1_epi8, _mm256_sub_epi8,
+};
+
+use std::ops::Range;
+
+use super::masks::{Masks, WINDOW};
+use super::native;
+use super::pattern::Family;
+
+/// As [`native::by_windows`], compiled for AVX2; false, and nothing done, on a machine without it.
+pub(super) fn by_windows(
+    family: Family,
+    text: &[u8],
+    place: &mut usize,
+    chunk: &mut Vec<Range<usize>>,
+) -> bool {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn windows(family: Family, text: &[u8], place: &mut usize, chunk: &mut Vec<Range<usize>>) {
+        native::by_windows(family, text, place, chunk, |bytes| masks(bytes));
+    }
+    if !available() {
+        return false;
+    }
+    // SAFETY: the machine has what the function is compiled for.
+    unsafe { windows(family, text, place, chunk) };
+    true
+}
+
+/// Whether the machine can run this tier.
+pub(super) fn available() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt")
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn masks(bytes: &[u8; WINDOW]) -> Masks {
+    let (halves, _) = bytes.as_chunks::<32>();
+    let [low, high] = [load(&halves[0]), load(&halves[1])];
+    Masks {
+        upper: mask(range::<b'A', 26>(low), range::<b'A', 26>(high)),
+        lower: mask(range::<b'a', 26>(low), range::<b'a', 26>(high)),
+        number: mask(range::<b'0', 10>(low), range::<b'0', 10>(high)),
+        blank: mask(
+            _mm256_or_si256(equal::<b'\t'>(low), range::<0x0B, 2>(low)),
+            _mm256_or_si256(equal::<b'\t'>(high), range::<0x0B, 2>(high)),
+        ),
+        newline: mask(
+            _mm256_or_si256(equal::<b'\n'>(low), equal::<b'\r'>(low)),
+            _mm256_or_si256(equal::<b'\n'>(high), equal::<b'\r'>(high)),
+        ),
+        space: mask(equal::<b' '>(low), equal::<b' '>(high)),
+        apostrophe: mask(equal::<b'\''>(low), equal::<b'\''>(high)),
+        slash: mask(equal::<b'/'>(low), equal::<b'/'>(high)),
+        high: mask(low, high),
+        ..Masks::default()
+    }
+}
+
+/// 32 bytes as they are.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: reads the 32 bytes that are there.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// Bytes from `FIRST` on, `COUNT` of them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn range<const FIRST: u8, const COUNT: i8>(bytes: __m256i) -> __m256i {
+    // Moved so that the range starts at the smallest signed number, one comparison tells.
+    let moved = _mm256_sub_epi8(
+        bytes,
+        _mm256_set1_epi8(FIRST.wrapping_sub(0x80).cast_signed()),
+    );
+    _mm256_cmpgt_epi8(_mm256_set1_epi8(i8::MIN + COUNT), moved)
+}
+
+/// Bytes equal to `BYTE`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal<const BYTE: u8>(bytes: __m256i) -> __m256i {
+    _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(BYTE.cast_signed()))
+}
+
+/// The highest bit of each byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mask(low: __m256i, high: __m256i) -> u64 {
+    u64::from(_mm256_movemask_epi8(low).cast_unsigned())
+        | u64::from(_mm256_movemask_epi8(high).cast_unsigned()) << 32
+}

@@ -1,0 +1,146 @@
+//! 64 bytes at once: which of them belong to characters of which class, one bit for each byte.
+//!
+//! Every byte of a character carries the class of its character, so bytes that are neighbours belong to characters
+//! that are. ASCII is classified by a [tier](super::tier) of the machine's instructions; characters beyond it are
+//! looked up one by one.
+
+use super::classify::{Class, class_of_code_point};
+use super::cursor::decode;
+
+/// Bytes in a window.
+pub(super) const WINDOW: usize = 64;
+
+/// Bytes after a window that its last character may reach into.
+pub(super) const OVERHANG: usize = 3;
+
+/// The classes of the 64 bytes from some place on. Bit `i` is byte `i`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Masks {
+    pub(super) upper: u64,
+    pub(super) lower: u64,
+    pub(super) caseless: u64,
+    pub(super) mark: u64,
+    pub(super) number: u64,
+    pub(super) blank: u64,
+    pub(super) newline: u64,
+    pub(super) space: u64,
+    /// `'`, which is also other.
+    pub(super) apostrophe: u64,
+    /// `/`, which is also other.
+    pub(super) slash: u64,
+    /// Bytes of characters beyond ASCII, or of none.
+    pub(super) high: u64,
+    /// Bytes after the first of a character.
+    pub(super) continuation: u64,
+}
+
+impl Masks {
+    /// Characters of no other class. Marks count where the pattern knows no marks.
+    pub(super) fn letters(&self) -> u64 {
+        self.upper | self.lower | self.caseless
+    }
+
+    /// All white space.
+    pub(super) fn blanks(&self) -> u64 {
+        self.blank | self.newline | self.space
+    }
+
+    /// Adds the characters beyond ASCII, of which [`high`](Self::high) has the bytes. `text` starts where the window
+    /// does and has [`OVERHANG`] more bytes.
+    pub(super) fn add_high(&mut self, text: &[u8]) {
+        let mut rest = self.high;
+        while rest != 0 {
+            let place = rest.trailing_zeros() as usize;
+            let (class, length) = match text.get(place..).and_then(decode) {
+                Some((code_point, length)) => (class_of_code_point(code_point), length),
+                None => (Class::Other, 1),
+            };
+            let bytes = (1_u64 << length) - 1;
+            let mask = match class {
+                Class::Upper => &mut self.upper,
+                Class::Lower => &mut self.lower,
+                Class::Caseless => &mut self.caseless,
+                Class::Mark => &mut self.mark,
+                Class::Number => &mut self.number,
+                Class::Blank => &mut self.blank,
+                Class::Newline => &mut self.newline,
+                Class::Space => &mut self.space,
+                Class::Other => &mut 0,
+            };
+            *mask |= bytes << place;
+            self.continuation |= (bytes - 1) << place;
+            rest &= !(bytes << place);
+        }
+    }
+}
+
+/// The ASCII masks of 64 bytes, in plain code. The other tiers must agree with this one.
+pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
+    let mut planes = [0_u64; 8];
+    for (number, group) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let flags = u64::from_le_bytes(group.map(|byte| FLAGS[usize::from(byte)]));
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            // Gathers bit `bit` of each of the eight bytes into one byte.
+            let gathered =
+                ((flags >> bit) & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            *plane |= gathered << (8 * number);
+        }
+    }
+    let [
+        upper,
+        lower,
+        number,
+        blank,
+        newline,
+        space,
+        apostrophe_or_slash,
+        high,
+    ] = planes;
+    let slash = apostrophe_or_slash & number_of_slashes(bytes, apostrophe_or_slash);
+    Masks {
+        upper,
+        lower,
+        number,
+        blank,
+        newline,
+        space,
+        apostrophe: apostrophe_or_slash & !slash,
+        slash,
+        high,
+        ..Masks::default()
+    }
+}
+
+/// Of the bytes in `candidates`, those that are slashes.
+fn number_of_slashes(bytes: &[u8; WINDOW], mut candidates: u64) -> u64 {
+    let mut slashes = 0;
+    while candidates != 0 {
+        let place = candidates.trailing_zeros();
+        slashes |= u64::from(bytes[place as usize] == b'/') << place;
+        candidates &= candidates - 1;
+    }
+    slashes
+}
+
+/// What a byte is, as one bit: the planes of [`ascii_masks`] in order.
+const FLAGS: [u8; 256] = {
+    let mut flags = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 256")]
+        let character = byte as u8;
+        flags[byte] = match character {
+            b'A'..=b'Z' => 1,
+            b'a'..=b'z' => 2,
+            b'0'..=b'9' => 4,
+            b'\t' | 0x0B | 0x0C => 8,
+            b'\r' | b'\n' => 16,
+            b' ' => 32,
+            b'\'' | b'/' => 64,
+            0x80..=0xFF => 128,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    flags
+};

@@ -1,0 +1,144 @@
+"""Time grows no faster than n log n, whatever the text: a megabyte that is one piece, or looks like one."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+
+import pytest
+import tiktoken
+
+import bytemill
+from differences import assert_same_ids
+
+Encodings = Mapping[str, tiktoken.Encoding]
+
+FULL = os.environ.get("BYTEMILL_FULL") == "1"
+MEGABYTES = 16 if FULL else 1
+
+# One encoding of each family of patterns.
+FAMILIES = ["r50k_base", "cl100k_base", "o200k_base"]
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def drawn(alphabet: str) -> Callable[[int], str]:
+    return lambda size: "".join(random.Random(7).choices(alphabet, k=size))  # noqa: S311 - the same every time
+
+
+def repeated(part: str) -> Callable[[int], str]:
+    return lambda size: part * (size // len(part))
+
+
+IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x5E00)))
+
+# Texts of a number of characters.
+TEXTS: dict[str, Callable[[int], str]] = {
+    "one letter": repeated("a"),
+    "one capital letter": repeated("A"),
+    "two letters": repeated("ab"),
+    "random letters": drawn(LETTERS),
+    "random letters of both cases": drawn(LETTERS + LETTERS.upper()),
+    "capitals, then small letters": lambda size: "A" * (size // 2) + "a" * (size // 2),
+    "ideographs, then capitals": lambda size: "\u4e2d" * (size // 2) + "A" * (size // 2),
+    "one ideograph": repeated("\u4e2d"),
+    "random ideographs": drawn(IDEOGRAPHS),
+    "digits": repeated("7"),
+    "random digits": drawn("0123456789"),
+    "punctuation": repeated("!"),
+    "apostrophes": repeated("'"),
+    "contractions": repeated("'s"),
+    "contractions cut short": repeated("'l"),
+    "spaces": repeated(" "),
+    "spaces before a letter": lambda size: " " * size + "a",
+    "spaces before a line end": lambda size: " " * size + "\n",
+    "spaces and line ends": repeated(" \n"),
+    "long lines of spaces": repeated(" " * 1_000 + "\n"),
+    "line ends": repeated("\n"),
+    "line ends before spaces": lambda size: "\n" * (size // 2) + " " * (size // 2) + "a",
+    "no-break spaces": repeated("\xa0"),
+    "marks": repeated("\u0301"),
+    "base64": drawn(LETTERS + LETTERS.upper() + "0123456789+/"),
+    "zeros": repeated("\x00"),
+    "slashes": repeated("/"),
+    "angle brackets": repeated("<|"),
+}
+
+
+def seconds(work: Callable[[], object], times: int) -> float:
+    """How long something takes when nothing disturbs it."""
+    best = float("inf")
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.timeout(1800 if FULL else 120)
+def test_a_megabyte(name: str, make: Callable[[int], str]) -> None:
+    encoding = bytemill.get_encoding(name)
+    text = make(MEGABYTES * 1_000_000)
+    start = time.perf_counter()
+    ids = encoding.encode(text)
+    took = time.perf_counter() - start
+    assert encoding.decode(ids) == text
+    # Wide: bytes, not characters, are what it takes time for, and other work may share the processor.
+    assert took < 3 * MEGABYTES * (1 if text.isascii() else 3)
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("method", ["encode_ordinary", "_encode_single_piece"])
+def test_four_times_the_text_takes_about_four_times_as_long(
+    method: str, name: str, make: Callable[[int], str]
+) -> None:
+    encode = getattr(bytemill.get_encoding(name), method)
+    small, large = make(40_000), make(160_000)
+    # n log n gives less than 5, n * n gives 16. The constant is for what is too quick to measure.
+    assert seconds(lambda: encode(large), 4) < 9 * seconds(lambda: encode(small), 4) + 0.005
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+def test_pieces_of_a_quarter_megabyte_have_the_ids_of_tiktoken(
+    make: Callable[[int], str], tiktoken_encodings: Encodings
+) -> None:
+    text = make(250_000)
+    for name in FAMILIES:
+        ours, theirs = bytemill.get_encoding(name), tiktoken_encodings[name]
+        assert_same_ids(theirs, ours._encode_single_piece(text), theirs._encode_single_piece(text), text[:50])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_bytes_that_are_not_utf8(name: str) -> None:
+    encoding = bytemill.get_encoding(name)
+    for part in (b"\xff", b"\x80", b"\xe4\xb8", b"a\xff", b"\xf0\x9f\x98 "):
+        small, large = part * 20_000, part * 80_000
+        assert encoding.decode_bytes(encoding._encode_bytes(large)) == large
+        took = seconds(lambda data=large: encoding._encode_bytes(data), 3)  # type: ignore[misc]
+        assert took < 9 * seconds(lambda data=small: encoding._encode_bytes(data), 3) + 0.005  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_decoding(name: str) -> None:
+    encoding = bytemill.get_encoding(name)
+    ids = encoding.encode(drawn(LETTERS + " \n")(400_000))
+    small, large = ids[: len(ids) // 4], ids
+    for method in ("decode", "decode_bytes", "decode_with_offsets", "decode_tokens_bytes"):
+        decode = getattr(encoding, method)
+        # Bound at once, so that each turn measures its own method.
+        took, base = (seconds(lambda part=part, decode=decode: decode(part), 4) for part in (large, small))  # type: ignore[misc]
+        assert took < 9 * base + 0.005, method
+
+
+def test_many_short_texts_cost_no_more_than_one_long_one() -> None:
+    encoding = bytemill.get_encoding("cl100k_base")
+    texts = ["a few words"] * 20_000
+    whole = "a few words" * 20_000
+    assert seconds(lambda: [encoding.encode(text) for text in texts], 3) < 0.5 + 10 * seconds(
+        lambda: encoding.encode(whole), 3
+    )

@@ -1,0 +1,225 @@
+"""Ctrl-C stops long work soon, in every method; the encoding goes on working; other handlers do no harm."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from subprocesses import run
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="signals are sent to a process as POSIX has it"
+)
+
+# Prints how long the work would have taken, estimated from a twentieth of it, and how long it took to stop
+# after the signal. What the work is comes from `prepare(size)`.
+SCRIPT = """
+import os, signal, sys, threading, time
+import bytemill
+
+encoding = bytemill.get_encoding("cl100k_base")
+WORDS = "words that keep it busy for a while, and some more; "
+
+{prepare}
+
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+small = prepare(1)
+small()  # whatever happens once only
+estimate = 20 * min(seconds(small) for _ in range(2))
+
+sent = None
+def send():
+    global sent
+    sent = time.perf_counter()
+    os.kill(os.getpid(), signal.SIGINT)
+
+work = prepare(20)
+timer = threading.Timer(0.1, send)
+timer.start()
+try:
+    work()
+except KeyboardInterrupt:
+    waited = time.perf_counter() - sent
+else:
+    sys.exit("it was not interrupted")
+timer.join()
+
+assert encoding.encode("hello world") == [15339, 1917]
+assert encoding.encode_batch(["hello world"] * 100) == [[15339, 1917]] * 100
+assert encoding.decode([15339, 1917]) == "hello world"
+print(estimate, waited)
+"""
+
+# How much is a twentieth.
+WORK = {
+    "encode": """
+        def prepare(size):
+            text = WORDS * (size * 100_000)  # 5 MB
+            return lambda: encoding.encode(text)
+        """,
+    "encode_ordinary": """
+        def prepare(size):
+            text = WORDS * (size * 100_000)
+            return lambda: encoding.encode_ordinary(text)
+        """,
+    "encode_to_numpy": """
+        def prepare(size):
+            text = WORDS * (size * 100_000)
+            return lambda: encoding.encode_to_numpy(text)
+        """,
+    "one piece of one letter": """
+        def prepare(size):
+            text = "a" * (size * 1_000_000)
+            return lambda: encoding.encode(text)
+        """,
+    "_encode_single_piece": """
+        def prepare(size):
+            piece = b"ab" * (size * 500_000)
+            return lambda: encoding._encode_single_piece(piece)
+        """,
+    "one piece of spaces": """
+        def prepare(size):
+            text = " " * (size * 2_000_000)
+            return lambda: encoding.encode_ordinary(text)
+        """,
+    "_encode_bytes": """
+        def prepare(size):
+            data = (WORDS * (size * 100_000)).encode() + bytes([255])
+            return lambda: encoding._encode_bytes(data)
+        """,
+    "encode_batch": """
+        def prepare(size):
+            text = WORDS * 1_000
+            return lambda: encoding.encode_batch([text] * (100 * size), num_threads=2)
+        """,
+    "encode_ordinary_batch, two long texts": """
+        def prepare(size):
+            text = WORDS * (50_000 * size)
+            return lambda: encoding.encode_ordinary_batch([text] * 2, num_threads=2)
+        """,
+    "encode_batch, one thread": """
+        def prepare(size):
+            text = WORDS * 1_000
+            return lambda: encoding.encode_batch([text] * (100 * size), num_threads=1)
+        """,
+    "decode_bytes": """
+        import numpy
+        def prepare(size):
+            ids = numpy.arange(256, 100_000, dtype=numpy.uint32)
+            ids = numpy.tile(ids, 40 * size)
+            return lambda: encoding.decode_bytes(ids)
+        """,
+    "decode_bytes_batch": """
+        def prepare(size):
+            ids = encoding.encode_to_numpy(WORDS * 1_000)
+            return lambda: encoding.decode_bytes_batch([ids] * (500 * size), num_threads=2)
+        """,
+    "a custom pattern": """
+        encoding_of_bytes = bytemill.Encoding(
+            "custom",
+            pat_str=r"(?<!x)[a-z]+|[^a-z]+|x",
+            mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+            special_tokens={},
+        )
+        def prepare(size):
+            text = WORDS * (size * 20_000)
+            return lambda: encoding_of_bytes.encode(text)
+        """,
+    "a pattern for the regex package": """
+        encoding_of_bytes = bytemill.Encoding(
+            "custom",
+            pat_str=r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)",
+            mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+            special_tokens={},
+        )
+        def prepare(size):
+            text = WORDS * (size * 2_000)
+            return lambda: encoding_of_bytes.encode(text)
+        """,
+}
+
+
+def dedented(code: str) -> str:
+    lines = code.strip("\n").splitlines()
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join(line[margin:] for line in lines)
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_control_c(name: str) -> None:
+    estimate, waited = map(float, run(SCRIPT.replace("{prepare}", dedented(WORK[name]))).split())
+    assert estimate > 0.3, "too little work to interrupt"
+    # Generous, for machines with other things to do; still less than the work would have taken.
+    assert waited < min(2.0, 0.2 + estimate / 2)
+
+
+def test_a_handler_that_returns_changes_nothing() -> None:
+    printed = run(
+        """
+        import signal, bytemill
+        encoding = bytemill.get_encoding("cl100k_base")
+        text = "words that keep it busy for a while; " * 200_000
+        expected = encoding.encode(text)
+        calls = 0
+        def handler(number, frame):
+            global calls
+            calls += 1
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
+        same = [encoding.encode(text) == expected for _ in range(3)]
+        same += [encoding.encode_ordinary_batch([text] * 3, num_threads=2) == [expected] * 3]
+        same += [encoding.decode(expected) == text]
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(all(same), calls > 3)
+        """
+    )
+    assert printed.split() == ["True", "True"]
+
+
+def test_what_a_handler_raises_comes_through() -> None:
+    printed = run(
+        """
+        import signal, bytemill
+        class TooLate(Exception): pass
+        def handler(number, frame):
+            raise TooLate("time is up")
+        encoding = bytemill.get_encoding("cl100k_base")
+        signal.signal(signal.SIGALRM, handler)
+        text = "a" * 10_000_000
+        for encode in (lambda: encoding.encode(text), lambda: encoding.encode_batch([text] * 2)):
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            try:
+                encode()
+            except TooLate as error:
+                print(error)
+        """
+    )
+    assert printed.splitlines() == ["time is up"] * 2
+
+
+def test_other_threads_are_not_interrupted() -> None:
+    # Python delivers signals to its main thread: work in another one comes to its end.
+    printed = run(
+        """
+        import os, signal, threading, time, bytemill
+        encoding = bytemill.get_encoding("cl100k_base")
+        text = "words that keep it busy for a while; " * 200_000
+        results = []
+        work = lambda: results.append(encoding.encode_ordinary_batch([text] * 4, num_threads=2))
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            worker.join()
+        print(results[0] == [encoding.encode(text)] * 4)
+        """
+    )
+    assert printed.split() == ["True"]

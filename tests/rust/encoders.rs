@@ -1,0 +1,230 @@
+//! Whole encoders: special tokens, pieces and merges together, decoding, and splitters from outside.
+
+#![expect(
+    clippy::single_range_in_vec_init,
+    clippy::reversed_empty_ranges,
+    reason = "pieces are ranges, mistakes too"
+)]
+
+use std::error::Error;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::error::{DecodeError, EncodeError};
+use bytemill::split::{ExternalSplitter, Splitter};
+use bytemill::token::{NO_TOKEN, TokenId};
+
+use crate::support::{CL100K, R50K, Random, TestResult, pieces};
+
+fn encoder(special: &[(&str, TokenId)], pattern: &str) -> Result<Encoder, Box<dyn Error>> {
+    let special = special.iter().map(|(text, id)| ((*text).to_owned(), *id));
+    Ok(Encoder::new(
+        Builtin::Cl100k.vocabulary()?,
+        SpecialTokens::new(special.collect())?,
+        Splitter::new(pattern)?,
+    ))
+}
+
+fn encode(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenId>, EncodeError> {
+    let mut ids = Vec::new();
+    encoder.encode(text, allowed, &mut ids, &RunToEnd)?;
+    Ok(ids)
+}
+
+/// Each stretch between special tokens is a text of its own: its blanks at the end are blanks at the end of a text.
+#[test]
+fn stretches_between_special_tokens_are_texts() -> TestResult {
+    let encoder = encoder(&[("<|x|>", 200_000), ("<|y|>", 200_001)], CL100K)?;
+    for stretches in [
+        ["Hello \n ", "world\n\n"],
+        ["", ""],
+        ["'", "s"],
+        ["a  ", "  b"],
+        ["don", "'t"],
+        ["中", "\u{301}"],
+    ] {
+        let [before, after] = stretches;
+        let text = format!("{before}<|x|>{after}<|y|><|x|>");
+        let mut expected = Vec::new();
+        encoder.encode_ordinary(before, &mut expected, &RunToEnd)?;
+        expected.push(200_000);
+        encoder.encode_ordinary(after, &mut expected, &RunToEnd)?;
+        expected.extend([200_001, 200_000]);
+        assert_eq!(encode(&encoder, &text, &Allowed::All)?, expected);
+        assert_eq!(encoder.decode(&expected, &RunToEnd)?, text.as_bytes());
+
+        let mut ordinary = Vec::new();
+        encoder.encode_ordinary(&text, &mut ordinary, &RunToEnd)?;
+        assert_eq!(encode(&encoder, &text, &Allowed::Nothing)?, ordinary);
+        assert!(ordinary.iter().all(|id| *id < 200_000));
+    }
+    Ok(())
+}
+
+#[test]
+fn decoding() -> TestResult {
+    // One has the id of an ordinary token, two share an id, one stands in a hole of the vocabulary.
+    let encoder = encoder(
+        &[
+            ("<|clash|>", 97),
+            ("<|first|>", 200_018),
+            ("<|second|>", 200_018),
+            ("<|hole|>", 100_256),
+        ],
+        CL100K,
+    )?;
+    let decoded = |ids: &[TokenId]| encoder.decode(ids, &RunToEnd);
+    assert_eq!(decoded(&[])?, b"");
+    assert_eq!(decoded(&[200_018, 100_256])?, b"<|first|><|hole|>");
+    assert_eq!(Some(&*decoded(&[97])?), encoder.vocabulary().bytes(97));
+    assert_eq!(
+        encode(&encoder, "<|clash|><|second|>", &Allowed::All)?,
+        [97, 200_018]
+    );
+    for unknown in [100_257, 200_017, 200_019, NO_TOKEN] {
+        assert_eq!(
+            decoded(&[97, unknown, NO_TOKEN]),
+            Err(DecodeError::UnknownToken(unknown))
+        );
+        assert_eq!(encoder.token_bytes(unknown), None);
+    }
+    assert_eq!(encoder.token_bytes(200_018), Some(&b"<|first|>"[..]));
+    Ok(())
+}
+
+#[test]
+fn text_that_the_pattern_drops_is_not_encoded() -> TestResult {
+    let encoder = encoder(&[], r"\p{L}+")?;
+    let mut ids = Vec::new();
+    encoder.encode_ordinary("ab 12 cd", &mut ids, &RunToEnd)?;
+    assert_eq!(encoder.decode(&ids, &RunToEnd)?, b"abcd");
+    Ok(())
+}
+
+#[test]
+fn a_pattern_that_gives_up_is_an_error() -> TestResult {
+    let encoder = encoder(&[], r"(?:(?=a)a+)+(?=b)")?;
+    let text = "a".repeat(40);
+    let outcome = encoder.encode_ordinary(&text, &mut Vec::new(), &RunToEnd);
+    assert!(
+        matches!(outcome, Err(EncodeError::Pattern(_))),
+        "{outcome:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn bytes_that_are_not_text() -> TestResult {
+    let encoder = encoder(&[], CL100K)?;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let every: Vec<u8> = (0..=255).collect();
+        let length = random.below(60);
+        let mut bytes = random.text(10).into_bytes();
+        bytes.truncate(length);
+        if seed % 3 == 0 {
+            bytes = random.bytes(&every, length);
+        }
+        let mut ids = vec![5];
+        encoder.encode_bytes(&bytes, &mut ids, &RunToEnd)?;
+        assert_eq!(ids[0], 5);
+        assert_eq!(encoder.decode(&ids[1..], &RunToEnd)?, bytes);
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            assert_eq!(ids[1..], encode(&encoder, text, &Allowed::Nothing)?);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn unfinished_text_is_spelled_by_its_completions() -> TestResult {
+    let encoder = encoder(&[("<|x|>", 200_000)], CL100K)?;
+    for text in [
+        "",
+        "Hello fanta",
+        "a  ",
+        "<|x|>",
+        "<|x|>\n",
+        "1",
+        "中",
+        "hello  \n",
+        "don'",
+    ] {
+        let (stable, completions) = encoder.encode_with_unstable(text, &Allowed::All, &RunToEnd)?;
+        let before = encoder.decode(&stable, &RunToEnd)?;
+        let unstable = text.as_bytes().strip_prefix(before.as_slice());
+        let unstable = unstable.ok_or("the stable ids do not begin the text")?;
+        assert_eq!(unstable.is_empty(), completions.is_empty(), "{text}");
+        for completion in completions {
+            let spelled = encoder.decode(&completion, &RunToEnd)?;
+            assert!(spelled.starts_with(unstable), "{text}: {spelled:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn one_encoder_in_many_threads() -> TestResult {
+    let encoder = encoder(&[("<|x|>", 200_000)], R50K)?;
+    let text = Random::new(3).text(3000) + "<|x|>";
+    let expected = encode(&encoder, &text, &Allowed::All)?;
+    let right = thread::scope(|scope| {
+        let threads = [(); 8].map(|()| scope.spawn(|| encode(&encoder, &text, &Allowed::All)));
+        threads.map(|thread| matches!(thread.join(), Ok(Ok(ids)) if ids == expected))
+    });
+    assert_eq!(right, [true; 8]);
+    Ok(())
+}
+
+struct Given(Result<Vec<Range<usize>>, &'static str>);
+
+impl ExternalSplitter for Given {
+    fn split(&self, _: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
+        Ok(self.0.clone()?)
+    }
+}
+
+#[test]
+fn splitters_from_outside() -> TestResult {
+    let split = |given| pieces(&Splitter::External(Arc::new(Given(given))), "a中bc");
+    for good in [
+        vec![],
+        vec![0..6],
+        vec![0..1, 1..4, 4..6],
+        vec![1..4, 5..6],
+        vec![2..3],
+    ] {
+        assert_eq!(split(Ok(good.clone()))?, good);
+    }
+    for bad in [
+        vec![0..7],
+        vec![7..8],
+        vec![2..2],
+        vec![3..2],
+        vec![0..3, 2..5],
+        vec![3..5, 0..2],
+        vec![0..1, 1..1],
+        vec![usize::MAX..usize::MAX],
+        vec![0..usize::MAX],
+    ] {
+        let outcome = split(Ok(bad));
+        let Err(EncodeError::Splitter(error)) = outcome else {
+            panic!("{outcome:?}");
+        };
+        let said = error.to_string();
+        assert!(
+            said.contains("expected") && said.contains("6 bytes"),
+            "{said}"
+        );
+    }
+    let Err(EncodeError::Splitter(error)) = split(Err("out of paper")) else {
+        panic!("the error is lost");
+    };
+    assert_eq!(error.to_string(), "out of paper");
+    Ok(())
+}

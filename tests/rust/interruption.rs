@@ -1,0 +1,238 @@
+//! Checkpoints: long work asks often enough whether to go on, and stops at once when it should.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::{Checkpoint, Interrupted, RunToEnd};
+use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::encode::{Encoder, batch};
+use bytemill::error::{DecodeError, EncodeError};
+use bytemill::merge;
+use bytemill::split::Splitter;
+
+use crate::support::{MEGABYTE, MONOTONOUS, R50K, TestResult};
+
+fn encoder() -> Result<Encoder, Box<dyn Error>> {
+    let special = SpecialTokens::new(vec![("<|endoftext|>".to_owned(), 50_256)])?;
+    let vocabulary = Builtin::R50k.vocabulary()?;
+    Ok(Encoder::new(vocabulary, special, Splitter::new(R50K)?))
+}
+
+/// Says stop when it has been asked `patience` times, and counts.
+struct Patience {
+    patience: usize,
+    asked: AtomicUsize,
+}
+
+impl Patience {
+    fn new(patience: usize) -> Self {
+        Self {
+            patience,
+            asked: AtomicUsize::new(0),
+        }
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Checkpoint for Patience {
+    fn should_stop(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+    }
+}
+
+/// Asserts that `work` asks at least `least` times, and stops at whichever answer is the first to say so.
+fn assert_stops(
+    what: &str,
+    least: usize,
+    work: impl Fn(&dyn Checkpoint) -> Result<(), EncodeError>,
+) -> TestResult {
+    let endless = Patience::new(usize::MAX);
+    work(&endless)?;
+    let asked = endless.asked();
+    assert!(
+        asked >= least,
+        "{what}: asked {asked} times, expected {least}"
+    );
+    let step = (asked / 10).max(1);
+    for patience in (0..asked).step_by(step).chain([asked - 1]) {
+        let checkpoint = Patience::new(patience);
+        let outcome = work(&checkpoint);
+        assert!(
+            matches!(outcome, Err(EncodeError::Interrupted)),
+            "{what}: {outcome:?}"
+        );
+        assert_eq!(checkpoint.asked(), patience + 1, "{what} went on");
+    }
+    work(&Patience::new(asked))?;
+    Ok(())
+}
+
+#[test]
+fn one_long_piece_stops() -> TestResult {
+    let vocabulary = Builtin::R50k.vocabulary()?;
+    for (kind, text) in MONOTONOUS {
+        let piece = text(60_000);
+        let work = |checkpoint: &dyn Checkpoint| {
+            merge::encode_piece(&vocabulary, piece.as_bytes(), &mut Vec::new(), checkpoint)
+        };
+        assert_stops(kind, 60_000 >> 14, work)?;
+    }
+    Ok(())
+}
+
+/// The number of questions is that of the merges, which grows with the text and no faster.
+#[test]
+fn long_pieces_ask_in_proportion() -> TestResult {
+    let vocabulary = Builtin::R50k.vocabulary()?;
+    for (kind, text) in MONOTONOUS {
+        let asked = |length| -> Result<usize, EncodeError> {
+            let checkpoint = Patience::new(usize::MAX);
+            merge::merge(
+                &vocabulary,
+                text(length).as_bytes(),
+                &mut Vec::new(),
+                &checkpoint,
+            )?;
+            Ok(checkpoint.asked())
+        };
+        let (small, large) = (asked(100_000)?, asked(400_000)?);
+        assert!(
+            (2 * small..=6 * small).contains(&large),
+            "{kind}: {small}, then {large}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn texts_of_many_pieces_stop() -> TestResult {
+    let encoder = encoder()?;
+    let ordinary = |text: String, least: usize| {
+        assert_stops("encode_ordinary", least, |checkpoint| {
+            encoder.encode_ordinary(&text, &mut Vec::new(), checkpoint)
+        })?;
+        assert_stops("encode", least, |checkpoint| {
+            encoder.encode(&text, &Allowed::All, &mut Vec::new(), checkpoint)
+        })
+    };
+    ordinary("a".to_owned(), 1)?;
+    ordinary("word ".repeat(100_000), 40)?;
+    ordinary("word<|endoftext|> ".repeat(1000), 2)
+}
+
+/// A text of special tokens alone is long work like any other.
+#[test]
+fn texts_of_special_tokens_stop() -> TestResult {
+    let encoder = encoder()?;
+    let text = "<|endoftext|>".repeat(100_000);
+    assert_stops("special tokens", 1, |checkpoint| {
+        encoder.encode(&text, &Allowed::All, &mut Vec::new(), checkpoint)
+    })
+}
+
+/// Pieces just too short to ask by themselves must not add up to seconds without a question.
+#[test]
+fn texts_of_long_pieces_ask_at_least_once_a_megabyte() -> TestResult {
+    let encoder = encoder()?;
+    let (_, letters) = MONOTONOUS[MONOTONOUS.len() - 1];
+    let text = (letters(15_000) + " ").repeat(150);
+    let checkpoint = Patience::new(usize::MAX);
+    encoder.encode_ordinary(&text, &mut Vec::new(), &checkpoint)?;
+    let megabytes = text.len() / MEGABYTE;
+    assert!(
+        checkpoint.asked() >= megabytes,
+        "{} times in {megabytes} MB",
+        checkpoint.asked()
+    );
+    Ok(())
+}
+
+#[test]
+fn unfinished_text_and_bytes_stop() -> TestResult {
+    let encoder = encoder()?;
+    let text = "word ".repeat(10_000) + "unfi";
+    assert_stops("encode_with_unstable", 5, |checkpoint| {
+        encoder
+            .encode_with_unstable(&text, &Allowed::All, checkpoint)
+            .map(drop)
+    })?;
+    let bytes = [text.as_bytes(), &vec![0xFF; 100_000]].concat();
+    assert_stops("encode_bytes", 5, |checkpoint| {
+        encoder.encode_bytes(&bytes, &mut Vec::new(), checkpoint)
+    })
+}
+
+#[test]
+fn decoding_stops() -> TestResult {
+    let encoder = encoder()?;
+    let ids = vec![50; MEGABYTE];
+    let endless = Patience::new(usize::MAX);
+    encoder.decode(&ids, &endless)?;
+    assert!(endless.asked() >= 10);
+    for patience in 0..endless.asked() {
+        let checkpoint = Patience::new(patience);
+        assert_eq!(
+            encoder.decode(&ids, &checkpoint),
+            Err(DecodeError::Interrupted)
+        );
+        assert_eq!(checkpoint.asked(), patience + 1);
+    }
+    Ok(())
+}
+
+/// Items that never ask are interrupted between each other, on one thread as on several.
+#[test]
+fn batches_stop() {
+    let items: Vec<usize> = (0..1000).collect();
+    for threads in [0, 1, 2, 8] {
+        for patience in [0, 1, 5, 500] {
+            let worked = AtomicUsize::new(0);
+            let outcome = batch::map(&items, threads, &Patience::new(patience), |&item| {
+                worked.fetch_add(1, Ordering::Relaxed);
+                Ok::<usize, EncodeError>(item)
+            });
+            assert!(
+                matches!(outcome, Err(EncodeError::Interrupted)),
+                "{threads} threads went on after {patience} questions"
+            );
+            assert!(worked.into_inner() <= patience + 1);
+        }
+    }
+}
+
+/// The caller's thread looks at the checkpoint even while all work is with the others.
+#[test]
+fn batches_of_long_items_stop() -> TestResult {
+    let encoder = encoder()?;
+    let texts = vec!["word ".repeat(20_000); 8];
+    let work = |checkpoint: &dyn Checkpoint| {
+        batch::map(&texts, 2, checkpoint, |text| {
+            let mut ids = Vec::new();
+            encoder.encode_ordinary(text, &mut ids, checkpoint)?;
+            Ok::<_, EncodeError>(ids)
+        })
+    };
+    let endless = Patience::new(usize::MAX);
+    let mut expected = Vec::new();
+    encoder.encode_ordinary(&texts[0], &mut expected, &RunToEnd)?;
+    assert!(work(&endless)?.iter().all(|ids| *ids == expected));
+    for patience in [0, 1, 10, endless.asked() / 2] {
+        let outcome = work(&Patience::new(patience));
+        assert!(matches!(outcome, Err(EncodeError::Interrupted)));
+    }
+    Ok(())
+}
+
+#[test]
+fn an_interruption_is_an_error_of_either_kind() {
+    assert!(matches!(
+        EncodeError::from(Interrupted),
+        EncodeError::Interrupted
+    ));
+    assert_eq!(DecodeError::from(Interrupted), DecodeError::Interrupted);
+    assert!(!RunToEnd.should_stop());
+}

@@ -1,0 +1,157 @@
+//! Special tokens: what is found where, whichever of them are allowed.
+
+use bytemill::encode::special::{Allowed, Found, SpecialTokens};
+use bytemill::error::VocabularyError;
+
+use crate::support::{Random, TestResult};
+
+fn special(texts: &[&str]) -> Result<SpecialTokens, VocabularyError> {
+    SpecialTokens::new(
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .zip(1000..)
+            .collect(),
+    )
+}
+
+/// All that is found from the start of `text`, each with its place.
+fn found<'a>(special: &'a SpecialTokens, text: &str, allowed: &Allowed) -> Vec<(usize, &'a str)> {
+    let (mut all, mut place) = (Vec::new(), 0);
+    while let Some(Found {
+        start,
+        text: token,
+        id,
+    }) = special.find(text, place, allowed)
+    {
+        assert_eq!(special.id(token), Some(id));
+        all.push((start, token));
+        place = start + token.len();
+    }
+    all
+}
+
+/// The definition: at the first place where an allowed one starts, the longest of them.
+fn expected<'a>(texts: &[&'a str], text: &str) -> Vec<(usize, &'a str)> {
+    let (mut all, mut place) = (Vec::new(), 0);
+    while place < text.len() {
+        let here = texts
+            .iter()
+            .filter(|token| text.as_bytes()[place..].starts_with(token.as_bytes()))
+            .max_by_key(|token| token.len());
+        match here {
+            Some(token) => {
+                all.push((place, *token));
+                place += token.len();
+            }
+            None => place += 1,
+        }
+    }
+    all
+}
+
+#[test]
+fn special_tokens_are_found_leftmost_then_longest() -> TestResult {
+    let tokens = [
+        "<|a|>",
+        "<|a|><|b|>",
+        "<|b|>",
+        "|>",
+        "中",
+        "中文",
+        "é",
+        "<|a",
+        "x",
+    ];
+    let special = special(&tokens)?;
+    assert_eq!((special.len(), special.is_empty()), (9, false));
+    let both = "<|a|><|b|>";
+    assert_eq!(found(&special, both, &Allowed::All), [(0, both)]);
+    assert_eq!(found(&special, both, &Allowed::Nothing), []);
+    // The longer one is not allowed: a shorter one at the same place is not shadowed, nor one inside it.
+    for (allowed, expected) in [
+        (&["<|a|>"][..], &[(0, "<|a|>")][..]),
+        (&["<|a"], &[(0, "<|a")]),
+        (&["<|b|>"], &[(5, "<|b|>")]),
+        (&["|>"], &[(3, "|>"), (8, "|>")]),
+        (&["<|a", "<|a|>"], &[(0, "<|a|>")]),
+        (&["<|a", "<|b|>"], &[(0, "<|a"), (5, "<|b|>")]),
+        (&["x", "no special token"], &[]),
+    ] {
+        let allowed = special.allow(allowed.iter().copied());
+        assert_eq!(found(&special, both, &allowed), expected);
+    }
+    assert_eq!(
+        found(&special, "é中中文é", &Allowed::All),
+        [(0, "é"), (2, "中"), (5, "中文"), (11, "é")]
+    );
+    assert_eq!(found(&special, "", &Allowed::All), []);
+    Ok(())
+}
+
+#[test]
+fn special_tokens_in_random_texts() -> TestResult {
+    for seed in 0..400 {
+        let mut random = Random::new(seed);
+        let alphabet = ["a", "b", "<", "|", "é", "中"];
+        let mut word = |longest| -> String {
+            let length = random.within(1..longest);
+            (0..length)
+                .map(|_| *random.pick(&alphabet[..2 + seed % 5]))
+                .collect()
+        };
+        let mut tokens: Vec<String> = (0..8).map(|_| word(6)).collect();
+        let text = word(60);
+        tokens.sort_unstable();
+        tokens.dedup();
+        let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+        let special = special(&tokens)?;
+        for mask in 0..1_u32 << tokens.len() {
+            let chosen: Vec<&str> = (0..)
+                .zip(&tokens)
+                .filter_map(|(bit, token)| (mask >> bit & 1 == 1).then_some(*token))
+                .collect();
+            let allowed = special.allow(chosen.iter().copied());
+            assert_eq!(
+                found(&special, &text, &allowed),
+                expected(&chosen, &text),
+                "{text}"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn allowing_all_or_none_is_told_apart() -> TestResult {
+    let special = special(&["x", "y"])?;
+    assert_eq!(special.allow(["x", "y", "x"]), Allowed::All);
+    assert_eq!(special.allow(["y", "y"]), Allowed::Some(vec![false, true]));
+    assert_eq!(special.allow(["z", ""]), Allowed::Nothing);
+    assert_eq!(special.allow([]), Allowed::Nothing);
+    let none = SpecialTokens::default();
+    assert!(none.is_empty());
+    assert_eq!(none.find("x", 0, &Allowed::All), None);
+    Ok(())
+}
+
+#[test]
+fn special_tokens_that_make_no_sense() {
+    let empty = SpecialTokens::new(vec![("x".to_owned(), 1), (String::new(), 2)]);
+    assert_eq!(empty.err(), Some(VocabularyError::EmptySpecialToken(2)));
+}
+
+/// Listed twice, a special token is one special token, whatever stands after it.
+#[test]
+fn special_tokens_listed_twice() -> TestResult {
+    let listed = [("x", 1), ("x", 2), ("y", 3)].map(|(text, id)| (text.to_owned(), id));
+    let special = SpecialTokens::new(listed.to_vec())?;
+    assert_eq!(special.len(), 2);
+    assert!(matches!(special.id("x"), Some(1 | 2)));
+    assert_eq!(special.id("y"), Some(3));
+    assert_eq!(
+        found(&special, "xyx", &Allowed::All),
+        [(0, "x"), (1, "y"), (2, "x")]
+    );
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The tiers that split by windows of 64 bytes, against the scanner: at every place of a window, with everything that
+//! may stand before and after.
+
+use bytemill::split::Splitter;
+use bytemill::split::native::Tier;
+use bytemill::split::pattern::Family;
+
+use crate::spellings::{self, SPELLERS};
+use crate::support::{Random, SYMBOLS, TestResult, on_all_cores, pieces};
+
+/// The tiers that this machine has, but for the scanner.
+fn tiers() -> Vec<Tier> {
+    let windowed = Tier::ALL
+        .into_iter()
+        .filter(|&tier| tier != Tier::Scanner && tier.available());
+    let tiers: Vec<_> = windowed.collect();
+    assert!(tiers.contains(&Tier::Plain));
+    tiers
+}
+
+/// What is wrong with how the tiers split `text`, if anything.
+fn difference(family: Family, tiers: &[Tier], text: &str) -> Option<String> {
+    let expected = pieces(&Splitter::Native(family, Tier::Scanner), text).ok()?;
+    tiers.iter().find_map(|&tier| {
+        let found = pieces(&Splitter::Native(family, tier), text).ok();
+        (found.as_ref() != Some(&expected)).then(|| {
+            format!("{family:?} {tier:?} splits {text:?} into {found:?}: expected {expected:?}")
+        })
+    })
+}
+
+/// Texts of at most three symbols, so far along that they lie in the middle, at the end and over the end of a window,
+/// before long runs of anything.
+#[test]
+fn all_texts_of_three_symbols_at_the_edges_of_a_window() {
+    let tiers = tiers();
+    let families = SPELLERS.map(|speller| spellings::published(speller).family);
+    let wrong = on_all_cores(families.len() * SYMBOLS.len(), |task| {
+        let family = families[task / SYMBOLS.len()];
+        let first = SYMBOLS[task % SYMBOLS.len()];
+        let rest = SYMBOLS.iter().chain(&[""]);
+        rest.clone().find_map(|second| {
+            rest.clone().find_map(|third| {
+                [0, 1, 40, 58, 59, 60, 61, 62, 63, 64]
+                    .iter()
+                    .find_map(|&before| {
+                        ["a", " ", "\n", "1", "!", "中", "A"]
+                            .iter()
+                            .find_map(|after| {
+                                let text = format!(
+                                    "{}{first}{second}{third}{}",
+                                    "b".repeat(before),
+                                    after.repeat(80)
+                                );
+                                difference(family, &tiers, &text)
+                            })
+                    })
+            })
+        })
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Long texts of everything that splitters find hard, for all spellings.
+#[test]
+fn random_texts() {
+    let tiers = tiers();
+    let wrong = on_all_cores(64, |task| {
+        let mut random = Random::new(task);
+        (0..400).find_map(|_| {
+            let speller = *random.pick(&SPELLERS);
+            let family = speller(&mut |count| random.below(count)).family;
+            let parts = random.within(20..200);
+            difference(family, &tiers, &random.text(parts))
+        })
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Few symbols, so that their rules meet often.
+#[test]
+fn random_texts_of_few_symbols() {
+    let tiers = tiers();
+    let wrong = on_all_cores(64, |task| {
+        let mut random = Random::new(1000 + task);
+        (0..2000).find_map(|_| {
+            let speller = *random.pick(&SPELLERS);
+            let family = speller(&mut |count| random.below(count)).family;
+            let symbols: Vec<&str> = (0..random.within(2..6))
+                .map(|_| *random.pick(&SYMBOLS))
+                .collect();
+            let text: String = (0..random.within(60..300))
+                .map(|_| *random.pick(&symbols))
+                .collect();
+            difference(family, &tiers, &text)
+        })
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whatever the environment says, the splitter in use is one that the machine has.
+#[test]
+fn the_current_tier_is_available() -> TestResult {
+    assert!(Tier::current().available());
+    let splitter = Splitter::new(crate::support::CL100K)?;
+    assert!(matches!(splitter, Splitter::Native(_, tier) if tier == Tier::current()));
+    Ok(())
+}
