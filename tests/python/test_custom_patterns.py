@@ -276,7 +276,8 @@ def test_patterns_that_only_look_as_if_they_matched_the_empty_string_are_refused
     # tiktoken takes them. They cannot be told from those that do without trying every text.
     with pytest.raises(PatternError, match="empty"):
         encoding_with(pattern)
-    assert tiktoken.Encoding(**parts(pattern)).encode_ordinary("ab") == [97, 98]
+    theirs = tiktoken.Encoding(**parts(pattern))
+    assert theirs.decode(theirs.encode_ordinary("ab")) == "ab"
 
 
 @pytest.mark.parametrize("pattern", [r"(?<=zq )\m|.", r"(?|(?<=zq )|x)|."])
