@@ -67,28 +67,29 @@ pub(super) fn merge_with(
         return Ok(());
     }
     let mut parts: Vec<Part> = Vec::with_capacity(piece.len());
-    let mut entries: Vec<Reverse<u64>> = Vec::with_capacity(piece.len());
+    // Filled one by one, at O(1) each on average, not all at once: that would be seconds without a look at the
+    // checkpoint.
+    let mut queue = BinaryHeap::new();
     for (place, &byte) in (0..count).zip(piece) {
+        let id = vocabulary.byte_token(byte);
+        if let Some(left) = parts.last_mut() {
+            left.next = place;
+            left.rank = merged(left.id, id);
+            if left.rank != NO_TOKEN {
+                queue.push(Reverse(entry(left.rank, place - 1)));
+            }
+        }
         parts.push(Part {
-            id: vocabulary.byte_token(byte),
+            id,
             rank: NO_TOKEN,
             previous: place.checked_sub(1).unwrap_or(END),
-            next: if place + 1 < count { place + 1 } else { END },
+            next: END,
         });
-    }
-    for place in 1..count {
-        let (left, right) = (&parts[place as usize - 1], &parts[place as usize]);
-        let rank = merged(left.id, right.id);
-        if rank != NO_TOKEN {
-            parts[place as usize - 1].rank = rank;
-            entries.push(Reverse(entry(rank, place - 1)));
-        }
-        if place % MERGES_PER_CHECK == 0 {
+        if place % MERGES_PER_CHECK == MERGES_PER_CHECK - 1 {
             checkpoint::pass(checkpoint)?;
         }
     }
 
-    let mut queue = BinaryHeap::from(entries);
     let mut until_check = MERGES_PER_CHECK;
     while let Some(Reverse(entry)) = queue.pop() {
         let (rank, place) = rank_and_place(entry);

@@ -69,7 +69,7 @@ WORK = {
         """,
     "encode_to_numpy": """
         def prepare(size):
-            text = WORDS * (size * 100_000)
+            text = WORDS * (size * 300_000)
             return lambda: encoding.encode_to_numpy(text)
         """,
     "one piece of one letter": """
