@@ -309,9 +309,9 @@ class Encoding(Decoder):
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """Encodes as `encode_ordinary`, with the splitting done in Python."""
-        from bytemill.splitting import Splitter
+        from bytemill.splitting import Splitter, repair_surrogates
 
-        repaired = str.encode(text, "utf-16", "surrogatepass").decode("utf-16", "replace")
+        repaired = repair_surrogates(text)
         pieces = Splitter(self._pat_str).split(repaired)
         return self._core_bpe.encode_pieces([piece.encode() for piece in pieces])
 

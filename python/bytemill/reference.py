@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytemill import special
 from bytemill.errors import UnknownTokenError, VocabularyError
-from bytemill.splitting import Splitter
+from bytemill.splitting import Splitter, repair_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,11 +47,7 @@ def split(text: str, splitter: Splitter) -> list[bytes]:
 
     Surrogates have no UTF-8 form: pairs of them are joined first, and lone ones become U+FFFD.
     """
-    return [piece.encode() for piece in splitter.split(_repair_surrogates(text))]
-
-
-def _repair_surrogates(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [piece.encode() for piece in splitter.split(repair_surrogates(text))]
 
 
 # --- Training ---
@@ -247,7 +243,7 @@ class ReferenceEncoding:
             return special.find_leftmost(text, names if tokens is None else names & tokens, start)
 
         allowed, disallowed = special.resolve(names, allowed_special, disallowed_special)
-        text = _repair_surrogates(text)
+        text = repair_surrogates(text)
         special.check(text, disallowed, names, find)
         ids: list[int] = []
         start = 0

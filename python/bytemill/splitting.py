@@ -33,7 +33,16 @@ import regex  # type: ignore[import-untyped]  # the package ships no types
 
 from bytemill.errors import PatternError, UnsupportedPatternError
 
-__all__ = ["Splitter"]
+__all__ = ["Splitter", "repair_surrogates"]
+
+
+def repair_surrogates(text: str) -> str:
+    """Joins pairs of surrogates to the character they stand for; lone ones become U+FFFD.
+
+    Raises:
+        TypeError: `text` is not a string.
+    """
+    return str.encode(text, "utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Splitter:

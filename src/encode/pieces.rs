@@ -1,4 +1,4 @@
-//! Pieces → ids, some thousand at a time: the loop that nearly all encoding time is spent in.
+//! Pieces → ids, some hundred at a time: the loop that nearly all encoding time is spent in.
 //!
 //! ```text
 //! for each piece:

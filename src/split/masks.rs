@@ -35,7 +35,7 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// Characters of no other class. Marks count where the pattern knows no marks.
+    /// Letters of any case: `\p{L}`.
     pub(super) fn letters(&self) -> u64 {
         self.upper | self.lower | self.caseless
     }
@@ -96,7 +96,7 @@ pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
         apostrophe_or_slash,
         high,
     ] = planes;
-    let slash = apostrophe_or_slash & number_of_slashes(bytes, apostrophe_or_slash);
+    let slash = apostrophe_or_slash & slashes_among(bytes, apostrophe_or_slash);
     Masks {
         upper,
         lower,
@@ -112,7 +112,7 @@ pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
 }
 
 /// Of the bytes in `candidates`, those that are slashes.
-fn number_of_slashes(bytes: &[u8; WINDOW], mut candidates: u64) -> u64 {
+fn slashes_among(bytes: &[u8; WINDOW], mut candidates: u64) -> u64 {
     let mut slashes = 0;
     while candidates != 0 {
         let place = candidates.trailing_zeros();

@@ -2,7 +2,7 @@
 //!
 //! A pattern is either one of the [native families](pattern), scanned by code written for it, or a regular expression
 //! for the [general engine](general), or it is split by the caller's own [`ExternalSplitter`]. All three hand out
-//! pieces in order, some thousand at a time, so that text, pieces and tables stay in the caches together.
+//! pieces in order, some hundred at a time, so that text, pieces and tables stay in the caches together.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -83,7 +83,7 @@ impl Tier {
     }
 }
 
-/// Adds the pieces of `text` from `place` on to `chunk`, some thousand at most, and moves `place` past them.
+/// Adds the pieces of `text` from `place` on to `chunk`, some hundred at a time, and moves `place` past them.
 pub(super) fn fill(
     family: Family,
     tier: Tier,
