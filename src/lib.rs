@@ -18,10 +18,12 @@
 //!
 //! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
 
+mod adjacency;
 pub mod builtin;
 pub mod checkpoint;
 pub mod encode;
 pub mod error;
+mod memory;
 pub mod merge;
 pub mod naive;
 pub mod pair_table;

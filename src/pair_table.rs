@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
+use crate::memory;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
 const PART_BITS: u32 = 20;
@@ -28,9 +29,12 @@ impl PairTable {
     /// An empty table with room for `merges` pairs.
     pub fn with_capacity(merges: usize) -> Self {
         let slots = (2 * merges).next_power_of_two().max(16);
+        let shift = 64 - slots.ilog2();
+        let mut empty = memory::vec_with_capacity(slots);
+        empty.resize(slots, 0);
         Self {
-            slots: vec![0; slots],
-            shift: 64 - slots.ilog2(),
+            slots: empty,
+            shift,
             filled: 0,
             large: HashMap::default(),
         }

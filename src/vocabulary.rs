@@ -19,6 +19,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 
+use crate::adjacency::Adjacencies;
 use crate::error::VocabularyError;
 use crate::merge;
 use crate::pair_table::PairTable;
@@ -30,8 +31,7 @@ pub struct Vocabulary {
     tokens: Tokens,
     byte_tokens: [TokenId; 256],
     pairs: PairTable,
-    /// The merge of each two bytes, `first * 256 + second`: most look-ups of short pieces are of these.
-    byte_pairs: Vec<TokenId>,
+    adjacencies: Adjacencies,
     sorted: OnceLock<Vec<TokenId>>,
 }
 
@@ -67,8 +67,8 @@ impl Vocabulary {
             }
             tokens.push(*id, token)?;
         }
-        let pairs = every_split(&tokens);
-        Self::new(tokens, pairs)
+        let (pairs, adjacencies) = every_split(&tokens);
+        Self::new(tokens, pairs, adjacencies)
     }
 
     /// A vocabulary of byte tokens, byte `b` being `byte_tokens[b]`, and of `merges`: each made token with its pair,
@@ -102,16 +102,19 @@ impl Vocabulary {
             tokens.push(id, &[byte])?;
         }
         let mut pairs = PairTable::with_capacity(merges.len());
+        let mut adjacencies = Adjacencies::new();
         let mut made = Vec::new();
         for (id, pair) in merges {
+            let bytes = |part| {
+                tokens
+                    .bytes(part)
+                    .ok_or(VocabularyError::UnknownPart { id, part })
+            };
+            let (left, right) = (bytes(pair.left)?, bytes(pair.right)?);
             made.clear();
-            for part in [pair.left, pair.right] {
-                made.extend_from_slice(
-                    tokens
-                        .bytes(part)
-                        .ok_or(VocabularyError::UnknownPart { id, part })?,
-                );
-            }
+            made.extend_from_slice(left);
+            made.extend_from_slice(right);
+            adjacencies.insert((left, pair.left), (right, pair.right), id);
             if id == NO_TOKEN {
                 return Err(VocabularyError::IdTooLarge(made));
             }
@@ -128,33 +131,28 @@ impl Vocabulary {
             tokens.push(id, &made)?;
             pairs.insert(pair, id);
         }
-        Self::new(tokens, pairs)
+        Self::new(tokens, pairs, adjacencies)
     }
 
-    fn new(tokens: Tokens, pairs: PairTable) -> Result<Self, VocabularyError> {
+    fn new(
+        tokens: Tokens,
+        pairs: PairTable,
+        adjacencies: Adjacencies,
+    ) -> Result<Self, VocabularyError> {
         let byte_tokens = tokens.byte_tokens()?;
-        let mut byte_pairs = vec![NO_TOKEN; 1 << 16];
-        for (index, &id) in tokens.ids.iter().enumerate() {
-            if let &[first, second] = tokens.at(index) {
-                byte_pairs[usize::from(first) << 8 | usize::from(second)] = id;
-            }
-        }
         Ok(Self {
             tokens,
             byte_tokens,
             pairs,
-            byte_pairs,
+            adjacencies,
             sorted: OnceLock::new(),
         })
     }
 
-    /// The token that two bytes merge into, or [`NO_TOKEN`].
+    /// What may happen between two bytes, where that may be relied on.
     #[inline]
-    pub fn merged_bytes(&self, first: u8, second: u8) -> TokenId {
-        self.byte_pairs
-            .get(usize::from(first) << 8 | usize::from(second))
-            .copied()
-            .unwrap_or(NO_TOKEN)
+    pub(crate) fn adjacencies(&self) -> Option<&Adjacencies> {
+        Some(&self.adjacencies).filter(|adjacencies| adjacencies.usable())
     }
 
     /// How many tokens there are.
@@ -174,7 +172,7 @@ impl Vocabulary {
             + 4 * (starts.capacity() + ids.capacity())
             + by_bytes.allocation_size();
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
-        tokens + self.pairs.memory() + 4 * self.byte_pairs.capacity() + sorted
+        tokens + self.pairs.memory() + self.adjacencies.memory() + sorted
     }
 
     /// Never true: every byte is a token.
@@ -185,6 +183,12 @@ impl Vocabulary {
     /// The ids in increasing order.
     pub fn ids(&self) -> &[TokenId] {
         &self.tokens.ids
+    }
+
+    /// All tokens with their ids, in the order of these.
+    pub fn tokens(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
+        let ids = self.tokens.ids.iter().enumerate();
+        ids.map(|(index, &id)| (self.tokens.at(index), id))
     }
 
     /// The bytes of token `id`. O(1) for ids without holes before them, else O(log n).
@@ -252,8 +256,9 @@ impl Vocabulary {
 }
 
 /// Every way to write a token as two tokens, as a merge of that pair.
-fn every_split(tokens: &Tokens) -> PairTable {
+fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
     let mut pairs = PairTable::with_capacity(2 * tokens.ids.len());
+    let mut adjacencies = Adjacencies::new();
     let longest = (0..tokens.ids.len())
         .map(|index| tokens.at(index).len())
         .max()
@@ -267,14 +272,15 @@ fn every_split(tokens: &Tokens) -> PairTable {
         let token = tokens.at(index);
         for cut in (1..token.len()).filter(|&cut| occurs[cut] && occurs[token.len() - cut]) {
             let (left, right) = token.split_at(cut);
-            if let Some(left) = tokens.find(left)
-                && let Some(right) = tokens.find(right)
+            if let Some(left_id) = tokens.find(left)
+                && let Some(right_id) = tokens.find(right)
             {
-                pairs.insert(Pair::new(left, right), id);
+                pairs.insert(Pair::new(left_id, right_id), id);
+                adjacencies.insert((left, left_id), (right, right_id), id);
             }
         }
     }
-    pairs
+    (pairs, adjacencies)
 }
 
 /// Token bytes by id and ids by bytes. Tokens are numbered twice: by id, and by index, their place in id order.

@@ -1,43 +1,51 @@
 //! The piece tables that no call uses at the moment: what they have learned outlives the call.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::piece_table::PieceTable;
+use super::pieces::Workspace;
+use crate::piece_table::{PieceTable, USUAL_LIMIT};
+use crate::vocabulary::Vocabulary;
 
 /// Tables for calls to take and give back. As many are made as calls ever run at once.
 #[derive(Debug)]
-pub(super) struct IdleTables {
-    tokens: usize,
+pub(super) struct Idle {
+    limit: AtomicUsize,
     // Only ever tried, never waited for: after a fork the lock may be held by a thread that is not there.
-    idle: Mutex<Vec<PieceTable>>,
+    idle: Mutex<Vec<Box<Workspace>>>,
 }
 
-impl IdleTables {
-    /// Tables for a vocabulary of `tokens` tokens.
-    pub(super) fn new(tokens: usize) -> Self {
+impl Idle {
+    /// None yet.
+    pub(super) fn new() -> Self {
         Self {
-            tokens,
+            limit: AtomicUsize::new(USUAL_LIMIT),
             idle: Mutex::new(Vec::new()),
         }
     }
 
     /// A table for one call.
-    pub(super) fn take(&self) -> PieceTable {
+    pub(super) fn take(&self, vocabulary: &Vocabulary) -> Box<Workspace> {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| PieceTable::new(self.tokens))
+        idle.unwrap_or_else(|| {
+            let limit = self.limit.load(Ordering::Relaxed);
+            Box::new(Workspace::new(PieceTable::new(vocabulary, limit)))
+        })
     }
 
     /// Keeps the table for the next call.
-    pub(super) fn give_back(&self, table: PieceTable) {
+    pub(super) fn give_back(&self, workspace: Box<Workspace>) {
         if let Ok(mut idle) = self.idle.try_lock() {
-            idle.push(table);
+            idle.push(workspace);
         }
     }
 
     /// How many bytes the idle tables take.
     pub(super) fn memory(&self) -> usize {
         let idle = self.idle.try_lock();
-        idle.map_or(0, |idle| idle.iter().map(PieceTable::memory).sum())
+        idle.map_or(0, |idle| {
+            idle.iter().map(|workspace| workspace.table.memory()).sum()
+        })
     }
 
     /// Drops the idle tables.

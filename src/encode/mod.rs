@@ -1,5 +1,7 @@
 //! Encoding and decoding whole texts: special tokens, then pieces, then merges, into one flat list of ids.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 pub mod batch;
 mod idle;
 mod pieces;
@@ -11,11 +13,12 @@ use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, EncodeError};
+use crate::memory;
 use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
-use idle::IdleTables;
+use idle::Idle;
 use special::{Allowed, SpecialTokens};
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
@@ -24,7 +27,7 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
-    tables: IdleTables,
+    idle: Idle,
 }
 
 impl Encoder {
@@ -34,12 +37,12 @@ impl Encoder {
         special_tokens: SpecialTokens,
         splitter: Splitter,
     ) -> Self {
-        let tables = IdleTables::new(vocabulary.len());
+        let idle = Idle::new();
         Self {
             vocabulary,
             special_tokens,
             splitter,
-            tables,
+            idle,
         }
     }
 
@@ -61,12 +64,12 @@ impl Encoder {
     /// How many bytes the vocabulary takes, and what was learned from texts so far. A table of learned pieces has a
     /// fixed limit, about 50 MB; there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        self.vocabulary.memory() + self.tables.memory()
+        self.vocabulary.memory() + self.idle.memory()
     }
 
     /// Forgets what was learned from texts and frees its memory.
     pub fn clear_cache(&self) {
-        self.tables.clear();
+        self.idle.clear();
     }
 
     /// Appends the ids of `text`, taking special tokens for ordinary text.
@@ -101,29 +104,30 @@ impl Encoder {
             .map(|_| ())
     }
 
-    /// As [`encode`](Self::encode); answers how many ids at the end come from the last piece: 0 after a special token.
+    /// As [`encode`](Self::encode); answers where the last piece is, `None` after a special token.
     fn encode_to_last_piece(
         &self,
         text: &str,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, EncodeError> {
+    ) -> Result<Option<Range<usize>>, EncodeError> {
         let mut place = 0;
-        let mut last_piece = 0;
+        let mut last_piece = None;
         loop {
             checkpoint::pass(checkpoint)?;
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
             if end > place {
-                last_piece = self
-                    .encode_stretch(&text[place..end], ids, checkpoint)?
-                    .unwrap_or(last_piece);
+                let last = self.encode_stretch(&text[place..end], ids, checkpoint)?;
+                last_piece = last
+                    .map(|last| place + last.start..place + last.end)
+                    .or(last_piece);
             }
             match special {
                 Some(found) => {
                     ids.push(found.id);
-                    last_piece = 0;
+                    last_piece = None;
                     place = end + found.text.len();
                 }
                 None => return Ok(last_piece),
@@ -131,30 +135,36 @@ impl Encoder {
         }
     }
 
-    /// Appends the ids of a text without special tokens; answers how many the last piece has, if there is a piece.
+    /// Appends the ids of a text without special tokens; answers where the last piece is, if there is one.
     fn encode_stretch(
         &self,
         text: &str,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<usize>, EncodeError> {
-        let mut table = self.tables.take();
+    ) -> Result<Option<Range<usize>>, EncodeError> {
+        // Most text has more than three bytes a token; if not, the vector grows as usual.
+        if ids.capacity() == 0 {
+            *ids = memory::vec_with_capacity(text.len() / 3);
+        }
+        let mut workspace = self.idle.take(&self.vocabulary);
+        let tier = self.splitter.tier();
         let mut pieces = self.splitter.pieces(text);
         let mut chunk: Vec<Range<usize>> = Vec::new();
         let mut last_piece = None;
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            let last = pieces::encode(
+            pieces::encode(
+                tier,
                 &self.vocabulary,
-                &mut table,
+                &mut workspace,
                 text.as_bytes(),
                 &chunk,
                 ids,
                 checkpoint,
             )?;
-            last_piece = Some(last);
+            last_piece = chunk.last().cloned();
         }
-        self.tables.give_back(table);
+        self.idle.give_back(workspace);
         Ok(last_piece)
     }
 

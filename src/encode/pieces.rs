@@ -1,9 +1,10 @@
-//! Pieces → ids, some hundred at a time: the loop that nearly all encoding time is spent in.
+//! Pieces → ids, a hundred or so at a time: the loop that nearly all encoding time is spent in.
 //!
 //! ```text
-//! for each piece:
-//!     key = its bytes, filled up
-//!     if the table of pieces knows the key: store its ids
+//! for each piece of a batch:
+//!     find where its answer would be, and ask for that memory
+//! for each piece of the batch:
+//!     if the table of pieces knows it: store its ids
 //!     else: the whole piece as a token, or its merges; store these and remember them
 //! ```
 
@@ -12,122 +13,156 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{LONGEST, PieceTable};
+use crate::piece_table::{self, Answer, LONGEST, MOST_IDS, PieceTable, Spot, View};
+use crate::split::native::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// `FILL[n]` fills a little-endian number up after its first n bytes.
-const FILL: [u64; 9] = {
-    let mut fill = [u64::MAX; 9];
-    let mut bytes = 1;
-    while bytes < 9 {
-        fill[bytes] = !(u64::MAX >> (64 - 8 * bytes));
-        bytes += 1;
-    }
-    fill
-};
+/// Pieces whose memory is asked for at once: enough for the first to have come when the last is asked for, few enough
+/// for all to stay near.
+const BATCH: usize = 128;
 
-/// Bytes `start..start + length` of `text`, at most 8, as a key: filled up with 0xFF.
-#[inline]
-fn key(text: &[u8], start: usize, length: usize) -> u64 {
-    match (
-        text.get(start..start + 8)
-            .and_then(|word| word.try_into().ok()),
-        FILL.get(length),
-    ) {
-        (Some(word), Some(fill)) => u64::from_le_bytes(word) | fill,
-        _ => last_key(text, start, length),
+/// Room for the answers of a batch, the last of which is stored whole.
+const ROOM: usize = MOST_IDS * (BATCH + 1);
+
+/// What the loop works on besides the text; kept between calls, so that short texts need not prepare it.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) table: PieceTable,
+    spots: [Spot; BATCH],
+    long: Vec<u64>,
+    /// The ids of a batch before they are appended to those of the text.
+    ids: [TokenId; ROOM],
+}
+
+impl Workspace {
+    pub(super) fn new(table: PieceTable) -> Self {
+        Self {
+            table,
+            spots: [Spot::default(); BATCH],
+            long: Vec::new(),
+            ids: [0; ROOM],
+        }
     }
 }
 
-/// As [`key`], within eight bytes of the end of the text.
-#[cold]
-fn last_key(text: &[u8], start: usize, length: usize) -> u64 {
-    let piece = text.get(start..start + length).unwrap_or_default();
-    piece
-        .iter()
-        .rev()
-        .fold(u64::MAX, |key, &byte| (key << 8) | u64::from(byte))
-}
-
-/// Appends the ids of `pieces` of `text`; answers how many the last piece has.
+/// Appends the ids of `pieces` of `text`.
 pub(super) fn encode(
+    tier: Tier,
     vocabulary: &Vocabulary,
-    table: &mut PieceTable,
+    workspace: &mut Workspace,
     text: &[u8],
     pieces: &[Range<usize>],
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
-) -> Result<usize, EncodeError> {
-    let mut place = ids.len();
-    // Answers are stored three ids at a time, however many count.
-    ids.resize(place + 3 * pieces.len() + 3, 0);
-    let mut last = 0;
-    let mut learned = Vec::new();
-    for (number, piece) in pieces.iter().enumerate() {
-        let (start, length) = (piece.start, piece.end - piece.start);
-        let answer = if length <= 8 {
-            table.short(key(text, start, length))
-        } else if length <= 16 {
-            table.middle([key(text, start, 8), key(text, start + 8, length - 8)])
-        } else {
-            None
-        };
-        if let Some(answer) = answer
-            && let Some(room) = ids.get_mut(place..place + 3)
-        {
-            room.copy_from_slice(&answer.ids());
-            last = answer.len();
-        } else {
-            learned.clear();
+) -> Result<(), EncodeError> {
+    #[cfg(target_arch = "x86_64")]
+    if tier == Tier::Avx2
+        && let Some(result) =
+            super::avx2::encode(vocabulary, workspace, text, pieces, ids, checkpoint)
+    {
+        return result;
+    }
+    let _ = tier;
+    encode_with(
+        vocabulary,
+        workspace,
+        text,
+        pieces,
+        ids,
+        checkpoint,
+        |view, text, start, length| view.find(text, start, length),
+        |view, spot| {
+            let answer = view.get(spot)?;
+            Some((answer, piece_table::count(&answer)))
+        },
+    )
+}
+
+/// As [`encode`]; `find` and `get` are how the tier looks up.
+#[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+#[expect(clippy::too_many_arguments, reason = "two of them are the tier")]
+#[inline(always)]
+pub(super) fn encode_with(
+    vocabulary: &Vocabulary,
+    workspace: &mut Workspace,
+    text: &[u8],
+    pieces: &[Range<usize>],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+    find: impl Fn(&View<'_>, &[u8], usize, usize) -> Spot,
+    get: impl Fn(&View<'_>, &Spot) -> Option<(Answer, usize)>,
+) -> Result<(), EncodeError> {
+    let Workspace {
+        table,
+        spots,
+        long,
+        ids: answers,
+    } = workspace;
+    for batch in pieces.chunks(BATCH) {
+        let view = table.view();
+        for (spot, piece) in spots.iter_mut().zip(batch) {
+            let length = piece.end - piece.start;
+            *spot = find(&view, text, piece.start, length);
+            view.prefetch(spot);
+            if length > 16 && length <= LONGEST {
+                long.push(table.find_long(&text[piece.clone()]));
+            }
+        }
+        for hash in long.drain(..) {
+            table.prefetch_long(hash);
+        }
+        let mut rest = batch.iter().zip(spots.iter());
+        loop {
+            let view = table.view();
+            let mut place = 0;
+            let unknown = loop {
+                let Some((piece, spot)) = rest.next() else {
+                    break None;
+                };
+                // Answers are stored whole, however many of their ids count.
+                if let Some((answer, count)) = get(&view, spot)
+                    && let Some(room) = answers.get_mut(place..place + MOST_IDS)
+                {
+                    room.copy_from_slice(&answer);
+                    place += count;
+                } else {
+                    break Some((piece, *spot));
+                }
+            };
+            ids.extend_from_slice(&answers[..place]);
+            let Some((piece, spot)) = unknown else {
+                break;
+            };
             unseen(
                 vocabulary,
                 table,
-                text,
-                piece.clone(),
-                &mut learned,
+                &text[piece.clone()],
+                spot,
+                ids,
                 checkpoint,
             )?;
-            last = learned.len();
-            let needed = place + last + 3 * (pieces.len() - number);
-            if needed > ids.len() {
-                ids.resize(needed, 0);
-            }
-            ids[place..place + last].copy_from_slice(&learned);
         }
-        place += last;
     }
-    ids.truncate(place);
-    Ok(last)
+    Ok(())
 }
 
-/// Puts into `ids`, which is empty, those of a piece that the tables of short pieces do not know, and remembers them.
+/// Appends the ids of a piece that has no answer at its spot, and remembers them.
 #[cold]
 #[inline(never)]
 fn unseen(
     vocabulary: &Vocabulary,
     table: &mut PieceTable,
-    text: &[u8],
-    piece: Range<usize>,
+    piece: &[u8],
+    spot: Spot,
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    let (start, length) = (piece.start, piece.len());
-    let bytes = &text[piece];
-    if length <= LONGEST
-        && let Some(known) = table.long(bytes)
-    {
-        ids.extend_from_slice(known);
+    if table.elsewhere(spot, piece, ids) {
         return Ok(());
     }
-    merge::encode_piece(vocabulary, bytes, ids, checkpoint)?;
-    let kept = match length {
-        0..=8 => table.insert_short(key(text, start, length), ids),
-        9..=16 => table.insert_middle([key(text, start, 8), key(text, start + 8, length - 8)], ids),
-        _ => false,
-    };
-    if !kept && length <= LONGEST {
-        table.insert_long(bytes, ids);
-    }
+    let before = ids.len();
+    merge::encode_piece(vocabulary, piece, ids, checkpoint)?;
+    table.insert(spot, piece, &ids[before..]);
     Ok(())
 }

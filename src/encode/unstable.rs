@@ -29,7 +29,11 @@ impl Encoder {
     ) -> Result<(Vec<TokenId>, HashSet<Vec<TokenId>>), EncodeError> {
         let mut stable = Vec::new();
         let last_piece = self.encode_to_last_piece(text, allowed, &mut stable, checkpoint)?;
-        let unstable = self.take_unstable(&mut stable, last_piece);
+        let unstable = self.take_unstable(
+            &mut stable,
+            last_piece.map(|piece| &text[piece]),
+            checkpoint,
+        )?;
         let mut completions = HashSet::new();
         if unstable.is_empty() {
             return Ok((stable, completions));
@@ -97,7 +101,11 @@ impl Encoder {
         let last_piece =
             self.encode_to_last_piece(valid, &Allowed::Nothing, &mut tokens, checkpoint)?;
         if valid.len() < bytes.len() {
-            let mut rest = self.take_unstable(&mut tokens, last_piece);
+            let mut rest = self.take_unstable(
+                &mut tokens,
+                last_piece.map(|piece| &valid[piece]),
+                checkpoint,
+            )?;
             rest.extend_from_slice(&bytes[valid.len()..]);
             merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
         }
@@ -107,7 +115,16 @@ impl Encoder {
 
     /// Takes the ids of the last piece off `ids` and answers their bytes. Where the piece starts with blanks, the ids of
     /// blanks before it are taken too: with more text, the pieces there may be cut differently.
-    fn take_unstable(&self, ids: &mut Vec<TokenId>, last_piece: usize) -> Vec<u8> {
+    fn take_unstable(
+        &self,
+        ids: &mut Vec<TokenId>,
+        last_piece: Option<&str>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Vec<u8>, EncodeError> {
+        let mut last_ids = Vec::new();
+        if let Some(piece) = last_piece {
+            self.encode_piece(piece.as_bytes(), &mut last_ids, checkpoint)?;
+        }
         let all_blank = |id: &TokenId| {
             self.vocabulary.bytes(*id).is_some_and(|token| {
                 token
@@ -115,7 +132,7 @@ impl Encoder {
                     .all(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
             })
         };
-        let mut start = ids.len() - last_piece;
+        let mut start = ids.len() - last_ids.len();
         if ids.get(start).is_some_and(all_blank) {
             start -= ids[..start]
                 .iter()
@@ -123,9 +140,10 @@ impl Encoder {
                 .take_while(|id| all_blank(id))
                 .count();
         }
-        ids.drain(start..)
+        Ok(ids
+            .drain(start..)
             .flat_map(|id| self.spelling(id).to_vec())
-            .collect()
+            .collect())
     }
 
     /// The bytes of an ordinary token; of another id, none.

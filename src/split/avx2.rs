@@ -34,7 +34,7 @@ pub(super) fn by_windows(
 /// Whether the machine can run this tier.
 pub(super) fn available() -> bool {
     use std::arch::is_x86_feature_detected as has;
-    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt")
+    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
 #[inline]

@@ -77,6 +77,14 @@ impl Splitter {
         }
     }
 
+    /// The tier that texts are worked on with.
+    pub(crate) fn tier(&self) -> Tier {
+        match self {
+            Self::Native(_, tier) => *tier,
+            Self::General(_) | Self::External(_) => Tier::current(),
+        }
+    }
+
     /// Starts on a text.
     pub fn pieces<'s, 't>(&'s self, text: &'t str) -> Pieces<'s, 't> {
         Pieces {

@@ -1,0 +1,33 @@
+//! Large arrays in huge pages, where the system has them: the `unsafe` of asking for these. Without, all works the same.
+//!
+//! With small pages, look-ups in more than some megabytes wait for page tables more than for the array itself (8 MB:
+//! 1.9 ns a look-up instead of 0.8; 16 MB: 5.2 instead of 2.2), and a fresh array costs a fault for every 4 KB.
+#![allow(unsafe_code)]
+
+/// Smaller arrays are left alone.
+const WORTH_ASKING: usize = 2 << 20;
+
+/// An empty vector with room for `capacity` values, in huge pages if it is large.
+pub(crate) fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
+    let vector: Vec<T> = Vec::with_capacity(capacity);
+    let bytes = vector.capacity().saturating_mul(size_of::<T>());
+    if bytes >= WORTH_ASKING {
+        ask_for_huge_pages(vector.as_ptr().expose_provenance(), bytes);
+    }
+    vector
+}
+
+/// Asks for huge pages for memory that belongs to the caller. Best before it is touched for the first time.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages(start: usize, bytes: usize) {
+    const PAGE: usize = 4096;
+    let first = start.next_multiple_of(PAGE);
+    let length = (start + bytes).saturating_sub(first) / PAGE * PAGE;
+    let place = std::ptr::with_exposed_provenance_mut(first);
+    // SAFETY: the advice changes no contents and covers nothing outside of the memory, as whole pages inside of it are meant.
+    // Where a page is larger than this the call fails, which is fine.
+    let _ = unsafe { libc::madvise(place, length, libc::MADV_HUGEPAGE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_: usize, _: usize) {}

@@ -1,0 +1,142 @@
+//! Pieces seen before → their ids: most pieces of a text are answered here, in one cache line.
+//!
+//! | bytes | a look-up reads | module |
+//! |---|---|---|
+//! | 1–8, 9–16 | one line of keys and answers | [`lines`] |
+//! | any other, to [`LONGEST`] | one slot, then the record it points to | [`long`] |
+//!
+//! A short key is the piece itself: a hit is certain and costs no look at the text beyond the key. The table starts with
+//! the tokens of the vocabulary, grows while it learns, up to a limit, and then gives up entries in turn: a hostile text
+//! can empty it of what is useful, but never make a look-up longer.
+//!
+//! Looking up is in two steps, so that memory can be asked for in between: where is the answer ([`PieceTable::find`]),
+//! and what is it.
+//!
+//! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+mod key;
+mod lines;
+mod long;
+mod prefetch;
+
+use key::LONGEST_WHOLE;
+use lines::Lines;
+pub(crate) use lines::{Answer, Line, MOST_IDS, Spot, View, count};
+use long::LongPieces;
+
+use crate::token::TokenId;
+use crate::vocabulary::Vocabulary;
+
+/// Longer pieces are not kept: they hardly ever come again.
+pub(crate) const LONGEST: usize = 256;
+
+/// What a table takes at most if nobody says otherwise, in bytes.
+pub(crate) const USUAL_LIMIT: usize = 64 << 20;
+
+/// The tables by length.
+#[derive(Debug)]
+pub(crate) struct PieceTable {
+    lines: Lines,
+    long: LongPieces,
+    limit: usize,
+}
+
+impl PieceTable {
+    /// A table that knows the tokens of `vocabulary` and takes at most about `limit` bytes.
+    pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
+        let mut counts = [0_usize; 2];
+        for (token, _) in vocabulary.tokens() {
+            if token.len() <= LONGEST_WHOLE {
+                counts[usize::from(token.len() > 8)] += 1;
+            }
+        }
+        let most = most_lines_log2(limit);
+        // Two thirds of the places are taken then, at most.
+        let lines = (counts[0] / 4).max(counts[1] / 2) * 3 / 2;
+        let lines_log2 = lines.next_power_of_two().ilog2().min(most);
+        let mut table = Self {
+            lines: Lines::new(lines_log2),
+            long: LongPieces::default(),
+            limit,
+        };
+        for (token, id) in vocabulary.tokens() {
+            // The key of anything but UTF-8 might be that of another piece.
+            if token.len() <= LONGEST_WHOLE && !token.contains(&0xFF) {
+                let spot = table.view().find(token, 0, token.len());
+                table.lines.insert(spot, &[id], most);
+            }
+        }
+        table
+    }
+
+    /// How many bytes it takes.
+    pub(crate) fn memory(&self) -> usize {
+        self.lines.memory() + self.long.memory()
+    }
+
+    /// Where short pieces are looked up.
+    #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        self.lines.view()
+    }
+
+    /// Where the ids of a piece are that has no place in the lines. Asks for that memory to be brought near.
+    #[inline]
+    pub(crate) fn find_long(&self, piece: &[u8]) -> u64 {
+        let hash = key::hash(piece);
+        self.long.prefetch_slots(hash);
+        hash
+    }
+
+    /// As [`find_long`](Self::find_long), for what that memory points to.
+    #[inline]
+    pub(crate) fn prefetch_long(&self, hash: u64) {
+        self.long.prefetch_record(hash);
+    }
+
+    /// Adds to `ids` those of a piece that has no answer where `spot` is; false if nothing is known of it.
+    pub(crate) fn elsewhere(&mut self, spot: Spot, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        let lines = &mut self.lines;
+        let answer = match piece.len() {
+            0..=8 => lines.promote(spot).or_else(|| {
+                let beyond = lines.view().beyond(spot);
+                lines.view().get(&beyond).or_else(|| lines.promote(beyond))
+            }),
+            9..=LONGEST_WHOLE => lines.promote(spot),
+            _ => None,
+        };
+        if let Some(answer) = answer {
+            ids.extend_from_slice(&answer[..count(&answer)]);
+            return true;
+        }
+        if piece.len() > LONGEST {
+            return false;
+        }
+        match self.long.get(key::hash(piece), piece) {
+            Some(known) => {
+                ids.extend_from_slice(known);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Remembers the ids of the piece that belongs at `spot`.
+    pub(crate) fn insert(&mut self, spot: Spot, piece: &[u8], ids: &[TokenId]) {
+        let most = most_lines_log2(self.limit);
+        let lines = &mut self.lines;
+        let kept = lines.insert(spot, ids, most)
+            || (piece.len() <= 8 && lines.insert(lines.view().beyond(spot), ids, most));
+        if !kept && piece.len() <= LONGEST {
+            let hash = key::hash(piece);
+            self.long.insert(hash, piece, ids, self.limit / 2);
+        }
+    }
+}
+
+/// The lines of each width may take a quarter of the limit.
+fn most_lines_log2(limit: usize) -> u32 {
+    (limit / 4 / size_of::<Line>()).max(1).ilog2()
+}
