@@ -13,6 +13,7 @@
 //!   spell T has already been merged as T's own bytes would be, into its two canonical parts.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use hashbrown::HashTable;
@@ -21,6 +22,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::adjacency::Adjacencies;
 use crate::error::VocabularyError;
+use crate::memory;
 use crate::merge;
 use crate::pair_table::PairTable;
 use crate::token::{NO_TOKEN, Pair, TokenId};
@@ -32,6 +34,8 @@ pub struct Vocabulary {
     byte_tokens: [TokenId; 256],
     pairs: PairTable,
     adjacencies: Adjacencies,
+    /// Known: the merges make each token of its own bytes.
+    tokens_merge: bool,
     sorted: OnceLock<Vec<TokenId>>,
 }
 
@@ -67,6 +71,7 @@ impl Vocabulary {
             }
             tokens.push(*id, token)?;
         }
+        tokens.check_distinct()?;
         let (pairs, adjacencies) = every_split(&tokens);
         Self::new(tokens, pairs, adjacencies)
     }
@@ -83,16 +88,37 @@ impl Vocabulary {
         byte_tokens: &[TokenId; 256],
         merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
     ) -> Result<Self, VocabularyError> {
+        Self::build(byte_tokens, merges, true)
+    }
+
+    /// As [`from_merges`](Self::from_merges), for merges known to make no token twice and to make each token of its own
+    /// bytes: neither is checked, which takes more than half of the time.
+    ///
+    /// # Errors
+    /// As [`from_merges`](Self::from_merges), but for tokens made twice.
+    pub(crate) fn from_published(
+        byte_tokens: &[TokenId; 256],
+        merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
+    ) -> Result<Self, VocabularyError> {
+        let mut vocabulary = Self::build(byte_tokens, merges, false)?;
+        vocabulary.tokens_merge = true;
+        Ok(vocabulary)
+    }
+
+    fn build(
+        byte_tokens: &[TokenId; 256],
+        merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
+        check: bool,
+    ) -> Result<Self, VocabularyError> {
         let mut tokens = Tokens::with_capacity(256 + merges.len(), 8 * merges.len());
         let mut bytes_by_id: Vec<u8> = (0..=255).collect();
         bytes_by_id.sort_unstable_by_key(|byte| byte_tokens[usize::from(*byte)]);
         for byte in bytes_by_id {
             let id = byte_tokens[usize::from(byte)];
-            if tokens.last_id() == Some(id) {
-                let first = tokens.bytes(id).unwrap_or_default().to_vec();
+            if let Some(last) = tokens.last_id().filter(|&last| last == id) {
                 return Err(VocabularyError::DuplicateId {
                     id,
-                    first,
+                    first: tokens.bytes(last).unwrap_or_default().to_vec(),
                     second: vec![byte],
                 });
             }
@@ -103,33 +129,35 @@ impl Vocabulary {
         }
         let mut pairs = PairTable::with_capacity(merges.len());
         let mut adjacencies = Adjacencies::new();
-        let mut made = Vec::new();
         for (id, pair) in merges {
-            let bytes = |part| {
+            let part = |part| {
                 tokens
-                    .bytes(part)
+                    .range(part)
                     .ok_or(VocabularyError::UnknownPart { id, part })
             };
-            let (left, right) = (bytes(pair.left)?, bytes(pair.right)?);
-            made.clear();
-            made.extend_from_slice(left);
-            made.extend_from_slice(right);
-            adjacencies.insert((left, pair.left), (right, pair.right), id);
+            let (left, right) = (part(pair.left)?, part(pair.right)?);
+            let made = || [&tokens.arena[left.clone()], &tokens.arena[right.clone()]].concat();
             if id == NO_TOKEN {
-                return Err(VocabularyError::IdTooLarge(made));
+                return Err(VocabularyError::IdTooLarge(made()));
             }
-            if let Some(first) = tokens.bytes(id) {
-                return Err(VocabularyError::DuplicateId {
-                    id,
-                    first: first.to_vec(),
-                    second: made,
+            if let Some(last) = tokens.last_id().filter(|&last| last >= id) {
+                return Err(match tokens.bytes(id) {
+                    Some(first) => VocabularyError::DuplicateId {
+                        id,
+                        first: first.to_vec(),
+                        second: made(),
+                    },
+                    None => VocabularyError::OutOfOrder { id, last },
                 });
             }
-            if let Some(last) = tokens.last_id().filter(|&last| last > id) {
-                return Err(VocabularyError::OutOfOrder { id, last });
-            }
-            tokens.push(id, &made)?;
+            let (left_bytes, right_bytes) =
+                (&tokens.arena[left.clone()], &tokens.arena[right.clone()]);
+            adjacencies.insert((left_bytes, pair.left), (right_bytes, pair.right), id);
+            tokens.push_joined(id, left, right)?;
             pairs.insert(pair, id);
+        }
+        if check {
+            tokens.check_distinct()?;
         }
         Self::new(tokens, pairs, adjacencies)
     }
@@ -145,6 +173,7 @@ impl Vocabulary {
             byte_tokens,
             pairs,
             adjacencies,
+            tokens_merge: false,
             sorted: OnceLock::new(),
         })
     }
@@ -168,9 +197,8 @@ impl Vocabulary {
             ids,
             by_bytes,
         } = &self.tokens;
-        let tokens = arena.capacity()
-            + 4 * (starts.capacity() + ids.capacity())
-            + by_bytes.allocation_size();
+        let by_bytes = by_bytes.get().map_or(0, HashTable::allocation_size);
+        let tokens = arena.capacity() + 4 * (starts.capacity() + ids.capacity()) + by_bytes;
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
         tokens + self.pairs.memory() + self.adjacencies.memory() + sorted
     }
@@ -201,6 +229,16 @@ impl Vocabulary {
     #[inline]
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
         self.tokens.find(bytes)
+    }
+
+    /// The token that `piece` is, where its merges may give something else.
+    #[inline]
+    pub(crate) fn token_beside_merges(&self, piece: &[u8]) -> Option<TokenId> {
+        if self.tokens_merge {
+            None
+        } else {
+            self.token(piece)
+        }
     }
 
     /// The token of a single byte.
@@ -292,65 +330,108 @@ struct Tokens {
     starts: Vec<u32>,
     /// Increasing.
     ids: Vec<TokenId>,
-    /// Index by bytes.
-    by_bytes: HashTable<u32>,
+    /// Index by bytes, once somebody asks.
+    by_bytes: OnceLock<HashTable<u32>>,
 }
 
 impl Tokens {
     fn with_capacity(tokens: usize, bytes: usize) -> Self {
-        let mut starts = Vec::with_capacity(tokens + 1);
+        let mut starts = memory::vec_with_capacity(tokens + 1);
         starts.push(0);
         Self {
-            arena: Vec::with_capacity(bytes),
+            arena: memory::vec_with_capacity(bytes),
             starts,
-            ids: Vec::with_capacity(tokens),
-            by_bytes: HashTable::with_capacity(tokens),
+            ids: memory::vec_with_capacity(tokens),
+            by_bytes: OnceLock::new(),
         }
     }
 
     /// Adds a token; `id` must be larger than all before.
     fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
-        let index = u32::try_from(self.ids.len()).map_err(|_| VocabularyError::TooLarge)?;
-        let end =
-            u32::try_from(self.arena.len() + token.len()).map_err(|_| VocabularyError::TooLarge)?;
-        let Self {
-            arena,
-            starts,
-            ids,
-            by_bytes,
-        } = self;
-        let bytes = |index: u32| slice_of(arena, starts, index as usize);
-        let entry = by_bytes.entry(
-            FxBuildHasher.hash_one(token),
-            |&other| bytes(other) == token,
-            |&other| FxBuildHasher.hash_one(bytes(other)),
-        );
-        match entry {
-            Entry::Occupied(same) => {
-                let ids = (ids[*same.get() as usize], id);
-                return Err(VocabularyError::DuplicateToken {
-                    token: token.to_vec(),
-                    ids,
-                });
-            }
-            Entry::Vacant(place) => place.insert(index),
-        };
-        arena.extend_from_slice(token);
-        starts.push(end);
-        ids.push(id);
+        self.arena.extend_from_slice(token);
+        self.finish(id)
+    }
+
+    /// As [`push`](Self::push), for a token made of two places of the arena.
+    fn push_joined(
+        &mut self,
+        id: TokenId,
+        left: Range<usize>,
+        right: Range<usize>,
+    ) -> Result<(), VocabularyError> {
+        self.arena.extend_from_within(left);
+        self.arena.extend_from_within(right);
+        self.finish(id)
+    }
+
+    /// Makes a token of what was added to the arena.
+    fn finish(&mut self, id: TokenId) -> Result<(), VocabularyError> {
+        let too_large = |_| VocabularyError::TooLarge;
+        u32::try_from(self.ids.len()).map_err(too_large)?;
+        self.starts
+            .push(u32::try_from(self.arena.len()).map_err(too_large)?);
+        self.ids.push(id);
         Ok(())
+    }
+
+    /// Refuses two tokens of the same bytes.
+    fn check_distinct(&self) -> Result<(), VocabularyError> {
+        let (table, twice) = self.index();
+        // Nobody has asked before.
+        let _ = self.by_bytes.set(table);
+        match twice {
+            None => Ok(()),
+            Some((first, second)) => Err(VocabularyError::DuplicateToken {
+                token: self.at(first).to_vec(),
+                ids: (self.ids[first], self.ids[second]),
+            }),
+        }
+    }
+
+    /// The index by bytes, and the first two tokens of the same bytes.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are fewer tokens than that"
+    )]
+    fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
+        let mut table = HashTable::with_capacity(self.ids.len());
+        let mut twice = None;
+        for index in 0..self.ids.len() {
+            let token = self.at(index);
+            let entry = table.entry(
+                FxBuildHasher.hash_one(token),
+                |&other: &u32| self.at(other as usize) == token,
+                |&other| FxBuildHasher.hash_one(self.at(other as usize)),
+            );
+            match entry {
+                Entry::Occupied(same) => {
+                    twice = twice.or(Some((*same.get() as usize, index)));
+                }
+                Entry::Vacant(place) => {
+                    place.insert(index as u32);
+                }
+            }
+        }
+        (table, twice)
     }
 
     fn last_id(&self) -> Option<TokenId> {
         self.ids.last().copied()
     }
 
+    #[inline]
     fn at(&self, index: usize) -> &[u8] {
-        slice_of(&self.arena, &self.starts, index)
+        &self.arena[self.place(index)]
     }
 
     #[inline]
-    fn bytes(&self, id: TokenId) -> Option<&[u8]> {
+    fn place(&self, index: usize) -> Range<usize> {
+        self.starts[index] as usize..self.starts[index + 1] as usize
+    }
+
+    /// Where in the arena token `id` is.
+    #[inline]
+    fn range(&self, id: TokenId) -> Option<Range<usize>> {
         let direct = id as usize;
         // Without holes below, a token's index is its id.
         let index = if self.ids.get(direct) == Some(&id) {
@@ -358,30 +439,35 @@ impl Tokens {
         } else {
             self.ids.binary_search(&id).ok()?
         };
-        Some(self.at(index))
+        Some(self.place(index))
+    }
+
+    #[inline]
+    fn bytes(&self, id: TokenId) -> Option<&[u8]> {
+        self.arena.get(self.range(id)?)
     }
 
     #[inline]
     fn find(&self, token: &[u8]) -> Option<TokenId> {
-        let index = *self
-            .by_bytes
-            .find(FxBuildHasher.hash_one(token), |&index| {
-                self.at(index as usize) == token
-            })?;
+        let by_bytes = self.by_bytes.get_or_init(|| self.index().0);
+        let index = *by_bytes.find(FxBuildHasher.hash_one(token), |&index| {
+            self.at(index as usize) == token
+        })?;
         Some(self.ids[index as usize])
     }
 
     fn byte_tokens(&self) -> Result<[TokenId; 256], VocabularyError> {
         let mut byte_tokens = [NO_TOKEN; 256];
-        for (byte, slot) in (0..=255_u8).zip(&mut byte_tokens) {
-            *slot = self
-                .find(&[byte])
-                .ok_or(VocabularyError::MissingByte(byte))?;
+        for (index, &id) in self.ids.iter().enumerate() {
+            if let &[byte] = self.at(index) {
+                byte_tokens[usize::from(byte)] = id;
+            }
+        }
+        for (byte, id) in (0..=255_u8).zip(byte_tokens) {
+            if id == NO_TOKEN {
+                return Err(VocabularyError::MissingByte(byte));
+            }
         }
         Ok(byte_tokens)
     }
-}
-
-fn slice_of<'a>(arena: &'a [u8], starts: &[u32], index: usize) -> &'a [u8] {
-    &arena[starts[index] as usize..starts[index + 1] as usize]
 }

@@ -27,7 +27,7 @@ pub fn encode_piece(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    match vocabulary.token(piece) {
+    match vocabulary.token_beside_merges(piece) {
         Some(id) => {
             ids.push(id);
             Ok(())
