@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from corpora import cut
+from corpora import DOCUMENT_BYTES, cut
 from engines import SLOW, Call, Calls, load
 from measuring import (
     Cell,
@@ -27,7 +27,6 @@ from measuring import (
 )
 
 WORKER = Path(__file__).with_name("compare_worker.py")
-DOCUMENT_BYTES = 4096
 
 # What a slow engine gets of a long text.
 SLOW_CHARACTERS = 500_000

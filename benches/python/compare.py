@@ -39,8 +39,6 @@ from rows import ROWS, THREADS
 from targets import judge_all
 from vocabularies import write_vocabulary
 
-ROOT = Path(__file__).parents[2]
-
 MOST_CHARACTERS = 10_000_000
 QUICK_CHARACTERS = 1_000_000
 
@@ -119,10 +117,11 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> dict[str, Any]:
-    """The commit that is checked out, and whether files differ from it; nothing without git."""
+    """The commit of the library that was measured, and whether files differ from it; nothing without git."""
+    folder = Path(bytemill.__file__).parent
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(ROOT), *arguments]
+        command = ["git", "-C", str(folder), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - fixed
 
     try:
@@ -175,10 +174,10 @@ def main(arguments: Sequence[str]) -> int:
     if BUILD_PROFILE != "release":
         sys.exit(f"the extension is a {BUILD_PROFILE} build: run `make build`")
     found = [engine for engine in LOADERS if installed(engine) is not None]
-    missing = [engine for engine in NEEDED if engine not in found]
+    missing = [engine for engine in [*NEEDED, *(options.engines or ())] if engine not in found]
     if missing:
         sys.exit(f"not installed: {', '.join(missing)}; run `make bench-compare`")
-    engines = [engine for engine in found if not options.engines or engine in options.engines]
+    engines = options.engines or found
     corpora = read_texts(options.corpus, QUICK_CHARACTERS if options.quick else MOST_CHARACTERS)
     corpora = {name: text for name, text in corpora.items() if not options.corpora or name in options.corpora}
     if not corpora:
@@ -191,7 +190,7 @@ def main(arguments: Sequence[str]) -> int:
             corpora=corpora,
             encodings=ENCODINGS,
             engines=engines,
-            limits=Limits(rounds=rounds, seconds=2.0),
+            limits=Limits(rounds=rounds, seconds=1.5),
             fresh_limits=Limits(rounds=min(rounds, 3), seconds=2.0),
             folder=Path(name),
             quick=options.quick,

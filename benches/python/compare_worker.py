@@ -15,14 +15,13 @@ from string import ascii_lowercase
 from time import perf_counter
 from typing import Any
 
-from corpora import cut
+from corpora import DOCUMENT_BYTES, cut
 from engines import MODULES, SENTENCE, Call, Calls, imported, load
 from measuring import digest, resident_bytes
 
 Result = dict[str, Any]
 
 MEGABYTE = 1e6
-DOCUMENT_BYTES = 4096
 
 # How much is encoded between two looks at the memory.
 DOCUMENTS_BETWEEN = 2000
@@ -104,7 +103,8 @@ def growth(task: Result) -> Result:
 def ever_new_documents(path: Path) -> Iterator[str]:
     """The documents of a file, then again with every small letter replaced by the next, and so on.
 
-    Words keep their lengths and how often they occur, but most are pieces never seen before.
+    Words keep their lengths and how often they occur, but most are pieces never seen before. After 26 turns
+    it begins again.
     """
     for shift in range(len(ascii_lowercase)):
         table = str.maketrans(ascii_lowercase, ascii_lowercase[shift:] + ascii_lowercase[:shift])

@@ -6,6 +6,8 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+DOCUMENT_BYTES = 4096
+
 
 def installed_files() -> Iterator[Path]:
     """The source and documentation files of the Python installation, without packages added to it."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bench import Bench, called, no_work, run_worker, size_of
-from corpora import cut
+from corpora import DOCUMENT_BYTES, cut
 from engines import SENTENCE, SLOW, Call
 from measuring import Cell, Contender, Place, Work, attempt, make_cell
 
@@ -100,7 +100,7 @@ def checked(bench: Bench) -> Iterator[Cell]:
 def isolated(bench: Bench) -> Iterator[Cell]:
     """Fifty documents from all over a text, in a process that has encoded one sentence before."""
     for encoding, corpus, text in bench.each_text():
-        everything = cut(text, 4096)
+        everything = cut(text, DOCUMENT_BYTES)
         texts = everything[:: max(1, len(everything) // ISOLATED_DOCUMENTS)][:ISOLATED_DOCUMENTS]
         place = Place(
             row="6", corpus=corpus, encoding=encoding, state="isolated", size=size_of(texts), calls=len(texts)
@@ -114,7 +114,7 @@ def isolated(bench: Bench) -> Iterator[Cell]:
 def batches(bench: Bench) -> Iterator[Cell]:
     """All documents in one call, on two threads, and on one for those who can choose."""
     for encoding, corpus, text in bench.each_text():
-        texts = cut(text, 4096)
+        texts = cut(text, DOCUMENT_BYTES)
         contenders = [
             replace(contender, threads=THREADS)
             for contender in bench.contenders(encoding, "batch", given(texts, THREADS))

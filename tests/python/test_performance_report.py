@@ -1,4 +1,4 @@
-"""What `make bench-compare` makes of its figures: digests, ratios, verdicts, and the section of the README."""
+"""What `make bench-compare` makes of its figures: digests, ratios, verdicts, the section of the README."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import report
-from measuring import IDS_DIFFER, Call, Cell, Contender, Limits, Place, digest, measure
+from engines import Call
+from measuring import IDS_DIFFER, Cell, Contender, Limits, Place, digest, measure
 from targets import TARGETS, TITLES, Target, judge, judge_all
 
 ROOT = Path(__file__).parents[2]
