@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+COMPARISON = benches/results/compare.json
 CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
 
 .DEFAULT_GOAL := help
@@ -66,6 +67,20 @@ bench: build ## Benchmarks beside tiktoken and the reference, then splitting and
 	$(BIN)/python -m pytest benches/python $(ARGS) --benchmark-only --benchmark-columns=min,median,rounds \
 		--benchmark-group-by=group --benchmark-sort=name
 	cargo bench --locked
+
+$(VENV)/rivals: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+# The report is written even if an engine gives other ids, which is what the exit code tells.
+.PHONY: bench-compare
+bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minutes) and write the README's figures
+	$(BIN)/python benches/python/compare.py $(ARGS) --output $(COMPARISON); \
+		code=$$?; $(MAKE) bench-report && exit $$code
+
+.PHONY: bench-report
+bench-report: $(VENV)/rivals ## Write the README's figures and their picture again from what was measured
+	$(BIN)/python benches/python/report.py $(COMPARISON) --readme README.md --plot $(COMPARISON:.json=.png)
 
 .PHONY: clean
 clean: ## Remove what was built

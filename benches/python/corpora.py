@@ -6,6 +6,8 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+DOCUMENT_BYTES = 4096
+
 
 def installed_files() -> Iterator[Path]:
     """The source and documentation files of the Python installation, without packages added to it."""
@@ -35,6 +37,16 @@ def read_texts(folder: Path | None, most_bytes: int) -> dict[str, str]:
     return {"python": "".join(parts)[:most_bytes]}
 
 
-def documents(text: str, characters: int) -> list[str]:
-    """A text cut into documents of `characters` each."""
-    return [text[start : start + characters] for start in range(0, len(text), characters)]
+def cut(text: str, most_bytes: int) -> list[str]:
+    """A text cut into parts of at most `most_bytes` bytes of UTF-8 each, which must be at least 4."""
+    data = text.encode("utf-8")
+    parts = []
+    start = 0
+    while start < len(data):
+        end = min(start + most_bytes, len(data))
+        # Not inside a character.
+        while end < len(data) and data[end] & 0b1100_0000 == 0b1000_0000:
+            end -= 1
+        parts.append(data[start:end].decode("utf-8"))
+        start = end
+    return parts
