@@ -6,6 +6,7 @@ mod contracts;
 mod encoders;
 mod golden;
 mod interruption;
+mod long_pieces;
 mod recognition;
 mod special_tokens;
 mod spellings;
