@@ -1,6 +1,7 @@
 //! Encoding and decoding whole texts: special tokens, then pieces, then merges, into one flat list of ids.
 
 pub mod batch;
+mod decode;
 mod idle;
 mod pieces;
 pub mod special;
@@ -10,11 +11,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
-use crate::error::{DecodeError, EncodeError};
+use crate::error::EncodeError;
 use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
+use decode::Rows;
 use idle::IdleTables;
 use special::{Allowed, SpecialTokens};
 
@@ -25,6 +27,7 @@ pub struct Encoder {
     special_tokens: SpecialTokens,
     splitter: Splitter,
     tables: IdleTables,
+    rows: Rows,
 }
 
 impl Encoder {
@@ -40,6 +43,7 @@ impl Encoder {
             special_tokens,
             splitter,
             tables,
+            rows: Rows::default(),
         }
     }
 
@@ -58,10 +62,10 @@ impl Encoder {
         &self.splitter
     }
 
-    /// How many bytes the vocabulary takes, and what was learned from texts so far. A table of learned pieces has a
-    /// fixed limit, about 50 MB; there are as many as calls ever ran at once.
+    /// How many bytes the vocabulary takes, with its rows for decoding, and what was learned from texts so far. A table
+    /// of learned pieces has a fixed limit, about 50 MB; there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        self.vocabulary.memory() + self.tables.memory()
+        self.vocabulary.memory() + self.rows.memory() + self.tables.memory()
     }
 
     /// Forgets what was learned from texts and frees its memory.
@@ -176,29 +180,5 @@ impl Encoder {
         self.vocabulary
             .bytes(id)
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
-    }
-
-    /// The bytes that `ids` stand for.
-    ///
-    /// # Errors
-    /// [`DecodeError::UnknownToken`] for the first id that is no token.
-    ///
-    /// # Complexity
-    /// O(ids + bytes).
-    pub fn decode(
-        &self,
-        ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Vec<u8>, DecodeError> {
-        /// Some tenths of a millisecond.
-        const IDS_PER_CHECK: usize = 1 << 15;
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        for ids in ids.chunks(IDS_PER_CHECK) {
-            checkpoint::pass(checkpoint)?;
-            for &id in ids {
-                bytes.extend_from_slice(self.token_bytes(id).ok_or(DecodeError::UnknownToken(id))?);
-            }
-        }
-        Ok(bytes)
     }
 }

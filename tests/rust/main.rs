@@ -4,6 +4,7 @@ mod adversarial;
 mod agreement;
 mod contracts;
 mod cuts;
+mod decoding;
 mod encoders;
 mod golden;
 mod interruption;
