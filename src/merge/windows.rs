@@ -26,9 +26,9 @@
 //! the piece, back to the first.
 
 use super::queue::{Queue, Token};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
-use crate::token::TokenId;
+use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
 
 /// The bytes of a window, as a rule: what the engine needs for them just fits the nearest cache. Half as many leave
@@ -81,9 +81,17 @@ pub fn merge(
     loop {
         let rest = &piece[window.start..];
         let bytes = &rest[..window.length.min(rest.len())];
-        queue.merge(vocabulary, bytes, checkpoint)?;
         tokens.clear();
-        tokens.extend(queue.tokens());
+        if is_inert(vocabulary, bytes) {
+            checkpoint::pass(checkpoint)?;
+            tokens.extend(bytes.iter().enumerate().map(|(start, &byte)| Token {
+                start,
+                id: vocabulary.byte_token(byte),
+            }));
+        } else {
+            queue.merge(vocabulary, bytes, checkpoint)?;
+            tokens.extend(queue.tokens());
+        }
 
         let first = tokens.first().map(|token| token.id);
         if window.seen.is_some() && window.seen != first {
@@ -116,4 +124,12 @@ pub fn merge(
             _ => window.length *= 2,
         }
     }
+}
+
+/// Whether no two bytes of `bytes` merge.
+fn is_inert(vocabulary: &Vocabulary, bytes: &[u8]) -> bool {
+    bytes
+        .iter()
+        .zip(bytes.iter().skip(1))
+        .all(|(&first, &second)| vocabulary.merged_bytes(first, second) == NO_TOKEN)
 }
