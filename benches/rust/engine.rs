@@ -148,6 +148,25 @@ fn merge(criterion: &mut Criterion) -> Outcome {
                 });
             }
         }
+        // Twice as long must take about twice the time.
+        for (kind, text) in MONOTONOUS {
+            for length in [TEXT_LENGTH, 2 * TEXT_LENGTH] {
+                let (piece, mut ids, mut queued) = (text(length), Vec::new(), Vec::new());
+                merge::merge(vocabulary, piece.as_bytes(), &mut ids, &RunToEnd)?;
+                queue(piece.as_bytes(), &mut queued);
+                if ids != queued {
+                    return Err(format!("the engines differ on {kind} of {length} bytes").into());
+                }
+                group.throughput(Throughput::Bytes(piece.len() as u64));
+                let id = BenchmarkId::new(format!("{name}, {kind}, windows"), length);
+                group.bench_function(id, |bencher| {
+                    bencher.iter(|| {
+                        ids.clear();
+                        merge::merge(vocabulary, black_box(piece.as_bytes()), &mut ids, &RunToEnd)
+                    });
+                });
+            }
+        }
     }
     group.finish();
     Ok(())

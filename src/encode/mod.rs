@@ -3,6 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 pub mod batch;
+mod decode;
 mod idle;
 mod pieces;
 pub mod special;
@@ -12,12 +13,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
-use crate::error::{DecodeError, EncodeError};
+use crate::error::EncodeError;
 use crate::memory;
 use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
+use decode::Rows;
 use idle::Idle;
 use special::{Allowed, SpecialTokens};
 
@@ -28,6 +30,7 @@ pub struct Encoder {
     special_tokens: SpecialTokens,
     splitter: Splitter,
     idle: Idle,
+    rows: Rows,
 }
 
 impl Encoder {
@@ -43,6 +46,7 @@ impl Encoder {
             special_tokens,
             splitter,
             idle,
+            rows: Rows::default(),
         }
     }
 
@@ -61,10 +65,10 @@ impl Encoder {
         &self.splitter
     }
 
-    /// How many bytes the vocabulary takes, and what was learned from texts so far. A table of learned pieces has a
-    /// fixed limit, about 50 MB; there are as many as calls ever ran at once.
+    /// How many bytes the vocabulary takes, with its rows for decoding, and what was learned from texts so far. A table
+    /// of learned pieces has a fixed limit, about 50 MB; there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        self.vocabulary.memory() + self.idle.memory()
+        self.vocabulary.memory() + self.rows.memory() + self.idle.memory()
     }
 
     /// Forgets what was learned from texts and frees its memory.
@@ -186,29 +190,5 @@ impl Encoder {
         self.vocabulary
             .bytes(id)
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
-    }
-
-    /// The bytes that `ids` stand for.
-    ///
-    /// # Errors
-    /// [`DecodeError::UnknownToken`] for the first id that is no token.
-    ///
-    /// # Complexity
-    /// O(ids + bytes).
-    pub fn decode(
-        &self,
-        ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Vec<u8>, DecodeError> {
-        /// Some tenths of a millisecond.
-        const IDS_PER_CHECK: usize = 1 << 15;
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        for ids in ids.chunks(IDS_PER_CHECK) {
-            checkpoint::pass(checkpoint)?;
-            for &id in ids {
-                bytes.extend_from_slice(self.token_bytes(id).ok_or(DecodeError::UnknownToken(id))?);
-            }
-        }
-        Ok(bytes)
     }
 }

@@ -3,15 +3,18 @@
 //! The definition ([`crate::naive::encode_piece`]): a piece that is a token is that token. Otherwise start from byte
 //! tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no adjacent pair merges.
 //!
-//! Two engines compute it: [`scan`] for short pieces, [`queue`] for long ones.
+//! Two engines compute it: [`scan`] for short pieces, [`queue`] for longer ones, very long ones in [`windows`].
 
+mod buckets;
 pub mod queue;
 pub mod scan;
+pub mod windows;
 
 use crate::checkpoint::{Checkpoint, RunToEnd};
 use crate::error::EncodeError;
-use crate::token::{NO_TOKEN, TokenId};
+use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
+use queue::Below;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -19,7 +22,7 @@ use crate::vocabulary::Vocabulary;
 /// [`EncodeError::Interrupted`] from the checkpoint, asked during long pieces; [`EncodeError::PieceTooLong`].
 ///
 /// # Complexity
-/// O(n log n) for n bytes.
+/// As [`windows::merge`]: O(n) for n bytes with published vocabularies.
 #[inline]
 pub fn encode_piece(
     vocabulary: &Vocabulary,
@@ -49,7 +52,7 @@ pub fn merge(
     if scan::merge(vocabulary, piece, ids) {
         return Ok(());
     }
-    queue::merge(vocabulary, piece, ids, checkpoint)
+    windows::merge(vocabulary, piece, windows::LENGTH, ids, checkpoint)
 }
 
 /// What the merges of rank below `limit` make of `piece`: how a token comes apart under lower ranks.
@@ -62,10 +65,6 @@ pub(crate) fn merge_below(
     limit: TokenId,
 ) -> Result<Vec<TokenId>, EncodeError> {
     let mut ids = Vec::new();
-    queue::merge_with(vocabulary, piece, &mut ids, &RunToEnd, |left, right| {
-        Some(vocabulary.merged(left, right))
-            .filter(|&rank| rank < limit)
-            .unwrap_or(NO_TOKEN)
-    })?;
+    queue::merge_with(&Below { vocabulary, limit }, piece, &mut ids, &RunToEnd)?;
     Ok(ids)
 }

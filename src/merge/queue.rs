@@ -1,4 +1,4 @@
-//! Merging long pieces in O(n log n): a priority queue of pairs over a linked list of parts.
+//! Merging by a priority queue of pairs over a linked list of parts.
 //!
 //! ```text
 //! queue = every pair that merges, by (rank, place)
@@ -9,12 +9,11 @@
 //!
 //! Each merge removes a part and queues at most two pairs, so at most 3n entries pass through the queue. Entries of
 //! pairs that have changed are not searched for: they are recognised when they come up, because the part's current
-//! rank differs. An entry whose rank still agrees is never out of date: same place, same rank, same merge.
+//! rank differs. The bytes of the pair at a place only grow, and each rank has bytes of its own: so no entry is queued
+//! twice, and one whose rank agrees is never out of date.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use crate::checkpoint::{self, Checkpoint};
+use super::buckets::Buckets;
+use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
@@ -22,15 +21,61 @@ use crate::vocabulary::Vocabulary;
 /// No part before or after.
 const END: u32 = u32::MAX;
 
-/// Merges between two looks at the checkpoint: some milliseconds.
-const MERGES_PER_CHECK: u32 = 1 << 14;
+/// Parts filled in and merges made between two looks at the checkpoint: a millisecond.
+const STEPS_PER_CHECK: u32 = 1 << 14;
 
-struct Part {
-    id: TokenId,
-    /// The rank of the pair that this part starts, [`NO_TOKEN`] if it starts none or is merged away.
-    rank: TokenId,
-    previous: u32,
-    next: u32,
+/// What merges with what, and into which rank; [`NO_TOKEN`] is no merge.
+pub(super) trait Merges {
+    /// The token of a single byte.
+    fn byte_token(&self, byte: u8) -> TokenId;
+
+    /// What the tokens of two bytes merge into.
+    fn of_bytes(&self, first: u8, second: u8) -> TokenId;
+
+    /// What two tokens merge into.
+    fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId;
+}
+
+impl Merges for Vocabulary {
+    fn byte_token(&self, byte: u8) -> TokenId {
+        self.byte_token(byte)
+    }
+
+    #[inline]
+    fn of_bytes(&self, first: u8, second: u8) -> TokenId {
+        self.merged_bytes(first, second)
+    }
+
+    #[inline]
+    fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId {
+        self.merged(left, right)
+    }
+}
+
+/// The merges of lower rank than a limit.
+pub(super) struct Below<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) limit: TokenId,
+}
+
+impl Below<'_> {
+    fn limited(&self, rank: TokenId) -> TokenId {
+        if rank < self.limit { rank } else { NO_TOKEN }
+    }
+}
+
+impl Merges for Below<'_> {
+    fn byte_token(&self, byte: u8) -> TokenId {
+        self.vocabulary.byte_token(byte)
+    }
+
+    fn of_bytes(&self, first: u8, second: u8) -> TokenId {
+        self.limited(self.vocabulary.merged_bytes(first, second))
+    }
+
+    fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId {
+        self.limited(self.vocabulary.merged(left, right))
+    }
 }
 
 /// Appends what the merges make of `piece` to `ids`.
@@ -39,129 +84,167 @@ struct Part {
 /// [`EncodeError::Interrupted`] from the checkpoint; [`EncodeError::PieceTooLong`] from 4 GiB on.
 ///
 /// # Complexity
-/// O(n log n) time, 24 n bytes of working memory for n bytes.
+/// O(n log n) time, for n bytes 16 n bytes of working memory, and 24 for each entry that the queue takes: 40 n to 90 n.
 pub fn merge(
     vocabulary: &Vocabulary,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    merge_with(vocabulary, piece, ids, checkpoint, |left, right| {
-        vocabulary.merged(left, right)
-    })
+    merge_with(vocabulary, piece, ids, checkpoint)
 }
 
-/// As [`merge`], for the pairs that `merged` merges.
+/// As [`merge`], by any `merges`.
 pub(super) fn merge_with(
-    vocabulary: &Vocabulary,
+    merges: &impl Merges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
-    merged: impl Fn(TokenId, TokenId) -> TokenId,
 ) -> Result<(), EncodeError> {
-    let count = u32::try_from(piece.len())
-        .ok()
-        .filter(|&count| count < END)
-        .ok_or(EncodeError::PieceTooLong(piece.len()))?;
-    if count == 0 {
-        return Ok(());
-    }
-    let mut parts: Vec<Part> = Vec::with_capacity(piece.len());
-    // Filled one by one, at O(1) each on average, not all at once: that would be seconds without a look at the
-    // checkpoint.
-    let mut queue = BinaryHeap::new();
-    for (place, &byte) in (0..count).zip(piece) {
-        let id = vocabulary.byte_token(byte);
-        if let Some(left) = parts.last_mut() {
-            left.next = place;
-            left.rank = merged(left.id, id);
-            if left.rank != NO_TOKEN {
-                queue.push(Reverse(entry(left.rank, place - 1)));
-            }
-        }
-        parts.push(Part {
-            id,
-            rank: NO_TOKEN,
-            previous: place.checked_sub(1).unwrap_or(END),
-            next: END,
-        });
-        if place % MERGES_PER_CHECK == MERGES_PER_CHECK - 1 {
-            checkpoint::pass(checkpoint)?;
-        }
-    }
-
-    let mut until_check = MERGES_PER_CHECK;
-    while let Some(Reverse(entry)) = queue.pop() {
-        let (rank, place) = rank_and_place(entry);
-        if parts[place as usize].rank != rank {
-            continue;
-        }
-        until_check -= 1;
-        if until_check == 0 {
-            checkpoint::pass(checkpoint)?;
-            until_check = MERGES_PER_CHECK;
-        }
-        let gone = parts[place as usize].next;
-        let next = parts[gone as usize].next;
-        parts[gone as usize].rank = NO_TOKEN;
-        parts[place as usize].id = rank;
-        parts[place as usize].next = next;
-        if next != END {
-            parts[next as usize].previous = place;
-        }
-        let previous = parts[place as usize].previous;
-        for left in [previous, place] {
-            if left != END {
-                renew(&merged, &mut parts, &mut queue, left);
-            }
-        }
-    }
-
-    let mut place = 0;
-    while place != END {
-        let part = &parts[place as usize];
-        ids.push(part.id);
-        place = part.next;
-    }
+    let mut queue = Queue::new();
+    queue.merge(merges, piece, checkpoint)?;
+    ids.extend(queue.tokens().map(|token| token.id));
     Ok(())
 }
 
-/// Looks up the pair that the part at `place` starts now, and queues it if it merges.
-#[inline]
-fn renew(
-    merged: &impl Fn(TokenId, TokenId) -> TokenId,
-    parts: &mut [Part],
-    queue: &mut BinaryHeap<Reverse<u64>>,
-    place: u32,
-) {
-    let Part {
-        id,
-        rank: before,
-        next,
-        ..
-    } = parts[place as usize];
-    let rank = if next == END {
-        NO_TOKEN
-    } else {
-        merged(id, parts[next as usize].id)
-    };
-    parts[place as usize].rank = rank;
-    // The same rank as before is in the queue already.
-    if rank != NO_TOKEN && rank != before {
-        queue.push(Reverse(entry(rank, place)));
+/// A token and the byte it starts at.
+#[derive(Clone, Copy)]
+pub(super) struct Token {
+    pub(super) start: usize,
+    pub(super) id: TokenId,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    id: TokenId,
+    /// The rank of the pair that this part starts, [`NO_TOKEN`] if it starts none or is merged away.
+    rank: TokenId,
+    previous: u32,
+    next: u32,
+}
+
+/// The working memory of the engine, for one stretch of bytes after the other.
+pub(super) struct Queue {
+    /// By the byte that they start at.
+    parts: Vec<Part>,
+    pairs: Buckets,
+    until_check: u32,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self {
+            parts: Vec::new(),
+            pairs: Buckets::new(),
+            until_check: STEPS_PER_CHECK,
+        }
     }
-}
 
-/// Rank and place as one number that orders by rank, then from left to right.
-fn entry(rank: TokenId, place: u32) -> u64 {
-    (u64::from(rank) << 32) | u64::from(place)
-}
+    /// Makes all merges in `piece`; [`tokens`](Self::tokens) are what is left.
+    ///
+    /// # Errors
+    /// As [`merge`](self::merge).
+    pub(super) fn merge(
+        &mut self,
+        merges: &impl Merges,
+        piece: &[u8],
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        if piece.len() >= END as usize {
+            return Err(EncodeError::PieceTooLong(piece.len()));
+        }
+        self.parts.clear();
+        self.pairs.clear();
+        let mut place = 0;
+        // Stretch by stretch, not all at once: that would be seconds without a look at the checkpoint.
+        for bytes in piece.chunks(STEPS_PER_CHECK as usize) {
+            checkpoint::pass(checkpoint)?;
+            let seconds = piece[place as usize..].iter().skip(1);
+            let parts = bytes.iter().zip(seconds).map(|(&byte, &second)| {
+                let rank = merges.of_bytes(byte, second);
+                if rank != NO_TOKEN {
+                    self.pairs.push(rank, place);
+                }
+                let previous = place.checked_sub(1).unwrap_or(END);
+                place += 1;
+                Part {
+                    id: merges.byte_token(byte),
+                    rank,
+                    previous,
+                    next: place,
+                }
+            });
+            self.parts.extend(parts);
+        }
+        self.parts.extend(piece.last().map(|&byte| Part {
+            id: merges.byte_token(byte),
+            rank: NO_TOKEN,
+            previous: place.checked_sub(1).unwrap_or(END),
+            next: END,
+        }));
+        self.merge_all(merges, checkpoint)?;
+        Ok(())
+    }
 
-/// The two halves of an [`entry`].
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the halves are 32 bits each"
-)]
-fn rank_and_place(entry: u64) -> (TokenId, u32) {
-    ((entry >> 32) as u32, entry as u32)
+    fn merge_all(
+        &mut self,
+        merges: &impl Merges,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), Interrupted> {
+        while let Some((rank, place)) = self.pairs.pop(checkpoint)? {
+            let Self { parts, pairs, .. } = self;
+            let Part {
+                rank: current,
+                previous,
+                next: gone,
+                ..
+            } = parts[place as usize];
+            if current != rank {
+                continue;
+            }
+            let right = &mut parts[gone as usize];
+            right.rank = NO_TOKEN;
+            let next = right.next;
+            let mut after = NO_TOKEN;
+            if let Some(part) = parts.get_mut(next as usize) {
+                part.previous = place;
+                after = merges.of_tokens(rank, part.id);
+                // In a run, the next part is merged next, and this pair looked up again.
+                if after != NO_TOKEN && !(part.rank == rank && after > rank) {
+                    pairs.push(after, place);
+                }
+            }
+            let part = &mut parts[place as usize];
+            part.id = rank;
+            part.rank = after;
+            part.next = next;
+            if let Some(part) = parts.get_mut(previous as usize) {
+                let before = merges.of_tokens(part.id, rank);
+                if before != NO_TOKEN {
+                    pairs.push(before, previous);
+                }
+                part.rank = before;
+            }
+            self.until_check -= 1;
+            if self.until_check == 0 {
+                checkpoint::pass(checkpoint)?;
+                self.until_check = STEPS_PER_CHECK;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens that are left, from left to right.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = Token> {
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            let part = self.parts.get(place)?;
+            let token = Token {
+                start: place,
+                id: part.id,
+            };
+            place = part.next as usize;
+            Some(token)
+        })
+    }
 }

@@ -12,9 +12,9 @@ use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{Random, TestResult, bytes_by_value, on_all_cores, ranks_with_bytes};
 
-type Ranks = Vec<(Vec<u8>, TokenId)>;
+pub(crate) type Ranks = Vec<(Vec<u8>, TokenId)>;
 
-const ALPHABETS: [&[u8]; 6] = [
+pub(crate) const ALPHABETS: [&[u8]; 6] = [
     b"a",
     b"ab",
     b"abc",
@@ -58,7 +58,7 @@ fn assert_agreement(vocabulary: &Vocabulary, piece: &[u8]) {
 }
 
 /// The bytes of each token of `merges`, the i-th of which makes token 256 + i.
-fn ranks_of(merges: &[Pair]) -> Ranks {
+pub(crate) fn ranks_of(merges: &[Pair]) -> Ranks {
     let mut ranks = ranks_with_bytes();
     for (id, pair) in (256..).zip(merges) {
         let parts = [pair.left, pair.right].map(|part| ranks[part as usize].0.clone());
@@ -68,7 +68,7 @@ fn ranks_of(merges: &[Pair]) -> Ranks {
 }
 
 /// What training makes of random words.
-fn trained(random: &mut Random) -> Vec<Pair> {
+pub(crate) fn trained(random: &mut Random) -> Vec<Pair> {
     let alphabet = *random.pick(&ALPHABETS);
     let words: Vec<(Vec<u8>, u64)> = (0..random.within(1..30))
         .map(|_| {
@@ -93,7 +93,7 @@ fn shuffled_bytes(random: &mut Random) -> [TokenId; 256] {
 
 /// Any legal rank table: tokens that nothing merges into, ranks in no relation to lengths, holes, byte tokens that
 /// rank last, a token's parts that rank above it.
-fn arbitrary(random: &mut Random, alphabet: &[u8]) -> Ranks {
+pub(crate) fn arbitrary(random: &mut Random, alphabet: &[u8]) -> Ranks {
     let mut tokens: BTreeSet<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     for _ in 0..random.below(40) {
         let length = random.within(2..9);
@@ -113,7 +113,7 @@ fn arbitrary(random: &mut Random, alphabet: &[u8]) -> Ranks {
 }
 
 /// Runs `test` with many seeds on all cores.
-fn for_seeds(count: usize, test: impl Fn(Random) -> TestResult + Sync) {
+pub(crate) fn for_seeds(count: usize, test: impl Fn(Random) -> TestResult + Sync) {
     let failures = on_all_cores(count, |seed| {
         let outcome = test(Random::new(seed));
         outcome.err().map(|error| format!("seed {seed}: {error}"))
@@ -325,7 +325,7 @@ fn engines_append() -> TestResult {
 }
 
 /// A stretch of hard text, cut anywhere, even inside characters; sometimes any bytes at all.
-fn hard_bytes(random: &mut Random, length: usize) -> Vec<u8> {
+pub(crate) fn hard_bytes(random: &mut Random, length: usize) -> Vec<u8> {
     if random.below(8) == 0 {
         let every: Vec<u8> = (0..=255).collect();
         return random.bytes(&every, length);

@@ -80,6 +80,11 @@ fn one_long_piece_stops() -> TestResult {
             merge::encode_piece(&vocabulary, piece.as_bytes(), &mut Vec::new(), checkpoint)
         };
         assert_stops(kind, 60_000 >> 14, work)?;
+        let piece = text(MEGABYTE);
+        let work = |checkpoint: &dyn Checkpoint| {
+            merge::queue::merge(&vocabulary, piece.as_bytes(), &mut Vec::new(), checkpoint)
+        };
+        assert_stops(kind, MEGABYTE >> 14, work)?;
     }
     Ok(())
 }

@@ -3,9 +3,12 @@
 mod adversarial;
 mod agreement;
 mod contracts;
+mod cuts;
+mod decoding;
 mod encoders;
 mod golden;
 mod interruption;
+mod long_pieces;
 mod recognition;
 mod special_tokens;
 mod spellings;

@@ -1,0 +1,204 @@
+//! Long pieces: the queue and the windows against the definition and against the textbook's heap, at every seam.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashSet};
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::merge::{queue, windows};
+use bytemill::naive;
+use bytemill::token::{NO_TOKEN, TokenId};
+use bytemill::vocabulary::Vocabulary;
+
+use crate::agreement::{ALPHABETS, arbitrary, for_seeds, hard_bytes, ranks_of, trained};
+use crate::support::{MEGABYTE, MONOTONOUS, TestResult, ranks_with_bytes};
+
+fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
+    let mut ids = Vec::new();
+    match queue::merge(vocabulary, piece, &mut ids, &RunToEnd) {
+        Ok(()) => ids,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId> {
+    // Ids are appended: what was there before stays, even when a window is done again.
+    let mut ids = vec![7, 8, 9];
+    match windows::merge(vocabulary, piece, length, &mut ids, &RunToEnd) {
+        Ok(()) => {
+            assert_eq!(ids.drain(..3).as_slice(), [7, 8, 9]);
+            ids
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// One heap, one list of parts, nothing else.
+fn by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
+    let mut parts: Vec<Option<TokenId>> = piece
+        .iter()
+        .map(|&byte| Some(vocabulary.byte_token(byte)))
+        .collect();
+    let mut next: Vec<usize> = (1..=parts.len()).collect();
+    let mut previous: Vec<usize> = (0..parts.len())
+        .map(|place| place.wrapping_sub(1))
+        .collect();
+    let pair = |parts: &[Option<TokenId>], next: &[usize], place: usize| {
+        let left = parts.get(place).copied().flatten()?;
+        let right = parts.get(next[place]).copied().flatten()?;
+        Some(vocabulary.merged(left, right)).filter(|&rank| rank != NO_TOKEN)
+    };
+    let mut heap: BinaryHeap<_> = (0..parts.len())
+        .filter_map(|place| Some(Reverse((pair(&parts, &next, place)?, place))))
+        .collect();
+    while let Some(Reverse((rank, place))) = heap.pop() {
+        if pair(&parts, &next, place) != Some(rank) {
+            continue;
+        }
+        let gone = next[place];
+        parts[place] = Some(rank);
+        parts[gone] = None;
+        next[place] = next[gone];
+        if let Some(before) = previous.get_mut(next[gone]) {
+            *before = place;
+        }
+        for place in [previous[place], place] {
+            heap.extend(pair(&parts, &next, place).map(|rank| Reverse((rank, place))));
+        }
+    }
+    parts.into_iter().flatten().collect()
+}
+
+/// By the merges alone, as the engines here do; the definition takes a piece that is a token as a whole.
+fn assert_exact(vocabulary: &Vocabulary, piece: &[u8], lengths: impl IntoIterator<Item = usize>) {
+    let expected = by_heap(vocabulary, piece);
+    if piece.len() < 700 && vocabulary.token(piece).is_none() {
+        assert_eq!(
+            naive::encode_piece(vocabulary, piece),
+            expected,
+            "{piece:?}"
+        );
+    }
+    assert_eq!(queued(vocabulary, piece), expected, "{piece:?}");
+    for length in lengths {
+        let found = windowed(vocabulary, piece, length);
+        assert!(
+            found == expected,
+            "windows of {length}: {found:?} of {piece:?}"
+        );
+    }
+}
+
+#[test]
+fn windows_of_every_length_with_any_vocabulary() {
+    for_seeds(600, |mut random| {
+        let alphabet = *random.pick(&ALPHABETS);
+        let ranks = match random.below(3) {
+            0 => ranks_of(&trained(&mut random)),
+            _ => arbitrary(&mut random, alphabet),
+        };
+        let vocabulary = Vocabulary::from_ranks(ranks)?;
+        for _ in 0..8 {
+            let length = random.below(200);
+            let piece = random.bytes(alphabet, length);
+            assert_exact(&vocabulary, &piece, (0..24).chain([64, 100]));
+        }
+        let length = random.within(600..5000);
+        let piece = random.bytes(alphabet, length);
+        assert_exact(&vocabulary, &piece, [1, 7, 32, 60, 256, windows::LENGTH]);
+        Ok(())
+    });
+}
+
+/// Tokens as long as windows and longer, and tokens that move with the end of the text: most windows are too short.
+#[test]
+fn windows_that_seldom_agree() -> TestResult {
+    for length in [10, 100, 1000, 10_000] {
+        let mut ranks = ranks_with_bytes();
+        let runs = (1..14).map(|power| vec![b'a'; 1 << power]);
+        ranks.extend(runs.zip(256..));
+        // The longer run merges first, wherever it can.
+        ranks.extend((2..14).rev().map(|power| vec![b'b'; power]).zip(300..));
+        let vocabulary = Vocabulary::from_ranks(ranks)?;
+        for piece in [
+            vec![b'a'; length],
+            vec![b'b'; length],
+            [vec![b'b'; length], vec![b'a'; length], vec![b'b'; length]].concat(),
+        ] {
+            assert_exact(&vocabulary, &piece, [1, 2, 16, 100]);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn edges_of_windows_with_the_published_vocabularies() -> TestResult {
+    for builtin in Builtin::ALL {
+        let vocabulary = builtin.vocabulary()?;
+        for (_, text) in MONOTONOUS {
+            for windows in [1, 2, 3] {
+                let edge = windows * windows::LENGTH;
+                for length in [edge - 1, edge, edge + 1, edge + 129] {
+                    let text = text(length);
+                    assert_exact(&vocabulary, text.as_bytes(), [64, windows::LENGTH]);
+                }
+            }
+        }
+        for_seeds(24, |mut random| {
+            let length = random.within(1..20_000);
+            let piece = hard_bytes(&mut random, length);
+            assert_exact(&vocabulary, &piece, [1, 50, 256, windows::LENGTH]);
+            let mut piece = Vec::new();
+            while piece.len() < length {
+                let id = *random.pick(vocabulary.ids());
+                piece.extend_from_slice(vocabulary.bytes(id).unwrap_or_default());
+            }
+            assert_exact(&vocabulary, &piece, [1, 50, 256, windows::LENGTH]);
+            Ok(())
+        });
+    }
+    Ok(())
+}
+
+#[test]
+fn a_megabyte_with_the_published_vocabularies() -> TestResult {
+    for builtin in Builtin::ALL {
+        let vocabulary = builtin.vocabulary()?;
+        for (kind, text) in MONOTONOUS {
+            let text = text(MEGABYTE);
+            let expected = by_heap(&vocabulary, text.as_bytes());
+            let found = windowed(&vocabulary, text.as_bytes(), windows::LENGTH);
+            assert!(found == expected, "{kind}");
+            // The queue alone has buckets too large to be sorted here.
+            let found = queued(&vocabulary, text.as_bytes());
+            assert!(found == expected, "{kind}");
+        }
+    }
+    Ok(())
+}
+
+/// Ranks that rise, fall and jump through all sizes of numbers, so that entries come early, late and in every bucket.
+#[test]
+fn ranks_of_all_sizes() {
+    for_seeds(300, |mut random| {
+        let mut ranks = ranks_with_bytes();
+        for (index, (_, id)) in ranks.iter_mut().enumerate() {
+            *id = NO_TOKEN - 1 - TokenId::try_from(index)?;
+        }
+        let mut used = BTreeSet::new();
+        let mut known = HashSet::new();
+        for _ in 0..random.within(1..60) {
+            let length = random.within(2..7);
+            let token = random.bytes(b"abc", length);
+            let id = TokenId::try_from(random.number() >> random.within(33..64))?;
+            if id < NO_TOKEN - 256 && used.insert(id) && known.insert(token.clone()) {
+                ranks.push((token, id));
+            }
+        }
+        let vocabulary = Vocabulary::from_ranks(ranks)?;
+        let length = random.within(1..3000);
+        let piece = random.bytes(b"abc", length);
+        assert_exact(&vocabulary, &piece, [1, 20, 500]);
+        Ok(())
+    });
+}
