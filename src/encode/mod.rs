@@ -3,6 +3,7 @@
 pub mod batch;
 mod idle;
 mod pieces;
+pub mod ragged;
 pub mod special;
 mod unstable;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, EncodeError};
 use crate::merge;
+use crate::piece_table::PieceTable;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
@@ -82,7 +84,8 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.encode_stretch(text, ids, checkpoint).map(|_| ())
+        self.encode_to_last_piece(text, &Allowed::Nothing, ids, checkpoint)
+            .map(|_| ())
     }
 
     /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special
@@ -101,9 +104,62 @@ impl Encoder {
             .map(|_| ())
     }
 
+    /// How many ids `text` becomes, special tokens being ordinary text. No list of them is made.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    ///
+    /// # Complexity
+    /// As [`encode_ordinary`](Self::encode_ordinary); memory O(longest piece).
+    pub fn count(&self, text: &str, checkpoint: &dyn Checkpoint) -> Result<usize, EncodeError> {
+        self.with_table(|table| self.count_with(table, text, checkpoint))
+    }
+
+    /// As [`count`](Self::count), with a table of the caller's.
+    fn count_with(
+        &self,
+        table: &mut PieceTable,
+        text: &str,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, EncodeError> {
+        let mut ids = Vec::new();
+        let mut count = 0;
+        self.for_each_chunk(text, checkpoint, |chunk| {
+            ids.clear();
+            let text = text.as_bytes();
+            pieces::encode(&self.vocabulary, table, text, chunk, &mut ids, checkpoint)?;
+            count += ids.len();
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
     /// As [`encode`](Self::encode); answers how many ids at the end come from the last piece: 0 after a special token.
     fn encode_to_last_piece(
         &self,
+        text: &str,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, EncodeError> {
+        self.with_table(|table| self.encode_with(table, text, allowed, ids, checkpoint))
+    }
+
+    /// Lends one of the idle tables to `work`.
+    fn with_table<R>(
+        &self,
+        work: impl FnOnce(&mut PieceTable) -> Result<R, EncodeError>,
+    ) -> Result<R, EncodeError> {
+        let mut table = self.tables.take();
+        let result = work(&mut table);
+        self.tables.give_back(table);
+        result
+    }
+
+    /// As [`encode_to_last_piece`](Self::encode_to_last_piece), with a table of the caller's.
+    fn encode_with(
+        &self,
+        table: &mut PieceTable,
         text: &str,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
@@ -115,11 +171,12 @@ impl Encoder {
             checkpoint::pass(checkpoint)?;
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
-            if end > place {
-                last_piece = self
-                    .encode_stretch(&text[place..end], ids, checkpoint)?
-                    .unwrap_or(last_piece);
-            }
+            let stretch = &text[place..end];
+            self.for_each_chunk(stretch, checkpoint, |chunk| {
+                let text = stretch.as_bytes();
+                last_piece = pieces::encode(&self.vocabulary, table, text, chunk, ids, checkpoint)?;
+                Ok(())
+            })?;
             match special {
                 Some(found) => {
                     ids.push(found.id);
@@ -131,31 +188,21 @@ impl Encoder {
         }
     }
 
-    /// Appends the ids of a text without special tokens; answers how many the last piece has, if there is a piece.
-    fn encode_stretch(
+    /// `work` on the pieces of a text without special tokens, some hundred at a time.
+    fn for_each_chunk(
         &self,
         text: &str,
-        ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<usize>, EncodeError> {
-        let mut table = self.tables.take();
+        mut work: impl FnMut(&[Range<usize>]) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
         let mut pieces = self.splitter.pieces(text);
-        let mut chunk: Vec<Range<usize>> = Vec::new();
-        let mut last_piece = None;
+        // Room for most of a chunk: short texts are done without growing it.
+        let mut chunk: Vec<Range<usize>> = Vec::with_capacity(text.len().min(1 << 10) / 4);
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            let last = pieces::encode(
-                &self.vocabulary,
-                &mut table,
-                text.as_bytes(),
-                &chunk,
-                ids,
-                checkpoint,
-            )?;
-            last_piece = Some(last);
+            work(&chunk)?;
         }
-        self.tables.give_back(table);
-        Ok(last_piece)
+        Ok(())
     }
 
     /// Appends the ids of one piece.

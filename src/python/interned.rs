@@ -10,25 +10,32 @@ use crate::token::TokenId;
 /// Larger ids get new integers each time: a vocabulary may have an id near four billion.
 const MOST_INTERNED: usize = 1 << 20;
 
-/// One Python integer for each id, made when it is first needed.
+/// So many ids get their integers together: some microseconds of work, and neighbours in memory.
+const BLOCK: TokenId = 256;
+
+type Block = Box<[Py<PyInt>]>;
+
+/// One Python integer for each id, made when one of its block is first needed.
 pub(super) struct InternedIds {
-    count: usize,
-    ids: OnceLock<Vec<OnceLock<Py<PyInt>>>>,
+    blocks: Box<[OnceLock<Block>]>,
 }
 
 impl InternedIds {
     /// For ids up to `largest`.
     pub(super) fn new(largest: TokenId) -> Self {
+        let count = (largest as usize + 1).min(MOST_INTERNED);
         Self {
-            count: (largest as usize + 1).min(MOST_INTERNED),
-            ids: OnceLock::new(),
+            blocks: (0..count.div_ceil(BLOCK as usize))
+                .map(|_| OnceLock::new())
+                .collect(),
         }
     }
 
-    /// How many bytes it takes once all ids have been seen: the places, and 32 bytes for each integer.
+    /// How many bytes it takes: the places, and 32 bytes for each integer made so far.
     pub(super) fn memory(&self) -> usize {
-        let integers = self.ids.get().map_or(0, Vec::len);
-        integers * (size_of::<OnceLock<Py<PyInt>>>() + 32)
+        let made = self.blocks.iter().filter_map(OnceLock::get);
+        let integers: usize = made.map(|block| block.len()).sum();
+        self.blocks.len() * size_of::<OnceLock<Block>>() + integers * (size_of::<Py<PyInt>>() + 32)
     }
 
     /// The list of `ids`.
@@ -37,19 +44,30 @@ impl InternedIds {
         py: Python<'py>,
         ids: &[TokenId],
     ) -> PyResult<Bound<'py, PyList>> {
-        let interned = self
-            .ids
-            .get_or_init(|| (0..self.count).map(|_| OnceLock::new()).collect());
-        PyList::new(
-            py,
-            ids.iter().map(|&id| match interned.get(id as usize) {
-                Some(slot) => slot
-                    .get_or_init(|| integer(py, id).unbind())
-                    .clone_ref(py)
-                    .into_bound(py),
-                None => integer(py, id),
-            }),
-        )
+        PyList::new(py, ids.iter().map(|&id| self.integer(py, id)))
+    }
+
+    #[inline]
+    fn integer<'py>(&self, py: Python<'py>, id: TokenId) -> Bound<'py, PyInt> {
+        let (block, place) = ((id / BLOCK) as usize, (id % BLOCK) as usize);
+        let known = self.blocks.get(block).and_then(OnceLock::get);
+        match known.and_then(|block| block.get(place)) {
+            Some(integer) => integer.bind(py).clone(),
+            None => self.new_integer(py, id),
+        }
+    }
+
+    /// Makes the block of `id`, if it is to have one.
+    #[cold]
+    #[inline(never)]
+    fn new_integer<'py>(&self, py: Python<'py>, id: TokenId) -> Bound<'py, PyInt> {
+        if let Some(block) = self.blocks.get((id / BLOCK) as usize) {
+            let first = id & !(BLOCK - 1);
+            let integers = (first..first + BLOCK).map(|id| integer(py, id).unbind());
+            // Where another thread came first, its block stays: nothing here waits for anything.
+            let _ = block.set(integers.collect());
+        }
+        integer(py, id)
     }
 }
 
