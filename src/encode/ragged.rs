@@ -322,3 +322,51 @@ impl Shares {
         .map(|_: Vec<()>| ())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SHARE_BYTES, plan};
+
+    /// Shares are all of the texts in order, whether or not texts may be cut, and not far from the size wanted.
+    #[test]
+    fn shares_are_all_of_the_texts() {
+        let long = "some words ".repeat(100_000);
+        let batches: [&[&str]; 6] = [
+            &[],
+            &[""],
+            &["", "a", "", "b", ""],
+            &[&long],
+            &["x", &long, "", &long, &long, "y"],
+            &[&long[..70_000]; 50],
+        ];
+        let never = |_: &str, _: usize| None;
+        let after_word = |text: &str, near: usize| Some(near + text.get(near..)?.find(' ')?);
+        let to_the_end = |text: &str, _: usize| Some(text.len());
+        let cuts: [&dyn Fn(&str, usize) -> Option<usize>; 3] = [&never, &after_word, &to_the_end];
+        for (texts, threads) in batches
+            .iter()
+            .flat_map(|texts| [1, 2, 3, 100].map(|n| (*texts, n)))
+        {
+            for (kind, cut) in cuts.iter().enumerate() {
+                let shares = plan(texts, threads, cut);
+                let stretches = || shares.iter().flat_map(|share| share.stretches(texts));
+                let joined: String = stretches().map(|(text, part)| &text[part]).collect();
+                assert_eq!(joined, texts.concat());
+                let starts = stretches().filter(|(_, part)| part.start == 0).count();
+                let ends = stretches().filter(|(text, part)| part.end == text.len());
+                assert_eq!((starts, ends.count()), (texts.len(), texts.len()));
+                assert!(threads > 1 || shares.len() <= 1);
+                if kind == 1 {
+                    let most = SHARE_BYTES.end() + 16;
+                    let size = |share: &super::Share| {
+                        share
+                            .stretches(texts)
+                            .map(|(_, part)| part.len())
+                            .sum::<usize>()
+                    };
+                    assert!(threads == 1 || shares.iter().all(|share| size(share) <= most));
+                }
+            }
+        }
+    }
+}

@@ -26,11 +26,11 @@ impl<'py> TokenIds<'py> {
     /// `NumPy` array or `array.array`: those are read without a Python integer for each id.
     pub(super) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(list) = argument.cast::<PyList>() {
-            return list
-                .iter()
-                .map(|id| id.extract())
-                .collect::<PyResult<_>>()
-                .map(Self::Copied);
+            let mut ids = Vec::with_capacity(list.len());
+            for id in list {
+                ids.push(id.extract()?);
+            }
+            return Ok(Self::Copied(ids));
         }
         if !argument.is_instance_of::<PyTuple>() {
             if numpy_is_imported(argument.py())?
