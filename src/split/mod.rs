@@ -9,6 +9,7 @@ mod avx2;
 pub mod cl100k;
 pub mod classify;
 mod cursor;
+mod cuts;
 pub mod general;
 mod masks;
 pub mod native;
@@ -74,6 +75,19 @@ impl Splitter {
         match Family::recognise(pattern) {
             Some(family) => Ok(Self::Native(family, Tier::current())),
             None => General::new(pattern).map(|general| Self::General(Box::new(general))),
+        }
+    }
+
+    /// A place at `near` or after it where the text can be cut: its pieces are those of `text[..cut]` and `text[cut..]`.
+    /// `None` if there is no such place within 64 KiB, or if the pattern is not native. The place is never at the start
+    /// or the end of the text.
+    ///
+    /// # Complexity
+    /// O(distance), at most 64 KiB.
+    pub fn cut(&self, text: &str, near: usize) -> Option<usize> {
+        match self {
+            Self::Native(..) => cuts::first(text, near),
+            Self::General(_) | Self::External(_) => None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod adversarial;
 mod agreement;
 mod contracts;
+mod cuts;
 mod encoders;
 mod golden;
 mod interruption;

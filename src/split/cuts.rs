@@ -1,0 +1,55 @@
+//! Where can a text be cut in two so that the pieces of both halves are the pieces of the whole?
+//!
+//! After a letter, before anything but a letter, a mark or an apostrophe; after a number, before anything but a number.
+//! So it is in all three native families, whatever their parameters.
+//!
+//! **A piece ends there.** The pieces of a native family are the whole text, so the character before the cut is in one.
+//! Each alternative of the patterns in `r50k.rs`, `cl100k.rs` and `o200k.rs` that takes a letter goes on with letters
+//! alone; in o200k with marks too, and with a contraction, which is an apostrophe and letters. What takes a number takes
+//! numbers alone after it. What comes after the cut is none of these.
+//!
+//! **Its right side does not know of its left side.** No alternative looks behind itself.
+//!
+//! **Its left side does not know of its right side.** For that, an alternative would have to look at the end of the text
+//! or beyond the cut while a piece before it is found. Runs of blanks and of other characters do, at their end, but
+//! they end at the latest before the letter or number at the cut. Runs of letters and numbers end at the cut, and the
+//! end of the text ends them as well. Contractions need letters or an apostrophe beyond the cut to be longer or
+//! other than they are.
+
+use super::classify::Class;
+use super::cursor::class_at;
+use super::rules;
+
+/// How far a cut is searched for.
+const FARTHEST: usize = 1 << 16;
+
+/// The first cut at `near` or after it, if there is one within [`FARTHEST`] bytes.
+pub(super) fn first(text: &str, near: usize) -> Option<usize> {
+    // From the last character that starts before `near`.
+    let mut place = (0..near.min(text.len()))
+        .rev()
+        .find(|&place| text.is_char_boundary(place))
+        .unwrap_or(0);
+    let text = text.as_bytes();
+    let mut before = None;
+    while let Some((class, length)) = class_at(text, place)
+        && place - near.min(place) < FARTHEST
+    {
+        let apostrophe = text[place] == b'\'';
+        if place >= near && before.is_some_and(|before| parts(before, class, apostrophe)) {
+            return Some(place);
+        }
+        before = Some(class);
+        place += length;
+    }
+    None
+}
+
+/// Whether a character of class `before` and one of class `after` that follows it are never in one piece.
+fn parts(before: Class, after: Class, apostrophe: bool) -> bool {
+    if rules::is_letter(before) {
+        !rules::is_letter(after) && after != Class::Mark && !apostrophe
+    } else {
+        rules::is_number(before) && !rules::is_number(after)
+    }
+}

@@ -1,0 +1,150 @@
+//! Texts cut in two: the pieces of both halves are the pieces of the whole, wherever the splitter says so.
+
+use std::collections::HashSet;
+
+use bytemill::split::Splitter;
+use bytemill::split::native::Tier;
+use bytemill::split::pattern::Family;
+
+use crate::spellings::{self, SPELLERS};
+use crate::support::{
+    CONTRACTION_SYMBOLS, PUBLISHED, Random, SYMBOLS, TestResult, on_all_cores, pieces,
+};
+
+/// Tries every cut of `text` and answers how many there are, or what is wrong with one.
+fn try_cuts(splitter: &Splitter, text: &str) -> Result<usize, String> {
+    let split = |text| pieces(splitter, text).map_err(|error| format!("{text:?}: {error}"));
+    let whole = split(text)?;
+    let (mut near, mut cuts) = (0, 0);
+    while let Some(cut) = splitter.cut(text, near) {
+        let wrong = || format!("{splitter:?} cuts {text:?} at {cut} near {near}");
+        let (left, right) = text.split_at_checked(cut).ok_or_else(wrong)?;
+        let mut halves = split(left)?;
+        let right = split(right)?;
+        halves.extend(right.iter().map(|piece| piece.start + cut..piece.end + cut));
+        if halves != whole || cut < near || cut == 0 || cut == text.len() {
+            return Err(wrong());
+        }
+        cuts += 1;
+        near = cut + 1;
+    }
+    Ok(cuts)
+}
+
+/// As [`try_cuts`], for all texts that begin with `text` and go on with at most `length` of the `symbols`.
+fn try_all(
+    splitter: &Splitter,
+    text: &mut String,
+    symbols: &[&str],
+    length: usize,
+) -> Result<usize, String> {
+    let mut cuts = try_cuts(splitter, text)?;
+    if length > 0 {
+        for symbol in symbols {
+            let end = text.len();
+            text.push_str(symbol);
+            cuts += try_all(splitter, text, symbols, length - 1)?;
+            text.truncate(end);
+        }
+    }
+    Ok(cuts)
+}
+
+/// Asserts that all texts of at most `length` symbols can be cut where the splitter says.
+fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
+    let answers = on_all_cores(families.len() * symbols.len(), |task| {
+        let family = families[task / symbols.len()];
+        let splitter = Splitter::Native(family, Tier::Scanner);
+        let mut text = symbols[task % symbols.len()].to_owned();
+        Some(try_all(&splitter, &mut text, symbols, length - 1))
+    });
+    match answers.into_iter().collect::<Result<Vec<_>, _>>() {
+        Ok(cuts) => assert!(cuts.iter().sum::<usize>() > families.len() * 1000),
+        Err(wrong) => panic!("{wrong}"),
+    }
+}
+
+#[test]
+fn published_families_on_all_texts_of_five_symbols() {
+    let families = SPELLERS.map(|speller| spellings::published(speller).family);
+    assert_exact(&families, &SYMBOLS, 5);
+}
+
+#[test]
+fn parameter_sets_on_all_texts_of_four_symbols() {
+    let sets = spellings::parameter_sets();
+    let families: Vec<Family> = sets.iter().map(|spelling| spelling.family).collect();
+    assert_exact(&families, &SYMBOLS, 4);
+    assert_exact(&families, &CONTRACTION_SYMBOLS, 4);
+}
+
+/// Long enough for windows, on each tier of instructions.
+#[test]
+fn random_texts_on_every_tier() -> TestResult {
+    let dense = [
+        "\n", "/", "'", "'s", "a", "B", "中", "\u{301}", "1", " ", ".", "\r", "ſ",
+    ];
+    for pattern in PUBLISHED {
+        let Splitter::Native(family, _) = Splitter::new(pattern)? else {
+            return Err("a published pattern is not native".into());
+        };
+        for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
+            let splitter = Splitter::Native(family, tier);
+            let answers = on_all_cores(60, |seed| {
+                let mut random = Random::new(seed);
+                let text = if seed % 2 == 0 {
+                    random.text(300)
+                } else {
+                    (0..600).map(|_| *random.pick(&dense)).collect()
+                };
+                Some(try_cuts(&splitter, &text))
+            });
+            for cuts in answers.into_iter().collect::<Result<Vec<_>, _>>()? {
+                assert!(cuts > 10, "only {cuts} cuts");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn places() -> TestResult {
+    for pattern in PUBLISHED {
+        let splitter = Splitter::new(pattern)?;
+        for (text, expected) in [
+            ("", [].as_slice()),
+            ("a", &[]),
+            ("word word", &[4]),
+            ("a.b c", &[1, 3]),
+            ("a1b", &[1, 2]),
+            ("it's 12's", &[4, 7]),
+            ("a\u{301} 中\u{3002}", &[7]),
+            ("\n\n  ...\t", &[]),
+        ] {
+            let found: HashSet<usize> = (0..text.len() + 3)
+                .filter_map(|near| splitter.cut(text, near))
+                .collect();
+            assert_eq!(found, expected.iter().copied().collect(), "{text:?}");
+            for near in 0..text.len() + 3 {
+                let first = expected.iter().copied().find(|&cut| cut >= near);
+                assert_eq!(splitter.cut(text, near), first, "{text:?} near {near}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_cut_is_searched_for_too_far_or_in_other_patterns() -> TestResult {
+    for pattern in PUBLISHED {
+        let splitter = Splitter::new(pattern)?;
+        for (letters, expected) in [(65_535, Some(65_535)), (65_536, None), (200_000, None)] {
+            let text = "a".repeat(letters) + " b";
+            assert_eq!(splitter.cut(&text, 0), expected);
+            assert_eq!(splitter.cut(&text, letters - 10), Some(letters));
+            assert_eq!(splitter.cut(&text, usize::MAX), None);
+        }
+    }
+    assert_eq!(Splitter::new(r"\w+|\W+")?.cut("word word", 0), None);
+    Ok(())
+}
