@@ -178,6 +178,13 @@ pub enum EncodeError {
     Splitter(Box<dyn Error + Send + Sync>),
     /// One piece is longer than the merge engine can index.
     PieceTooLong(usize),
+    /// The text holds a special token that must not occur.
+    Disallowed {
+        /// The special token: the leftmost, then longest.
+        token: String,
+        /// How many characters come before it.
+        start: usize,
+    },
 }
 
 impl fmt::Display for EncodeError {
@@ -189,6 +196,11 @@ impl fmt::Display for EncodeError {
             Self::PieceTooLong(length) => write!(
                 f,
                 "a piece of {length} bytes is too long: expected fewer than 4294967295; split the text before encoding"
+            ),
+            Self::Disallowed { token, start } => write!(
+                f,
+                "the special token {token:?} occurs at character {start}: expected text without it; allow it, or do \
+                 not disallow it to have it encoded as ordinary text"
             ),
         }
     }

@@ -178,6 +178,15 @@ impl Vocabulary {
         })
     }
 
+    /// The token that two bytes merge into, or [`NO_TOKEN`].
+    #[inline]
+    pub(crate) fn merged_bytes(&self, first: u8, second: u8) -> TokenId {
+        match self.adjacencies() {
+            Some(adjacencies) => adjacencies.of(first, second).token(),
+            None => self.merged(self.byte_token(first), self.byte_token(second)),
+        }
+    }
+
     /// What may happen between two bytes, where that may be relied on.
     #[inline]
     pub(crate) fn adjacencies(&self) -> Option<&Adjacencies> {

@@ -17,6 +17,7 @@ Special tokens in a text are an error unless the caller says what they mean:
 `import bytemill as tiktoken` is all that a program written for tiktoken has to change.
 """
 
+from bytemill.bulk import Ragged
 from bytemill.core import Encoding, __version__
 from bytemill.errors import (
     DisallowedSpecialTokenError,
@@ -34,6 +35,7 @@ __all__ = [
     "Encoding",
     "InternalError",
     "PatternError",
+    "Ragged",
     "UnknownEncodingError",
     "UnknownTokenError",
     "VocabularyError",

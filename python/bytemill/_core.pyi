@@ -3,11 +3,11 @@
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
+from typing_extensions import Buffer, Self
 
 __all__ = ["BUILD_PROFILE", "CoreBPE", "__version__"]
 
@@ -31,39 +31,81 @@ class CoreBPE:
     @staticmethod
     def builtin(vocabulary: str, special_tokens: dict[str, int], pattern: str) -> CoreBPE: ...
 
-    # Text to ids.
+    # Text to ids. `disallowed_special` being `None` stands for all special tokens that are not allowed; by
+    # default nothing is disallowed.
     def encode_ordinary(self, text: str, /) -> list[int]: ...
-    # None if the text holds a special token.
-    def encode_unless_special(self, text: str, /) -> list[int] | None: ...
-    def encode(self, text: str, allowed_special: AbstractSet[str] | None, /) -> list[int]: ...
-    def encode_ordinary_batch(self, texts: Sequence[str], num_threads: int, /) -> list[list[int]]: ...
-    def encode_batch(
-        self, texts: Sequence[str], allowed_special: AbstractSet[str] | None, num_threads: int, /
-    ) -> list[list[int]]: ...
-    # A read-only array of shape (tokens,).
+    def encode(
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
+    ) -> list[int]: ...
+    # Arrays of shape (tokens,): this one may be written to,
+    def encode_ordinary_to_numpy(self, text: str, num_threads: int, /) -> npt.NDArray[np.uint32]: ...
+    # and this one may not.
     def encode_to_numpy(
-        self, text: str, allowed_special: AbstractSet[str] | None, /
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
     ) -> npt.NDArray[np.uint32]: ...
     # The stable ids and the possible completions, in no particular order.
     def encode_with_unstable(
-        self, text: str, allowed_special: AbstractSet[str] | None, /
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
     ) -> tuple[list[int], list[list[int]]]: ...
+    # How many ids `encode_ordinary` gives.
+    def count(self, text: str, /) -> int: ...
 
-    # Bytes to ids: one token, one piece, many pieces, bytes that need not be UTF-8.
+    # Many texts. Errors are those of the first text that fails.
+    def encode_ordinary_batch(self, texts: list[str], num_threads: int, /) -> list[list[int]]: ...
+    def encode_batch(
+        self,
+        texts: list[str],
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        num_threads: int,
+        /,
+    ) -> list[list[int]]: ...
+    # All ids, as the native type with the name `dtype`, and where those of each text start and end.
+    def encode_batch_to_numpy(
+        self,
+        texts: list[str],
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        prepend: Sequence[int],
+        append: Sequence[int],
+        dtype: str,
+        num_threads: int,
+        /,
+    ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
+    def count_batch(self, texts: list[str], num_threads: int, /) -> npt.NDArray[np.int64]: ...
+
+    # Bytes to ids: one token, one piece, many pieces, bytes that need not be UTF-8 (of any buffer).
     def encode_single_token(self, piece: bytes, /) -> int: ...
     def encode_single_piece(self, piece: bytes, /) -> list[int]: ...
     def encode_pieces(self, pieces: Sequence[bytes], /) -> list[int]: ...
     def _encode_bytes(self, data: bytes, /) -> list[int]: ...
+    def encode_bytes(self, data: Buffer, /) -> list[int]: ...
 
     # The leftmost, then longest special token among `tokens`, and the index of its first character.
     def find_special(self, text: str, tokens: AbstractSet[str] | None, /) -> tuple[str, int] | None: ...
     # The pieces of a text.
     def split(self, text: str, /) -> list[str]: ...
 
-    # Ids to bytes.
+    # Ids to bytes, and to text with `errors` as in `bytes.decode`.
     def decode_bytes(self, tokens: Sequence[int], /) -> bytes: ...
-    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], num_threads: int, /) -> list[bytes]: ...
+    def decode(self, tokens: Sequence[int], errors: str, /) -> str: ...
+    def decode_bytes_batch(self, batch: list[Sequence[int]], num_threads: int, /) -> list[bytes]: ...
+    def decode_batch(self, batch: list[Sequence[int]], errors: str, num_threads: int, /) -> list[str]: ...
     def decode_single_token_bytes(self, token: int, /) -> bytes: ...
+    # Whether any integer is the id of a token, mergeable or special.
+    def is_token(self, number: int, /) -> bool: ...
 
     # The mergeable tokens: sorted by bytes; with their ranks, in rank order; and those of more than one byte
     # as the ids of their two parts, in rank order.

@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._core import CoreBPE, __version__
 from bytemill.ambiguity import warn_of_ambiguity
+from bytemill.bulk import BulkEncoder, refuse_strings
 from bytemill.decoding import Decoder, thread_count
 from bytemill.errors import UnsupportedPatternError
-from bytemill.special import AllowedSpecial, DisallowedSpecial, check, raise_disallowed, resolve
+from bytemill.special import (
+    ALL,
+    NO_TOKENS,
+    AllowedSpecial,
+    DisallowedSpecial,
+    raise_disallowed,
+    resolve_for_core,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from collections.abc import Set as AbstractSet
 
     import numpy as np
     import numpy.typing as npt
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "__version__"]
 
 
-class Encoding(Decoder):
+class Encoding(BulkEncoder, Decoder):
     """Turns text into token ids and back.
 
     An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is
@@ -128,8 +135,8 @@ class Encoding(Decoder):
         self,
         text: str,
         *,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
     ) -> list[int]:
         """Encodes text, with a rule for special tokens that occur in it.
 
@@ -151,24 +158,24 @@ class Encoding(Decoder):
             TypeError: `text` is not a string, or `allowed_special` neither a set nor "all".
             PatternError: The engine of a custom pattern gives up on this text.
         """
-        if allowed_special == frozenset() and disallowed_special == "all":
-            # The usual call: one crossing into the core.
-            ids = self._core_bpe.encode_unless_special(text)
-            if ids is not None:
-                return ids
-        allowed = self._allowed(text, allowed_special, disallowed_special)
-        return self._core_bpe.encode(text, allowed)
+        if allowed_special is NO_TOKENS and disallowed_special is ALL:
+            # The usual call.
+            return self._core_bpe.encode(text, NO_TOKENS, None)
+        allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
+        refuse_strings(self._core_bpe, [text], self.special_tokens_set, allowed, disallowed)
+        return self._core_bpe.encode(text, allowed, disallowed)
 
     def encode_to_numpy(
         self,
         text: str,
         *,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
     ) -> npt.NDArray[np.uint32]:
         """Encodes text to a read-only array of shape (tokens,) and dtype uint32; otherwise as `encode`."""
-        allowed = self._allowed(text, allowed_special, disallowed_special)
-        return self._core_bpe.encode_to_numpy(text, allowed)
+        allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
+        refuse_strings(self._core_bpe, [text], self.special_tokens_set, allowed, disallowed)
+        return self._core_bpe.encode_to_numpy(text, allowed, disallowed)
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encodes many texts in parallel, as `encode_ordinary` does one.
@@ -192,8 +199,8 @@ class Encoding(Decoder):
         text: Iterable[str],
         *,
         num_threads: int = 8,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
     ) -> list[list[int]]:
         """Encodes many texts in parallel, as `encode` does one.
 
@@ -210,25 +217,18 @@ class Encoding(Decoder):
             ValueError: `num_threads` is not positive.
             DisallowedSpecialTokenError, TypeError, PatternError: As `encode`, for the first text that fails.
         """
-        allowed, disallowed = resolve(self.special_tokens_set, allowed_special, disallowed_special)
+        allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
         threads = thread_count(num_threads)
         texts = list(text)
-        position = 0
-        try:
-            for position, one in enumerate(texts):  # noqa: B007 - the text that fails
-                check(one, disallowed, self.special_tokens_set, self._core_bpe.find_special)
-        except Exception:
-            # A text before it may fail in the core, and then that error comes first.
-            self._core_bpe.encode_batch(texts[:position], allowed, threads)
-            raise
-        return self._core_bpe.encode_batch(texts, allowed, threads)
+        refuse_strings(self._core_bpe, texts, self.special_tokens_set, allowed, disallowed)
+        return self._core_bpe.encode_batch(texts, allowed, disallowed, threads)
 
     def encode_with_unstable(
         self,
         text: str,
         *,
-        allowed_special: AllowedSpecial = frozenset(),
-        disallowed_special: DisallowedSpecial = "all",
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
     ) -> tuple[list[int], list[list[int]]]:
         """Encodes text that may go on; arguments and errors as `encode`.
 
@@ -237,8 +237,9 @@ class Encoding(Decoder):
             which the rest may turn out, in no particular order: the former followed by any of the latter
             decode to something that begins with the text.
         """
-        allowed = self._allowed(text, allowed_special, disallowed_special)
-        return self._core_bpe.encode_with_unstable(text, allowed)
+        allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
+        refuse_strings(self._core_bpe, [text], self.special_tokens_set, allowed, disallowed)
+        return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Gives the id of a token, mergeable or special.
@@ -248,14 +249,6 @@ class Encoding(Decoder):
             UnicodeEncodeError: The text contains a surrogate.
         """
         return self._core_bpe.encode_single_token(utf8(text_or_bytes))
-
-    def _allowed(
-        self, text: str, allowed_special: AllowedSpecial, disallowed_special: DisallowedSpecial
-    ) -> AbstractSet[str] | None:
-        """Refuses text with disallowed strings; returns the special tokens to find as the core takes them."""
-        allowed, disallowed = resolve(self.special_tokens_set, allowed_special, disallowed_special)
-        check(text, disallowed, self.special_tokens_set, self._core_bpe.find_special)
-        return allowed
 
     # --- The vocabulary ---
 
@@ -316,7 +309,7 @@ class Encoding(Decoder):
         return self._core_bpe.encode_pieces([piece.encode() for piece in pieces])
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """Encodes bytes, which need not be UTF-8."""
+        """Encodes bytes, which need not be UTF-8, as `encode_bytes` does."""
         return self._core_bpe._encode_bytes(text)  # noqa: SLF001 - tiktoken's name
 
     # --- Pickling and copying ---

@@ -48,7 +48,7 @@ class Decoder:
         Raises:
             UnicodeDecodeError: The bytes are not UTF-8 and `errors` is "strict".
         """
-        return self._core_bpe.decode_bytes(tokens).decode("utf-8", errors=errors)
+        return self._core_bpe.decode(tokens, errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Gives the bytes of one token, mergeable or special; errors as `decode_bytes`."""
@@ -81,8 +81,8 @@ class Decoder:
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
         """Gives the text of many sequences of ids; arguments and errors as `decode_bytes_batch`, `decode`."""
-        decoded = self.decode_bytes_batch(batch, num_threads=num_threads)
-        return [data.decode("utf-8", errors=errors) for data in decoded]
+        threads = thread_count(num_threads)
+        return self._core_bpe.decode_batch(list(batch), errors, threads)
 
     def decode_bytes_batch(self, batch: Iterable[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
         """Decodes many sequences of ids in parallel, as `decode_bytes` does one.

@@ -14,6 +14,8 @@ from typing import Literal, NoReturn, TypeAlias
 from bytemill.errors import DisallowedSpecialTokenError
 
 __all__ = [
+    "ALL",
+    "NO_TOKENS",
     "AllowedSpecial",
     "DisallowedSpecial",
     "Tokens",
@@ -21,6 +23,7 @@ __all__ = [
     "find_leftmost",
     "raise_disallowed",
     "resolve",
+    "resolve_for_core",
 ]
 
 AllowedSpecial: TypeAlias = Literal["all"] | AbstractSet[str]
@@ -32,7 +35,9 @@ Tokens: TypeAlias = AbstractSet[str] | None
 # find(text, tokens) -> (token, position): the leftmost, then longest special token among `tokens`.
 Find: TypeAlias = Callable[[str, Tokens], tuple[str, int] | None]
 
+# The usual arguments: calls that leave them out are told by identity, which costs nothing.
 NO_TOKENS: frozenset[str] = frozenset()
+ALL: Literal["all"] = "all"
 
 
 def resolve(
@@ -71,6 +76,18 @@ def resolve(
             return None, NO_TOKENS
         return allowed_tokens, special_tokens - allowed_tokens if allowed_tokens else None
     return allowed_tokens, frozenset(disallowed) if disallowed else NO_TOKENS
+
+
+def resolve_for_core(
+    special_tokens: AbstractSet[str], allowed: AllowedSpecial, disallowed: DisallowedSpecial
+) -> tuple[Tokens, Tokens]:
+    """As `resolve`, for the compiled core: disallowed `None` is all special tokens *that are not allowed*.
+
+    So a call that allows some of a thousand special tokens need not make a set of all others.
+    """
+    if isinstance(disallowed, str) and disallowed == ALL:
+        return resolve(special_tokens, allowed, NO_TOKENS)[0], None
+    return resolve(special_tokens, allowed, disallowed)
 
 
 def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str], find: Find) -> None:

@@ -31,22 +31,46 @@ where
     R: Send + Sync,
     E: Send + Sync + From<Interrupted>,
 {
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = threads.min(cores).min(items.len());
-    let attempt = |item: &T| {
+    let work = |(): &mut (), item: &T| work(item);
+    map_with(items, threads, checkpoint, || (), |()| (), work)
+}
+
+/// As [`map`], where each thread has a tool: it takes one before its first item and gives it back after its last.
+///
+/// # Errors
+/// The error of the first item that fails.
+pub fn map_with<T, S, R, E>(
+    items: &[T],
+    threads: usize,
+    checkpoint: &dyn Checkpoint,
+    take: impl Fn() -> S + Sync,
+    give_back: impl Fn(S) + Sync,
+    work: impl Fn(&mut S, &T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E>
+where
+    T: Sync,
+    R: Send + Sync,
+    E: Send + Sync + From<Interrupted>,
+{
+    let threads = threads.min(items.len());
+    let threads = if threads > 1 { threads.min(cores()) } else { 1 };
+    let attempt = |tool: &mut S, item: &T| {
         checkpoint::pass(checkpoint)
             .map_err(E::from)
-            .and_then(|()| work(item))
+            .and_then(|()| work(tool, item))
     };
-    if threads <= 1 {
-        return items.iter().map(attempt).collect();
+    if threads == 1 {
+        let mut tool = take();
+        let results = items.iter().map(|item| attempt(&mut tool, item)).collect();
+        give_back(tool);
+        return results;
     }
     // Small shares even out long items; sixteen a thread keep the counter cool.
     let share = (items.len() / (threads * 16)).clamp(1, 64);
     let results: Vec<OnceLock<Result<R, E>>> = items.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let running = AtomicUsize::new(threads - 1);
-    let work_on = || {
+    let work_on = |tool: &mut S| {
         loop {
             let start = next.fetch_add(share, Ordering::Relaxed);
             if start >= items.len() {
@@ -54,7 +78,7 @@ where
             }
             let end = items.len().min(start + share);
             for (item, result) in items[start..end].iter().zip(&results[start..end]) {
-                let outcome = attempt(item);
+                let outcome = attempt(tool, item);
                 let failed = outcome.is_err();
                 // Each place is written once, by the thread that took it.
                 let _ = result.set(outcome);
@@ -65,6 +89,11 @@ where
                 }
             }
         }
+    };
+    let work_on = || {
+        let mut tool = take();
+        work_on(&mut tool);
+        give_back(tool);
     };
     let caller = thread::current();
     thread::scope(|scope| {
@@ -86,6 +115,12 @@ where
         .into_iter()
         .map(|result| result.into_inner().unwrap_or(Err(E::from(Interrupted))))
         .collect()
+}
+
+/// How many threads can run at once. Asked once: the answer comes from files, which takes longer than a small batch.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
 }
 
 /// Tells the caller that a worker is done, however it ends.

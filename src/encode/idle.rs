@@ -7,7 +7,7 @@ use super::pieces::Workspace;
 use crate::piece_table::{PieceTable, USUAL_LIMIT};
 use crate::vocabulary::Vocabulary;
 
-/// Tables for calls to take and give back. As many are made as calls ever run at once.
+/// Workspaces for calls to take and give back. As many are made as calls ever run at once.
 #[derive(Debug)]
 pub(super) struct Idle {
     limit: AtomicUsize,

@@ -6,6 +6,7 @@ pub mod batch;
 mod decode;
 mod idle;
 mod pieces;
+pub mod ragged;
 pub mod special;
 mod unstable;
 
@@ -21,6 +22,7 @@ use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
 use idle::Idle;
+use pieces::Workspace;
 use special::{Allowed, SpecialTokens};
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
@@ -89,7 +91,8 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.encode_stretch(text, ids, checkpoint).map(|_| ())
+        self.encode_to_last_piece(text, &Allowed::Nothing, ids, checkpoint)
+            .map(|_| ())
     }
 
     /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special
@@ -108,9 +111,65 @@ impl Encoder {
             .map(|_| ())
     }
 
+    /// How many ids `text` becomes, special tokens being ordinary text. No list of them is made.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    ///
+    /// # Complexity
+    /// As [`encode_ordinary`](Self::encode_ordinary); memory O(longest piece).
+    pub fn count(&self, text: &str, checkpoint: &dyn Checkpoint) -> Result<usize, EncodeError> {
+        self.with_workspace(|workspace| self.count_with(workspace, text, checkpoint))
+    }
+
+    /// As [`count`](Self::count), with a workspace of the caller's.
+    fn count_with(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, EncodeError> {
+        let mut ids = Vec::new();
+        let mut count = 0;
+        self.for_each_chunk(text, checkpoint, |chunk| {
+            ids.clear();
+            self.encode_chunk(workspace, text, chunk, &mut ids, checkpoint)?;
+            count += ids.len();
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
     /// As [`encode`](Self::encode); answers where the last piece is, `None` after a special token.
     fn encode_to_last_piece(
         &self,
+        text: &str,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<Range<usize>>, EncodeError> {
+        // Most text has more than three bytes a token; if not, the vector grows as usual.
+        if ids.capacity() == 0 {
+            *ids = memory::vec_with_capacity(text.len() / 3);
+        }
+        self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
+    }
+
+    /// Lends an idle workspace to `work`.
+    fn with_workspace<R>(
+        &self,
+        work: impl FnOnce(&mut Workspace) -> Result<R, EncodeError>,
+    ) -> Result<R, EncodeError> {
+        let mut workspace = self.idle.take(&self.vocabulary);
+        let result = work(&mut workspace);
+        self.idle.give_back(workspace);
+        result
+    }
+
+    /// As [`encode_to_last_piece`](Self::encode_to_last_piece), with a workspace of the caller's.
+    fn encode_with(
+        &self,
+        workspace: &mut Workspace,
         text: &str,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
@@ -122,12 +181,13 @@ impl Encoder {
             checkpoint::pass(checkpoint)?;
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
-            if end > place {
-                let last = self.encode_stretch(&text[place..end], ids, checkpoint)?;
-                last_piece = last
-                    .map(|last| place + last.start..place + last.end)
-                    .or(last_piece);
-            }
+            let stretch = &text[place..end];
+            self.for_each_chunk(stretch, checkpoint, |chunk| {
+                last_piece = chunk
+                    .last()
+                    .map(|last| place + last.start..place + last.end);
+                self.encode_chunk(workspace, stretch, chunk, ids, checkpoint)
+            })?;
             match special {
                 Some(found) => {
                     ids.push(found.id);
@@ -139,37 +199,41 @@ impl Encoder {
         }
     }
 
-    /// Appends the ids of a text without special tokens; answers where the last piece is, if there is one.
-    fn encode_stretch(
+    /// `work` on the pieces of a text without special tokens, some hundred at a time.
+    fn for_each_chunk(
         &self,
         text: &str,
-        ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<Range<usize>>, EncodeError> {
-        // Most text has more than three bytes a token; if not, the vector grows as usual.
-        if ids.capacity() == 0 {
-            *ids = memory::vec_with_capacity(text.len() / 3);
-        }
-        let mut workspace = self.idle.take(&self.vocabulary);
-        let tier = self.splitter.tier();
+        mut work: impl FnMut(&[Range<usize>]) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
         let mut pieces = self.splitter.pieces(text);
-        let mut chunk: Vec<Range<usize>> = Vec::new();
-        let mut last_piece = None;
+        // Room for most of a chunk: short texts are done without growing it.
+        let mut chunk: Vec<Range<usize>> = Vec::with_capacity(text.len().min(1 << 10) / 4);
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            pieces::encode(
-                tier,
-                &self.vocabulary,
-                &mut workspace,
-                text.as_bytes(),
-                &chunk,
-                ids,
-                checkpoint,
-            )?;
-            last_piece = chunk.last().cloned();
+            work(&chunk)?;
         }
-        self.idle.give_back(workspace);
-        Ok(last_piece)
+        Ok(())
+    }
+
+    fn encode_chunk(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        chunk: &[Range<usize>],
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let (tier, vocabulary) = (self.splitter.tier(), &self.vocabulary);
+        pieces::encode(
+            tier,
+            vocabulary,
+            workspace,
+            text.as_bytes(),
+            chunk,
+            ids,
+            checkpoint,
+        )
     }
 
     /// Appends the ids of one piece.

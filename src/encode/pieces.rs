@@ -64,6 +64,10 @@ pub(super) fn encode(
         return result;
     }
     let _ = tier;
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method's lifetime is not general enough"
+    )]
     encode_with(
         vocabulary,
         workspace,

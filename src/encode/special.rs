@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use memchr::memchr;
 
-use crate::error::VocabularyError;
+use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
 
 /// The special tokens of an encoding: texts with ids of their own.
@@ -18,6 +19,8 @@ pub struct SpecialTokens {
     finder: Option<AhoCorasick>,
     /// For each special token, those that are a proper start of it, longest first.
     starts: Vec<Vec<usize>>,
+    /// The byte that all of them start with, if they do. A text without it needs no other search.
+    first_byte: Option<u8>,
 }
 
 /// Which special tokens a search may find.
@@ -29,6 +32,23 @@ pub enum Allowed {
     Some(Vec<bool>),
     /// No special token.
     Nothing,
+}
+
+/// What becomes of the special tokens in a text. Those neither allowed nor disallowed are ordinary text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// These become their ids.
+    pub allowed: Allowed,
+    /// These are an error, allowed or not.
+    pub disallowed: Allowed,
+}
+
+impl Policy {
+    /// All special tokens are ordinary text.
+    pub const ORDINARY: Self = Self {
+        allowed: Allowed::Nothing,
+        disallowed: Allowed::Nothing,
+    };
 }
 
 /// A special token in a text.
@@ -70,6 +90,9 @@ impl SpecialTokens {
                 .build(&special.texts)
                 .map_err(|_| VocabularyError::TooLarge)?;
             special.finder = Some(finder);
+            let first = special.texts[0].as_bytes()[0];
+            let shared = special.texts.iter().all(|text| text.as_bytes()[0] == first);
+            special.first_byte = shared.then_some(first);
             special.starts = special
                 .texts
                 .iter()
@@ -130,6 +153,32 @@ impl SpecialTokens {
         }
     }
 
+    /// All special tokens but those `allowed`.
+    pub fn except(&self, allowed: &Allowed) -> Allowed {
+        match allowed {
+            Allowed::All => Allowed::Nothing,
+            Allowed::Nothing => Allowed::All,
+            Allowed::Some(flags) => Allowed::Some(flags.iter().map(|allowed| !allowed).collect()),
+        }
+    }
+
+    /// Refuses a text that holds one of the `disallowed` special tokens.
+    ///
+    /// # Errors
+    /// [`EncodeError::Disallowed`].
+    ///
+    /// # Complexity
+    /// As [`find`](Self::find).
+    pub fn refuse(&self, text: &str, disallowed: &Allowed) -> Result<(), EncodeError> {
+        match self.find(text, 0, disallowed) {
+            None => Ok(()),
+            Some(found) => Err(EncodeError::Disallowed {
+                token: found.text.to_owned(),
+                start: text[..found.start].chars().count(),
+            }),
+        }
+    }
+
     /// The first allowed special token at or after byte `from`; where several start, the longest.
     ///
     /// # Complexity
@@ -145,6 +194,9 @@ impl SpecialTokens {
             return None;
         }
         let mut place = from;
+        if let Some(first) = self.first_byte {
+            place += memchr(first, text.as_bytes().get(from..)?)?;
+        }
         loop {
             let found = finder.find(Input::new(text).range(place..).anchored(Anchored::No))?;
             let longest = found.pattern().as_usize();

@@ -93,22 +93,20 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        let Some(chunk) = bytes.utf8_chunks().next() else {
-            return Ok(());
+        let valid = match std::str::from_utf8(bytes) {
+            Ok(text) => return self.encode_ordinary(text, ids, checkpoint),
+            Err(error) => {
+                let (valid, _) = bytes.split_at(error.valid_up_to());
+                std::str::from_utf8(valid).unwrap_or_default()
+            }
         };
-        let valid = chunk.valid();
         let mut tokens = Vec::new();
         let last_piece =
             self.encode_to_last_piece(valid, &Allowed::Nothing, &mut tokens, checkpoint)?;
-        if valid.len() < bytes.len() {
-            let mut rest = self.take_unstable(
-                &mut tokens,
-                last_piece.map(|piece| &valid[piece]),
-                checkpoint,
-            )?;
-            rest.extend_from_slice(&bytes[valid.len()..]);
-            merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
-        }
+        let last_piece = last_piece.map(|piece| &valid[piece]);
+        let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
+        rest.extend_from_slice(&bytes[valid.len()..]);
+        merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
         ids.append(&mut tokens);
         Ok(())
     }

@@ -86,9 +86,9 @@ pub(super) const PLACE: [u8; 32] = {
         #[expect(clippy::cast_possible_truncation, reason = "below 4")]
         let first = equal.trailing_zeros() as u8;
         place[equal] = 2 * first;
-        if equal & 3 == 3 {
+        if equal & 0b0011 == 0b0011 {
             place[16 + equal] = 0;
-        } else if equal & 12 == 12 {
+        } else if equal & 0b1100 == 0b1100 {
             place[16 + equal] = 4;
         }
         equal += 1;
@@ -99,7 +99,7 @@ pub(super) const PLACE: [u8; 32] = {
 /// All lines: two without entries, then as many of each width in turn.
 #[derive(Debug)]
 pub(super) struct Lines {
-    lines: Vec<Line>,
+    all: Vec<Line>,
     /// Shifts a mixed key down to the number of a pair of lines.
     shift: u32,
     /// Which place of a full line goes next.
@@ -119,7 +119,7 @@ impl Lines {
         lines.resize(2, NO_LINE);
         lines.resize(count, EMPTY);
         Self {
-            lines,
+            all: lines,
             shift: 64 - lines_log2,
             turn: 0,
         }
@@ -131,14 +131,14 @@ impl Lines {
 
     /// How many bytes they take.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Line>() * self.lines.capacity()
+        size_of::<Line>() * self.all.capacity()
     }
 
     /// What looking up needs, borrowed once for many look-ups.
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
         View {
-            lines: &self.lines,
+            lines: &self.all,
             shift: self.shift,
         }
     }
@@ -149,15 +149,15 @@ impl Lines {
         let numbers = spot.numbers();
         let answer = self.view().get(&spot.next())?;
         let (own, next) = (spot.line as usize, spot.next().line as usize);
-        let [mut own_line, mut next_line] = [self.lines[own], self.lines[next]];
+        let [mut own_line, mut next_line] = [self.all[own], self.all[next]];
         let same = |at: &usize| next_line.keys[*at..at + numbers] == spot.key[..numbers];
         let from = (0..4).step_by(numbers).find(same)?;
         let to = self.next_turn(numbers);
         own_line.keys[to..to + numbers].swap_with_slice(&mut next_line.keys[from..from + numbers]);
         own_line.answers[2 * to..2 * (to + numbers)]
             .swap_with_slice(&mut next_line.answers[2 * from..2 * (from + numbers)]);
-        self.lines[own] = own_line;
-        self.lines[next] = next_line;
+        self.all[own] = own_line;
+        self.all[next] = next_line;
         Some(answer)
     }
 
@@ -179,7 +179,7 @@ impl Lines {
     fn place(&mut self, spot: Spot, answer: Answer, most_log2: u32) {
         let numbers = spot.numbers();
         let empty = [spot, spot.next()].into_iter().find_map(|spot| {
-            let keys = &self.lines[spot.line as usize].keys;
+            let keys = &self.all[spot.line as usize].keys;
             let at = (0..4).step_by(numbers).find(|&at| keys[at] == 0)?;
             Some((spot.line, at))
         });
@@ -192,7 +192,7 @@ impl Lines {
             }
             None => (spot.line, self.next_turn(numbers)),
         };
-        let line = &mut self.lines[line as usize];
+        let line = &mut self.all[line as usize];
         line.keys[at..at + numbers].copy_from_slice(&spot.key[..numbers]);
         line.answers[2 * at..2 * (at + numbers)].copy_from_slice(&answer[..2 * numbers]);
     }
@@ -205,7 +205,7 @@ impl Lines {
 
     fn double(&mut self) {
         let mut larger = Self::new(self.lines_log2() + 1);
-        for (number, line) in self.lines.iter().enumerate().skip(2) {
+        for (number, line) in self.all.iter().enumerate().skip(2) {
             let wide = number % 2 == 1;
             for at in (0..4).step_by(1 + usize::from(wide)) {
                 let (first, second) = (line.keys[at], line.keys[at | usize::from(wide)]);

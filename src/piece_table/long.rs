@@ -24,7 +24,6 @@ impl LongPieces {
 
     /// The two slots that may hold a piece: neighbours.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
     fn slots_of(&self, hash: u64) -> [usize; 2] {
         let slot = (hash >> 32) as usize & self.slots.len().wrapping_sub(1);
         [slot, slot ^ 1]

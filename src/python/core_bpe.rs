@@ -1,35 +1,31 @@
-//! `CoreBPE`: the encoder as Python sees it. No algorithm here.
+//! `CoreBPE`: the encoder as Python sees it. Every method is one line here; what it does is in the files beside this one.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::error::{UnknownTokenError, guarded};
-use super::ids::token_ids;
+use super::error::guarded;
 use super::interned::InternedIds;
-use super::run::{detached, run, threads_for};
-use super::special;
+use super::special::{self, Tokens, policy};
 use super::splitter::PythonSplitter;
-use super::text::{text, texts};
+use super::{decode, look_up, many, one};
 use crate::builtin::Builtin;
-use crate::checkpoint;
-use crate::encode::special::{Allowed, SpecialTokens};
-use crate::encode::{Encoder, batch};
-use crate::error::EncodeError;
+use crate::encode::Encoder;
+use crate::encode::ragged::Batch;
+use crate::encode::special::{Policy, SpecialTokens};
 use crate::split::Splitter;
-use crate::token::{Pair, TokenId};
+use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
 /// A vocabulary, its special tokens and its splitter; immutable, so freely shared between threads.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
 pub(super) struct CoreBpe {
-    encoder: Encoder,
-    interned: InternedIds,
+    pub(super) encoder: Encoder,
+    pub(super) interned: InternedIds,
 }
 
 impl CoreBpe {
@@ -51,52 +47,8 @@ impl CoreBpe {
         }
     }
 
-    fn encode_text(&self, py: Python<'_>, text: &str, allowed: &Allowed) -> PyResult<Vec<TokenId>> {
-        run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
-            let mut ids = Vec::new();
-            self.encoder.encode(text, allowed, &mut ids, checkpoint)?;
-            Ok(ids)
-        })
-    }
-
-    fn encode_whole(
-        &self,
-        py: Python<'_>,
-        pieces: &[impl AsRef<[u8]> + Sync],
-    ) -> PyResult<Vec<TokenId>> {
-        let size = pieces.iter().map(|piece| piece.as_ref().len()).sum();
-        run(py, size, |checkpoint| -> Result<_, EncodeError> {
-            let mut ids = Vec::new();
-            for piece in pieces {
-                self.encoder
-                    .encode_piece(piece.as_ref(), &mut ids, checkpoint)?;
-            }
-            Ok(ids)
-        })
-    }
-
-    fn encode_texts<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &[PyBackedStr],
-        allowed: &Allowed,
-        num_threads: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let size = texts.iter().map(|text| text.len()).sum();
-        let ids = run(py, size, |checkpoint| {
-            batch::map(
-                texts,
-                threads_for(size, num_threads),
-                checkpoint,
-                |text| -> Result<_, EncodeError> {
-                    let mut ids = Vec::new();
-                    self.encoder.encode(text, allowed, &mut ids, checkpoint)?;
-                    Ok(ids)
-                },
-            )
-        })?;
-        let lists = ids.iter().map(|ids| self.interned.list(py, ids));
-        PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+    fn policy(&self, allowed: Tokens<'_, '_>, disallowed: Tokens<'_, '_>) -> PyResult<Policy> {
+        policy(&self.encoder, allowed, disallowed)
     }
 }
 
@@ -152,141 +104,136 @@ impl CoreBpe {
         })
     }
 
-    #[pyo3(signature = (text, /))]
-    fn encode_ordinary<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let text = self::text(text)?;
-            self.interned
-                .list(py, &self.encode_text(py, &text, &Allowed::Nothing)?)
-        })
-    }
+    // --- Text to ids ---
 
     #[pyo3(signature = (text, /))]
-    fn encode_unless_special<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyList>>> {
-        guarded(|| {
-            let text = self::text(text)?;
-            let special = detached(py, text.len(), || {
-                self.encoder
-                    .special_tokens()
-                    .find(&text, 0, &Allowed::All)
-                    .is_some()
-            });
-            if special {
-                return Ok(None);
-            }
-            self.interned
-                .list(py, &self.encode_text(py, &text, &Allowed::Nothing)?)
-                .map(Some)
-        })
+    fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| one::list(self, text, &Policy::ORDINARY))
     }
 
-    #[pyo3(signature = (text, allowed_special, /))]
+    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
     fn encode<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        allowed_special: Option<&Bound<'py, PyAny>>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            let text = self::text(text)?;
-            PyList::new(
-                py,
-                self.encode_text(
-                    py,
-                    &text,
-                    &special::allowed(&self.encoder, allowed_special)?,
-                )?,
+            one::list(
+                self,
+                text,
+                &self.policy(allowed_special, disallowed_special)?,
             )
         })
     }
 
-    #[pyo3(signature = (text, allowed_special, /))]
+    #[pyo3(signature = (text, num_threads, /))]
+    fn encode_ordinary_to_numpy<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        num_threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        guarded(|| many::array(self, text, num_threads))
+    }
+
+    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
     fn encode_to_numpy<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        allowed_special: Option<&Bound<'py, PyAny>>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
         guarded(|| {
-            let text = self::text(text)?;
-            let ids = self
-                .encode_text(
-                    py,
-                    &text,
-                    &special::allowed(&self.encoder, allowed_special)?,
-                )?
-                .into_pyarray(py);
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let ids = one::array(self, text, &policy)?;
             ids.try_readwrite()?.make_nonwriteable();
             Ok(ids)
         })
     }
 
+    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
+    fn encode_with_unstable(
+        &self,
+        text: &Bound<'_, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<(Vec<TokenId>, Vec<Vec<TokenId>>)> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            one::with_unstable(self, text, &policy)
+        })
+    }
+
+    #[pyo3(signature = (text, /))]
+    fn count(&self, text: &Bound<'_, PyAny>) -> PyResult<usize> {
+        guarded(|| one::count(self, text))
+    }
+
+    // --- Many texts ---
+
     #[pyo3(signature = (texts, num_threads, /))]
     fn encode_ordinary_batch<'py>(
         &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
+        texts: &Bound<'py, PyList>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| self.encode_texts(py, &self::texts(texts)?, &Allowed::Nothing, num_threads))
+        guarded(|| many::lists(self, texts, Batch::new(Policy::ORDINARY, num_threads)))
     }
 
-    #[pyo3(signature = (texts, allowed_special, num_threads, /))]
+    #[pyo3(signature = (texts, allowed_special, disallowed_special, num_threads, /))]
     fn encode_batch<'py>(
         &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        allowed_special: Option<&Bound<'py, PyAny>>,
+        texts: &Bound<'py, PyList>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            self.encode_texts(
-                py,
-                &self::texts(texts)?,
-                &special::allowed(&self.encoder, allowed_special)?,
-                num_threads,
-            )
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            many::lists(self, texts, Batch::new(policy, num_threads))
         })
     }
 
-    #[pyo3(signature = (text, allowed_special, /))]
-    fn encode_with_unstable(
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "as many as in Python, where they have names"
+    )]
+    #[pyo3(signature = (texts, allowed_special, disallowed_special, prepend, append, dtype, num_threads, /))]
+    fn encode_batch_to_numpy<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Vec<TokenId>, Vec<Vec<TokenId>>)> {
+        texts: &Bound<'py, PyList>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+        prepend: Vec<TokenId>,
+        append: Vec<TokenId>,
+        dtype: &str,
+        num_threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
         guarded(|| {
-            let text = self::text(text)?;
-            let allowed = special::allowed(&self.encoder, allowed_special)?;
-            let (stable, completions) = run(py, usize::MAX, |checkpoint| {
-                self.encoder
-                    .encode_with_unstable(&text, &allowed, checkpoint)
-            })?;
-            Ok((stable, HashSet::into_iter(completions).collect()))
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let batch = Batch {
+                prepend,
+                append,
+                ..Batch::new(policy, num_threads)
+            };
+            many::arrays(self, texts, batch, dtype)
         })
     }
+
+    #[pyo3(signature = (texts, num_threads, /))]
+    fn count_batch<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        num_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<isize>>> {
+        guarded(|| many::counts(self, texts, num_threads))
+    }
+
+    // --- Bytes to ids ---
 
     #[pyo3(signature = (piece, /))]
     fn encode_single_token(&self, piece: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
-        guarded(|| {
-            let bytes = piece.as_bytes();
-            let special = || {
-                self.encoder
-                    .special_tokens()
-                    .id(std::str::from_utf8(bytes).ok()?)
-            };
-            let id = self.encoder.vocabulary().token(bytes).or_else(special);
-            id.ok_or_else(|| UnknownTokenError::new_err((piece.clone().unbind(),)))
-        })
+        guarded(|| look_up::id(self, piece))
     }
 
     #[pyo3(signature = (piece, /))]
@@ -295,112 +242,73 @@ impl CoreBpe {
         py: Python<'py>,
         piece: &[u8],
     ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| self.interned.list(py, &self.encode_whole(py, &[piece])?))
+        guarded(|| one::pieces(self, py, &[piece]))
     }
 
     #[pyo3(signature = (pieces, /))]
-    fn encode_pieces<'py>(
-        &self,
-        py: Python<'py>,
-        pieces: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let pieces: Vec<PyBackedBytes> = pieces.extract()?;
-            self.interned.list(py, &self.encode_whole(py, &pieces)?)
-        })
+    fn encode_pieces<'py>(&self, pieces: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| one::pieces(self, pieces.py(), &pieces.extract::<Vec<PyBackedBytes>>()?))
     }
 
     #[pyo3(signature = (data, /))]
     fn _encode_bytes<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let ids = run(py, data.len(), |checkpoint| -> Result<_, EncodeError> {
-                let mut ids = Vec::new();
-                self.encoder.encode_bytes(data, &mut ids, checkpoint)?;
-                Ok(ids)
-            })?;
-            self.interned.list(py, &ids)
-        })
+        guarded(|| one::bytes(self, py, data))
     }
+
+    #[pyo3(signature = (data, /))]
+    fn encode_bytes<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| one::bytes(self, data.py(), &one::buffer(data)?))
+    }
+
+    // --- Parts of encoding ---
 
     #[pyo3(signature = (text, tokens, /))]
     fn find_special(
         &self,
-        py: Python<'_>,
         text: &Bound<'_, PyAny>,
-        tokens: Option<&Bound<'_, PyAny>>,
+        tokens: Tokens<'_, '_>,
     ) -> PyResult<Option<(&str, usize)>> {
-        guarded(|| {
-            let text = self::text(text)?;
-            let allowed = special::allowed(&self.encoder, tokens)?;
-            let found = detached(py, text.len(), || {
-                self.encoder.special_tokens().find(&text, 0, &allowed)
-            });
-            Ok(found.map(|found| (found.text, text[..found.start].chars().count())))
-        })
+        guarded(|| look_up::special(self, text, &tokens.among(&self.encoder)?))
     }
 
     #[pyo3(signature = (text, /))]
-    fn split<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let text = self::text(text)?;
-            let pieces = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
-                let mut all = Vec::new();
-                let mut chunk = Vec::new();
-                let mut pieces = self.encoder.splitter().pieces(&text);
-                while pieces.next_chunk(&mut chunk)? {
-                    checkpoint::pass(checkpoint)?;
-                    all.append(&mut chunk);
-                }
-                Ok(all)
-            })?;
-            PyList::new(
-                py,
-                pieces
-                    .into_iter()
-                    .map(|piece| PyString::new(py, &text[piece])),
-            )
-        })
+    fn split<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| one::split(self, text))
     }
 
+    // --- Ids to bytes and text ---
+
     #[pyo3(signature = (tokens, /))]
-    fn decode_bytes<'py>(
+    fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| decode::bytes(self, tokens))
+    }
+
+    #[pyo3(signature = (tokens, errors, /))]
+    fn decode<'py>(
         &self,
-        py: Python<'py>,
         tokens: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        guarded(|| {
-            let ids = token_ids(tokens)?;
-            let bytes = run(py, ids.len() * 4, |checkpoint| {
-                self.encoder.decode(&ids, checkpoint)
-            })?;
-            Ok(PyBytes::new(py, &bytes))
-        })
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        guarded(|| decode::string(self, tokens, errors))
     }
 
     #[pyo3(signature = (batch, num_threads, /))]
     fn decode_bytes_batch<'py>(
         &self,
-        py: Python<'py>,
-        batch: &Bound<'py, PyAny>,
+        batch: &Bound<'py, PyList>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let batch = batch
-                .try_iter()?
-                .map(|tokens| token_ids(&tokens?))
-                .collect::<PyResult<Vec<_>>>()?;
-            let size = batch.iter().map(|ids| ids.len() * 4).sum();
-            let decoded = run(py, size, |checkpoint| {
-                batch::map(&batch, threads_for(size, num_threads), checkpoint, |ids| {
-                    self.encoder.decode(ids, checkpoint)
-                })
-            })?;
-            PyList::new(py, decoded.iter().map(|bytes| PyBytes::new(py, bytes)))
-        })
+        guarded(|| decode::many_bytes(self, batch, num_threads))
+    }
+
+    #[pyo3(signature = (batch, errors, num_threads, /))]
+    fn decode_batch<'py>(
+        &self,
+        batch: &Bound<'py, PyList>,
+        errors: &str,
+        num_threads: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| decode::many_strings(self, batch, errors, num_threads))
     }
 
     #[pyo3(signature = (token, /))]
@@ -409,13 +317,16 @@ impl CoreBpe {
         py: Python<'py>,
         token: TokenId,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        guarded(|| {
-            let bytes = self.encoder.token_bytes(token);
-            bytes
-                .map(|bytes| PyBytes::new(py, bytes))
-                .ok_or_else(|| UnknownTokenError::new_err(token.to_string()))
-        })
+        guarded(|| look_up::bytes(self, py, token))
     }
+
+    #[pyo3(signature = (number, /))]
+    fn is_token(&self, number: &Bound<'_, PyAny>) -> bool {
+        let id = number.extract::<TokenId>();
+        id.is_ok_and(|id| self.encoder.token_bytes(id).is_some())
+    }
+
+    // --- The vocabulary ---
 
     fn memory_usage(&self) -> usize {
         self.encoder.memory() + self.interned.memory()
@@ -426,42 +337,14 @@ impl CoreBpe {
     }
 
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let vocabulary = self.encoder.vocabulary();
-            let sorted = vocabulary
-                .sorted_by_bytes()
-                .iter()
-                .filter_map(|&id| vocabulary.bytes(id));
-            PyList::new(
-                py,
-                sorted
-                    .map(|token| PyBytes::new(py, token))
-                    .collect::<Vec<_>>(),
-            )
-        })
+        guarded(|| look_up::sorted(self, py))
     }
 
     fn mergeable_ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        guarded(|| {
-            let ranks = PyDict::new(py);
-            let vocabulary = self.encoder.vocabulary();
-            for &id in vocabulary.ids() {
-                ranks.set_item(
-                    PyBytes::new(py, vocabulary.bytes(id).unwrap_or_default()),
-                    id,
-                )?;
-            }
-            Ok(ranks)
-        })
+        guarded(|| look_up::ranks(self, py))
     }
 
     fn merges(&self, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
-        guarded(|| {
-            let merges = py.detach(|| self.encoder.vocabulary().merges())?;
-            Ok(merges
-                .into_iter()
-                .map(|(_, Pair { left, right })| (left, right))
-                .collect())
-        })
+        guarded(|| look_up::merges(self, py))
     }
 }

@@ -12,6 +12,7 @@ use crate::error::{DecodeError, EncodeError, PatternError, VocabularyError};
 mod classes {
     use pyo3::import_exception;
 
+    import_exception!(bytemill.errors, DisallowedSpecialTokenError);
     import_exception!(bytemill.errors, InternalError);
     import_exception!(bytemill.errors, PatternError);
     import_exception!(bytemill.errors, UnknownTokenError);
@@ -44,6 +45,9 @@ impl From<EncodeError> for PyErr {
             // Only when the signal's own error was not kept.
             EncodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
             EncodeError::Pattern(_) => classes::PatternError::new_err(error.to_string()),
+            EncodeError::Disallowed { token, start } => {
+                classes::DisallowedSpecialTokenError::new_err((token, start))
+            }
             EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
             EncodeError::Splitter(inner) => match inner.downcast::<SplitterError>() {
                 Ok(raised) => raised.0,

@@ -1,35 +1,101 @@
 //! Token ids from whatever holds integers in Python.
 
+use std::fmt::Display;
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyOverflowError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::token::TokenId;
 
-/// The ids in a list, a tuple or another sequence, or in a one-dimensional buffer of any integer type, such as a `NumPy`
-/// array or `array.array`: those are read without a Python integer for each id.
-pub(super) fn token_ids(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
-    if !argument.is_instance_of::<PyList>() && !argument.is_instance_of::<PyTuple>() {
-        let from_buffer = read::<u32>(argument)
-            .or_else(|| read::<i64>(argument))
-            .or_else(|| read::<i32>(argument))
-            .or_else(|| read::<u64>(argument))
-            .or_else(|| read::<u16>(argument))
-            .or_else(|| read::<i16>(argument))
-            .or_else(|| read::<u8>(argument))
-            .or_else(|| read::<i8>(argument));
-        if let Some(ids) = from_buffer {
-            return ids;
+/// Fewer ids are copied at less cost than borrowed.
+const WORTH_BORROWING: usize = 4096;
+
+/// Ids from an argument.
+pub(super) enum TokenIds<'py> {
+    Copied(Vec<TokenId>),
+    /// A `NumPy` array, read where it is.
+    Borrowed(PyReadonlyArray1<'py, TokenId>),
+}
+
+impl<'py> TokenIds<'py> {
+    /// The ids in a list, a tuple or another sequence, or in a one-dimensional buffer of any integer type, such as a
+    /// `NumPy` array or `array.array`: those are read without a Python integer for each id.
+    pub(super) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(list) = argument.cast::<PyList>() {
+            let mut ids = Vec::with_capacity(list.len());
+            for id in list {
+                ids.push(id.extract()?);
+            }
+            return Ok(Self::Copied(ids));
+        }
+        if !argument.is_instance_of::<PyTuple>() {
+            if numpy_is_imported(argument.py())?
+                && let Some(ids) = from_array(argument)
+            {
+                return ids;
+            }
+            let ids = from_buffer::<u32>(argument)
+                .or_else(|| from_buffer::<i64>(argument))
+                .or_else(|| from_buffer::<i32>(argument))
+                .or_else(|| from_buffer::<u64>(argument))
+                .or_else(|| from_buffer::<u16>(argument))
+                .or_else(|| from_buffer::<i16>(argument))
+                .or_else(|| from_buffer::<u8>(argument))
+                .or_else(|| from_buffer::<i8>(argument));
+            if let Some(ids) = ids {
+                return ids.map(Self::Copied);
+            }
+        }
+        argument.extract().map(Self::Copied)
+    }
+
+    pub(super) fn as_slice(&self) -> PyResult<&[TokenId]> {
+        match self {
+            Self::Copied(ids) => Ok(ids),
+            Self::Borrowed(array) => Ok(array.as_slice()?),
         }
     }
-    argument.extract()
+}
+
+/// True if `NumPy` is imported. If not, nothing is an array, and to ask whether something is one would import it.
+fn numpy_is_imported(py: Python<'_>) -> PyResult<bool> {
+    let modules = py
+        .import(intern!(py, "sys"))?
+        .getattr(intern!(py, "modules"))?;
+    modules.contains(intern!(py, "numpy"))
+}
+
+/// The ids in an array, if the argument is one that lies in memory as integers of the machine do.
+fn from_array<'py>(argument: &Bound<'py, PyAny>) -> Option<PyResult<TokenIds<'py>>> {
+    if let Some(array) = array::<TokenId>(argument) {
+        return Some(if array.len() < WORTH_BORROWING {
+            array.to_vec().map(TokenIds::Copied).map_err(PyErr::from)
+        } else {
+            Ok(TokenIds::Borrowed(array))
+        });
+    }
+    let ids = array::<i64>(argument)
+        .map(|array| converted(array.as_slice()?))
+        .or_else(|| array::<i32>(argument).map(|array| converted(array.as_slice()?)))
+        .or_else(|| array::<u64>(argument).map(|array| converted(array.as_slice()?)))?;
+    Some(ids.map(TokenIds::Copied))
+}
+
+/// The argument as an array of `T` without gaps.
+fn array<'py, T: numpy::Element>(argument: &Bound<'py, PyAny>) -> Option<PyReadonlyArray1<'py, T>> {
+    let array = argument.cast::<PyArray1<T>>().ok()?;
+    let usable = array.is_contiguous() && array.is_aligned();
+    usable.then(|| array.try_readonly().ok()).flatten()
 }
 
 /// The ids in a one-dimensional buffer of `T`; `None` if the argument is not one.
-fn read<T>(argument: &Bound<'_, PyAny>) -> Option<PyResult<Vec<TokenId>>>
+fn from_buffer<T>(argument: &Bound<'_, PyAny>) -> Option<PyResult<Vec<TokenId>>>
 where
-    T: Element + Copy + std::fmt::Display,
+    T: Element + Display,
     TokenId: TryFrom<T>,
 {
     let buffer = PyBuffer::<T>::get(argument).ok()?;
@@ -40,16 +106,31 @@ where
     if buffer.dimensions() != 1 || swapped {
         return None;
     }
-    let convert = |number: T| {
-        TokenId::try_from(number).map_err(|_| {
-            PyOverflowError::new_err(format!(
-                "the id {number} is out of range: expected 0 to 4294967295"
-            ))
+    let numbers = buffer.to_vec(argument.py());
+    Some(numbers.and_then(|numbers| converted(&numbers)))
+}
+
+fn converted<T: Copy + Display>(numbers: &[T]) -> PyResult<Vec<TokenId>>
+where
+    TokenId: TryFrom<T>,
+{
+    // Without a way out in the loop, which would keep it from being done several numbers at a time.
+    let mut fits = true;
+    let id = |&number: &T| {
+        TokenId::try_from(number).unwrap_or_else(|_| {
+            fits = false;
+            0
         })
     };
-    Some(
-        buffer
-            .to_vec(argument.py())
-            .and_then(|numbers| numbers.into_iter().map(convert).collect()),
-    )
+    let ids = numbers.iter().map(id).collect();
+    if fits {
+        return Ok(ids);
+    }
+    let mut outside = numbers
+        .iter()
+        .filter(|&&number| TokenId::try_from(number).is_err());
+    Err(PyOverflowError::new_err(format!(
+        "the id {} is out of range: expected 0 to 4294967295",
+        outside.next().map_or_else(String::new, T::to_string)
+    )))
 }

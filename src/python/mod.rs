@@ -2,9 +2,13 @@
 //! name Python.
 
 mod core_bpe;
+mod decode;
 mod error;
 mod ids;
 mod interned;
+mod look_up;
+mod many;
+mod one;
 mod run;
 mod special;
 mod splitter;

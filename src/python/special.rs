@@ -2,11 +2,11 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PySet};
+use pyo3::types::{PyAnyMethods, PyDict, PyFrozenSet, PySet};
 
 use super::text::text;
 use crate::encode::Encoder;
-use crate::encode::special::{Allowed, SpecialTokens};
+use crate::encode::special::{Allowed, Policy, SpecialTokens};
 use crate::token::TokenId;
 
 /// The special tokens of a dictionary from text to id, in its order.
@@ -18,23 +18,63 @@ pub(super) fn special_tokens(tokens: &Bound<'_, PyDict>) -> PyResult<SpecialToke
     Ok(SpecialTokens::new(tokens)?)
 }
 
-/// The special tokens of `encoder` that are in a set; all of them for `None`.
-pub(super) fn allowed(encoder: &Encoder, tokens: Option<&Bound<'_, PyAny>>) -> PyResult<Allowed> {
-    let Some(tokens) = tokens else {
-        return Ok(Allowed::All);
-    };
-    if !tokens.is_instance_of::<PySet>() && !tokens.is_instance_of::<PyFrozenSet>() {
-        let kind = tokens.get_type();
-        return Err(PyTypeError::new_err(format!(
-            "expected special tokens as a set or frozenset of str, got {}",
-            kind.qualname()?
-        )));
+/// Some special tokens as an argument: a set of texts, or `None` for all of them.
+#[derive(Clone, Copy)]
+pub(super) enum Tokens<'a, 'py> {
+    All,
+    Some(Borrowed<'a, 'py, PyAny>),
+    Nothing,
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Tokens<'a, 'py> {
+    type Error = PyErr;
+
+    fn extract(tokens: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if tokens.is_none() {
+            Ok(Self::All)
+        } else if tokens.is_instance_of::<PyFrozenSet>() || tokens.is_instance_of::<PySet>() {
+            Ok(match tokens.len()? {
+                0 => Self::Nothing,
+                _ => Self::Some(tokens),
+            })
+        } else {
+            let kind = tokens.get_type();
+            Err(PyTypeError::new_err(format!(
+                "expected special tokens as a set or frozenset of str, got {}",
+                kind.qualname()?
+            )))
+        }
     }
-    let tokens = tokens
-        .try_iter()?
-        .map(|token| text(&token?))
-        .collect::<PyResult<Vec<_>>>()?;
-    Ok(encoder
-        .special_tokens()
-        .allow(tokens.iter().map(|token| &**token)))
+}
+
+impl Tokens<'_, '_> {
+    /// Those that are special tokens of `encoder`.
+    pub(super) fn among(self, encoder: &Encoder) -> PyResult<Allowed> {
+        let tokens = match self {
+            Self::All => return Ok(Allowed::All),
+            Self::Nothing => return Ok(Allowed::Nothing),
+            Self::Some(tokens) => tokens.try_iter()?.collect::<PyResult<Vec<_>>>()?,
+        };
+        let tokens = tokens.iter().map(text).collect::<PyResult<Vec<_>>>()?;
+        Ok(encoder
+            .special_tokens()
+            .allow(tokens.iter().map(|token| &**token)))
+    }
+}
+
+/// What becomes of special tokens. `disallowed` being all of them means all that are not allowed.
+pub(super) fn policy(
+    encoder: &Encoder,
+    allowed: Tokens<'_, '_>,
+    disallowed: Tokens<'_, '_>,
+) -> PyResult<Policy> {
+    let allowed = allowed.among(encoder)?;
+    let disallowed = match disallowed {
+        Tokens::All => encoder.special_tokens().except(&allowed),
+        _ => disallowed.among(encoder)?,
+    };
+    Ok(Policy {
+        allowed,
+        disallowed,
+    })
 }

@@ -95,7 +95,7 @@ WORK = {
     "encode_batch": """
         def prepare(size):
             text = WORDS * 1_000
-            return lambda: encoding.encode_batch([text] * (100 * size), num_threads=2)
+            return lambda: encoding.encode_batch([text] * (300 * size), num_threads=2)
         """,
     "encode_ordinary_batch, two long texts": """
         def prepare(size):

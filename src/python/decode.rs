@@ -1,0 +1,91 @@
+//! Ids → bytes and text.
+
+use pyo3::exceptions::PyUnicodeDecodeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::core_bpe::CoreBpe;
+use super::ids::TokenIds;
+use super::run::{run, threads_for};
+use crate::encode::batch;
+
+/// How much work an id is, in bytes.
+const BYTES_PER_ID: usize = 4;
+
+pub(super) fn bytes<'py>(
+    core: &CoreBpe,
+    tokens: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(tokens.py(), &decoded(core, tokens)?))
+}
+
+pub(super) fn string<'py>(
+    core: &CoreBpe,
+    tokens: &Bound<'py, PyAny>,
+    errors: &str,
+) -> PyResult<Bound<'py, PyString>> {
+    text(tokens.py(), &decoded(core, tokens)?, errors)
+}
+
+fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let ids = TokenIds::of(tokens)?;
+    let ids = ids.as_slice()?;
+    run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
+        core.encoder.decode(ids, checkpoint)
+    })
+}
+
+pub(super) fn many_bytes<'py>(
+    core: &CoreBpe,
+    rows: &Bound<'py, PyList>,
+    num_threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = rows.py();
+    let decoded = decoded_rows(core, rows, num_threads)?;
+    PyList::new(py, decoded.iter().map(|bytes| PyBytes::new(py, bytes)))
+}
+
+pub(super) fn many_strings<'py>(
+    core: &CoreBpe,
+    rows: &Bound<'py, PyList>,
+    errors: &str,
+    num_threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = rows.py();
+    let decoded = decoded_rows(core, rows, num_threads)?;
+    let texts = decoded.iter().map(|bytes| text(py, bytes, errors));
+    PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn decoded_rows(
+    core: &CoreBpe,
+    rows: &Bound<'_, PyList>,
+    num_threads: usize,
+) -> PyResult<Vec<Vec<u8>>> {
+    let py = rows.py();
+    let rows = rows
+        .iter()
+        .map(|tokens| TokenIds::of(&tokens))
+        .collect::<PyResult<Vec<_>>>()?;
+    let rows = rows
+        .iter()
+        .map(TokenIds::as_slice)
+        .collect::<PyResult<Vec<_>>>()?;
+    let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID).sum();
+    run(py, size, |checkpoint| {
+        batch::map(&rows, threads_for(size, num_threads), checkpoint, |ids| {
+            core.encoder.decode(ids, checkpoint)
+        })
+    })
+}
+
+/// The text in UTF-8 bytes, with Python's own treatment of errors where they are not.
+fn text<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_bytes(py, bytes).or_else(|error| {
+        if errors == "strict" || !error.is_instance_of::<PyUnicodeDecodeError>(py) {
+            return Err(error);
+        }
+        let decoded = PyBytes::new(py, bytes).call_method1("decode", ("utf-8", errors))?;
+        Ok(decoded.cast_into::<PyString>()?)
+    })
+}

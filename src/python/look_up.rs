@@ -1,0 +1,79 @@
+//! What the vocabulary and the special tokens hold: ids, bytes, merges.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use super::core_bpe::CoreBpe;
+use super::error::UnknownTokenError;
+use super::run::detached;
+use super::text::text;
+use crate::encode::special::Allowed;
+use crate::token::{Pair, TokenId};
+
+/// The id of a token.
+pub(super) fn id(core: &CoreBpe, token: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
+    let bytes = token.as_bytes();
+    let special = || {
+        core.encoder
+            .special_tokens()
+            .id(std::str::from_utf8(bytes).ok()?)
+    };
+    let id = core.encoder.vocabulary().token(bytes).or_else(special);
+    id.ok_or_else(|| UnknownTokenError::new_err((token.clone().unbind(),)))
+}
+
+/// The bytes of a token.
+pub(super) fn bytes<'py>(
+    core: &CoreBpe,
+    py: Python<'py>,
+    token: TokenId,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = core.encoder.token_bytes(token);
+    bytes
+        .map(|bytes| PyBytes::new(py, bytes))
+        .ok_or_else(|| UnknownTokenError::new_err(token.to_string()))
+}
+
+/// The first of the `tokens` in a text, and how many characters come before it.
+pub(super) fn special<'c>(
+    core: &'c CoreBpe,
+    text: &Bound<'_, PyAny>,
+    tokens: &Allowed,
+) -> PyResult<Option<(&'c str, usize)>> {
+    let (py, text) = (text.py(), self::text(text)?);
+    Ok(detached(py, text.len(), || {
+        let found = core.encoder.special_tokens().find(&text, 0, tokens)?;
+        Some((found.text, text[..found.start].chars().count()))
+    }))
+}
+
+/// The bytes of all mergeable tokens, sorted.
+pub(super) fn sorted<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    let vocabulary = core.encoder.vocabulary();
+    let sorted = vocabulary
+        .sorted_by_bytes()
+        .iter()
+        .filter_map(|&id| vocabulary.bytes(id));
+    let tokens: Vec<_> = sorted.map(|token| PyBytes::new(py, token)).collect();
+    PyList::new(py, tokens)
+}
+
+/// The mergeable tokens with their ranks, in rank order.
+pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let ranks = PyDict::new(py);
+    let vocabulary = core.encoder.vocabulary();
+    for &id in vocabulary.ids() {
+        let token = vocabulary.bytes(id).unwrap_or_default();
+        ranks.set_item(PyBytes::new(py, token), id)?;
+    }
+    Ok(ranks)
+}
+
+/// The two parts of each merged token, in rank order.
+pub(super) fn merges(core: &CoreBpe, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
+    let merges = py.detach(|| core.encoder.vocabulary().merges())?;
+    Ok(merges
+        .into_iter()
+        .map(|(_, Pair { left, right })| (left, right))
+        .collect())
+}

@@ -1,0 +1,138 @@
+//! One text or one piece → ids.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::core_bpe::CoreBpe;
+use super::run::run;
+use super::text::text;
+use crate::checkpoint;
+use crate::encode::special::Policy;
+use crate::error::EncodeError;
+use crate::token::TokenId;
+
+pub(super) fn list<'py>(
+    core: &CoreBpe,
+    text: &Bound<'py, PyAny>,
+    policy: &Policy,
+) -> PyResult<Bound<'py, PyList>> {
+    let ids = ids(core, text, policy)?;
+    core.interned.list(text.py(), &ids)
+}
+
+pub(super) fn array<'py>(
+    core: &CoreBpe,
+    text: &Bound<'py, PyAny>,
+    policy: &Policy,
+) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
+    let mut ids = ids(core, text, policy)?;
+    // It may live long; giving back what it does not need copies nothing.
+    ids.shrink_to_fit();
+    Ok(ids.into_pyarray(text.py()))
+}
+
+fn ids(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<TokenId>> {
+    let (py, text) = (text.py(), self::text(text)?);
+    run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+        let mut ids = Vec::new();
+        let special_tokens = core.encoder.special_tokens();
+        special_tokens.refuse(&text, &policy.disallowed)?;
+        core.encoder
+            .encode(&text, &policy.allowed, &mut ids, checkpoint)?;
+        Ok(ids)
+    })
+}
+
+pub(super) fn count(core: &CoreBpe, text: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let (py, text) = (text.py(), self::text(text)?);
+    run(py, text.len(), |checkpoint| {
+        core.encoder.count(&text, checkpoint)
+    })
+}
+
+pub(super) fn with_unstable(
+    core: &CoreBpe,
+    text: &Bound<'_, PyAny>,
+    policy: &Policy,
+) -> PyResult<(Vec<TokenId>, Vec<Vec<TokenId>>)> {
+    let (py, text) = (text.py(), self::text(text)?);
+    let (stable, completions) = run(py, usize::MAX, |checkpoint| {
+        let special_tokens = core.encoder.special_tokens();
+        special_tokens.refuse(&text, &policy.disallowed)?;
+        core.encoder
+            .encode_with_unstable(&text, &policy.allowed, checkpoint)
+    })?;
+    Ok((stable, HashSet::into_iter(completions).collect()))
+}
+
+/// The bytes of a contiguous buffer: those of `bytes` where they are; others are copied, for they might change while
+/// other threads run.
+pub(super) fn buffer<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(Cow::Borrowed(bytes.as_bytes()));
+    }
+    let buffer = PyBuffer::<u8>::get(data).ok();
+    if let Some(buffer) = buffer.filter(|buffer| buffer.is_c_contiguous()) {
+        return buffer.to_vec(data.py()).map(Cow::Owned);
+    }
+    Err(PyTypeError::new_err(format!(
+        "expected bytes or a contiguous buffer of them, such as a bytearray, an mmap or an array of uint8, got {}; \
+         of an array with gaps, pass a copy",
+        data.get_type().qualname()?
+    )))
+}
+
+/// The ids of bytes that need not be UTF-8.
+pub(super) fn bytes<'py>(
+    core: &CoreBpe,
+    py: Python<'py>,
+    data: &[u8],
+) -> PyResult<Bound<'py, PyList>> {
+    let ids = run(py, data.len(), |checkpoint| -> Result<_, EncodeError> {
+        let mut ids = Vec::new();
+        core.encoder.encode_bytes(data, &mut ids, checkpoint)?;
+        Ok(ids)
+    })?;
+    core.interned.list(py, &ids)
+}
+
+/// The ids of pieces that are not to be split.
+pub(super) fn pieces<'py>(
+    core: &CoreBpe,
+    py: Python<'py>,
+    pieces: &[impl AsRef<[u8]> + Sync],
+) -> PyResult<Bound<'py, PyList>> {
+    let size = pieces.iter().map(|piece| piece.as_ref().len()).sum();
+    let ids = run(py, size, |checkpoint| -> Result<_, EncodeError> {
+        let mut ids = Vec::new();
+        for piece in pieces {
+            core.encoder
+                .encode_piece(piece.as_ref(), &mut ids, checkpoint)?;
+        }
+        Ok(ids)
+    })?;
+    core.interned.list(py, &ids)
+}
+
+/// The pieces of a text.
+pub(super) fn split<'py>(core: &CoreBpe, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    let (py, text) = (text.py(), self::text(text)?);
+    let pieces = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+        let mut all = Vec::new();
+        let mut chunk = Vec::new();
+        let mut pieces = core.encoder.splitter().pieces(&text);
+        while pieces.next_chunk(&mut chunk)? {
+            checkpoint::pass(checkpoint)?;
+            all.append(&mut chunk);
+        }
+        Ok(all)
+    })?;
+    let pieces = pieces.into_iter();
+    PyList::new(py, pieces.map(|piece| PyString::new(py, &text[piece])))
+}
