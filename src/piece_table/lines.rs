@@ -102,6 +102,8 @@ pub(super) struct Lines {
     all: Vec<Line>,
     /// Shifts a mixed key down to the number of a pair of lines.
     shift: u32,
+    /// How many key numbers of each width are taken.
+    filled: [usize; 2],
     /// Which place of a full line goes next.
     turn: usize,
 }
@@ -121,6 +123,7 @@ impl Lines {
         Self {
             all: lines,
             shift: 64 - lines_log2,
+            filled: [0; 2],
             turn: 0,
         }
     }
@@ -161,9 +164,11 @@ impl Lines {
         Some(answer)
     }
 
-    /// Remembers the ids of the piece that belongs at `spot`; false if they do not fit. Doubles the lines rather than
-    /// give up an entry, as long as there are fewer than two to the power of `most_log2`.
+    /// Remembers the ids of the piece that belongs at `spot`; false if they do not fit. When three quarters of the lines
+    /// are taken they are doubled, as long as there are fewer than two to the power of `most_log2`; after that entries
+    /// are given up.
     pub(super) fn insert(&mut self, spot: Spot, ids: &[TokenId], most_log2: u32) -> bool {
+        let wide = spot.numbers() - 1;
         if spot.line < 2
             || !(1..=2 * spot.numbers()).contains(&ids.len())
             || ids.iter().any(|&id| id >= ABSENT)
@@ -172,27 +177,43 @@ impl Lines {
         }
         let mut answer = [ABSENT; MOST_IDS];
         answer[..ids.len()].copy_from_slice(ids);
-        self.place(spot, answer, most_log2);
+        let spot = if self.filled[wide] > 3 << self.lines_log2()
+            && self.lines_log2() < most_log2.min(MOST_LOG2)
+        {
+            self.double();
+            self.view().spot(spot.key, wide == 1)
+        } else {
+            spot
+        };
+        if !self.add(spot, &answer) {
+            let at = self.next_turn(spot.numbers());
+            self.put(spot, at, &answer);
+        }
         true
     }
 
-    fn place(&mut self, spot: Spot, answer: Answer, most_log2: u32) {
+    /// Remembers an answer if there is room for it.
+    pub(super) fn add(&mut self, spot: Spot, answer: &Answer) -> bool {
+        if spot.line < 2 {
+            return false;
+        }
         let numbers = spot.numbers();
-        let empty = [spot, spot.next()].into_iter().find_map(|spot| {
-            let keys = &self.all[spot.line as usize].keys;
-            let at = (0..4).step_by(numbers).find(|&at| keys[at] == 0)?;
-            Some((spot.line, at))
-        });
-        let (line, at) = match empty {
-            Some(place) => place,
-            None if self.lines_log2() < most_log2.min(MOST_LOG2) => {
-                self.double();
-                let spot = self.view().spot(spot.key, numbers == 2);
-                return self.place(spot, answer, most_log2);
+        for spot in [spot, spot.next()] {
+            let Some(line) = self.all.get(spot.line as usize) else {
+                return false;
+            };
+            if let Some(at) = (0..4).step_by(numbers).find(|&at| line.keys[at] == 0) {
+                self.filled[numbers - 1] += numbers;
+                self.put(spot, at, answer);
+                return true;
             }
-            None => (spot.line, self.next_turn(numbers)),
-        };
-        let line = &mut self.all[line as usize];
+        }
+        false
+    }
+
+    fn put(&mut self, spot: Spot, at: usize, answer: &Answer) {
+        let numbers = spot.numbers();
+        let line = &mut self.all[spot.line as usize];
         line.keys[at..at + numbers].copy_from_slice(&spot.key[..numbers]);
         line.answers[2 * at..2 * (at + numbers)].copy_from_slice(&answer[..2 * numbers]);
     }
@@ -213,7 +234,8 @@ impl Lines {
                     let mut answer = [ABSENT; MOST_IDS];
                     let words = if wide { 4 } else { 2 };
                     answer[..words].copy_from_slice(&line.answers[2 * at..2 * at + words]);
-                    larger.place(larger.view().spot([first, second], wide), answer, 0);
+                    let spot = larger.view().spot([first, second], wide);
+                    larger.add(spot, &answer);
                 }
             }
         }

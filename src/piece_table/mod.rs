@@ -22,7 +22,7 @@ mod long;
 mod prefetch;
 
 use key::LONGEST_WHOLE;
-use lines::Lines;
+use lines::{ABSENT, Lines};
 pub(crate) use lines::{Answer, Line, MOST_IDS, Spot, View, count};
 use long::LongPieces;
 
@@ -34,6 +34,9 @@ pub(crate) const LONGEST: usize = 256;
 
 /// What a table takes at most if nobody says otherwise, in bytes.
 pub(crate) const USUAL_LIMIT: usize = 64 << 20;
+
+/// Tokens that are looked up at once.
+const SEEDS: usize = 64;
 
 /// The tables by length.
 #[derive(Debug)]
@@ -61,14 +64,31 @@ impl PieceTable {
             long: LongPieces::default(),
             limit,
         };
-        for (token, id) in vocabulary.tokens() {
+        table.seed(vocabulary);
+        table
+    }
+
+    /// Adds the tokens of `vocabulary`, lower ids first, as far as there is room.
+    fn seed(&mut self, vocabulary: &Vocabulary) {
+        let mut tokens = vocabulary.tokens().filter(|(token, id)| {
             // The key of anything but UTF-8 might be that of another piece.
-            if token.len() <= LONGEST_WHOLE && !token.contains(&0xFF) {
-                let spot = table.view().find(token, 0, token.len());
-                table.lines.insert(spot, &[id], most);
+            token.len() <= LONGEST_WHOLE && *id < ABSENT && !token.contains(&0xFF)
+        });
+        let mut batch = Vec::with_capacity(SEEDS);
+        loop {
+            let view = self.view();
+            batch.extend(tokens.by_ref().take(SEEDS).map(|(token, id)| {
+                let spot = view.find(token, 0, token.len());
+                view.prefetch(&spot);
+                (spot, id)
+            }));
+            if batch.is_empty() {
+                break;
+            }
+            for (spot, id) in batch.drain(..) {
+                self.lines.add(spot, &[id, ABSENT, ABSENT, ABSENT]);
             }
         }
-        table
     }
 
     /// How many bytes it takes.
