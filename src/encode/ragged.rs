@@ -6,14 +6,15 @@
 //! gather    these lists into one, again by all threads: so they share the page faults and the copying, too
 //! ```
 //!
-//! With one thread there is one share, and nothing to gather.
+//! With one thread there is one share, and nothing to gather. A long text is cut where a piece starts whatever stands
+//! around it, so that several threads can work on it.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Mutex;
 
-use super::special::Policy;
+use super::special::{Allowed, Policy};
 use super::{Encoder, batch};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::piece_table::PieceTable;
 use crate::token::TokenId;
@@ -110,7 +111,7 @@ impl Encoder {
     /// [`EncodeError`]: that of the first text that fails.
     ///
     /// # Complexity
-    /// As [`encode`](Self::encode) for each text, divided by the threads; memory 4 bytes an id, twice as much until
+    /// As [`encode`](Self::encode) for each text, divided by the threads; memory 4 bytes an id, twice as much while
     /// the shares are gathered.
     pub fn encode_batch(
         &self,
@@ -118,7 +119,8 @@ impl Encoder {
         batch: &Batch,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Shares, EncodeError> {
-        self.in_shares(texts, batch.threads, checkpoint, |table, share| {
+        let allowed = &batch.policy.allowed;
+        self.in_shares(texts, allowed, batch.threads, checkpoint, |table, share| {
             let mut part = Part::default();
             let ids = &mut part.ids;
             for (text, stretch) in share.stretches(texts) {
@@ -127,8 +129,7 @@ impl Encoder {
                     ids.extend_from_slice(&batch.prepend);
                 }
                 let whole = stretch.end == text.len();
-                let (text, allowed) = (&text[stretch], &batch.policy.allowed);
-                self.encode_with(table, text, allowed, ids, checkpoint)?;
+                self.encode_with(table, &text[stretch], allowed, ids, checkpoint)?;
                 if whole {
                     ids.extend_from_slice(&batch.append);
                     part.ends.push(ids.len());
@@ -152,27 +153,42 @@ impl Encoder {
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Shares, EncodeError> {
-        self.in_shares(texts, threads, checkpoint, |table, share| {
-            let mut part = Part::default();
-            for (text, stretch) in share.stretches(texts) {
-                let whole = stretch.end == text.len();
-                part.count += self.count_with(table, &text[stretch], checkpoint)?;
-                if whole {
-                    part.ends.push(part.count);
+        self.in_shares(
+            texts,
+            &Allowed::Nothing,
+            threads,
+            checkpoint,
+            |table, share| {
+                let mut part = Part::default();
+                for (text, stretch) in share.stretches(texts) {
+                    let whole = stretch.end == text.len();
+                    part.count += self.count_with(table, &text[stretch], checkpoint)?;
+                    if whole {
+                        part.ends.push(part.count);
+                    }
                 }
-            }
-            Ok(part)
-        })
+                Ok(part)
+            },
+        )
     }
 
     fn in_shares(
         &self,
         texts: &[impl AsRef<str> + Sync],
+        allowed: &Allowed,
         threads: usize,
         checkpoint: &dyn Checkpoint,
         work: impl Fn(&mut PieceTable, &Share) -> Result<Part, EncodeError> + Sync,
     ) -> Result<Shares, EncodeError> {
-        let shares = plan(texts, threads, |_, _| None);
+        let shares = plan(texts, threads, |text, near| {
+            // Special tokens may lie across a cut; where they are ordinary text, they are cut as that.
+            let whole = *allowed != Allowed::Nothing;
+            if whole {
+                None
+            } else {
+                self.splitter.cut(text, near)
+            }
+        });
         let take = || self.tables.take();
         let give_back = |table| self.tables.give_back(table);
         let work = |table: &mut Box<PieceTable>, share: &Share| work(table, share);
@@ -281,8 +297,8 @@ impl Shares {
     /// The ids in one list.
     ///
     /// # Errors
-    /// [`Interrupted`] if `checkpoint` says so.
-    pub fn into_ids(self, checkpoint: &dyn Checkpoint) -> Result<Vec<TokenId>, Interrupted> {
+    /// [`EncodeError::Interrupted`] if `checkpoint` says so.
+    pub fn into_ids(self, checkpoint: &dyn Checkpoint) -> Result<Vec<TokenId>, EncodeError> {
         self.into_single().or_else(|shares| {
             let mut ids = vec![0; shares.count()];
             shares.gather(&mut ids, checkpoint)?;
@@ -293,7 +309,7 @@ impl Shares {
     /// Stores the ids at the start of `place`.
     ///
     /// # Errors
-    /// [`Interrupted`] if `checkpoint` says so.
+    /// [`EncodeError::Interrupted`] if `checkpoint` says so.
     ///
     /// # Panics
     /// If `place` has less room than [`count`](Self::count).
@@ -301,7 +317,7 @@ impl Shares {
         self,
         place: &mut [T],
         checkpoint: &dyn Checkpoint,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<(), EncodeError> {
         let mut rest = place;
         let mut moves = Vec::with_capacity(self.parts.len());
         for part in self.parts {
@@ -339,16 +355,17 @@ mod tests {
             &["x", &long, "", &long, &long, "y"],
             &[&long[..70_000]; 50],
         ];
-        let never = |_: &str, _: usize| None;
-        let after_word = |text: &str, near: usize| Some(near + text.get(near..)?.find(' ')?);
-        let to_the_end = |text: &str, _: usize| Some(text.len());
-        let cuts: [&dyn Fn(&str, usize) -> Option<usize>; 3] = [&never, &after_word, &to_the_end];
+        let cut_after = |what: &str, text: &str, near: usize| match what {
+            "nothing" => None,
+            "the text" => Some(text.len()),
+            _ => Some(near + text.get(near..)?.find(what)?),
+        };
         for (texts, threads) in batches
             .iter()
             .flat_map(|texts| [1, 2, 3, 100].map(|n| (*texts, n)))
         {
-            for (kind, cut) in cuts.iter().enumerate() {
-                let shares = plan(texts, threads, cut);
+            for what in ["nothing", "the text", " "] {
+                let shares = plan(texts, threads, |text, near| cut_after(what, text, near));
                 let stretches = || shares.iter().flat_map(|share| share.stretches(texts));
                 let joined: String = stretches().map(|(text, part)| &text[part]).collect();
                 assert_eq!(joined, texts.concat());
@@ -356,7 +373,7 @@ mod tests {
                 let ends = stretches().filter(|(text, part)| part.end == text.len());
                 assert_eq!((starts, ends.count()), (texts.len(), texts.len()));
                 assert!(threads > 1 || shares.len() <= 1);
-                if kind == 1 {
+                if what == " " {
                     let most = SHARE_BYTES.end() + 16;
                     let size = |share: &super::Share| {
                         share

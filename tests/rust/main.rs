@@ -7,6 +7,7 @@ mod cuts;
 mod encoders;
 mod golden;
 mod interruption;
+mod ragged;
 mod recognition;
 mod special_tokens;
 mod spellings;
