@@ -182,7 +182,7 @@ def integer_type(dtype: npt.DTypeLike, highest: int) -> np.dtype[Any]:
     import numpy as np
 
     kind = np.dtype(dtype)
-    if not np.issubdtype(kind, np.integer) or np.iinfo(kind).max < highest:
+    if kind.kind not in "iu" or np.iinfo(kind).max < highest:
         message = (
             f"dtype {kind} cannot hold token ids up to {highest}: expected an integer type that can, such as "
             f"{np.min_scalar_type(highest)}"

@@ -6,7 +6,8 @@
 //! gather    these lists into one, again by all threads: so they share the page faults and the copying, too
 //! ```
 //!
-//! With one thread there is one share, and nothing to gather.
+//! With one thread there is one share, and nothing to gather. A long text is cut where a piece starts whatever stands
+//! around it, so that several threads can work on it.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Mutex;
@@ -14,13 +15,13 @@ use std::sync::Mutex;
 use super::pieces::Workspace;
 use super::special::{Allowed, Policy};
 use super::{Encoder, batch};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 
 /// A share has about so many bytes: enough that handing it out costs nothing, few enough that no thread waits long
 /// for the last one.
-const SHARE_BYTES: RangeInclusive<usize> = (1 << 16)..=(1 << 18);
+const SHARE_BYTES: RangeInclusive<usize> = (1 << 16)..=(1 << 17);
 
 /// Shares a thread, if that makes them neither too small nor too large.
 const SHARES: usize = 8;
@@ -110,7 +111,7 @@ impl Encoder {
     /// [`EncodeError`]: that of the first text that fails.
     ///
     /// # Complexity
-    /// As [`encode`](Self::encode) for each text, divided by the threads; memory 4 bytes an id, twice as much until
+    /// As [`encode`](Self::encode) for each text, divided by the threads; memory 4 bytes an id, twice as much while
     /// the shares are gathered.
     pub fn encode_batch(
         &self,
@@ -118,27 +119,31 @@ impl Encoder {
         batch: &Batch,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Shares, EncodeError> {
-        // A cut might fall into a special token.
-        let cut = batch.policy.allowed == Allowed::Nothing;
-        self.in_shares(texts, cut, batch.threads, checkpoint, |workspace, share| {
-            let mut part = Part::default();
-            let ids = &mut part.ids;
-            for (text, stretch) in share.stretches(texts) {
-                if stretch.start == 0 {
-                    self.special_tokens.refuse(text, &batch.policy.disallowed)?;
-                    ids.extend_from_slice(&batch.prepend);
+        let allowed = &batch.policy.allowed;
+        self.in_shares(
+            texts,
+            allowed,
+            batch.threads,
+            checkpoint,
+            |workspace, share| {
+                let mut part = Part::default();
+                let ids = &mut part.ids;
+                for (text, stretch) in share.stretches(texts) {
+                    if stretch.start == 0 {
+                        self.special_tokens.refuse(text, &batch.policy.disallowed)?;
+                        ids.extend_from_slice(&batch.prepend);
+                    }
+                    let whole = stretch.end == text.len();
+                    self.encode_with(workspace, &text[stretch], allowed, ids, checkpoint)?;
+                    if whole {
+                        ids.extend_from_slice(&batch.append);
+                        part.ends.push(ids.len());
+                    }
                 }
-                let whole = stretch.end == text.len();
-                let (text, allowed) = (&text[stretch], &batch.policy.allowed);
-                self.encode_with(workspace, text, allowed, ids, checkpoint)?;
-                if whole {
-                    ids.extend_from_slice(&batch.append);
-                    part.ends.push(ids.len());
-                }
-            }
-            part.count = ids.len();
-            Ok(part)
-        })
+                part.count = ids.len();
+                Ok(part)
+            },
+        )
     }
 
     /// How many ids each of the `texts` becomes, special tokens being ordinary text, as `offsets` of ids not kept.
@@ -154,29 +159,37 @@ impl Encoder {
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Shares, EncodeError> {
-        self.in_shares(texts, true, threads, checkpoint, |workspace, share| {
-            let mut part = Part::default();
-            for (text, stretch) in share.stretches(texts) {
-                let whole = stretch.end == text.len();
-                part.count += self.count_with(workspace, &text[stretch], checkpoint)?;
-                if whole {
-                    part.ends.push(part.count);
+        self.in_shares(
+            texts,
+            &Allowed::Nothing,
+            threads,
+            checkpoint,
+            |workspace, share| {
+                let mut part = Part::default();
+                for (text, stretch) in share.stretches(texts) {
+                    let whole = stretch.end == text.len();
+                    part.count += self.count_with(workspace, &text[stretch], checkpoint)?;
+                    if whole {
+                        part.ends.push(part.count);
+                    }
                 }
-            }
-            Ok(part)
-        })
+                Ok(part)
+            },
+        )
     }
 
     fn in_shares(
         &self,
         texts: &[impl AsRef<str> + Sync],
-        cut: bool,
+        allowed: &Allowed,
         threads: usize,
         checkpoint: &dyn Checkpoint,
         work: impl Fn(&mut Workspace, &Share) -> Result<Part, EncodeError> + Sync,
     ) -> Result<Shares, EncodeError> {
         let shares = plan(texts, threads, |text, near| {
-            cut.then(|| self.splitter.cut(text, near)).flatten()
+            // A special token that is to be found may lie across a cut.
+            let ordinary = *allowed == Allowed::Nothing;
+            ordinary.then(|| self.splitter.cut(text, near)).flatten()
         });
         let take = || self.idle.take(&self.vocabulary);
         let give_back = |workspace| self.idle.give_back(workspace);
@@ -216,7 +229,8 @@ fn plan(
     // A text costs something even if it is empty.
     const TEXT: usize = 32;
     let size: usize = texts.iter().map(|text| text.as_ref().len() + TEXT).sum();
-    let wanted = (size / (threads.max(1) * SHARES)).clamp(*SHARE_BYTES.start(), *SHARE_BYTES.end());
+    let wanted = (size / threads.max(1).saturating_mul(SHARES))
+        .clamp(*SHARE_BYTES.start(), *SHARE_BYTES.end());
     let wanted = if threads <= 1 { usize::MAX } else { wanted };
 
     let mut shares = Vec::new();
@@ -224,24 +238,28 @@ fn plan(
     for (number, text) in texts.iter().enumerate() {
         let text = text.as_ref();
         let mut start = 0;
-        while text.len() - start > room
-            && let Some(end) = cut(text, start + room).filter(|&end| end < text.len())
-        {
-            shares.push(Share {
-                first,
-                from,
-                last: number,
-                to: end,
-            });
-            (first, from, room, start) = (number, end, wanted, end);
+        let mut near = room;
+        while near < text.len() {
+            if let Some(to) = cut(text, near).filter(|&cut| cut < text.len()) {
+                let last = number;
+                shares.push(Share {
+                    first,
+                    from,
+                    last,
+                    to,
+                });
+                (first, from, room, start) = (number, to, wanted, to);
+            }
+            near = start.max(near).saturating_add(wanted);
         }
         room = room.saturating_sub(text.len() - start + TEXT);
         if room == 0 || number + 1 == texts.len() {
+            let (last, to) = (number, text.len());
             shares.push(Share {
                 first,
                 from,
-                last: number,
-                to: text.len(),
+                last,
+                to,
             });
             (first, from, room) = (number + 1, 0, wanted);
         }
@@ -286,8 +304,8 @@ impl Shares {
     /// The ids in one list.
     ///
     /// # Errors
-    /// [`Interrupted`] if `checkpoint` says so.
-    pub fn into_ids(self, checkpoint: &dyn Checkpoint) -> Result<Vec<TokenId>, Interrupted> {
+    /// [`EncodeError::Interrupted`] if `checkpoint` says so.
+    pub fn into_ids(self, checkpoint: &dyn Checkpoint) -> Result<Vec<TokenId>, EncodeError> {
         self.into_single().or_else(|shares| {
             let mut ids = vec![0; shares.count()];
             shares.gather(&mut ids, checkpoint)?;
@@ -298,7 +316,7 @@ impl Shares {
     /// Stores the ids at the start of `place`.
     ///
     /// # Errors
-    /// [`Interrupted`] if `checkpoint` says so.
+    /// [`EncodeError::Interrupted`] if `checkpoint` says so.
     ///
     /// # Panics
     /// If `place` has less room than [`count`](Self::count).
@@ -306,7 +324,7 @@ impl Shares {
         self,
         place: &mut [T],
         checkpoint: &dyn Checkpoint,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<(), EncodeError> {
         let mut rest = place;
         let mut moves = Vec::with_capacity(self.parts.len());
         for part in self.parts {
@@ -332,9 +350,7 @@ impl Shares {
 mod tests {
     use super::{SHARE_BYTES, plan};
 
-    type Cut<'a> = &'a dyn Fn(&str, usize) -> Option<usize>;
-
-    /// Shares are all of the texts in order, whether or not texts may be cut, and not far from the size wanted.
+    /// Shares are all of the texts in order, whether or not texts may be cut, and of about the size wanted if they may.
     #[test]
     fn shares_are_all_of_the_texts() {
         let long = "some words ".repeat(100_000);
@@ -346,16 +362,19 @@ mod tests {
             &["x", &long, "", &long, &long, "y"],
             &[&long[..70_000]; 50],
         ];
-        let never = |_: &str, _: usize| None;
-        let after_word = |text: &str, near: usize| Some(near + text.get(near..)?.find(' ')?);
-        let to_the_end = |text: &str, _: usize| Some(text.len());
-        let cuts: [Cut; 3] = [&never, &after_word, &to_the_end];
+        let cut_after = |what: &str, text: &str, near: usize| match what {
+            "nothing" => None,
+            "the text" => Some(text.len()),
+            // Now and then there is no place.
+            _ if near.is_multiple_of(7) => None,
+            _ => Some(near + text.get(near..)?.find(what)?),
+        };
         for (texts, threads) in batches
             .iter()
             .flat_map(|texts| [1, 2, 3, 100].map(|n| (*texts, n)))
         {
-            for (kind, cut) in cuts.iter().enumerate() {
-                let shares = plan(texts, threads, cut);
+            for what in ["nothing", "the text", " "] {
+                let shares = plan(texts, threads, |text, near| cut_after(what, text, near));
                 let stretches = || shares.iter().flat_map(|share| share.stretches(texts));
                 let joined: String = stretches().map(|(text, part)| &text[part]).collect();
                 assert_eq!(joined, texts.concat());
@@ -363,8 +382,8 @@ mod tests {
                 let ends = stretches().filter(|(text, part)| part.end == text.len());
                 assert_eq!((starts, ends.count()), (texts.len(), texts.len()));
                 assert!(threads > 1 || shares.len() <= 1);
-                if kind == 1 {
-                    let most = SHARE_BYTES.end() + 16;
+                if what == " " {
+                    let most = 4 * SHARE_BYTES.end();
                     let size = |share: &super::Share| {
                         share
                             .stretches(texts)

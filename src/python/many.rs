@@ -144,9 +144,7 @@ fn gathered<T: Integer + Element>(py: Python<'_>, shares: Shares) -> PyResult<Bo
     let mut writer = array.try_readwrite()?;
     let place = writer.as_slice_mut()?;
     let size = size_of_val(place);
-    run(py, size, |checkpoint| {
-        shares.gather(place, checkpoint).map_err(EncodeError::from)
-    })?;
+    run(py, size, |checkpoint| shares.gather(place, checkpoint))?;
     drop(writer);
     Ok(array.into_any())
 }

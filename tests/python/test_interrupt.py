@@ -97,6 +97,31 @@ WORK = {
             text = WORDS * 1_000
             return lambda: encoding.encode_batch([text] * (300 * size), num_threads=2)
         """,
+    "encode_batch_to_numpy": """
+        def prepare(size):
+            text = WORDS * 1_000
+            return lambda: encoding.encode_batch_to_numpy([text] * (500 * size), num_threads=2)
+        """,
+    "encode_ordinary_to_numpy, two threads": """
+        def prepare(size):
+            text = WORDS * (500_000 * size)
+            return lambda: encoding.encode_ordinary_to_numpy(text, num_threads=2)
+        """,
+    "count": """
+        def prepare(size):
+            text = WORDS * (300_000 * size)
+            return lambda: encoding.count(text)
+        """,
+    "count_batch": """
+        def prepare(size):
+            text = WORDS * 1_000
+            return lambda: encoding.count_batch([text] * (500 * size), num_threads=2)
+        """,
+    "encode_bytes": """
+        def prepare(size):
+            data = bytearray((WORDS * (size * 100_000)).encode())
+            return lambda: encoding.encode_bytes(data)
+        """,
     "encode_ordinary_batch, two long texts": """
         def prepare(size):
             text = WORDS * (50_000 * size)

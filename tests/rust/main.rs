@@ -9,6 +9,7 @@ mod encoders;
 mod golden;
 mod interruption;
 mod long_pieces;
+mod ragged;
 mod recognition;
 mod special_tokens;
 mod spellings;

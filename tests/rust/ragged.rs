@@ -1,0 +1,130 @@
+//! Batches in shares: the ids of each text by itself, whatever the number of threads, and where texts are cut.
+
+use std::error::Error;
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::ragged::Batch;
+use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
+use bytemill::error::EncodeError;
+use bytemill::split::Splitter;
+use bytemill::token::TokenId;
+
+use crate::support::{O200K, TestResult};
+
+fn encoder(pattern: &str) -> Result<Encoder, Box<dyn Error>> {
+    Ok(Encoder::new(
+        Builtin::O200k.vocabulary()?,
+        SpecialTokens::new(vec![("<|x|>".to_owned(), 200_010)])?,
+        Splitter::new(pattern)?,
+    ))
+}
+
+/// Short texts, empty ones, and some that several threads share.
+fn texts() -> Vec<String> {
+    let words = "It's 12 words, he'd say;\n\n  中文 and e\u{301}t\u{e9}s <|x|> 3rd…  ";
+    let mut texts = vec![
+        String::new(),
+        words.repeat(9_000),
+        String::new(),
+        "a".repeat(300_000),
+    ];
+    texts.extend((0..3_000).map(|number| words[..number % 24].to_owned()));
+    texts.push(words.repeat(20_000));
+    texts
+}
+
+#[test]
+fn shares_together_are_the_texts_one_by_one() -> TestResult {
+    let encoder = encoder(O200K)?;
+    let texts = texts();
+    for allowed in [Allowed::Nothing, Allowed::All] {
+        let mut expected: Vec<TokenId> = Vec::new();
+        let mut offsets = vec![0];
+        for text in &texts {
+            expected.push(7);
+            encoder.encode(text, &allowed, &mut expected, &RunToEnd)?;
+            expected.extend([8, 9]);
+            offsets.push(expected.len());
+        }
+        let policy = Policy {
+            allowed,
+            disallowed: Allowed::Nothing,
+        };
+        for threads in [0, 1, 2, 3, 8] {
+            let batch = Batch {
+                prepend: vec![7],
+                append: vec![8, 9],
+                ..Batch::new(policy.clone(), threads)
+            };
+            let shares = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
+            assert_eq!(shares.count(), expected.len());
+            assert_eq!(shares.offsets(), offsets);
+            assert!(shares.into_ids(&RunToEnd)? == expected, "{threads} threads");
+
+            let mut wide = vec![-1_i64; expected.len()];
+            let shares = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
+            shares.gather(&mut wide, &RunToEnd)?;
+            assert!(
+                wide.iter()
+                    .copied()
+                    .eq(expected.iter().map(|&id| i64::from(id)))
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn counts_are_the_numbers_of_ids() -> TestResult {
+    // Native, general: the latter is never cut.
+    for pattern in [O200K, r"[a-z]+|[^a-z]+"] {
+        let encoder = encoder(pattern)?;
+        let texts = texts();
+        let mut offsets = vec![0];
+        for text in &texts {
+            let mut ids = Vec::new();
+            encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+            assert_eq!(encoder.count(text, &RunToEnd)?, ids.len());
+            offsets.push(offsets[offsets.len() - 1] + ids.len());
+        }
+        for threads in [1, 2, 5] {
+            let counts = encoder.count_batch(&texts, threads, &RunToEnd)?;
+            assert_eq!(counts.offsets(), offsets);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_texts_give_no_ids() -> TestResult {
+    let none: [&str; 0] = [];
+    for threads in [1, 4] {
+        let batch = Batch::new(Policy::ORDINARY, threads);
+        let shares = encoder(O200K)?.encode_batch(&none, &batch, &RunToEnd)?;
+        assert_eq!((shares.count(), shares.offsets()), (0, vec![0]));
+        assert!(shares.into_ids(&RunToEnd)?.is_empty());
+    }
+    Ok(())
+}
+
+#[test]
+fn the_first_text_with_a_disallowed_token_is_the_error() -> TestResult {
+    let encoder = encoder(O200K)?;
+    let mut texts = vec!["some words ".repeat(100); 3_000];
+    texts[1_999] = format!("{}é<|x|>", texts[1_999]);
+    texts[2_000] = "<|x|>".to_owned();
+    let policy = Policy {
+        allowed: Allowed::All,
+        disallowed: Allowed::All,
+    };
+    for threads in [1, 2, 8] {
+        let outcome = encoder.encode_batch(&texts, &Batch::new(policy.clone(), threads), &RunToEnd);
+        let Err(EncodeError::Disallowed { token, start }) = outcome else {
+            return Err(format!("no error with {threads} threads").into());
+        };
+        assert_eq!((token.as_str(), start), ("<|x|>", 1_101));
+    }
+    Ok(())
+}
