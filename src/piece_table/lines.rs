@@ -164,9 +164,9 @@ impl Lines {
         Some(answer)
     }
 
-    /// Remembers the ids of the piece that belongs at `spot`; false if they do not fit. When three quarters of the lines
-    /// are taken they are doubled, as long as there are fewer than two to the power of `most_log2`; after that entries
-    /// are given up.
+    /// Remembers the ids of the piece that belongs at `spot`; false if they do not fit or there is no room nearby. When
+    /// more than half of the lines are taken they are doubled, as long as there are fewer than two to the power of
+    /// `most_log2`; from then on entries are given up.
     pub(super) fn insert(&mut self, spot: Spot, ids: &[TokenId], most_log2: u32) -> bool {
         let wide = spot.numbers() - 1;
         if spot.line < 2
@@ -177,19 +177,18 @@ impl Lines {
         }
         let mut answer = [ABSENT; MOST_IDS];
         answer[..ids.len()].copy_from_slice(ids);
-        let spot = if self.filled[wide] > 3 << self.lines_log2()
-            && self.lines_log2() < most_log2.min(MOST_LOG2)
-        {
+        let well_filled = self.filled[wide] > 2 << self.lines_log2();
+        if well_filled && self.lines_log2() < most_log2.min(MOST_LOG2) {
             self.double();
-            self.view().spot(spot.key, wide == 1)
-        } else {
-            spot
-        };
-        if !self.add(spot, &answer) {
+            let spot = self.view().spot(spot.key, wide == 1);
+            return self.add(spot, &answer);
+        }
+        let added = self.add(spot, &answer);
+        if !added && well_filled {
             let at = self.next_turn(spot.numbers());
             self.put(spot, at, &answer);
         }
-        true
+        added || well_filled
     }
 
     /// Remembers an answer if there is room for it.

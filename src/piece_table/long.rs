@@ -3,37 +3,41 @@
 use super::prefetch::prefetch;
 use crate::token::TokenId;
 
+/// One cache line of slots.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Bucket([u64; 8]);
+
 /// Pieces by hash. Grows with what is kept and is emptied when full.
 #[derive(Debug, Default)]
 pub(super) struct LongPieces {
     /// The upper half of a piece's hash and where its record starts, plus one; 0 is empty.
-    slots: Vec<u64>,
+    buckets: Vec<Bucket>,
     filled: usize,
     /// Records: how many ids and bytes there are, the ids, the bytes in little-endian numbers.
     records: Vec<u32>,
 }
 
-const FEWEST_SLOTS: usize = 1 << 10;
+const FEWEST_BUCKETS: usize = 1 << 7;
 const LENGTH_BITS: u32 = 16;
 
 impl LongPieces {
     /// How many bytes it takes.
     pub(super) fn memory(&self) -> usize {
-        8 * self.slots.capacity() + 4 * self.records.capacity()
+        size_of::<Bucket>() * self.buckets.capacity() + 4 * self.records.capacity()
     }
 
-    /// The two slots that may hold a piece: neighbours.
+    /// The bucket that may hold a piece.
     #[inline]
-    fn slots_of(&self, hash: u64) -> [usize; 2] {
-        let slot = (hash >> 32) as usize & self.slots.len().wrapping_sub(1);
-        [slot, slot ^ 1]
+    fn bucket_of(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & self.buckets.len().wrapping_sub(1)
     }
 
-    /// Asks for the slots of a hash to be brought near.
+    /// Asks for the bucket of a hash to be brought near.
     #[inline]
-    pub(super) fn prefetch_slots(&self, hash: u64) {
-        if let Some(slot) = self.slots.get(self.slots_of(hash)[0]) {
-            prefetch(slot);
+    pub(super) fn prefetch_bucket(&self, hash: u64) {
+        if let Some(bucket) = self.buckets.get(self.bucket_of(hash)) {
+            prefetch(bucket);
         }
     }
 
@@ -49,11 +53,10 @@ impl LongPieces {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
     fn find(&self, hash: u64) -> Option<usize> {
-        self.slots_of(hash).into_iter().find_map(|slot| {
-            let &slot = self.slots.get(slot)?;
-            let same = slot >> 32 == hash >> 32 && slot != 0;
-            same.then(|| (slot as u32).wrapping_sub(1) as usize)
-        })
+        let bucket = self.buckets.get(self.bucket_of(hash))?;
+        let same = |slot: &&u64| **slot >> 32 == hash >> 32 && **slot != 0;
+        let &slot = bucket.0.iter().find(same)?;
+        Some((slot as u32).wrapping_sub(1) as usize)
     }
 
     /// The ids of a piece, whose hash is `hash`.
@@ -82,17 +85,21 @@ impl LongPieces {
         let (Ok(length), Ok(count)) = (u16::try_from(piece.len()), u16::try_from(ids.len())) else {
             return;
         };
+        let memory = |buckets: usize, words: usize| size_of::<Bucket>() * buckets + 8 * words;
         // Vectors double: at most this many bytes are reserved then.
-        if 8 * (self.records.len() + words) + 8 * self.slots.len() > most {
+        if memory(self.buckets.len(), self.records.len() + words) > most {
             *self = Self::default();
         }
-        if 2 * self.filled >= self.slots.len() {
-            let larger = (2 * self.slots.len()).max(FEWEST_SLOTS);
-            if 8 * larger + 8 * self.records.len() <= most || self.slots.is_empty() {
-                let slots = std::mem::replace(&mut self.slots, vec![0; larger]);
+        if self.filled >= 4 * self.buckets.len() {
+            let larger = (2 * self.buckets.len()).max(FEWEST_BUCKETS);
+            if memory(larger, self.records.len()) <= most || self.buckets.is_empty() {
+                let empty = vec![Bucket::default(); larger];
+                let before = std::mem::replace(&mut self.buckets, empty);
                 self.filled = 0;
-                for slot in slots.into_iter().filter(|&slot| slot != 0) {
-                    self.place(slot);
+                for slot in before.iter().flat_map(|bucket| bucket.0) {
+                    if slot != 0 {
+                        self.place(slot);
+                    }
                 }
             }
         }
@@ -111,16 +118,18 @@ impl LongPieces {
         self.place((hash >> 32 << 32) | u64::from(start));
     }
 
-    /// Puts an entry into one of its slots, over another if both are taken.
+    /// Puts an entry into its bucket, over another if that is full.
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
     fn place(&mut self, entry: u64) {
-        let [first, second] = self.slots_of(entry);
-        let slot = if self.slots[first] != 0 && self.slots[second] == 0 {
-            second
-        } else {
-            first
-        };
-        self.filled += usize::from(self.slots[slot] == 0);
-        self.slots[slot] = entry;
+        let bucket = self.bucket_of(entry);
+        let start = (entry as u32) as usize;
+        let slots = &mut self.buckets[bucket].0;
+        let empty = slots.iter_mut().find(|slot| **slot == 0);
+        self.filled += usize::from(empty.is_some());
+        match empty {
+            Some(slot) => *slot = entry,
+            None => slots[start % 8] = entry,
+        }
     }
 }
 

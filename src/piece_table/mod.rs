@@ -106,7 +106,7 @@ impl PieceTable {
     #[inline]
     pub(crate) fn find_long(&self, piece: &[u8]) -> u64 {
         let hash = key::hash(piece);
-        self.long.prefetch_slots(hash);
+        self.long.prefetch_bucket(hash);
         hash
     }
 
