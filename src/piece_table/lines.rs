@@ -165,7 +165,7 @@ impl Lines {
     }
 
     /// Remembers the ids of the piece that belongs at `spot`; false if they do not fit or there is no room nearby. When
-    /// more than half of the lines are taken they are doubled, as long as there are fewer than two to the power of
+    /// about half of the places are taken the lines are doubled, as long as there are fewer than two to the power of
     /// `most_log2`; from then on entries are given up.
     pub(super) fn insert(&mut self, spot: Spot, ids: &[TokenId], most_log2: u32) -> bool {
         let wide = spot.numbers() - 1;
@@ -177,7 +177,8 @@ impl Lines {
         }
         let mut answer = [ABSENT; MOST_IDS];
         answer[..ids.len()].copy_from_slice(ids);
-        let well_filled = self.filled[wide] > 2 << self.lines_log2();
+        // Wide lines have fewer places, so that more of them are full at the same filling.
+        let well_filled = 2 * self.filled[wide] > [5, 3][wide] << self.lines_log2();
         if well_filled && self.lines_log2() < most_log2.min(MOST_LOG2) {
             self.double();
             let spot = self.view().spot(spot.key, wide == 1);

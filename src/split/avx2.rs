@@ -58,6 +58,7 @@ fn masks(bytes: &[u8; WINDOW]) -> Masks {
         apostrophe: mask(equal::<b'\''>(low), equal::<b'\''>(high)),
         slash: mask(equal::<b'/'>(low), equal::<b'/'>(high)),
         high: mask(low, high),
+        continuation: mask(range::<0x80, 64>(low), range::<0x80, 64>(high)),
         ..Masks::default()
     }
 }

@@ -5,7 +5,6 @@
 //! looked up one by one.
 
 use super::classify::{Class, class_of_code_point};
-use super::cursor::decode;
 
 /// Bytes in a window.
 pub(super) const WINDOW: usize = 64;
@@ -45,33 +44,53 @@ impl Masks {
         self.blank | self.newline | self.space
     }
 
-    /// Adds the characters beyond ASCII, of which [`high`](Self::high) has the bytes. `text` starts where the window
-    /// does and has [`OVERHANG`] more bytes.
-    pub(super) fn add_high(&mut self, text: &[u8]) {
-        let mut rest = self.high;
-        while rest != 0 {
-            let place = rest.trailing_zeros() as usize;
-            let (class, length) = match text.get(place..).and_then(decode) {
-                Some((code_point, length)) => (class_of_code_point(code_point), length),
-                None => (Class::Other, 1),
+    /// Adds the characters beyond ASCII, of which [`high`](Self::high) has the bytes and
+    /// [`continuation`](Self::continuation) those after the first. `text`, UTF-8, starts where the window does and has
+    /// [`OVERHANG`] more bytes.
+    ///
+    /// The first bytes come from the masks, so that no character waits for the length of the one before.
+    pub(super) fn add_high(&mut self, text: &[u8; WINDOW + OVERHANG]) {
+        let mut classes = [0_u64; 16];
+        let mut firsts = self.high & !self.continuation;
+        while firsts != 0 {
+            let place = firsts.trailing_zeros() as usize;
+            let (code_point, length) = match text.get(place..place + OVERHANG + 1) {
+                Some(&[lead, second, ..]) if lead < 0xE0 => {
+                    (bits(lead, 5) << 6 | bits(second, 6), 2)
+                }
+                Some(&[lead, second, third, _]) if lead < 0xF0 => (
+                    bits(lead, 4) << 12 | bits(second, 6) << 6 | bits(third, 6),
+                    3,
+                ),
+                Some(&[lead, second, third, fourth]) => (
+                    bits(lead, 3) << 18
+                        | bits(second, 6) << 12
+                        | bits(third, 6) << 6
+                        | bits(fourth, 6),
+                    4,
+                ),
+                _ => (0, 1),
             };
-            let bytes = (1_u64 << length) - 1;
-            let mask = match class {
-                Class::Upper => &mut self.upper,
-                Class::Lower => &mut self.lower,
-                Class::Caseless => &mut self.caseless,
-                Class::Mark => &mut self.mark,
-                Class::Number => &mut self.number,
-                Class::Blank => &mut self.blank,
-                Class::Newline => &mut self.newline,
-                Class::Space => &mut self.space,
-                Class::Other => &mut 0,
-            };
-            *mask |= bytes << place;
-            self.continuation |= (bytes - 1) << place;
-            rest &= !(bytes << place);
+            let class = class_of_code_point(code_point);
+            classes[class as usize & 15] |= ((1 << length) - 1) << place;
+            firsts &= firsts - 1;
         }
+        let of = |class: Class| classes[class as usize & 15];
+        self.upper |= of(Class::Upper);
+        self.lower |= of(Class::Lower);
+        self.caseless |= of(Class::Caseless);
+        self.mark |= of(Class::Mark);
+        self.number |= of(Class::Number);
+        self.blank |= of(Class::Blank);
+        self.newline |= of(Class::Newline);
+        self.space |= of(Class::Space);
     }
+}
+
+/// The lowest `count` bits of a byte.
+#[inline]
+fn bits(byte: u8, count: u32) -> u32 {
+    u32::from(byte) & ((1 << count) - 1)
 }
 
 /// The ASCII masks of 64 bytes, in plain code. The other tiers must agree with this one.
@@ -107,8 +126,20 @@ pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
         apostrophe: apostrophe_or_slash & !slash,
         slash,
         high,
+        continuation: continuations(bytes, high),
         ..Masks::default()
     }
+}
+
+/// Of the bytes in `high`, those that continue a character.
+fn continuations(bytes: &[u8; WINDOW], mut high: u64) -> u64 {
+    let mut continuations = 0;
+    while high != 0 {
+        let place = high.trailing_zeros();
+        continuations |= u64::from(bytes[place as usize] < 0xC0) << place;
+        high &= high - 1;
+    }
+    continuations
 }
 
 /// Of the bytes in `candidates`, those that are slashes.

@@ -166,7 +166,10 @@ fn windows(
 ) {
     let most = place.saturating_add(CHUNK_BYTES).min(text.len());
     while *place < most && chunk.len() < CHUNK {
-        let further = match text.get(*place..*place + WINDOW + OVERHANG) {
+        let window = text
+            .get(*place..)
+            .and_then(<[u8]>::first_chunk::<{ WINDOW + OVERHANG }>);
+        let further = match window {
             Some(window) => {
                 let mut masks = window.first_chunk().map(&ascii_masks).unwrap_or_default();
                 if masks.high != 0 {
