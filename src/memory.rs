@@ -1,6 +1,8 @@
-//! Large arrays in huge pages, where the system has them: the `unsafe` of asking for these. Without, all works the same.
+//! Asking the system for huge pages and the processor for memory that is needed soon: the `unsafe` of both. Without,
+//! all works the same.
 //!
-//! With small pages, look-ups in more than some megabytes wait for page tables more than for the array itself (8 MB:
+//! A look-up in a large table waits for memory; the processor looks ahead over a few look-ups only, and not beyond a
+//! branch it cannot foresee. So tables ask for all lines of a batch first. With small pages, look-ups in more than some megabytes wait for page tables more than for the array itself (8 MB:
 //! 1.9 ns a look-up instead of 0.8; 16 MB: 5.2 instead of 2.2), and a fresh array costs a fault for every 4 KB.
 #![allow(unsafe_code)]
 
@@ -31,3 +33,16 @@ fn ask_for_huge_pages(start: usize, bytes: usize) {
 
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: usize, _: usize) {}
+
+/// Asks for the memory of `place` to be brought near.
+#[inline]
+pub(crate) fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction changes nothing and the place is borrowed memory.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}

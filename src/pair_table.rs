@@ -57,6 +57,26 @@ impl PairTable {
         (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
+    /// The table of `merges`.
+    pub(crate) fn of(merges: &[(TokenId, Pair)]) -> Self {
+        /// So many at once, so that one does not wait for the memory of another.
+        const BATCH: usize = 128;
+        let mut table = Self::with_capacity(merges.len());
+        for batch in merges.chunks(BATCH) {
+            for (_, pair) in batch {
+                if let Some(small) = Self::small(pair.left, pair.right)
+                    && let Some(slot) = table.slots.get(table.slot(small))
+                {
+                    memory::prefetch(slot);
+                }
+            }
+            for &(token, pair) in batch {
+                table.insert(pair, token);
+            }
+        }
+        table
+    }
+
     /// Records that `pair` becomes `token`; of two tokens for one pair the lower rank stays.
     pub fn insert(&mut self, pair: Pair, token: TokenId) {
         let Some(small) = Self::small(pair.left, pair.right).filter(|_| token <= LARGEST_TOKEN)

@@ -14,7 +14,9 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
+use std::thread;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -88,7 +90,8 @@ impl Vocabulary {
         byte_tokens: &[TokenId; 256],
         merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
     ) -> Result<Self, VocabularyError> {
-        Self::build(byte_tokens, merges, true)
+        let merges: Vec<_> = merges.collect();
+        Self::build(byte_tokens, &merges, true)
     }
 
     /// As [`from_merges`](Self::from_merges), for merges known to make no token twice and to make each token of its own
@@ -98,7 +101,7 @@ impl Vocabulary {
     /// As [`from_merges`](Self::from_merges), but for tokens made twice.
     pub(crate) fn from_published(
         byte_tokens: &[TokenId; 256],
-        merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
+        merges: &[(TokenId, Pair)],
     ) -> Result<Self, VocabularyError> {
         let mut vocabulary = Self::build(byte_tokens, merges, false)?;
         vocabulary.tokens_merge = true;
@@ -107,9 +110,28 @@ impl Vocabulary {
 
     fn build(
         byte_tokens: &[TokenId; 256],
-        merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
+        merges: &[(TokenId, Pair)],
         check: bool,
     ) -> Result<Self, VocabularyError> {
+        // Half of the time goes into the table of pairs, which needs nothing of the rest.
+        let (pairs, rest) = thread::scope(|scope| {
+            let pairs = thread::Builder::new().spawn_scoped(scope, || PairTable::of(merges));
+            let rest = Self::tokens_of(byte_tokens, merges, check);
+            let pairs = match pairs {
+                Ok(pairs) => pairs.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(_) => PairTable::of(merges),
+            };
+            (pairs, rest)
+        });
+        let (tokens, adjacencies) = rest?;
+        Self::new(tokens, pairs, adjacencies)
+    }
+
+    fn tokens_of(
+        byte_tokens: &[TokenId; 256],
+        merges: &[(TokenId, Pair)],
+        check: bool,
+    ) -> Result<(Tokens, Adjacencies), VocabularyError> {
         let mut tokens = Tokens::with_capacity(256 + merges.len(), 8 * merges.len());
         let mut bytes_by_id: Vec<u8> = (0..=255).collect();
         bytes_by_id.sort_unstable_by_key(|byte| byte_tokens[usize::from(*byte)]);
@@ -127,16 +149,16 @@ impl Vocabulary {
             }
             tokens.push(id, &[byte])?;
         }
-        let mut pairs = PairTable::with_capacity(merges.len());
         let mut adjacencies = Adjacencies::new();
-        for (id, pair) in merges {
+        for &(id, pair) in merges {
             let part = |part| {
                 tokens
                     .range(part)
                     .ok_or(VocabularyError::UnknownPart { id, part })
             };
             let (left, right) = (part(pair.left)?, part(pair.right)?);
-            let made = || [&tokens.arena[left.clone()], &tokens.arena[right.clone()]].concat();
+            let [left_bytes, right_bytes] = [&left, &right].map(|part| &tokens.arena[part.clone()]);
+            let made = || [left_bytes, right_bytes].concat();
             if id == NO_TOKEN {
                 return Err(VocabularyError::IdTooLarge(made()));
             }
@@ -150,16 +172,13 @@ impl Vocabulary {
                     None => VocabularyError::OutOfOrder { id, last },
                 });
             }
-            let (left_bytes, right_bytes) =
-                (&tokens.arena[left.clone()], &tokens.arena[right.clone()]);
             adjacencies.insert((left_bytes, pair.left), (right_bytes, pair.right), id);
             tokens.push_joined(id, left, right)?;
-            pairs.insert(pair, id);
         }
         if check {
             tokens.check_distinct()?;
         }
-        Self::new(tokens, pairs, adjacencies)
+        Ok((tokens, adjacencies))
     }
 
     fn new(
@@ -222,10 +241,17 @@ impl Vocabulary {
         &self.tokens.ids
     }
 
-    /// All tokens with their ids, in the order of these.
-    pub fn tokens(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
-        let ids = self.tokens.ids.iter().enumerate();
-        ids.map(|(index, &id)| (self.tokens.at(index), id))
+    /// All tokens end to end, in the order of ids.
+    pub(crate) fn all_bytes(&self) -> &[u8] {
+        &self.tokens.arena
+    }
+
+    /// Where in [`all_bytes`](Self::all_bytes) each token is, with its id.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
+        let ends = self.tokens.starts.iter().skip(1);
+        let places = self.tokens.starts.iter().zip(ends);
+        let places = places.map(|(&start, &end)| start as usize..end as usize);
+        places.zip(self.tokens.ids.iter().copied())
     }
 
     /// The bytes of token `id`. O(1) for ids without holes before them, else O(log n).

@@ -7,6 +7,7 @@ what a pickle holds.
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -256,13 +257,28 @@ class Encoding(BulkEncoder, Decoder):
         """Tells how many bytes the vocabulary takes with what was learned from the texts so far.
 
         Pieces of texts are remembered with their ids, in tables that outlive the call; there are as many
-        tables as calls ever ran at once, of about 50 MB at most each.
+        tables as calls ever ran at once, each limited as `set_cache_limit` says.
         """
         return self._core_bpe.memory_usage()
 
     def clear_cache(self) -> None:
         """Forgets what was learned from texts, and frees its memory. Ids stay the same."""
         self._core_bpe.clear_cache()
+
+    def set_cache_limit(self, bytes_per_thread: int) -> None:
+        """Sets how much may be remembered of texts, and forgets what was so far. Ids stay the same.
+
+        Args:
+            bytes_per_thread: What each thread that encodes at the same time may use, in bytes; 64 MiB unless
+                set. Some kilobytes are used in any case. Copies of this object share the limit.
+
+        Raises:
+            ValueError: `bytes_per_thread` is negative.
+        """
+        if bytes_per_thread < 0:
+            message = f"expected a number of bytes, 0 or more, got {bytes_per_thread}"
+            raise ValueError(message)
+        self._core_bpe.set_cache_limit(min(bytes_per_thread, sys.maxsize))
 
     def token_byte_values(self) -> list[bytes]:
         """Gives the bytes of all mergeable tokens, sorted."""

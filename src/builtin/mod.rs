@@ -102,7 +102,7 @@ fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
         merges.reserve(table.count);
         merges.extend((segment.first_made..).zip(table.pairs()));
     }
-    Vocabulary::from_published(&byte_tokens, merges.into_iter())
+    Vocabulary::from_published(&byte_tokens, &merges)
 }
 
 /// A merge table as it lies in the library.

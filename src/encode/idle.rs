@@ -48,6 +48,11 @@ impl Idle {
         })
     }
 
+    /// Sets the limit of tables to be made.
+    pub(super) fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
     /// Drops the idle tables.
     pub(super) fn clear(&self) {
         if let Ok(mut idle) = self.idle.try_lock() {

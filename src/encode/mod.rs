@@ -68,13 +68,20 @@ impl Encoder {
     }
 
     /// How many bytes the vocabulary takes, with its rows for decoding, and what was learned from texts so far. A table
-    /// of learned pieces has a fixed limit, about 50 MB; there are as many as calls ever ran at once.
+    /// of learned pieces has a [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
         self.vocabulary.memory() + self.rows.memory() + self.idle.memory()
     }
 
     /// Forgets what was learned from texts and frees its memory.
     pub fn clear_cache(&self) {
+        self.idle.clear();
+    }
+
+    /// Sets how many bytes each table of learned pieces may take, 64 MiB if never set. What was learned so far is
+    /// forgotten. A table takes some kilobytes in any case, and one that calls are using keeps its limit.
+    pub fn set_cache_limit(&self, bytes: usize) {
+        self.idle.set_limit(bytes);
         self.idle.clear();
     }
 

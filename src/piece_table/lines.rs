@@ -12,7 +12,6 @@
 //! of its width, and changes places with another when it is asked for.
 
 use super::key::{self, LONGEST_WHOLE};
-use super::prefetch::prefetch;
 use crate::memory;
 use crate::token::TokenId;
 
@@ -43,7 +42,7 @@ const NO_LINE: Line = Line {
     ..EMPTY
 };
 
-/// Where the answer for a piece of at most 16 bytes is, if there is one.
+/// Where the answer for a piece of at most 16 bytes is, if there is one. By default, nowhere: in line 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spot {
     /// The key as it is compared.
@@ -149,6 +148,9 @@ impl Lines {
     /// The answer for what belongs at `spot` if it is in the next line. It changes places with one in its own then; all
     /// that is in either line belongs to one of the two.
     pub(super) fn promote(&mut self, spot: Spot) -> Option<Answer> {
+        if spot.line < 2 {
+            return None;
+        }
         let numbers = spot.numbers();
         let answer = self.view().get(&spot.next())?;
         let (own, next) = (spot.line as usize, spot.next().line as usize);
@@ -269,11 +271,11 @@ impl View<'_> {
         reason = "shifted down to a line number"
     )]
     pub(super) fn spot(&self, key: [u64; 2], wide: bool) -> Spot {
-        let line = 2 + 2 * (key::mix(key) >> self.shift) as u32 + u32::from(wide);
-        Spot {
-            key,
-            line: if key[0] == 0 { 0 } else { line },
+        if key[0] == 0 {
+            return Spot::default();
         }
+        let line = 2 + 2 * (key::mix(key) >> self.shift) as u32 + u32::from(wide);
+        Spot { key, line }
     }
 
     /// Where a piece of at most 8 bytes is that has too many ids for its own spot.
@@ -285,7 +287,7 @@ impl View<'_> {
     #[inline]
     pub(crate) fn prefetch(&self, spot: &Spot) {
         if let Some(line) = self.lines.get(spot.line as usize) {
-            prefetch(line);
+            memory::prefetch(line);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Longer pieces → their ids: a slot by hash, then one record of ids and bytes.
 
-use super::prefetch::prefetch;
+use crate::memory;
 use crate::token::TokenId;
 
 /// One cache line of slots.
@@ -37,7 +37,7 @@ impl LongPieces {
     #[inline]
     pub(super) fn prefetch_bucket(&self, hash: u64) {
         if let Some(bucket) = self.buckets.get(self.bucket_of(hash)) {
-            prefetch(bucket);
+            memory::prefetch(bucket);
         }
     }
 
@@ -45,7 +45,7 @@ impl LongPieces {
     #[inline]
     pub(super) fn prefetch_record(&self, hash: u64) {
         if let Some(record) = self.find(hash).and_then(|start| self.records.get(start)) {
-            prefetch(record);
+            memory::prefetch(record);
         }
     }
 

@@ -19,7 +19,6 @@ pub(crate) mod avx2;
 mod key;
 mod lines;
 mod long;
-mod prefetch;
 
 use key::LONGEST_WHOLE;
 use lines::{ABSENT, Lines};
@@ -50,9 +49,9 @@ impl PieceTable {
     /// A table that knows the tokens of `vocabulary` and takes at most about `limit` bytes.
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
         let mut counts = [0_usize; 2];
-        for (token, _) in vocabulary.tokens() {
-            if token.len() <= LONGEST_WHOLE {
-                counts[usize::from(token.len() > 8)] += 1;
+        for (place, _) in vocabulary.places() {
+            if place.len() <= LONGEST_WHOLE {
+                counts[usize::from(place.len() > 8)] += 1;
             }
         }
         let most = most_lines_log2(limit);
@@ -70,15 +69,16 @@ impl PieceTable {
 
     /// Adds the tokens of `vocabulary`, lower ids first, as far as there is room.
     fn seed(&mut self, vocabulary: &Vocabulary) {
-        let mut tokens = vocabulary.tokens().filter(|(token, id)| {
+        let bytes = vocabulary.all_bytes();
+        let mut places = vocabulary.places().filter(|(place, id)| {
             // The key of anything but UTF-8 might be that of another piece.
-            token.len() <= LONGEST_WHOLE && *id < ABSENT && !token.contains(&0xFF)
+            place.len() <= LONGEST_WHOLE && *id < ABSENT && !bytes[place.clone()].contains(&0xFF)
         });
         let mut batch = Vec::with_capacity(SEEDS);
         loop {
             let view = self.view();
-            batch.extend(tokens.by_ref().take(SEEDS).map(|(token, id)| {
-                let spot = view.find(token, 0, token.len());
+            batch.extend(places.by_ref().take(SEEDS).map(|(place, id)| {
+                let spot = view.find(bytes, place.start, place.len());
                 view.prefetch(&spot);
                 (spot, id)
             }));
@@ -151,12 +151,13 @@ impl PieceTable {
             || (piece.len() <= 8 && lines.insert(lines.view().beyond(spot), ids, most));
         if !kept && piece.len() <= LONGEST {
             let hash = key::hash(piece);
-            self.long.insert(hash, piece, ids, self.limit / 2);
+            self.long.insert(hash, piece, ids, self.limit / 4);
         }
     }
 }
 
-/// The lines of each width may take a quarter of the limit.
+/// The lines of each width may take a quarter of the limit, and so may long pieces. The last quarter is for the moment
+/// in which lines are doubled.
 fn most_lines_log2(limit: usize) -> u32 {
     (limit / 4 / size_of::<Line>()).max(1).ilog2()
 }

@@ -336,6 +336,11 @@ impl CoreBpe {
         self.encoder.clear_cache();
     }
 
+    #[pyo3(signature = (bytes_per_thread, /))]
+    fn set_cache_limit(&self, bytes_per_thread: usize) {
+        self.encoder.set_cache_limit(bytes_per_thread);
+    }
+
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         guarded(|| look_up::sorted(self, py))
     }

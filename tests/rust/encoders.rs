@@ -16,6 +16,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError};
+use bytemill::split::native::Tier;
 use bytemill::split::{ExternalSplitter, Splitter};
 use bytemill::token::{NO_TOKEN, TokenId};
 
@@ -226,5 +227,83 @@ fn splitters_from_outside() -> TestResult {
         panic!("the error is lost");
     };
     assert_eq!(error.to_string(), "out of paper");
+    Ok(())
+}
+
+/// What is remembered of texts changes no id, however little room there is for it, on any tier, at first and again.
+#[test]
+fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
+    let mut random = Random::new(11);
+    let words = [
+        "a",
+        "the",
+        " word",
+        "wörter",
+        "слова",
+        "漢字仮名交じり文",
+        "\0\0\0\0\0\0\0\0",
+        "\u{7f}",
+        "  ",
+        "!?",
+    ];
+    let mut texts: Vec<String> = (0..60)
+        .map(|number| {
+            (0..=10 * number)
+                .map(|_| words[random.below(words.len())])
+                .collect()
+        })
+        .collect();
+    // More pieces than any of the small limits has room for, of every length around the widths of the tables.
+    let different = (0..40_000_u32).map(|number| {
+        let letters = number.wrapping_mul(2_654_435_761).to_string();
+        let letters: String = letters
+            .bytes()
+            .map(|digit| char::from(digit + 49))
+            .collect();
+        format!(" {}", letters.repeat(1 + number as usize % 4))
+    });
+    texts.push(different.collect());
+    let texts_and_ids: Vec<_> = texts
+        .iter()
+        .map(|text| {
+            let vocabulary = Builtin::Cl100k.vocabulary()?;
+            let mut ids = Vec::new();
+            for piece in pieces(&Splitter::new(CL100K)?, text)? {
+                ids.extend(bytemill::naive::encode_piece(
+                    &vocabulary,
+                    text[piece].as_bytes(),
+                ));
+            }
+            Ok((text, ids))
+        })
+        .collect::<Result<_, Box<dyn Error>>>()?;
+    for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
+        let Splitter::Native(family, _) = Splitter::new(CL100K)? else {
+            return Err("not native".into());
+        };
+        let encoder = Encoder::new(
+            Builtin::Cl100k.vocabulary()?,
+            SpecialTokens::default(),
+            Splitter::Native(family, tier),
+        );
+        for limit in [0, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 64 << 20] {
+            encoder.set_cache_limit(limit);
+            for (text, ids) in texts_and_ids.iter().chain(&texts_and_ids) {
+                assert_eq!(
+                    &encode(&encoder, text, &Allowed::Nothing)?,
+                    ids,
+                    "{tier:?} {limit}"
+                );
+                assert_eq!(encoder.count(text, &RunToEnd)?, ids.len());
+            }
+            let used = encoder.memory();
+            encoder.clear_cache();
+            let learned = used - encoder.memory();
+            assert!(
+                learned <= limit + (1 << 16),
+                "{learned} bytes with a limit of {limit}"
+            );
+        }
+    }
     Ok(())
 }
