@@ -59,12 +59,12 @@ print(estimate, waited)
 WORK = {
     "encode": """
         def prepare(size):
-            text = WORDS * (size * 100_000)  # 5 MB
+            text = WORDS * (size * 200_000)  # 10 MB
             return lambda: encoding.encode(text)
         """,
     "encode_ordinary": """
         def prepare(size):
-            text = WORDS * (size * 100_000)
+            text = WORDS * (size * 200_000)
             return lambda: encoding.encode_ordinary(text)
         """,
     "encode_to_numpy": """
@@ -89,18 +89,18 @@ WORK = {
         """,
     "_encode_bytes": """
         def prepare(size):
-            data = (WORDS * (size * 100_000)).encode() + bytes([255])
+            data = (WORDS * (size * 200_000)).encode() + bytes([255])
             return lambda: encoding._encode_bytes(data)
         """,
     "encode_batch": """
         def prepare(size):
             text = WORDS * 1_000
-            return lambda: encoding.encode_batch([text] * (300 * size), num_threads=2)
+            return lambda: encoding.encode_batch([text] * (600 * size), num_threads=2)
         """,
     "encode_batch_to_numpy": """
         def prepare(size):
             text = WORDS * 1_000
-            return lambda: encoding.encode_batch_to_numpy([text] * (500 * size), num_threads=2)
+            return lambda: encoding.encode_batch_to_numpy([text] * (1_000 * size), num_threads=2)
         """,
     "encode_ordinary_to_numpy, two threads": """
         def prepare(size):
@@ -109,17 +109,17 @@ WORK = {
         """,
     "count": """
         def prepare(size):
-            text = WORDS * (300_000 * size)
+            text = WORDS * (500_000 * size)
             return lambda: encoding.count(text)
         """,
     "count_batch": """
         def prepare(size):
             text = WORDS * 1_000
-            return lambda: encoding.count_batch([text] * (500 * size), num_threads=2)
+            return lambda: encoding.count_batch([text] * (1_000 * size), num_threads=2)
         """,
     "encode_bytes": """
         def prepare(size):
-            data = bytearray((WORDS * (size * 100_000)).encode())
+            data = bytearray((WORDS * (size * 200_000)).encode())
             return lambda: encoding.encode_bytes(data)
         """,
     "encode_ordinary_batch, two long texts": """
@@ -130,19 +130,19 @@ WORK = {
     "encode_batch, one thread": """
         def prepare(size):
             text = WORDS * 1_000
-            return lambda: encoding.encode_batch([text] * (100 * size), num_threads=1)
+            return lambda: encoding.encode_batch([text] * (200 * size), num_threads=1)
         """,
     "decode_bytes": """
         import numpy
         def prepare(size):
             ids = numpy.arange(256, 100_000, dtype=numpy.uint32)
-            ids = numpy.tile(ids, 40 * size)
+            ids = numpy.tile(ids, 120 * size)
             return lambda: encoding.decode_bytes(ids)
         """,
     "decode_bytes_batch": """
         def prepare(size):
             ids = encoding.encode_to_numpy(WORDS * 1_000)
-            return lambda: encoding.decode_bytes_batch([ids] * (500 * size), num_threads=2)
+            return lambda: encoding.decode_bytes_batch([ids] * (1_500 * size), num_threads=2)
         """,
     "a custom pattern": """
         encoding_of_bytes = bytemill.Encoding(
