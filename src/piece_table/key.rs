@@ -35,20 +35,23 @@ pub(crate) fn whole(text: &[u8], start: usize, length: usize) -> [u64; 2] {
     }
 }
 
-/// As [`whole`], near the end of the text.
+/// As [`whole`], near the end of the text: its last bytes, moved to where they belong.
 #[inline(never)]
 fn last_whole(text: &[u8], start: usize, length: usize) -> [u64; 2] {
-    let piece = text.get(start..start + length).unwrap_or_default();
-    let mut filled = [0xFF; LONGEST_WHOLE];
-    for (to, from) in filled.iter_mut().zip(piece) {
-        *to = *from;
-    }
-    let [first, second] = [0, 8].map(|half| {
-        filled[half..]
-            .first_chunk()
-            .map_or(u64::MAX, |word| u64::from_le_bytes(*word))
-    });
-    [first, second]
+    let mut short = [0; LONGEST_WHOLE];
+    let (last, skipped) = if let Some(last) = text.last_chunk::<LONGEST_WHOLE>() {
+        (last, (start + LONGEST_WHOLE).saturating_sub(text.len()))
+    } else {
+        for (to, from) in short.iter_mut().zip(text) {
+            *to = *from;
+        }
+        (&short, start)
+    };
+    let bits = u32::try_from(8 * skipped).unwrap_or(u32::MAX);
+    let bytes = u128::from_le_bytes(*last).unbounded_shr(bits);
+    let fill = FILL.get(length).copied().unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    [bytes as u64 | fill[0], (bytes >> 64) as u64 | fill[1]]
 }
 
 /// Spreads a key over the highest bits.
