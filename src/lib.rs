@@ -12,9 +12,11 @@
 //! | `piece_table` | which ids did this piece become before? |
 //! | [`merge`] | which ids does this piece become? |
 //! | [`vocabulary`], [`pair_table`] | the bytes of this id, the id of these bytes, the merge of this pair? |
+//! | `adjacency` | which two bytes merge whatever is around them? |
 //! | [`builtin`] | which tokens do the published vocabularies have? |
 //! | [`naive`] | what does all this mean? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
+//! | `memory` | how large tables lie in memory |
 //!
 //! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
 

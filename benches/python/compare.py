@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timezone
@@ -87,7 +88,14 @@ def run(bench: Bench, options: argparse.Namespace) -> list[Cell]:
     for number in chosen:
         start = time.monotonic()
         encodings = options.encodings or [*ENCODINGS, *MORE_ENCODINGS.get(number, ())]
-        cells += ROWS[number](replace(bench, encodings=encodings))
+        try:
+            cells.extend(ROWS[number](replace(bench, encodings=encodings)))
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # noqa: BLE001 - panics of other engines are nothing less
+            # What was measured before is not lost.
+            traceback.print_exc()
+            print(f"row {number} is not complete", file=sys.stderr)
         print(f"row {number}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
     return cells
 

@@ -13,6 +13,7 @@ use bytemill::encode::special::SpecialTokens;
 use bytemill::merge;
 use bytemill::naive;
 use bytemill::split::Splitter;
+use bytemill::split::native::Tier;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use criterion::measurement::WallTime;
@@ -59,6 +60,17 @@ fn group<'a>(
     group
 }
 
+/// A native splitter for each tier that the machine has.
+fn tiers(splitter: &Splitter) -> Vec<(Tier, Splitter)> {
+    let Splitter::Native(family, _) = *splitter else {
+        return Vec::new();
+    };
+    let available = Tier::ALL.into_iter().filter(|tier| tier.available());
+    available
+        .map(|tier| (tier, Splitter::Native(family, tier)))
+        .collect()
+}
+
 fn split(criterion: &mut Criterion) -> Outcome {
     let mut group = group(criterion, "split", Duration::from_millis(900));
     for (name, _, pattern) in ENCODINGS {
@@ -69,15 +81,18 @@ fn split(criterion: &mut Criterion) -> Outcome {
                 return Err(difference.into());
             }
             group.throughput(Throughput::Bytes(text.len() as u64));
-            group.bench_function(BenchmarkId::new(name, kind), |bencher| {
-                let mut chunk = Vec::new();
-                bencher.iter(|| {
-                    let mut pieces = judge.splitter().pieces(&text);
-                    while let Ok(true) = pieces.next_chunk(&mut chunk) {
-                        black_box(&chunk);
-                    }
+            for (tier, splitter) in tiers(judge.splitter()) {
+                let id = BenchmarkId::new(format!("{name} {}", tier.name()), kind);
+                group.bench_function(id, |bencher| {
+                    let mut chunk = Vec::new();
+                    bencher.iter(|| {
+                        let mut pieces = splitter.pieces(&text);
+                        while let Ok(true) = pieces.next_chunk(&mut chunk) {
+                            black_box(&chunk);
+                        }
+                    });
                 });
-            });
+            }
         }
     }
     group.finish();
@@ -175,32 +190,32 @@ fn merge(criterion: &mut Criterion) -> Outcome {
 fn encode(criterion: &mut Criterion) -> Outcome {
     let mut group = group(criterion, "encode", Duration::from_millis(900));
     for (name, builtin, pattern) in ENCODINGS {
-        let encoder = Encoder::new(
-            builtin.vocabulary()?,
-            SpecialTokens::default(),
-            Splitter::new(pattern)?,
-        );
-        for (kind, text) in KINDS {
-            let text = text(TEXT_LENGTH);
-            let mut ids = Vec::new();
-            let checked = start(&text);
-            encoder.encode_ordinary(checked, &mut ids, &RunToEnd)?;
-            let expected: Vec<TokenId> = support::pieces(encoder.splitter(), checked)?
-                .into_iter()
-                .flat_map(|piece| {
-                    naive::encode_piece(encoder.vocabulary(), &checked.as_bytes()[piece])
-                })
-                .collect();
-            if ids != expected {
-                return Err(format!("wrong ids for {kind} with {name}").into());
-            }
-            group.throughput(Throughput::Bytes(text.len() as u64));
-            group.bench_function(BenchmarkId::new(name, kind), |bencher| {
-                bencher.iter(|| {
-                    ids.clear();
-                    encoder.encode_ordinary(black_box(&text), &mut ids, &RunToEnd)
+        for (tier, splitter) in tiers(&Splitter::new(pattern)?) {
+            let special_tokens = SpecialTokens::default();
+            let encoder = Encoder::new(builtin.vocabulary()?, special_tokens, splitter);
+            for (kind, text) in KINDS {
+                let text = text(TEXT_LENGTH);
+                let mut ids = Vec::new();
+                let checked = start(&text);
+                encoder.encode_ordinary(checked, &mut ids, &RunToEnd)?;
+                let expected: Vec<TokenId> = support::pieces(encoder.splitter(), checked)?
+                    .into_iter()
+                    .flat_map(|piece| {
+                        naive::encode_piece(encoder.vocabulary(), &checked.as_bytes()[piece])
+                    })
+                    .collect();
+                if ids != expected {
+                    return Err(format!("wrong ids for {kind} with {name}").into());
+                }
+                group.throughput(Throughput::Bytes(text.len() as u64));
+                let id = BenchmarkId::new(format!("{name} {}", tier.name()), kind);
+                group.bench_function(id, |bencher| {
+                    bencher.iter(|| {
+                        ids.clear();
+                        encoder.encode_ordinary(black_box(&text), &mut ids, &RunToEnd)
+                    });
                 });
-            });
+            }
         }
     }
     group.finish();

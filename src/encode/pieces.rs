@@ -7,6 +7,11 @@
 //!     if the table of pieces knows it: store its ids
 //!     else: the whole piece as a token, or its merges; store these and remember them
 //! ```
+//!
+//! Both loops are bound by instructions, not by memory, once the tables lie in huge pages: English text in the caches is
+//! hardly faster than 10 MB of it. Looking up lines of both widths in one way and storing answers whole, so that neither
+//! the length of a piece nor the number of its ids is a branch, took the way from text to ids from 226 to 133
+//! instructions a piece (splitting, 30 of them, included; English, `cl100k_base`, counted by callgrind).
 
 use std::ops::Range;
 

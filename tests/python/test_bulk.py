@@ -421,3 +421,26 @@ def test_arrays_of_ids_of_every_layout(encoding: bytemill.Encoding, size: int) -
     unknown: Any = np.append(ids, np.uint32(199_998))
     with pytest.raises(bytemill.UnknownTokenError, match="199998"):
         encoding.decode(unknown)
+
+
+def test_cache_limit_bounds_what_is_remembered_and_changes_no_id(encoding: bytemill.Encoding) -> None:
+    words = [
+        " " + "".join(chr(97 + (number * 7919 >> shift) % 26) for shift in range(12))
+        for number in range(20_000)
+    ]
+    text = "".join(words)
+    expected = encoding.encode_ordinary(text)
+    encoding.clear_cache()
+    empty = encoding.memory_usage()
+    try:
+        for limit in (0, 1 << 20, 1 << 23):
+            encoding.set_cache_limit(limit)
+            assert encoding.encode_ordinary(text) == expected
+            assert encoding.encode_ordinary(text) == expected
+            assert encoding.memory_usage() - empty <= limit + (1 << 16)
+        with pytest.raises(ValueError, match="expected a number of bytes, 0 or more, got -1"):
+            encoding.set_cache_limit(-1)
+        with pytest.raises(TypeError):
+            encoding.set_cache_limit("64 MB")  # type: ignore[arg-type]
+    finally:
+        encoding.set_cache_limit(64 << 20)

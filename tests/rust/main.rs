@@ -9,6 +9,7 @@ mod encoders;
 mod golden;
 mod interruption;
 mod long_pieces;
+mod published;
 mod ragged;
 mod recognition;
 mod special_tokens;

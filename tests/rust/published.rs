@@ -1,0 +1,46 @@
+//! What the published vocabularies are trusted with when they are loaded, checked.
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::merge;
+use bytemill::vocabulary::Vocabulary;
+
+use crate::support::TestResult;
+
+/// A piece that is a token need not be looked up as a whole: its merges give that token.
+#[test]
+fn merges_make_every_token_of_its_own_bytes() -> TestResult {
+    for builtin in Builtin::ALL {
+        let vocabulary = builtin.vocabulary()?;
+        let mut ids = Vec::new();
+        for &id in vocabulary.ids() {
+            ids.clear();
+            let token = vocabulary.bytes(id).ok_or("a token without bytes")?;
+            merge::merge(&vocabulary, token, &mut ids, &RunToEnd)?;
+            assert_eq!(ids, [id], "{} {token:?}", builtin.name());
+        }
+    }
+    Ok(())
+}
+
+/// No token is made twice, no part is used before it is made: the merges pass the checks that loading leaves out.
+#[test]
+fn merges_are_a_vocabulary() -> TestResult {
+    for builtin in Builtin::ALL {
+        let vocabulary = builtin.vocabulary()?;
+        let mut byte_tokens = [0; 256];
+        for (byte, token) in (0..=255).zip(&mut byte_tokens) {
+            *token = vocabulary.byte_token(byte);
+        }
+        let merges = vocabulary.merges()?;
+        let checked = Vocabulary::from_merges(&byte_tokens, merges.iter().copied())?;
+        assert_eq!(checked.ids(), vocabulary.ids());
+        for &id in checked.ids() {
+            assert_eq!(checked.bytes(id), vocabulary.bytes(id));
+        }
+        for (id, pair) in merges {
+            assert_eq!(vocabulary.merged(pair.left, pair.right), id);
+        }
+    }
+    Ok(())
+}
