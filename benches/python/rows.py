@@ -11,7 +11,6 @@ from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
-
 import tiktoken
 
 from bench import Bench, called, no_work, run_worker, size_of

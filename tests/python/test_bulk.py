@@ -424,10 +424,10 @@ def test_arrays_of_ids_of_every_layout(encoding: bytemill.Encoding, size: int) -
 
 
 def test_cache_limit_bounds_what_is_remembered_and_changes_no_id(encoding: bytemill.Encoding) -> None:
-    words = [
-        " " + "".join(chr(97 + (number * 7919 >> shift) % 26) for shift in range(12))
-        for number in range(20_000)
-    ]
+    def letters(number: int) -> str:
+        return "".join(chr(97 + (number * 7919 >> shift) % 26) for shift in range(12))
+
+    words = [f" {letters(number)}" for number in range(20_000)]
     text = "".join(words)
     expected = encoding.encode_ordinary(text)
     encoding.clear_cache()
