@@ -180,7 +180,7 @@ impl Lines {
         let mut answer = [ABSENT; MOST_IDS];
         answer[..ids.len()].copy_from_slice(ids);
         // Wide lines have fewer places, so that more of them are full at the same filling.
-        let well_filled = 2 * self.filled[wide] > [5, 3][wide] << self.lines_log2();
+        let well_filled = 2 * self.filled[wide] > [5, 4][wide] << self.lines_log2();
         if well_filled && self.lines_log2() < most_log2.min(MOST_LOG2) {
             self.double();
             let spot = self.view().spot(spot.key, wide == 1);
