@@ -18,7 +18,7 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{self, Answer, LONGEST, MOST_IDS, PieceTable, Spot, View};
+use crate::piece_table::{self, Answer, LONGEST, LONGEST_WHOLE, MOST_IDS, PieceTable, Spot, View};
 use crate::split::native::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
@@ -114,7 +114,7 @@ pub(super) fn encode_with(
             let length = piece.end - piece.start;
             *spot = find(&view, text, piece.start, length);
             view.prefetch(spot);
-            if length > 16 && length <= LONGEST {
+            if length > LONGEST_WHOLE && length <= LONGEST {
                 long.push(table.find_long(&text[piece.clone()]));
             }
         }

@@ -52,7 +52,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// How many numbers a key has in this line, and words an answer half as many.
+    /// How many numbers a key has in this line; an answer has twice as many words.
     fn numbers(&self) -> usize {
         1 + (self.line & 1) as usize
     }
@@ -108,7 +108,7 @@ pub(super) struct Lines {
 }
 
 /// The fewest and the most lines of one width, as powers of two.
-pub(super) const FEWEST_LOG2: u32 = 4;
+const FEWEST_LOG2: u32 = 4;
 const MOST_LOG2: u32 = 24;
 
 impl Lines {
@@ -145,12 +145,17 @@ impl Lines {
         }
     }
 
-    /// The answer for what belongs at `spot` if it is in the next line. It changes places with one in its own then; all
-    /// that is in either line belongs to one of the two.
-    pub(super) fn promote(&mut self, spot: Spot) -> Option<Answer> {
+    /// The answer for what belongs at `spot`, in its line or the next.
+    pub(super) fn near(&mut self, spot: Spot) -> Option<Answer> {
         if spot.line < 2 {
             return None;
         }
+        self.view().get(&spot).or_else(|| self.promote(spot))
+    }
+
+    /// The answer for what belongs at `spot` if it is in the next line. It changes places with one in its own then; all
+    /// that is in either line belongs to one of the two.
+    fn promote(&mut self, spot: Spot) -> Option<Answer> {
         let numbers = spot.numbers();
         let answer = self.view().get(&spot.next())?;
         let (own, next) = (spot.line as usize, spot.next().line as usize);
@@ -276,6 +281,11 @@ impl View<'_> {
         }
         let line = 2 + 2 * (key::mix(key) >> self.shift) as u32 + u32::from(wide);
         Spot { key, line }
+    }
+
+    /// The same spot, if the lines were doubled since it was found.
+    pub(super) fn renewed(&self, spot: Spot) -> Spot {
+        self.spot(spot.key, spot.line % 2 == 1)
     }
 
     /// Where a piece of at most 8 bytes is that has too many ids for its own spot.

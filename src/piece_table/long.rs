@@ -1,4 +1,4 @@
-//! Longer pieces → their ids: a slot by hash, then one record of ids and bytes.
+//! Longer pieces → their ids: a bucket of slots by hash, then one record of ids and bytes.
 
 use crate::memory;
 use crate::token::TokenId;
@@ -11,7 +11,7 @@ struct Bucket([u64; 8]);
 /// Pieces by hash. Grows with what is kept and is emptied when full.
 #[derive(Debug, Default)]
 pub(super) struct LongPieces {
-    /// The upper half of a piece's hash and where its record starts, plus one; 0 is empty.
+    /// A slot is the upper half of a piece's hash and where its record starts, plus one; 0 is empty.
     buckets: Vec<Bucket>,
     filled: usize,
     /// Records: how many ids and bytes there are, the ids, the bytes in little-endian numbers.

@@ -3,14 +3,14 @@
 //! | bytes | a look-up reads | module |
 //! |---|---|---|
 //! | 1–8, 9–16 | one line of keys and answers | [`lines`] |
-//! | any other, to [`LONGEST`] | one slot, then the record it points to | [`long`] |
+//! | any other, to [`LONGEST`] | one bucket, then the record it points to | [`long`] |
 //!
 //! A short key is the piece itself: a hit is certain and costs no look at the text beyond the key. The table starts with
 //! the tokens of the vocabulary, grows while it learns, up to a limit, and then gives up entries in turn: a hostile text
 //! can empty it of what is useful, but never make a look-up longer.
 //!
-//! Looking up is in two steps, so that memory can be asked for in between: where is the answer ([`PieceTable::find`]),
-//! and what is it.
+//! Looking up is in two steps, so that memory can be asked for in between: where is the answer ([`View::find`]), and
+//! what is it ([`View::get`]).
 //!
 //! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
 
@@ -20,7 +20,7 @@ mod key;
 mod lines;
 mod long;
 
-use key::LONGEST_WHOLE;
+pub(crate) use key::LONGEST_WHOLE;
 use lines::{ABSENT, Lines};
 pub(crate) use lines::{Answer, Line, MOST_IDS, Spot, View, count};
 use long::LongPieces;
@@ -119,14 +119,11 @@ impl PieceTable {
     /// Adds to `ids` those of a piece that has no answer where `spot` is; false if nothing is known of it.
     pub(crate) fn elsewhere(&mut self, spot: Spot, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         let lines = &mut self.lines;
-        let answer = match piece.len() {
-            0..=8 => lines.promote(spot).or_else(|| {
-                let beyond = lines.view().beyond(spot);
-                lines.view().get(&beyond).or_else(|| lines.promote(beyond))
-            }),
-            9..=LONGEST_WHOLE => lines.promote(spot),
-            _ => None,
-        };
+        let spot = lines.view().renewed(spot);
+        let mut answer = lines.near(spot);
+        if answer.is_none() && piece.len() <= 8 {
+            answer = lines.near(lines.view().beyond(spot));
+        }
         if let Some(answer) = answer {
             ids.extend_from_slice(&answer[..count(&answer)]);
             return true;
@@ -147,6 +144,7 @@ impl PieceTable {
     pub(crate) fn insert(&mut self, spot: Spot, piece: &[u8], ids: &[TokenId]) {
         let most = most_lines_log2(self.limit);
         let lines = &mut self.lines;
+        let spot = lines.view().renewed(spot);
         let kept = lines.insert(spot, ids, most)
             || (piece.len() <= 8 && lines.insert(lines.view().beyond(spot), ids, most));
         if !kept && piece.len() <= LONGEST {
