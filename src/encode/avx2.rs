@@ -1,47 +1,36 @@
 //! The loop over pieces, compiled for AVX2: the only `unsafe` of encoding.
 #![allow(unsafe_code)]
 
-use std::ops::Range;
-
-use super::pieces::{self, Workspace};
-use crate::checkpoint::Checkpoint;
+use super::pieces::{LookUps, Pieces};
 use crate::error::EncodeError;
-use crate::piece_table::avx2::{find, get};
-use crate::split::native::Tier;
-use crate::token::TokenId;
-use crate::vocabulary::Vocabulary;
+use crate::piece_table::avx2::get;
+use crate::split::avx2::masks;
+use crate::split::native::{self, Tier};
+use crate::split::pattern::Family;
 
-/// As [`pieces::encode`]; `None`, and nothing done, on a machine without AVX2.
+/// As [`Pieces::encode`]; `None`, and nothing done, on a machine without AVX2.
 pub(super) fn encode(
-    vocabulary: &Vocabulary,
-    workspace: &mut Workspace,
+    pieces: &mut Pieces<'_>,
+    family: Family,
     text: &[u8],
-    pieces: &[Range<usize>],
-    ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
+    place: &mut usize,
 ) -> Option<Result<(), EncodeError>> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(
-        vocabulary: &Vocabulary,
-        workspace: &mut Workspace,
+        pieces: &mut Pieces<'_>,
+        family: Family,
         text: &[u8],
-        pieces: &[Range<usize>],
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
+        place: &mut usize,
     ) -> Result<(), EncodeError> {
-        pieces::encode_with(
-            vocabulary,
-            workspace,
-            text,
-            pieces,
-            ids,
-            checkpoint,
-            |view, text, start, length| find(view, text, start, length),
-            |view, spot| get(view, spot),
-        )
+        let mut sink = LookUps::new(pieces, |view, bytes, length, room| {
+            get(view, bytes, length, room)
+        });
+        native::by_windows(family, text, place, &mut sink, |bytes| masks(bytes))?;
+        sink.append();
+        Ok(())
     }
     Tier::Avx2.available().then(|| {
         // SAFETY: the machine has what the function is compiled for.
-        unsafe { compiled(vocabulary, workspace, text, pieces, ids, checkpoint) }
+        unsafe { compiled(pieces, family, text, place) }
     })
 }

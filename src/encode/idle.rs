@@ -12,7 +12,7 @@ use crate::vocabulary::Vocabulary;
 pub(super) struct Idle {
     limit: AtomicUsize,
     // Only ever tried, never waited for: after a fork the lock may be held by a thread that is not there.
-    idle: Mutex<Vec<Box<Workspace>>>,
+    idle: Mutex<Vec<Workspace>>,
 }
 
 impl Idle {
@@ -25,16 +25,16 @@ impl Idle {
     }
 
     /// A table for one call.
-    pub(super) fn take(&self, vocabulary: &Vocabulary) -> Box<Workspace> {
+    pub(super) fn take(&self, vocabulary: &Vocabulary) -> Workspace {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| {
             let limit = self.limit.load(Ordering::Relaxed);
-            Box::new(Workspace::new(PieceTable::new(vocabulary, limit)))
+            Workspace::new(PieceTable::new(vocabulary, limit))
         })
     }
 
     /// Keeps the table for the next call.
-    pub(super) fn give_back(&self, workspace: Box<Workspace>) {
+    pub(super) fn give_back(&self, workspace: Workspace) {
         if let Ok(mut idle) = self.idle.try_lock() {
             idle.push(workspace);
         }

@@ -10,7 +10,6 @@ pub mod ragged;
 pub mod special;
 mod unstable;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
@@ -22,7 +21,7 @@ use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
 use idle::Idle;
-use pieces::Workspace;
+use pieces::{Pieces, Workspace};
 use special::{Allowed, SpecialTokens};
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
@@ -98,8 +97,7 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.encode_to_last_piece(text, &Allowed::Nothing, ids, checkpoint)
-            .map(|_| ())
+        self.encode(text, &Allowed::Nothing, ids, checkpoint)
     }
 
     /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special
@@ -114,8 +112,11 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.encode_to_last_piece(text, allowed, ids, checkpoint)
-            .map(|_| ())
+        // Most text has more than three bytes a token; if not, the vector grows as usual.
+        if ids.capacity() == 0 {
+            *ids = memory::vec_with_capacity(text.len() / 3);
+        }
+        self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
     }
 
     /// How many ids `text` becomes, special tokens being ordinary text. No list of them is made.
@@ -138,28 +139,11 @@ impl Encoder {
     ) -> Result<usize, EncodeError> {
         let mut ids = Vec::new();
         let mut count = 0;
-        self.for_each_chunk(text, checkpoint, |chunk| {
-            ids.clear();
-            self.encode_chunk(workspace, text, chunk, &mut ids, checkpoint)?;
+        self.encode_stretch(workspace, text, &mut ids, checkpoint, |ids| {
             count += ids.len();
-            Ok(())
+            ids.clear();
         })?;
         Ok(count)
-    }
-
-    /// As [`encode`](Self::encode); answers where the last piece is, `None` after a special token.
-    fn encode_to_last_piece(
-        &self,
-        text: &str,
-        allowed: &Allowed,
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<Range<usize>>, EncodeError> {
-        // Most text has more than three bytes a token; if not, the vector grows as usual.
-        if ids.capacity() == 0 {
-            *ids = memory::vec_with_capacity(text.len() / 3);
-        }
-        self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
     }
 
     /// Lends an idle workspace to `work`.
@@ -173,7 +157,7 @@ impl Encoder {
         result
     }
 
-    /// As [`encode_to_last_piece`](Self::encode_to_last_piece), with a workspace of the caller's.
+    /// As [`encode`](Self::encode), with a workspace of the caller's.
     fn encode_with(
         &self,
         workspace: &mut Workspace,
@@ -181,66 +165,58 @@ impl Encoder {
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<Range<usize>>, EncodeError> {
+    ) -> Result<(), EncodeError> {
         let mut place = 0;
-        let mut last_piece = None;
         loop {
             checkpoint::pass(checkpoint)?;
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
-            let stretch = &text[place..end];
-            self.for_each_chunk(stretch, checkpoint, |chunk| {
-                last_piece = chunk
-                    .last()
-                    .map(|last| place + last.start..place + last.end);
-                self.encode_chunk(workspace, stretch, chunk, ids, checkpoint)
-            })?;
+            self.encode_stretch(workspace, &text[place..end], ids, checkpoint, |_| ())?;
             match special {
                 Some(found) => {
                     ids.push(found.id);
-                    last_piece = None;
                     place = end + found.text.len();
                 }
-                None => return Ok(last_piece),
+                None => return Ok(()),
             }
         }
     }
 
-    /// `work` on the pieces of a text without special tokens, some hundred at a time.
-    fn for_each_chunk(
-        &self,
-        text: &str,
-        checkpoint: &dyn Checkpoint,
-        mut work: impl FnMut(&[Range<usize>]) -> Result<(), EncodeError>,
-    ) -> Result<(), EncodeError> {
-        let mut pieces = self.splitter.pieces(text);
-        // Room for most of a chunk: short texts are done without growing it.
-        let mut chunk: Vec<Range<usize>> = Vec::with_capacity(text.len().min(1 << 10) / 4);
-        while pieces.next_chunk(&mut chunk)? {
-            checkpoint::pass(checkpoint)?;
-            work(&chunk)?;
-        }
-        Ok(())
-    }
-
-    fn encode_chunk(
+    /// Appends the ids of a text without special tokens, some hundred pieces or KB at a time; `pause` may take them away
+    /// in between, and gets the last ones, too.
+    fn encode_stretch(
         &self,
         workspace: &mut Workspace,
         text: &str,
-        chunk: &[Range<usize>],
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
+        mut pause: impl FnMut(&mut Vec<TokenId>),
     ) -> Result<(), EncodeError> {
-        let (tier, vocabulary) = (self.splitter.tier(), &self.vocabulary);
-        pieces::encode(
-            tier,
-            vocabulary,
+        let mut pieces = Pieces {
+            vocabulary: &self.vocabulary,
             workspace,
-            text.as_bytes(),
-            chunk,
             ids,
             checkpoint,
-        )
+        };
+        if let Splitter::Native(family, tier) = self.splitter {
+            let mut place = 0;
+            while place < text.len() {
+                checkpoint::pass(checkpoint)?;
+                pieces.encode(family, tier, text.as_bytes(), &mut place)?;
+                pause(pieces.ids);
+            }
+            return Ok(());
+        }
+        let mut chunks = self.splitter.pieces(text);
+        let mut chunk = Vec::new();
+        while chunks.next_chunk(&mut chunk)? {
+            checkpoint::pass(checkpoint)?;
+            for piece in &chunk {
+                pieces.piece(&text.as_bytes()[piece.clone()])?;
+            }
+            pause(pieces.ids);
+        }
+        Ok(())
     }
 
     /// Appends the ids of one piece.

@@ -1,177 +1,182 @@
-//! Pieces → ids, a hundred or so at a time: the loop that nearly all encoding time is spent in.
+//! Pieces → ids: the loop that nearly all encoding time is spent in.
 //!
 //! ```text
-//! for each piece of a batch:
-//!     find where its answer would be, and ask for that memory
-//! for each piece of the batch:
-//!     if the table of pieces knows it: store its ids
-//!     else: the whole piece as a token, or its merges; store these and remember them
+//! for each window of the text:
+//!     where its pieces end
+//!     for each of these pieces:
+//!         if its line in the table of pieces knows it: store its ids
+//!         else: look elsewhere; the whole piece as a token, or its merges; store these and remember them
 //! ```
 //!
-//! Both loops are bound by instructions, not by memory, once the tables lie in huge pages: English text in the caches is
-//! hardly faster than 10 MB of it. Looking up lines of both widths in one way and storing answers whole, so that neither
-//! the length of a piece nor the number of its ids is a branch, took the way from text to ids from 226 to 133
-//! instructions a piece (splitting, 30 of them, included; English, `cl100k_base`, counted by callgrind).
+//! The loop is bound by instructions, not by memory, once the tables lie in huge pages. Looking up lines of both usual
+//! widths in one way and storing answers whole, so that neither the length of a piece nor the number of its ids is a
+//! branch, took nearly half of the instructions away.
 
 use std::ops::Range;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{self, Answer, LONGEST, LONGEST_WHOLE, MOST_IDS, PieceTable, Spot, View};
-use crate::split::native::Tier;
+use crate::piece_table::{LONGEST_WHOLE, PieceTable, ROOM, Room, View};
+use crate::split::masks::{WINDOW, Window};
+use crate::split::native::{self, Sink, Tier};
+use crate::split::pattern::Family;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// Pieces whose memory is asked for at once: enough for the first to have come when the last is asked for, few enough
-/// for all to stay near.
-const BATCH: usize = 128;
+/// Ids that are found before they are appended to those of the text. The processor waits for what was just stored when
+/// that is copied: so they are not appended after each window.
+const FOUND: usize = 1024;
 
-/// Room for the answers of a batch, the last of which is stored whole.
-const ROOM: usize = MOST_IDS * (BATCH + 1);
+/// So many may wait when a window comes. It adds at most one id a byte.
+const MOST_FOUND: usize = FOUND - WINDOW;
 
 /// What the loop works on besides the text; kept between calls, so that short texts need not prepare it.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) table: PieceTable,
-    spots: [Spot; BATCH],
-    long: Vec<u64>,
-    /// The ids of a batch before they are appended to those of the text.
-    ids: [TokenId; ROOM],
+    /// Ids that were found and are to be appended. The last answer is stored whole.
+    found: Box<[TokenId; FOUND + ROOM]>,
 }
 
 impl Workspace {
     pub(super) fn new(table: PieceTable) -> Self {
         Self {
             table,
-            spots: [Spot::default(); BATCH],
-            long: Vec::new(),
-            ids: [0; ROOM],
+            found: Box::new([0; FOUND + ROOM]),
         }
     }
 }
 
-/// Appends the ids of `pieces` of `text`.
-pub(super) fn encode(
-    tier: Tier,
-    vocabulary: &Vocabulary,
-    workspace: &mut Workspace,
-    text: &[u8],
-    pieces: &[Range<usize>],
-    ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    #[cfg(target_arch = "x86_64")]
-    if tier == Tier::Avx2
-        && let Some(result) =
-            super::avx2::encode(vocabulary, workspace, text, pieces, ids, checkpoint)
-    {
-        return result;
-    }
-    let _ = tier;
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method's lifetime is not general enough"
-    )]
-    encode_with(
-        vocabulary,
-        workspace,
-        text,
-        pieces,
-        ids,
-        checkpoint,
-        |view, text, start, length| view.find(text, start, length),
-        |view, spot| {
-            let answer = view.get(spot)?;
-            Some((answer, piece_table::count(&answer)))
-        },
-    )
+/// Encodes pieces, one after the other.
+pub(super) struct Pieces<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) workspace: &'a mut Workspace,
+    pub(super) ids: &'a mut Vec<TokenId>,
+    pub(super) checkpoint: &'a dyn Checkpoint,
 }
 
-/// As [`encode`]; `find` and `get` are how the tier looks up.
-#[expect(clippy::inline_always, reason = "compiled anew for each tier")]
-#[expect(clippy::too_many_arguments, reason = "two of them are the tier")]
-#[inline(always)]
-pub(super) fn encode_with(
-    vocabulary: &Vocabulary,
-    workspace: &mut Workspace,
-    text: &[u8],
-    pieces: &[Range<usize>],
-    ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
-    find: impl Fn(&View<'_>, &[u8], usize, usize) -> Spot,
-    get: impl Fn(&View<'_>, &Spot) -> Option<(Answer, usize)>,
-) -> Result<(), EncodeError> {
-    let Workspace {
-        table,
-        spots,
-        long,
-        ids: answers,
-    } = workspace;
-    for batch in pieces.chunks(BATCH) {
-        let view = table.view();
-        for (spot, piece) in spots.iter_mut().zip(batch) {
-            let length = piece.end - piece.start;
-            *spot = find(&view, text, piece.start, length);
-            view.prefetch(spot);
-            if length > LONGEST_WHOLE && length <= LONGEST {
-                long.push(table.find_long(&text[piece.clone()]));
+impl Pieces<'_> {
+    /// Appends the ids of the pieces of `text` from `place` on, some hundred KB at a time, and moves `place` past them.
+    pub(super) fn encode(
+        &mut self,
+        family: Family,
+        tier: Tier,
+        text: &[u8],
+        place: &mut usize,
+    ) -> Result<(), EncodeError> {
+        #[cfg(target_arch = "x86_64")]
+        if tier == Tier::Avx2
+            && let Some(result) = super::avx2::encode(self, family, text, place)
+        {
+            return result;
+        }
+        let mut sink = LookUps::new(self, |view, bytes, length, room| {
+            view.get(bytes, length, room)
+        });
+        native::plainly(family, tier, text, place, &mut sink)?;
+        sink.append();
+        Ok(())
+    }
+
+    /// Appends the ids of a piece.
+    #[inline(never)]
+    pub(super) fn piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
+        let table = &mut self.workspace.table;
+        if table.get(piece, self.ids) {
+            return Ok(());
+        }
+        let before = self.ids.len();
+        merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
+        table.insert(piece, &self.ids[before..]);
+        Ok(())
+    }
+}
+
+/// The sink of [`Pieces`]. `get` is how the tier looks up: see [`View::get`].
+pub(super) struct LookUps<'p, 'a, G> {
+    pieces: &'p mut Pieces<'a>,
+    get: G,
+    /// How many ids were found and are not appended yet.
+    found: usize,
+}
+
+impl<'p, 'a, G> LookUps<'p, 'a, G>
+where
+    G: Fn(&View<'_>, &[u8; LONGEST_WHOLE], usize, &mut Room) -> Option<usize>,
+{
+    pub(super) fn new(pieces: &'p mut Pieces<'a>, get: G) -> Self {
+        let found = 0;
+        Self { pieces, get, found }
+    }
+
+    /// Appends the ids that were found.
+    pub(super) fn append(&mut self) {
+        let found = &self.pieces.workspace.found[..self.found];
+        self.pieces.ids.extend_from_slice(found);
+        self.found = 0;
+    }
+}
+
+impl<G> Sink for LookUps<'_, '_, G>
+where
+    G: Fn(&View<'_>, &[u8; LONGEST_WHOLE], usize, &mut Room) -> Option<usize>,
+{
+    type Error = EncodeError;
+
+    #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+    #[inline(always)]
+    fn window(&mut self, window: &Window, _: usize, mut ends: u64) -> Result<(), EncodeError> {
+        // NUL fills keys up.
+        let least = window
+            .iter()
+            .fold(u8::MAX, |least, &byte| least.min(byte));
+        let keys = least != 0;
+        if self.found > MOST_FOUND {
+            self.append();
+        }
+        let mut start = 0;
+        while ends != 0 {
+            let Workspace { table, found } = &mut *self.pieces.workspace;
+            let found = &mut **found;
+            let view = table.view();
+            let mut count = self.found;
+            let mut unknown = 0..0;
+            while ends != 0 {
+                let end = ends.trailing_zeros() as usize;
+                ends &= ends - 1;
+                let piece = start..end;
+                let length = end.wrapping_sub(start);
+                start = end;
+                // Neither place needs the remainder; it tells the compiler so.
+                let bytes = window[piece.start & (WINDOW - 1)..].first_chunk();
+                let room = found[count & (FOUND - 1)..].first_chunk_mut();
+                if let (Some(bytes), Some(room), true) = (bytes, room, keys)
+                    && let Some(ids) = (self.get)(&view, bytes, length, room)
+                {
+                    count += ids;
+                } else {
+                    unknown = piece;
+                    break;
+                }
+            }
+            self.found = count;
+            if !unknown.is_empty() {
+                self.append();
+                self.pieces.piece(&window[unknown])?;
             }
         }
-        for hash in long.drain(..) {
-            table.prefetch_long(hash);
-        }
-        let mut rest = batch.iter().zip(spots.iter());
-        loop {
-            let view = table.view();
-            let mut place = 0;
-            let unknown = loop {
-                let Some((piece, spot)) = rest.next() else {
-                    break None;
-                };
-                // Answers are stored whole, however many of their ids count.
-                if let Some((answer, count)) = get(&view, spot)
-                    && let Some(room) = answers.get_mut(place..place + MOST_IDS)
-                {
-                    room.copy_from_slice(&answer);
-                    place += count;
-                } else {
-                    break Some((piece, *spot));
-                }
-            };
-            ids.extend_from_slice(&answers[..place]);
-            let Some((piece, spot)) = unknown else {
-                break;
-            };
-            unseen(
-                vocabulary,
-                table,
-                &text[piece.clone()],
-                spot,
-                ids,
-                checkpoint,
-            )?;
-        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Appends the ids of a piece that has no answer at its spot, and remembers them.
-#[cold]
-#[inline(never)]
-fn unseen(
-    vocabulary: &Vocabulary,
-    table: &mut PieceTable,
-    piece: &[u8],
-    spot: Spot,
-    ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    if table.elsewhere(spot, piece, ids) {
-        return Ok(());
+    fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), EncodeError> {
+        self.append();
+        self.pieces.piece(&text[piece])
     }
-    let before = ids.len();
-    merge::encode_piece(vocabulary, piece, ids, checkpoint)?;
-    table.insert(spot, piece, &ids[before..]);
-    Ok(())
+
+    #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        false
+    }
 }

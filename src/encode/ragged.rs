@@ -193,7 +193,7 @@ impl Encoder {
         });
         let take = || self.idle.take(&self.vocabulary);
         let give_back = |workspace| self.idle.give_back(workspace);
-        let work = |workspace: &mut Box<Workspace>, share: &Share| work(workspace, share);
+        let work = |workspace: &mut Workspace, share: &Share| work(workspace, share);
         let parts = batch::map_with(&shares, threads, checkpoint, take, give_back, work)?;
         Ok(Shares { parts, threads })
     }

@@ -28,12 +28,9 @@ impl Encoder {
         checkpoint: &dyn Checkpoint,
     ) -> Result<(Vec<TokenId>, HashSet<Vec<TokenId>>), EncodeError> {
         let mut stable = Vec::new();
-        let last_piece = self.encode_to_last_piece(text, allowed, &mut stable, checkpoint)?;
-        let unstable = self.take_unstable(
-            &mut stable,
-            last_piece.map(|piece| &text[piece]),
-            checkpoint,
-        )?;
+        self.encode(text, allowed, &mut stable, checkpoint)?;
+        let last_piece = self.last_piece(text, allowed)?;
+        let unstable = self.take_unstable(&mut stable, last_piece, checkpoint)?;
         let mut completions = HashSet::new();
         if unstable.is_empty() {
             return Ok((stable, completions));
@@ -101,14 +98,33 @@ impl Encoder {
             }
         };
         let mut tokens = Vec::new();
-        let last_piece =
-            self.encode_to_last_piece(valid, &Allowed::Nothing, &mut tokens, checkpoint)?;
-        let last_piece = last_piece.map(|piece| &valid[piece]);
+        self.encode_ordinary(valid, &mut tokens, checkpoint)?;
+        let last_piece = self.last_piece(valid, &Allowed::Nothing)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
         rest.extend_from_slice(&bytes[valid.len()..]);
         merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
         ids.append(&mut tokens);
         Ok(())
+    }
+
+    /// The last piece of a text that does not end in an allowed special token.
+    fn last_piece<'t>(
+        &self,
+        text: &'t str,
+        allowed: &Allowed,
+    ) -> Result<Option<&'t str>, EncodeError> {
+        let mut start = 0;
+        while let Some(special) = self.special_tokens.find(text, start, allowed) {
+            start = special.start + special.text.len();
+        }
+        let stretch = &text[start..];
+        let mut pieces = self.splitter.pieces(stretch);
+        let mut chunk = Vec::new();
+        let mut last = None;
+        while pieces.next_chunk(&mut chunk)? {
+            last = chunk.last().cloned();
+        }
+        Ok(last.map(|piece| &stretch[piece]))
     }
 
     /// Takes the ids of the last piece off `ids` and answers their bytes. Where the piece starts with blanks, the ids of

@@ -1,96 +1,184 @@
-//! Looking up by AVX2. The safe twins are the methods of [`View`].
+//! Looking up by AVX2. The safe twin is [`View::get`].
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m128i, _mm_castsi128_ps, _mm_loadu_si128, _mm_movemask_ps, _mm_or_si128, _mm_shuffle_epi8,
-    _mm_storeu_si128, _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
-    _mm256_loadu_si256, _mm256_movemask_pd,
+    __m128i, __m256i, _mm_and_si128, _mm_extract_epi64, _mm_loadu_si128, _mm_shuffle_epi8,
+    _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
+    _mm256_loadu_si256, _mm256_movemask_pd, _mm256_set1_epi32,
+    _mm256_set_m128i, _mm256_setr_epi8, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_srlv_epi32,
+    _mm256_storeu_si256,
 };
 
-use super::key::{self, FILL, LONGEST_WHOLE};
-use super::lines::{ABSENT, Answer, NOWHERE, PLACE, Spot, View};
+use super::answer::{IDS_A_NUMBER, LIMIT, Room, count};
+use super::key::{self, LONGEST_WHOLE};
+use super::lines::{Line, NOWHERE, PLACE, View};
 
-/// How the bytes of a key are compared, by the length of the piece: those of a short one twice.
-const COMPARED: [[u8; 16]; LONGEST_WHOLE + 1] = {
-    let mut compared = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]; LONGEST_WHOLE + 1];
-    let mut length = 0;
-    while length <= 8 {
-        compared[length] = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7];
+/// Not a byte of the text, but NUL.
+const NUL: u8 = 0x80;
+
+/// Which bytes make up the key, by the length of the piece: those of a short one twice.
+const KEY_BYTES: [[u8; 16]; 17] = {
+    let mut bytes = [[NUL; 16]; 17];
+    let mut length = 1;
+    while length <= 16 {
+        let mut byte = 0;
+        while byte < length {
+            #[expect(clippy::cast_possible_truncation, reason = "below 16")]
+            let number = byte as u8;
+            bytes[length][byte] = number;
+            if length <= 8 {
+                bytes[length][byte + 8] = number;
+            }
+            byte += 1;
+        }
         length += 1;
     }
-    compared
+    bytes
 };
 
-/// The words of an answer that do not count, by width.
-const BEYOND: [[u32; 4]; 2] = [[0, 0, ABSENT, ABSENT], [0; 4]];
+/// From byte `16 - n` on: a mask of `n` bytes.
+const FIRST_BYTES: [u8; 32] = {
+    let mut mask = [0; 32];
+    let mut byte = 0;
+    while byte < 16 {
+        mask[byte] = 0xFF;
+        byte += 1;
+    }
+    mask
+};
 
-/// As [`View::find`].
+/// As [`View::get`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "shifted down to a line number"
 )]
-pub(crate) fn find(view: &View<'_>, text: &[u8], start: usize, length: usize) -> Spot {
-    let (Some(bytes), Some(fill), Some(compared)) = (
-        text.get(start..start + LONGEST_WHOLE),
-        FILL.get(length),
-        COMPARED.get(length),
-    ) else {
-        return view.find(text, start, length);
+pub(crate) fn get(
+    view: &View<'_>,
+    bytes: &[u8; LONGEST_WHOLE],
+    length: usize,
+    room: &mut Room,
+) -> Option<usize> {
+    let Some(key_bytes) = KEY_BYTES.get(length) else {
+        return get_whole(view, bytes, length, room);
     };
-    // SAFETY: reads three times 16 bytes that are there.
-    let (bytes, fill, compared) = unsafe {
+    // SAFETY: both read 16 bytes that are there.
+    let (bytes, key_bytes) = unsafe {
         (
             load(bytes.as_ptr().cast()),
-            load(fill.as_ptr().cast()),
-            load(compared.as_ptr().cast()),
+            load(key_bytes.as_ptr().cast()),
         )
     };
-    let mut key = [0; 2];
-    // SAFETY: writes the 16 bytes of the key.
-    unsafe {
-        _mm_storeu_si128(
-            key.as_mut_ptr().cast(),
-            _mm_shuffle_epi8(_mm_or_si128(bytes, fill), compared),
-        );
-    }
-    let line = 2 + 2 * (key::mix(key) >> view.shift) as u32 + u32::from(length > 8);
-    Spot {
-        key,
-        line: if key[0] == 0 { 0 } else { line },
-    }
-}
-
-/// As [`View::get`]; also tells how many ids there are.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(crate) fn get(view: &View<'_>, spot: &Spot) -> Option<(Answer, usize)> {
-    let line = view.lines.get(spot.line as usize)?;
-    let wide = (spot.line & 1) as usize;
-    // SAFETY: reads the 32 bytes of the keys and the 16 bytes of the key that are there.
-    let (keys, key) = unsafe {
-        (
-            _mm256_loadu_si256(line.keys.as_ptr().cast()),
-            load(spot.key.as_ptr().cast()),
-        )
-    };
-    let equal = _mm256_cmpeq_epi64(keys, _mm256_broadcastsi128_si256(key));
-    let equal = _mm256_movemask_pd(_mm256_castsi256_pd(equal)).cast_unsigned() as usize;
-    let at = *PLACE.get(16 * wide + equal)?;
-    if at == NOWHERE {
+    let key = _mm_shuffle_epi8(bytes, key_bytes);
+    let wide = (length + 7) >> 4;
+    let line = view.near.get(2 * (mixed(key) >> view.near_shift) as usize + wide)?;
+    let equal = equal(line, _mm256_broadcastsi128_si256(key));
+    let at = *PLACE.get(2 * equal + wide)?;
+    if at >= NOWHERE {
         return None;
     }
-    let line: *const super::Line = line;
-    // SAFETY: `at` is at most 6: the 16 bytes from the word `at` of the line on are inside of it.
-    let words = unsafe { load(line.cast::<u32>().add(usize::from(at)).cast()) };
-    // SAFETY: reads 16 bytes that are there.
-    let words = _mm_or_si128(words, unsafe { load(BEYOND[wide].as_ptr().cast()) });
-    let absent = _mm_movemask_ps(_mm_castsi128_ps(words)).cast_unsigned() | 16;
-    let mut answer = [0; 4];
-    // SAFETY: writes the 16 bytes of the answer.
-    unsafe { _mm_storeu_si128(answer.as_mut_ptr().cast(), words) };
-    Some((answer, absent.trailing_zeros() as usize))
+    // SAFETY: at most three numbers of eight bytes are skipped; six follow that are inside of the line.
+    let numbers = unsafe { load(answers(line).add(usize::from(at)).cast()) };
+    store(numbers, room, 0);
+    Some(count(line.answers[usize::from(at) & 3]))
+}
+
+/// As [`get`], for pieces of more than 16 bytes.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "shifted down to a line number"
+)]
+fn get_whole(
+    view: &View<'_>,
+    bytes: &[u8; LONGEST_WHOLE],
+    length: usize,
+    room: &mut Room,
+) -> Option<usize> {
+    let mask = FIRST_BYTES.get(LONGEST_WHOLE.checked_sub(length)?..)?;
+    let mask = mask.first_chunk::<16>()?;
+    let (first, second) = bytes.split_at(16);
+    // SAFETY: each reads 16 bytes that are there.
+    let (first, second, mask) = unsafe {
+        (
+            load(first.as_ptr().cast()),
+            load(second.as_ptr().cast()),
+            load(mask.as_ptr().cast()),
+        )
+    };
+    let second = _mm_and_si128(second, mask);
+    let [a, b] = numbers(first);
+    let [c, d] = numbers(second);
+    let mixed = key::mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)]);
+    let line = view.whole.get((mixed >> view.whole_shift) as usize)?;
+    if equal(line, _mm256_set_m128i(second, first)) != 0b1111 {
+        return None;
+    }
+    // SAFETY: both read 16 of the 32 bytes of the answers.
+    let (low, high) = unsafe {
+        (
+            load(answers(line).cast()),
+            load(answers(line).add(2).cast()),
+        )
+    };
+    store(low, room, 0);
+    store(high, room, 2 * IDS_A_NUMBER);
+    Some(count(line.answers[0]))
+}
+
+/// The key mixed, as [`key::mix`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mixed(key: __m128i) -> u64 {
+    key::mix(numbers(key))
+}
+
+/// The two numbers of a half of a key.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn numbers(half: __m128i) -> [u64; 2] {
+    [
+        _mm_extract_epi64::<0>(half).cast_unsigned(),
+        _mm_extract_epi64::<1>(half).cast_unsigned(),
+    ]
+}
+
+/// Which of the key numbers of a line equal those of the key, a bit each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(line: &Line, key: __m256i) -> usize {
+    // SAFETY: reads the 32 bytes of the keys.
+    let keys = unsafe { _mm256_loadu_si256(line.keys.as_ptr().cast()) };
+    let equal = _mm256_cmpeq_epi64(keys, key);
+    _mm256_movemask_pd(_mm256_castsi256_pd(equal)).cast_unsigned() as usize
+}
+
+/// The answers of a line, by a pointer that may be read from to the end of the line.
+#[inline]
+fn answers(line: &Line) -> *const u64 {
+    let line: *const Line = line;
+    line.cast()
+}
+
+/// Stores the six ids of two numbers at place `at` of `room`, and two that have no meaning.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(numbers: __m128i, room: &mut Room, at: usize) {
+    const N: i8 = NUL.cast_signed();
+    // Each id's bits begin in the first of its three bytes, or four bits later.
+    let bytes = _mm256_setr_epi8(
+        0, 1, 2, N, 2, 3, 4, N, 5, 6, 7, N, 8, 9, 10, N, //
+        10, 11, 12, N, 13, 14, 15, N, N, N, N, N, N, N, N, N,
+    );
+    let ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), bytes);
+    let ids = _mm256_srlv_epi32(ids, _mm256_setr_epi32(0, 4, 0, 0, 4, 0, 0, 0));
+    let ids = _mm256_and_si256(ids, _mm256_set1_epi32((LIMIT - 1).cast_signed()));
+    if let Some(room) = room.get_mut(at..at + 8) {
+        // SAFETY: writes the eight ids that there is room for.
+        unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), ids) };
+    }
 }
 
 /// 16 bytes as they are.

@@ -1,67 +1,119 @@
 //! A piece as a key: the piece itself where it is short, a hash of it where it is long.
 
 /// Pieces of at most this many bytes are their own key.
-pub(crate) const LONGEST_WHOLE: usize = 16;
+pub(crate) const LONGEST_WHOLE: usize = 32;
 
-/// `FILL[n]` fills two little-endian numbers up after their first n bytes.
-pub(super) const FILL: [[u64; 2]; LONGEST_WHOLE + 1] = {
-    let mut fill = [[0; 2]; LONGEST_WHOLE + 1];
-    let mut bytes = 0;
-    while bytes < LONGEST_WHOLE {
-        fill[bytes] = if bytes < 8 {
-            [u64::MAX << (8 * bytes), u64::MAX]
-        } else {
-            [0, u64::MAX << (8 * bytes - 64)]
-        };
-        bytes += 1;
-    }
-    fill
-};
-
-/// The `length` bytes of `text` from `start` on, at most [`LONGEST_WHOLE`], filled up with bytes 0xFF, which UTF-8
-/// never has: no two pieces have the same key.
-#[inline]
-pub(crate) fn whole(text: &[u8], start: usize, length: usize) -> [u64; 2] {
-    match (
-        text.get(start..start + LONGEST_WHOLE)
-            .map(<[u8]>::as_chunks::<8>),
-        FILL.get(length),
-    ) {
-        (Some((&[first, second], _)), Some(fill)) => [
-            u64::from_le_bytes(first) | fill[0],
-            u64::from_le_bytes(second) | fill[1],
-        ],
-        _ => last_whole(text, start, length),
-    }
+/// How many numbers a key takes in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// One, for 1–8 bytes.
+    Short,
+    /// Two, for 9–16 bytes.
+    Wide,
+    /// Four, for 17–32 bytes.
+    Whole,
 }
 
-/// As [`whole`], near the end of the text: its last bytes, moved to where they belong.
-#[inline(never)]
-fn last_whole(text: &[u8], start: usize, length: usize) -> [u64; 2] {
-    let mut short = [0; LONGEST_WHOLE];
-    let (last, skipped) = if let Some(last) = text.last_chunk::<LONGEST_WHOLE>() {
-        (last, (start + LONGEST_WHOLE).saturating_sub(text.len()))
-    } else {
-        for (to, from) in short.iter_mut().zip(text) {
-            *to = *from;
+impl Width {
+    /// How many numbers these are; an answer has as many.
+    pub(super) const fn numbers(self) -> usize {
+        1 << self as usize
+    }
+
+    fn of(length: usize) -> Self {
+        match length {
+            0..=8 => Self::Short,
+            9..=16 => Self::Wide,
+            _ => Self::Whole,
         }
-        (&short, start)
-    };
-    let bits = u32::try_from(8 * skipped).unwrap_or(u32::MAX);
-    let bytes = u128::from_le_bytes(*last).unbounded_shr(bits);
-    let fill = FILL.get(length).copied().unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-    [bytes as u64 | fill[0], (bytes >> 64) as u64 | fill[1]]
+    }
 }
 
-/// Spreads a key over the highest bits.
+/// A piece of at most [`LONGEST_WHOLE`] bytes, none of them NUL, filled up with NULs: no two pieces have the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    /// The numbers, repeated to be as many as a line has.
+    pub(super) numbers: [u64; 4],
+    pub(super) width: Width,
+}
+
+impl Key {
+    /// The key of a piece, if it has one.
+    pub(super) fn of(piece: &[u8]) -> Option<Self> {
+        let mut bytes = [0; LONGEST_WHOLE];
+        bytes.get_mut(..piece.len())?.copy_from_slice(piece);
+        let kept = !piece.is_empty() && !piece.contains(&0);
+        kept.then(|| Self::of_first(&bytes, piece.len()))
+    }
+
+    /// The key of the first `length` bytes, at least one and none of them NUL.
+    #[inline]
+    pub(super) fn of_first(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Self {
+        let width = Width::of(length);
+        let ([first, second], _) = bytes.as_chunks::<16>() else {
+            return Self {
+                numbers: [0; 4],
+                width,
+            };
+        };
+        let [first, second] = [first, second].map(|half| u128::from_le_bytes(*half));
+        let [a, b] = halves(first & low_bytes(length));
+        let numbers = match width {
+            Width::Short => [a; 4],
+            Width::Wide => [a, b, a, b],
+            Width::Whole => {
+                let [c, d] = halves(second & low_bytes(length - 16));
+                [a, b, c, d]
+            }
+        };
+        Self { numbers, width }
+    }
+
+    /// Another key of the same piece, for more ids than belong to its own width. Bytes 0xFF, which UTF-8 never has, keep
+    /// it apart from all others.
+    pub(super) fn beyond(&self) -> Option<Self> {
+        let [a, b, ..] = self.numbers;
+        let (numbers, width) = match self.width {
+            Width::Short => ([a, u64::MAX, a, u64::MAX], Width::Wide),
+            Width::Wide => ([a, b, u64::MAX, u64::MAX], Width::Whole),
+            Width::Whole => return None,
+        };
+        Some(Self { numbers, width })
+    }
+
+    /// Spread over the highest bits.
+    #[inline]
+    pub(super) fn mixed(&self) -> u64 {
+        let [a, b, c, d] = self.numbers;
+        match self.width {
+            Width::Short | Width::Wide => mix([a, b]),
+            Width::Whole => mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)]),
+        }
+    }
+}
+
+/// The lowest `count` bytes.
 #[inline]
-pub(super) fn mix(key: [u64; 2]) -> u64 {
-    let both = key[0] ^ key[1].rotate_left(27);
-    (both ^ (both >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+fn low_bytes(count: usize) -> u128 {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
+    let bits = 8 * (count.min(16) as u32);
+    u128::MAX.unbounded_shr(128 - bits)
 }
 
-/// The key of a piece of any length.
+/// The two halves of a number, the lower first.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+fn halves(number: u128) -> [u64; 2] {
+    [number as u64, (number >> 64) as u64]
+}
+
+/// Spreads two numbers over the highest bits.
+#[inline]
+pub(super) fn mix([first, second]: [u64; 2]) -> u64 {
+    (first ^ second.rotate_left(27)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The hash of a piece of any length.
 #[inline]
 pub(crate) fn hash(piece: &[u8]) -> u64 {
     let (words, rest) = piece.as_chunks::<8>();

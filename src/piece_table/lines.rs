@@ -1,82 +1,35 @@
-//! Short pieces → their ids, one cache line a look-up.
+//! Pieces of at most 32 bytes → their ids, one cache line a look-up.
 //!
-//! A line holds four numbers of keys and the answers to them. Even lines are short, odd ones wide:
+//! A line holds four numbers of keys and the four of their answers:
 //!
-//! | width | pieces | a key | an answer |
-//! |---|---|---|---|
-//! | short | 1–8 bytes | one number | up to two ids |
-//! | wide | 9–16 bytes, and shorter ones with more ids | two numbers | up to four ids |
+//! | width | pieces | a key, an answer | entries | ids |
+//! |---|---|---|---|---|
+//! | short | 1–8 bytes | one number | four | up to three |
+//! | wide | 9–16 bytes, and shorter ones with more ids | two numbers | two | up to six |
+//! | whole | 17–32 bytes, and wide ones with more ids | four numbers | one | up to twelve |
 //!
-//! Both are compared in one way, so that the processor need not foresee which of them comes next: a key is compared as
-//! two numbers that alternate, which for a short piece are the same. What finds no room in its line goes to the next line
-//! of its width, and changes places with another when it is asked for.
+//! Short and wide lines alternate and are looked up in one way, so that the processor need not foresee which of them
+//! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
+//! in its line goes to the next line of its width, and changes places with another when it is asked for.
 
-use super::key::{self, LONGEST_WHOLE};
+use super::answer::{Answer, IDS_A_NUMBER, Room, count, unpack};
+use super::key::{Key, LONGEST_WHOLE, Width};
 use crate::memory;
-use crate::token::TokenId;
-
-/// The most ids that an answer holds.
-pub(crate) const MOST_IDS: usize = 4;
-
-/// In an answer: there is no id here, nor after. Ids from here on are not kept in lines.
-pub(super) const ABSENT: u32 = 1 << 31;
 
 /// One cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Line {
-    /// Two words for each key number.
-    pub(super) answers: [u32; 8],
-    /// 0 is an empty place: pieces whose key starts with it are not kept.
+    pub(super) answers: [u64; 4],
+    /// 0 is an empty place: no key has NULs only.
     pub(super) keys: [u64; 4],
 }
 
-const EMPTY: Line = Line {
-    answers: [ABSENT; 8],
-    keys: [0; 4],
-};
-
-/// A line that nothing is found in, for pieces that have no place: bytes 0xFF alone are no key.
-const NO_LINE: Line = Line {
-    keys: [u64::MAX; 4],
-    ..EMPTY
-};
-
-/// Where the answer for a piece of at most 16 bytes is, if there is one. By default, nowhere: in line 0.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spot {
-    /// The key as it is compared.
-    pub(super) key: [u64; 2],
-    /// The number of the line; odd ones are wide.
-    pub(super) line: u32,
-}
-
-impl Spot {
-    /// How many numbers a key has in this line; an answer has twice as many words.
-    fn numbers(&self) -> usize {
-        1 + (self.line & 1) as usize
-    }
-
-    /// The other line that may hold what belongs here.
-    fn next(self) -> Self {
-        let line = self.line ^ 2;
-        Self { line, ..self }
-    }
-}
-
-/// The ids of a piece, [`ABSENT`] marking the words after them.
-pub(crate) type Answer = [u32; MOST_IDS];
-
-/// How many ids there are.
-#[inline]
-pub(crate) fn count(answer: &Answer) -> usize {
-    answer.iter().take_while(|&&id| id < ABSENT).count()
-}
-
 /// No answer in a line.
-pub(super) const NOWHERE: u8 = 8;
+pub(super) const NOWHERE: u8 = 4;
 
-/// Where in a line the answer is, by 16 for wide lines plus the bits of the key numbers that are equal.
+/// Where in a line the answer of a short or wide key is: by the bits of the key numbers that are equal, twice, plus one
+/// for wide lines.
 pub(super) const PLACE: [u8; 32] = {
     let mut place = [NOWHERE; 32];
     let mut equal = 1;
@@ -84,22 +37,26 @@ pub(super) const PLACE: [u8; 32] = {
         // A key stands once in a line.
         #[expect(clippy::cast_possible_truncation, reason = "below 4")]
         let first = equal.trailing_zeros() as u8;
-        place[equal] = 2 * first;
+        place[2 * equal] = first;
         if equal & 0b0011 == 0b0011 {
-            place[16 + equal] = 0;
+            place[2 * equal + 1] = 0;
         } else if equal & 0b1100 == 0b1100 {
-            place[16 + equal] = 4;
+            place[2 * equal + 1] = 2;
         }
         equal += 1;
     }
     place
 };
 
-/// All lines: two without entries, then as many of each width in turn.
+/// Which key numbers of a line equal those at the same place of the key.
+const ALL: usize = 0b1111;
+
+/// Lines of one width, or of two in turn.
 #[derive(Debug)]
 pub(super) struct Lines {
     all: Vec<Line>,
-    /// Shifts a mixed key down to the number of a pair of lines.
+    widths: usize,
+    /// Shifts a mixed key down to the number of its line among those of its width.
     shift: u32,
     /// How many key numbers of each width are taken.
     filled: [usize; 2],
@@ -112,15 +69,15 @@ const FEWEST_LOG2: u32 = 4;
 const MOST_LOG2: u32 = 24;
 
 impl Lines {
-    /// Empty lines, two to the power of `lines_log2` for each width.
-    pub(super) fn new(lines_log2: u32) -> Self {
+    /// Empty lines of one width or two, two to the power of `lines_log2` for each.
+    pub(super) fn new(widths: usize, lines_log2: u32) -> Self {
         let lines_log2 = lines_log2.clamp(FEWEST_LOG2, MOST_LOG2);
-        let count = 2 + (2 << lines_log2);
-        let mut lines = memory::vec_with_capacity(count);
-        lines.resize(2, NO_LINE);
-        lines.resize(count, EMPTY);
+        let number = widths << lines_log2;
+        let mut all = memory::vec_with_capacity(number);
+        all.resize(number, Line::default());
         Self {
-            all: lines,
+            all,
+            widths,
             shift: 64 - lines_log2,
             filled: [0; 2],
             turn: 0,
@@ -136,113 +93,138 @@ impl Lines {
         size_of::<Line>() * self.all.capacity()
     }
 
-    /// What looking up needs, borrowed once for many look-ups.
+    /// All lines, and the shift from a mixed key to a line's number.
     #[inline]
-    pub(super) fn view(&self) -> View<'_> {
-        View {
-            lines: &self.all,
-            shift: self.shift,
+    pub(super) fn parts(&self) -> (&[Line], u32) {
+        (&self.all, self.shift)
+    }
+
+    /// Which of the widths here a key has.
+    fn which(&self, key: &Key) -> usize {
+        key.width as usize % self.widths
+    }
+
+    /// The number of the line that a key belongs to.
+    #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
+    fn line_of(&self, key: &Key) -> usize {
+        self.widths * (key.mixed() >> self.shift) as usize + self.which(key)
+    }
+
+    /// The other line that may hold what belongs to this one.
+    fn next(&self, line: usize) -> usize {
+        line ^ self.widths
+    }
+
+    /// Asks for the line of a key to be brought near.
+    pub(super) fn prefetch(&self, key: &Key) {
+        if let Some(line) = self.all.get(self.line_of(key)) {
+            memory::prefetch(line);
         }
     }
 
-    /// The answer for what belongs at `spot`, in its line or the next.
-    pub(super) fn near(&mut self, spot: Spot) -> Option<Answer> {
-        if spot.line < 2 {
-            return None;
+    /// The answer for a key, in its line or the next. From there it changes places with one in its own line; all that is
+    /// in either line belongs to one of the two.
+    pub(super) fn get(&mut self, key: &Key) -> Option<Answer> {
+        let own = self.line_of(key);
+        if let Some(at) = self.place_in(own, key) {
+            return Some(self.answer(own, at, key.width));
         }
-        self.view().get(&spot).or_else(|| self.promote(spot))
-    }
-
-    /// The answer for what belongs at `spot` if it is in the next line. It changes places with one in its own then; all
-    /// that is in either line belongs to one of the two.
-    fn promote(&mut self, spot: Spot) -> Option<Answer> {
-        let numbers = spot.numbers();
-        let answer = self.view().get(&spot.next())?;
-        let (own, next) = (spot.line as usize, spot.next().line as usize);
+        let next = self.next(own);
+        let from = self.place_in(next, key)?;
+        let answer = self.answer(next, from, key.width);
+        let to = self.next_turn(key.width);
+        let numbers = key.width.numbers();
         let [mut own_line, mut next_line] = [self.all[own], self.all[next]];
-        let same = |at: &usize| next_line.keys[*at..at + numbers] == spot.key[..numbers];
-        let from = (0..4).step_by(numbers).find(same)?;
-        let to = self.next_turn(numbers);
         own_line.keys[to..to + numbers].swap_with_slice(&mut next_line.keys[from..from + numbers]);
-        own_line.answers[2 * to..2 * (to + numbers)]
-            .swap_with_slice(&mut next_line.answers[2 * from..2 * (from + numbers)]);
+        own_line.answers[to..to + numbers]
+            .swap_with_slice(&mut next_line.answers[from..from + numbers]);
         self.all[own] = own_line;
         self.all[next] = next_line;
         Some(answer)
     }
 
-    /// Remembers the ids of the piece that belongs at `spot`; false if they do not fit or there is no room nearby. When
-    /// about half of the places are taken the lines are doubled, as long as there are fewer than two to the power of
-    /// `most_log2`; from then on entries are given up.
-    pub(super) fn insert(&mut self, spot: Spot, ids: &[TokenId], most_log2: u32) -> bool {
-        let wide = spot.numbers() - 1;
-        if spot.line < 2
-            || !(1..=2 * spot.numbers()).contains(&ids.len())
-            || ids.iter().any(|&id| id >= ABSENT)
-        {
-            return false;
-        }
-        let mut answer = [ABSENT; MOST_IDS];
-        answer[..ids.len()].copy_from_slice(ids);
+    /// Where in a line a key is.
+    fn place_in(&self, line: usize, key: &Key) -> Option<usize> {
+        let numbers = key.width.numbers();
+        let keys = &self.all.get(line)?.keys;
+        let same = |at: &usize| (0..numbers).all(|n| keys[at + n] == key.numbers[n]);
+        (0..4).step_by(numbers).find(same)
+    }
+
+    fn answer(&self, line: usize, at: usize, width: Width) -> Answer {
+        let mut answer = Answer::default();
+        let numbers = width.numbers();
+        answer[..numbers].copy_from_slice(&self.all[line].answers[at..at + numbers]);
+        answer
+    }
+
+    /// Remembers the answer for a key; false if there is no room nearby. When about half of the places are taken the
+    /// lines are doubled, as long as there are fewer than two to the power of `most_log2`; from then on entries are given
+    /// up.
+    pub(super) fn insert(&mut self, key: &Key, answer: &Answer, most_log2: u32) -> bool {
         // Wide lines have fewer places, so that more of them are full at the same filling.
-        let well_filled = 2 * self.filled[wide] > [5, 4][wide] << self.lines_log2();
+        let most_filled = [5, 4, 4][key.width as usize] << self.lines_log2();
+        let well_filled = 2 * self.filled[self.which(key)] > most_filled;
         if well_filled && self.lines_log2() < most_log2.min(MOST_LOG2) {
             self.double();
-            let spot = self.view().spot(spot.key, wide == 1);
-            return self.add(spot, &answer);
+            return self.add(key, answer);
         }
-        let added = self.add(spot, &answer);
+        let added = self.add(key, answer);
         if !added && well_filled {
-            let at = self.next_turn(spot.numbers());
-            self.put(spot, at, &answer);
+            let at = self.next_turn(key.width);
+            self.put(self.line_of(key), at, key, answer);
         }
         added || well_filled
     }
 
     /// Remembers an answer if there is room for it.
-    pub(super) fn add(&mut self, spot: Spot, answer: &Answer) -> bool {
-        if spot.line < 2 {
-            return false;
-        }
-        let numbers = spot.numbers();
-        for spot in [spot, spot.next()] {
-            let Some(line) = self.all.get(spot.line as usize) else {
+    pub(super) fn add(&mut self, key: &Key, answer: &Answer) -> bool {
+        let numbers = key.width.numbers();
+        let own = self.line_of(key);
+        for line in [own, self.next(own)] {
+            let Some(keys) = self.all.get(line).map(|line| &line.keys) else {
                 return false;
             };
-            if let Some(at) = (0..4).step_by(numbers).find(|&at| line.keys[at] == 0) {
-                self.filled[numbers - 1] += numbers;
-                self.put(spot, at, answer);
+            if let Some(at) = (0..4).step_by(numbers).find(|&at| keys[at] == 0) {
+                let which = self.which(key);
+                self.filled[which] += numbers;
+                self.put(line, at, key, answer);
                 return true;
             }
         }
         false
     }
 
-    fn put(&mut self, spot: Spot, at: usize, answer: &Answer) {
-        let numbers = spot.numbers();
-        let line = &mut self.all[spot.line as usize];
-        line.keys[at..at + numbers].copy_from_slice(&spot.key[..numbers]);
-        line.answers[2 * at..2 * (at + numbers)].copy_from_slice(&answer[..2 * numbers]);
+    fn put(&mut self, line: usize, at: usize, key: &Key, answer: &Answer) {
+        let numbers = key.width.numbers();
+        let line = &mut self.all[line];
+        line.keys[at..at + numbers].copy_from_slice(&key.numbers[..numbers]);
+        line.answers[at..at + numbers].copy_from_slice(&answer[..numbers]);
     }
 
     /// The place of the entry of a full line that goes next.
-    fn next_turn(&mut self, numbers: usize) -> usize {
+    fn next_turn(&mut self, width: Width) -> usize {
         self.turn = self.turn.wrapping_add(1);
-        self.turn * numbers % 4
+        self.turn * width.numbers() % 4
     }
 
     fn double(&mut self) {
-        let mut larger = Self::new(self.lines_log2() + 1);
-        for (number, line) in self.all.iter().enumerate().skip(2) {
-            let wide = number % 2 == 1;
-            for at in (0..4).step_by(1 + usize::from(wide)) {
-                let (first, second) = (line.keys[at], line.keys[at | usize::from(wide)]);
-                if first != 0 {
-                    let mut answer = [ABSENT; MOST_IDS];
-                    let words = if wide { 4 } else { 2 };
-                    answer[..words].copy_from_slice(&line.answers[2 * at..2 * at + words]);
-                    let spot = larger.view().spot([first, second], wide);
-                    larger.add(spot, &answer);
+        let mut larger = Self::new(self.widths, self.lines_log2() + 1);
+        for (number, line) in self.all.iter().enumerate() {
+            let width = match (self.widths, number % self.widths) {
+                (1, _) => Width::Whole,
+                (_, 0) => Width::Short,
+                _ => Width::Wide,
+            };
+            let numbers = width.numbers();
+            for at in (0..4).step_by(numbers) {
+                if line.keys[at] != 0 {
+                    // Repeated as a key is.
+                    let key = Key {
+                        numbers: std::array::from_fn(|n| line.keys[at + n % numbers]),
+                        width,
+                    };
+                    larger.add(&key, &self.answer(number, at, width));
                 }
             }
         }
@@ -250,73 +232,62 @@ impl Lines {
     }
 }
 
-/// [`Lines`] to look up in.
+/// All [`Lines`], to look up in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
-    pub(super) lines: &'a [Line],
-    pub(super) shift: u32,
+    /// Short and wide lines in turn.
+    pub(super) near: &'a [Line],
+    pub(super) near_shift: u32,
+    pub(super) whole: &'a [Line],
+    pub(super) whole_shift: u32,
 }
 
 impl View<'_> {
-    /// Where the answer for the `length` bytes of `text` from `start` on is, if there are at most 16. In plain code.
+    /// Stores the ids of the first `length` of `bytes` at the start of `room`, if their own line knows them, and answers
+    /// how many there are; what is stored after them has no meaning. No byte of them may be NUL. In plain code.
     #[inline]
-    pub(crate) fn find(&self, text: &[u8], start: usize, length: usize) -> Spot {
+    pub(crate) fn get(
+        &self,
+        bytes: &[u8; LONGEST_WHOLE],
+        length: usize,
+        room: &mut Room,
+    ) -> Option<usize> {
         if length > LONGEST_WHOLE {
-            return Spot::default();
+            return None;
         }
-        let [first, second] = key::whole(text, start, length);
-        let wide = length > 8;
-        self.spot([first, if wide { second } else { first }], wide)
-    }
-
-    /// Where the answer for a key is.
-    #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "shifted down to a line number"
-    )]
-    pub(super) fn spot(&self, key: [u64; 2], wide: bool) -> Spot {
-        if key[0] == 0 {
-            return Spot::default();
+        let key = Key::of_first(bytes, length);
+        let mixed = key.mixed();
+        #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
+        let (line, wide) = if key.width == Width::Whole {
+            (self.whole.get((mixed >> self.whole_shift) as usize)?, 0)
+        } else {
+            let wide = key.width as usize;
+            let line = 2 * (mixed >> self.near_shift) as usize + wide;
+            (self.near.get(line)?, wide)
+        };
+        let equal = (0..4)
+            .map(|n| usize::from(line.keys[n] == key.numbers[n]) << n)
+            .sum::<usize>();
+        if key.width == Width::Whole {
+            if equal != ALL {
+                return None;
+            }
+            room.as_chunks_mut::<IDS_A_NUMBER>()
+                .0
+                .iter_mut()
+                .zip(line.answers)
+                .for_each(|(ids, number)| *ids = unpack(number));
+            return Some(count(line.answers[0]));
         }
-        let line = 2 + 2 * (key::mix(key) >> self.shift) as u32 + u32::from(wide);
-        Spot { key, line }
-    }
-
-    /// The same spot, if the lines were doubled since it was found.
-    pub(super) fn renewed(&self, spot: Spot) -> Spot {
-        self.spot(spot.key, spot.line % 2 == 1)
-    }
-
-    /// Where a piece of at most 8 bytes is that has too many ids for its own spot.
-    pub(super) fn beyond(&self, spot: Spot) -> Spot {
-        self.spot([spot.key[0], u64::MAX], true)
-    }
-
-    /// Asks for the line at `spot` to be brought near.
-    #[inline]
-    pub(crate) fn prefetch(&self, spot: &Spot) {
-        if let Some(line) = self.lines.get(spot.line as usize) {
-            memory::prefetch(line);
+        let numbers = line.answers.get(usize::from(PLACE[2 * equal + wide])..)?;
+        let (&first, rest) = numbers.split_first()?;
+        let (ids, more) = room.split_first_chunk_mut::<IDS_A_NUMBER>()?;
+        *ids = unpack(first);
+        if wide == 1
+            && let (Some(ids), Some(&second)) = (more.first_chunk_mut(), rest.first())
+        {
+            *ids = unpack(second);
         }
-    }
-
-    /// The answer at `spot`. In plain code.
-    #[inline]
-    pub(crate) fn get(&self, spot: &Spot) -> Option<Answer> {
-        let line = self.lines.get(spot.line as usize)?;
-        let wide = spot.line % 2 == 1;
-        let [first, second] = spot.key;
-        let equal = usize::from(line.keys[0] == first)
-            | usize::from(line.keys[1] == second) << 1
-            | usize::from(line.keys[2] == first) << 2
-            | usize::from(line.keys[3] == second) << 3;
-        let at = PLACE[16 * usize::from(wide) + equal];
-        let words = line.answers.get(usize::from(at)..)?;
-        match *words {
-            [first, second, third, fourth, ..] if wide => Some([first, second, third, fourth]),
-            [first, second, ..] => Some([first, second, ABSENT, ABSENT]),
-            _ => None,
-        }
+        Some(count(first))
     }
 }

@@ -1,6 +1,5 @@
 //! Longer pieces → their ids: a bucket of slots by hash, then one record of ids and bytes.
 
-use crate::memory;
 use crate::token::TokenId;
 
 /// One cache line of slots.
@@ -31,22 +30,6 @@ impl LongPieces {
     #[inline]
     fn bucket_of(&self, hash: u64) -> usize {
         (hash >> 32) as usize & self.buckets.len().wrapping_sub(1)
-    }
-
-    /// Asks for the bucket of a hash to be brought near.
-    #[inline]
-    pub(super) fn prefetch_bucket(&self, hash: u64) {
-        if let Some(bucket) = self.buckets.get(self.bucket_of(hash)) {
-            memory::prefetch(bucket);
-        }
-    }
-
-    /// Asks for the record that a hash leads to, if any, to be brought near.
-    #[inline]
-    pub(super) fn prefetch_record(&self, hash: u64) {
-        if let Some(record) = self.find(hash).and_then(|start| self.records.get(start)) {
-            memory::prefetch(record);
-        }
     }
 
     /// Where the record is that the hash leads to.

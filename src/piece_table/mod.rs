@@ -2,27 +2,30 @@
 //!
 //! | bytes | a look-up reads | module |
 //! |---|---|---|
-//! | 1–8, 9–16 | one line of keys and answers | [`lines`] |
+//! | 1–16, 17–32 | one line of keys and answers | [`lines`] |
 //! | any other, to [`LONGEST`] | one bucket, then the record it points to | [`long`] |
 //!
-//! A short key is the piece itself: a hit is certain and costs no look at the text beyond the key. The table starts with
-//! the tokens of the vocabulary, grows while it learns, up to a limit, and then gives up entries in turn: a hostile text
-//! can empty it of what is useful, but never make a look-up longer.
+//! A key is the piece itself where that has at most 32 bytes: a hit is certain and costs no look at the text beyond the
+//! key. The table starts with the tokens of the vocabulary, grows while it learns, up to a limit, and then gives up
+//! entries in turn: a hostile text can empty it of what is useful, but never make a look-up longer.
 //!
-//! Looking up is in two steps, so that memory can be asked for in between: where is the answer ([`View::find`]), and
-//! what is it ([`View::get`]).
+//! [`View::get`] answers from the one line that a piece belongs to; what is elsewhere, [`PieceTable::get`] finds.
 //!
 //! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
 
+mod answer;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 mod key;
 mod lines;
 mod long;
 
+pub(crate) use answer::{ROOM, Room};
+use answer::{Answer, IDS_A_NUMBER, count, pack, unpack};
 pub(crate) use key::LONGEST_WHOLE;
-use lines::{ABSENT, Lines};
-pub(crate) use lines::{Answer, Line, MOST_IDS, Spot, View, count};
+use key::{Key, Width};
+use lines::Lines;
+pub(crate) use lines::{Line, View};
 use long::LongPieces;
 
 use crate::token::TokenId;
@@ -40,7 +43,9 @@ const SEEDS: usize = 64;
 /// The tables by length.
 #[derive(Debug)]
 pub(crate) struct PieceTable {
-    lines: Lines,
+    /// Short and wide lines.
+    near: Lines,
+    whole: Lines,
     long: LongPieces,
     limit: usize,
 }
@@ -48,18 +53,21 @@ pub(crate) struct PieceTable {
 impl PieceTable {
     /// A table that knows the tokens of `vocabulary` and takes at most about `limit` bytes.
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
-        let mut counts = [0_usize; 2];
+        let mut counts = [0_usize; 3];
         for (place, _) in vocabulary.places() {
-            if place.len() <= LONGEST_WHOLE {
-                counts[usize::from(place.len() > 8)] += 1;
+            match place.len() {
+                0..=8 => counts[0] += 1,
+                9..=16 => counts[1] += 1,
+                17..=32 => counts[2] += 1,
+                _ => {}
             }
         }
-        let most = most_lines_log2(limit);
         // Two thirds of the places are taken then, at most.
-        let lines = (counts[0] / 4).max(counts[1] / 2) * 3 / 2;
-        let lines_log2 = lines.next_power_of_two().ilog2().min(most);
+        let log2 = |entries: usize| (entries * 3 / 2).next_power_of_two().ilog2();
+        let near = log2((counts[0] / 4).max(counts[1] / 2));
         let mut table = Self {
-            lines: Lines::new(lines_log2),
+            near: Lines::new(2, near.min(most_lines_log2(limit, Width::Short))),
+            whole: Lines::new(1, log2(counts[2]).min(most_lines_log2(limit, Width::Whole))),
             long: LongPieces::default(),
             limit,
         };
@@ -70,63 +78,65 @@ impl PieceTable {
     /// Adds the tokens of `vocabulary`, lower ids first, as far as there is room.
     fn seed(&mut self, vocabulary: &Vocabulary) {
         let bytes = vocabulary.all_bytes();
-        let mut places = vocabulary.places().filter(|(place, id)| {
+        let mut seeds = vocabulary.places().filter_map(|(place, id)| {
+            let token = &bytes[place];
             // The key of anything but UTF-8 might be that of another piece.
-            place.len() <= LONGEST_WHOLE && *id < ABSENT && !bytes[place.clone()].contains(&0xFF)
+            let key = Key::of(token).filter(|_| !token.contains(&0xFF))?;
+            Some((key, pack(&[id])?))
         });
-        let mut batch = Vec::with_capacity(SEEDS);
+        let mut batch: Vec<(Key, Answer)> = Vec::with_capacity(SEEDS);
         loop {
-            let view = self.view();
-            batch.extend(places.by_ref().take(SEEDS).map(|(place, id)| {
-                let spot = view.find(bytes, place.start, place.len());
-                view.prefetch(&spot);
-                (spot, id)
-            }));
+            batch.extend(seeds.by_ref().take(SEEDS));
             if batch.is_empty() {
                 break;
             }
-            for (spot, id) in batch.drain(..) {
-                self.lines.add(spot, &[id, ABSENT, ABSENT, ABSENT]);
+            for (key, _) in &batch {
+                self.lines(key.width).prefetch(key);
+            }
+            for (key, answer) in batch.drain(..) {
+                self.lines(key.width).add(&key, &answer);
             }
         }
     }
 
     /// How many bytes it takes.
     pub(crate) fn memory(&self) -> usize {
-        self.lines.memory() + self.long.memory()
+        self.near.memory() + self.whole.memory() + self.long.memory()
     }
 
     /// Where short pieces are looked up.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        self.lines.view()
-    }
-
-    /// Where the ids of a piece are that has no place in the lines. Asks for that memory to be brought near.
-    #[inline]
-    pub(crate) fn find_long(&self, piece: &[u8]) -> u64 {
-        let hash = key::hash(piece);
-        self.long.prefetch_bucket(hash);
-        hash
-    }
-
-    /// As [`find_long`](Self::find_long), for what that memory points to.
-    #[inline]
-    pub(crate) fn prefetch_long(&self, hash: u64) {
-        self.long.prefetch_record(hash);
-    }
-
-    /// Adds to `ids` those of a piece that has no answer where `spot` is; false if nothing is known of it.
-    pub(crate) fn elsewhere(&mut self, spot: Spot, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        let lines = &mut self.lines;
-        let spot = lines.view().renewed(spot);
-        let mut answer = lines.near(spot);
-        if answer.is_none() && piece.len() <= 8 {
-            answer = lines.near(lines.view().beyond(spot));
+        let (near, near_shift) = self.near.parts();
+        let (whole, whole_shift) = self.whole.parts();
+        View {
+            near,
+            near_shift,
+            whole,
+            whole_shift,
         }
-        if let Some(answer) = answer {
-            ids.extend_from_slice(&answer[..count(&answer)]);
-            return true;
+    }
+
+    fn lines(&mut self, width: Width) -> &mut Lines {
+        match width {
+            Width::Short | Width::Wide => &mut self.near,
+            Width::Whole => &mut self.whole,
+        }
+    }
+
+    /// Adds to `ids` those of a piece; false if nothing is known of it.
+    pub(crate) fn get(&mut self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        let key = Key::of(piece);
+        let beyond = key.and_then(|key| key.beyond());
+        if let Some(beyond) = &beyond {
+            self.lines(beyond.width).prefetch(beyond);
+        }
+        for key in key.into_iter().chain(beyond) {
+            if let Some(answer) = self.lines(key.width).get(&key) {
+                let unpacked: [[TokenId; IDS_A_NUMBER]; _] = answer.map(unpack);
+                ids.extend_from_slice(&unpacked.as_flattened()[..count(answer[0])]);
+                return true;
+            }
         }
         if piece.len() > LONGEST {
             return false;
@@ -140,22 +150,29 @@ impl PieceTable {
         }
     }
 
-    /// Remembers the ids of the piece that belongs at `spot`.
-    pub(crate) fn insert(&mut self, spot: Spot, piece: &[u8], ids: &[TokenId]) {
-        let most = most_lines_log2(self.limit);
-        let lines = &mut self.lines;
-        let spot = lines.view().renewed(spot);
-        let kept = lines.insert(spot, ids, most)
-            || (piece.len() <= 8 && lines.insert(lines.view().beyond(spot), ids, most));
-        if !kept && piece.len() <= LONGEST {
+    /// Remembers the ids of a piece.
+    pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) {
+        if let Some(answer) = pack(ids) {
+            let key = Key::of(piece);
+            let beyond = key.and_then(|key| key.beyond());
+            for key in key.into_iter().chain(beyond) {
+                let most = most_lines_log2(self.limit, key.width);
+                let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();
+                if fits && self.lines(key.width).insert(&key, &answer, most) {
+                    return;
+                }
+            }
+        }
+        if piece.len() <= LONGEST {
             let hash = key::hash(piece);
-            self.long.insert(hash, piece, ids, self.limit / 4);
+            self.long.insert(hash, piece, ids, self.limit / 8);
         }
     }
 }
 
-/// The lines of each width may take a quarter of the limit, and so may long pieces. The last quarter is for the moment
-/// in which lines are doubled.
-fn most_lines_log2(limit: usize) -> u32 {
-    (limit / 4 / size_of::<Line>()).max(1).ilog2()
+/// Short and wide lines may take a quarter of the limit each, whole lines an eighth, and so may long pieces. The last
+/// quarter is for the moment in which lines are doubled.
+fn most_lines_log2(limit: usize, width: Width) -> u32 {
+    let part = if width == Width::Whole { 8 } else { 4 };
+    (limit / part / size_of::<Line>()).max(1).ilog2()
 }

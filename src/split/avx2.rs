@@ -6,29 +6,30 @@ use std::arch::x86_64::{
     _mm256_or_si256, _mm256_set1_epi8, _mm256_sub_epi8,
 };
 
-use std::ops::Range;
-
 use super::masks::{Masks, WINDOW};
-use super::native;
+use super::native::{self, Sink};
 use super::pattern::Family;
 
-/// As [`native::by_windows`], compiled for AVX2; false, and nothing done, on a machine without it.
-pub(super) fn by_windows(
+/// As [`native::by_windows`], compiled for AVX2; `None`, and nothing done, on a machine without it.
+pub(super) fn by_windows<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
-    chunk: &mut Vec<Range<usize>>,
-) -> bool {
+    sink: &mut S,
+) -> Option<Result<(), S::Error>> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn windows(family: Family, text: &[u8], place: &mut usize, chunk: &mut Vec<Range<usize>>) {
-        native::by_windows(family, text, place, chunk, |bytes| masks(bytes));
+    fn windows<S: Sink>(
+        family: Family,
+        text: &[u8],
+        place: &mut usize,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        native::by_windows(family, text, place, sink, |bytes| masks(bytes))
     }
-    if !available() {
-        return false;
-    }
-    // SAFETY: the machine has what the function is compiled for.
-    unsafe { windows(family, text, place, chunk) };
-    true
+    available().then(|| {
+        // SAFETY: the machine has what the function is compiled for.
+        unsafe { windows(family, text, place, sink) }
+    })
 }
 
 /// Whether the machine can run this tier.
@@ -37,9 +38,10 @@ pub(super) fn available() -> bool {
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
+/// As [`super::masks::ascii_masks`].
 #[inline]
 #[target_feature(enable = "avx2")]
-fn masks(bytes: &[u8; WINDOW]) -> Masks {
+pub(crate) fn masks(bytes: &[u8; WINDOW]) -> Masks {
     let (halves, _) = bytes.as_chunks::<32>();
     let [low, high] = [load(&halves[0]), load(&halves[1])];
     Masks {

@@ -7,14 +7,21 @@
 use super::classify::{Class, class_of_code_point};
 
 /// Bytes in a window.
-pub(super) const WINDOW: usize = 64;
+pub(crate) const WINDOW: usize = 64;
 
-/// Bytes after a window that its last character may reach into.
-pub(super) const OVERHANG: usize = 3;
+/// Bytes after a window that can be read with it: its last character may reach into them, and whoever gets its pieces
+/// may read more than a short one at once.
+pub(super) const OVERHANG: usize = 31;
+
+/// The bytes of a window and its overhang.
+pub(crate) type Window = [u8; WINDOW + OVERHANG];
+
+/// The most bytes of a character after its first.
+const CONTINUED: usize = 3;
 
 /// The classes of the 64 bytes from some place on. Bit `i` is byte `i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Masks {
+pub(crate) struct Masks {
     pub(super) upper: u64,
     pub(super) lower: u64,
     pub(super) caseless: u64,
@@ -45,16 +52,15 @@ impl Masks {
     }
 
     /// Adds the characters beyond ASCII, of which [`high`](Self::high) has the bytes and
-    /// [`continuation`](Self::continuation) those after the first. `text`, UTF-8, starts where the window does and has
-    /// [`OVERHANG`] more bytes.
+    /// [`continuation`](Self::continuation) those after the first. `window` is UTF-8 but for what it ends in.
     ///
     /// The first bytes come from the masks, so that no character waits for the length of the one before.
-    pub(super) fn add_high(&mut self, text: &[u8; WINDOW + OVERHANG]) {
+    pub(super) fn add_high(&mut self, window: &Window) {
         let mut classes = [0_u64; 16];
         let mut firsts = self.high & !self.continuation;
         while firsts != 0 {
             let place = firsts.trailing_zeros() as usize;
-            let (code_point, length) = match text.get(place..place + OVERHANG + 1) {
+            let (code_point, length) = match window.get(place..=place + CONTINUED) {
                 Some(&[lead, second, ..]) if lead < 0xE0 => {
                     (bits(lead, 5) << 6 | bits(second, 6), 2)
                 }

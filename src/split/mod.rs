@@ -5,13 +5,13 @@
 //! pieces in order, some hundred at a time, so that text, pieces and tables stay in the caches together.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 pub mod cl100k;
 pub mod classify;
 mod cursor;
 mod cuts;
 pub mod general;
-mod masks;
+pub(crate) mod masks;
 pub mod native;
 pub mod o200k;
 pub mod pattern;
@@ -32,7 +32,7 @@ use pattern::Family;
 
 /// The most pieces handed out at a time, and bytes, but for the last piece.
 const CHUNK: usize = 512;
-const CHUNK_BYTES: usize = 1 << 18;
+const CHUNK_BYTES: usize = 1 << 13;
 
 /// A splitter from outside: all pieces of a text at once, as ordered byte ranges without overlap.
 pub trait ExternalSplitter: Send + Sync {
@@ -75,14 +75,6 @@ impl Splitter {
         match Family::recognise(pattern) {
             Some(family) => Ok(Self::Native(family, Tier::current())),
             None => General::new(pattern).map(|general| Self::General(Box::new(general))),
-        }
-    }
-
-    /// The tier that texts are worked on with.
-    pub(crate) fn tier(&self) -> Tier {
-        match self {
-            Self::Native(_, tier) => *tier,
-            Self::General(_) | Self::External(_) => Tier::current(),
         }
     }
 

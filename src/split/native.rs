@@ -5,12 +5,13 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
-use super::masks::{self, Masks, OVERHANG, WINDOW};
+use super::masks::{self, Masks, OVERHANG, WINDOW, Window};
 use super::pattern::Family;
 use super::window::{self, Starts};
 use super::{CHUNK, CHUNK_BYTES};
@@ -18,17 +19,15 @@ use super::{CHUNK, CHUNK_BYTES};
 /// Other machines do not have this tier.
 #[cfg(not(target_arch = "x86_64"))]
 mod avx2 {
-    use std::ops::Range;
+    use super::{Family, Sink};
 
-    use super::Family;
-
-    pub(super) fn by_windows(
+    pub(super) fn by_windows<S: Sink>(
         _: Family,
         _: &[u8],
         _: &mut usize,
-        _: &mut Vec<Range<usize>>,
-    ) -> bool {
-        false
+        _: &mut S,
+    ) -> Option<Result<(), S::Error>> {
+        None
     }
 
     pub(super) fn available() -> bool {
@@ -83,6 +82,52 @@ impl Tier {
     }
 }
 
+/// What takes the pieces of a text, in order.
+pub(crate) trait Sink {
+    /// What can go wrong with a piece.
+    type Error;
+
+    /// Takes the pieces that end where `ends` has bits; the first starts where the window does, at `place` of the text.
+    fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), Self::Error>;
+
+    /// Takes one piece.
+    fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), Self::Error>;
+
+    /// Whether it wants no more for now.
+    fn is_full(&self) -> bool;
+}
+
+/// The sink that keeps the pieces.
+struct Chunk<'c>(&'c mut Vec<Range<usize>>);
+
+impl Sink for Chunk<'_> {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn window(&mut self, _: &Window, place: usize, mut ends: u64) -> Result<(), Infallible> {
+        // Storing the ends first and the pieces in a second loop was a tenth slower.
+        let mut start = place;
+        while ends != 0 {
+            let end = place + ends.trailing_zeros() as usize;
+            self.0.push(start..end);
+            start = end;
+            ends &= ends - 1;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn piece(&mut self, _: &[u8], piece: Range<usize>) -> Result<(), Infallible> {
+        self.0.push(piece);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.0.len() >= CHUNK
+    }
+}
+
 /// Adds the pieces of `text` from `place` on to `chunk`, some hundred at a time, and moves `place` past them.
 pub(super) fn fill(
     family: Family,
@@ -91,37 +136,61 @@ pub(super) fn fill(
     place: &mut usize,
     chunk: &mut Vec<Range<usize>>,
 ) {
+    let mut chunk = Chunk(chunk);
+    let Ok(()) = if tier == Tier::Avx2
+        && let Some(result) = avx2::by_windows(family, text, place, &mut chunk)
+    {
+        result
+    } else {
+        plainly(family, tier, text, place, &mut chunk)
+    };
+}
+
+/// Gives the pieces of `text` from `place` on to `sink`, until it is full or some hundred KB are done, and moves `place`
+/// past them. Without special instructions, whatever the tier.
+pub(crate) fn plainly<S: Sink>(
+    family: Family,
+    tier: Tier,
+    text: &[u8],
+    place: &mut usize,
+    sink: &mut S,
+) -> Result<(), S::Error> {
     match tier {
-        Tier::Scanner => by_scanner(family, text, place, chunk),
-        Tier::Avx2 if avx2::by_windows(family, text, place, chunk) => {}
-        Tier::Avx2 | Tier::Plain => by_windows(family, text, place, chunk, masks::ascii_masks),
+        Tier::Scanner => by_scanner(family, text, place, sink),
+        Tier::Avx2 | Tier::Plain => by_windows(family, text, place, sink, masks::ascii_masks),
     }
 }
 
-fn by_scanner(family: Family, text: &[u8], place: &mut usize, chunk: &mut Vec<Range<usize>>) {
-    let most = place.saturating_add(CHUNK_BYTES).min(text.len());
-    while *place < most && chunk.len() < CHUNK {
-        let end = family.piece_end(text, *place);
-        chunk.push(*place..end);
-        *place = end;
-    }
-}
-
-/// As [`fill`], window by window, `ascii_masks` being the tier's.
-#[inline(always)]
-pub(super) fn by_windows(
+fn by_scanner<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
-    chunk: &mut Vec<Range<usize>>,
+    sink: &mut S,
+) -> Result<(), S::Error> {
+    let most = place.saturating_add(CHUNK_BYTES).min(text.len());
+    while *place < most && !sink.is_full() {
+        let end = family.piece_end(text, *place);
+        sink.piece(text, *place..end)?;
+        *place = end;
+    }
+    Ok(())
+}
+
+/// As [`plainly`], window by window, `ascii_masks` being the tier's.
+#[inline(always)]
+pub(crate) fn by_windows<S: Sink>(
+    family: Family,
+    text: &[u8],
+    place: &mut usize,
+    sink: &mut S,
     ascii_masks: impl Fn(&[u8; WINDOW]) -> Masks,
-) {
+) -> Result<(), S::Error> {
     // One loop for each family, so that each is compiled for itself.
     match family {
         Family::R50k(r50k) => windows(
             text,
             place,
-            chunk,
+            sink,
             ascii_masks,
             |masks, place| window::r50k(masks, text, place, r50k.contractions),
             |place| r50k.piece_end(text, place),
@@ -129,7 +198,7 @@ pub(super) fn by_windows(
         Family::Cl100k(cl100k) => windows(
             text,
             place,
-            chunk,
+            sink,
             ascii_masks,
             |masks, place| {
                 window::cl100k(
@@ -145,7 +214,7 @@ pub(super) fn by_windows(
         Family::O200k(o200k) => windows(
             text,
             place,
-            chunk,
+            sink,
             ascii_masks,
             |masks, place| {
                 window::o200k(masks, text, place, o200k.contractions, o200k.longest_number)
@@ -156,44 +225,48 @@ pub(super) fn by_windows(
 }
 
 #[inline(always)]
-fn windows(
+fn windows<S: Sink>(
     text: &[u8],
     place: &mut usize,
-    chunk: &mut Vec<Range<usize>>,
+    sink: &mut S,
     ascii_masks: impl Fn(&[u8; WINDOW]) -> Masks,
     starts: impl Fn(&Masks, usize) -> Starts,
     piece_end: impl Fn(usize) -> usize,
-) {
+) -> Result<(), S::Error> {
     let most = place.saturating_add(CHUNK_BYTES).min(text.len());
-    while *place < most && chunk.len() < CHUNK {
-        let window = text
-            .get(*place..)
-            .and_then(<[u8]>::first_chunk::<{ WINDOW + OVERHANG }>);
-        let further = match window {
-            Some(window) => {
-                let mut masks = window.first_chunk().map(&ascii_masks).unwrap_or_default();
-                if masks.high != 0 {
-                    masks.add_high(window);
-                }
-                starts(&masks, *place).further()
-            }
-            // The end of the text has rules of its own.
-            None => 0,
+    let mut last;
+    while *place < most && !sink.is_full() {
+        let rest = text.get(*place..).unwrap_or_default();
+        let window = if let Some(window) = rest.first_chunk() {
+            window
+        } else {
+            last = last_window(rest);
+            &last
         };
+        let mut masks = window.first_chunk().map(&ascii_masks).unwrap_or_default();
+        if masks.high != 0 {
+            masks.add_high(window);
+        }
+        let further = starts(&masks, *place).further();
         if further == 0 {
             let end = piece_end(*place);
-            chunk.push(*place..end);
+            sink.piece(text, *place..end)?;
             *place = end;
-            continue;
-        }
-        // Storing the ends first and the pieces in a second loop was a tenth slower.
-        let base = *place;
-        let mut rest = further;
-        while rest != 0 {
-            let end = base + rest.trailing_zeros() as usize;
-            chunk.push(*place..end);
-            *place = end;
-            rest &= rest - 1;
+        } else {
+            sink.window(window, *place, further)?;
+            *place += (WINDOW - 1) - further.leading_zeros() as usize;
         }
     }
+    Ok(())
+}
+
+/// The end of a text, as if spaces followed. A piece that is no blank ends there as it does at the end of the text; where
+/// a run of blanks that does not end in the window is cut, the window is not sure, so that the blanks at the end of the
+/// text, which have rules of their own, are left to the scanner.
+fn last_window(rest: &[u8]) -> Window {
+    let mut window = [b' '; WINDOW + OVERHANG];
+    for (to, from) in window.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    window
 }
