@@ -11,6 +11,13 @@
 //! So for each two bytes this table holds the token they make, the lowest rank of all merges of *something that ends with
 //! the first* with the second alone, the lowest rank of the first alone with *something that starts with the second*,
 //! and whether any merge joins these two bytes at all.
+//!
+//! A **character** of three bytes x, y, z that is a token of rank r is bound in the same way, if its bytes by themselves
+//! become it, and if every merge that joins x or what starts with x to something before it, and every merge that joins z
+//! or what ends with z to something after it, has a higher rank than r. Up to its turn there are only x, y, z, xy and yz
+//! that could be joined to something, so the ranks of these are what counts: parts of at most two bytes. A bound pair never
+//! overlaps a bound character without lying inside of it: the rank of the pair would have to be above r, as it joins the
+//! character to what is beside it, and below that of the character's own merges, as it is bound.
 
 use crate::token::{NO_TOKEN, TokenId};
 
@@ -18,31 +25,47 @@ use crate::token::{NO_TOKEN, TokenId};
 const RANK_BITS: u32 = 20;
 const NONE: u64 = (1 << RANK_BITS) - 1;
 
-/// Two neighbouring bytes.
+/// Three ranks in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Adjacency(u64);
+struct Ranks(u64);
 
-impl Adjacency {
-    const NEVER: Self = Self(NONE | NONE << RANK_BITS | NONE << (2 * RANK_BITS));
-    const JOINED: u64 = 1 << (3 * RANK_BITS);
+impl Ranks {
+    const NONE: Self = Self(NONE | NONE << RANK_BITS | NONE << (2 * RANK_BITS));
 
     #[inline]
-    fn rank(self, number: u32) -> u64 {
+    fn get(self, number: u32) -> u64 {
         (self.0 >> (number * RANK_BITS)) & NONE
     }
 
     fn lower(&mut self, number: u32, rank: u64) {
-        if rank < self.rank(number) {
+        if rank < self.get(number) {
             self.0 &= !(NONE << (number * RANK_BITS));
             self.0 |= rank << (number * RANK_BITS);
         }
     }
+}
+
+/// Two neighbouring bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Adjacency {
+    /// Of the pair; of what ends with the first and the second alone; of the first alone and what starts with the second.
+    pair: Ranks,
+    /// Of what ends with the first and at most two bytes from the second on; of at most two bytes up to the first and
+    /// what starts with the second; of any merge that joins the two.
+    around: Ranks,
+}
+
+impl Adjacency {
+    const NEVER: Self = Self {
+        pair: Ranks::NONE,
+        around: Ranks::NONE,
+    };
 
     /// The token that the two bytes make, or [`NO_TOKEN`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "20 bits")]
     pub(crate) fn token(self) -> TokenId {
-        match self.rank(0) {
+        match self.pair.get(0) {
             NONE => NO_TOKEN,
             rank => rank as TokenId,
         }
@@ -51,14 +74,14 @@ impl Adjacency {
     /// Whether any merge joins a part that ends with the first byte and one that starts with the second.
     #[inline]
     pub(crate) fn joined(self) -> bool {
-        self.0 & Self::JOINED != 0
+        self.around.get(2) != NONE
     }
 
     /// Whether these two bytes are bound to merge, given the adjacencies before and after.
     #[inline]
     pub(crate) fn bound(self, before: Self, after: Self) -> bool {
-        let rank = self.rank(0);
-        rank < before.rank(1) && rank < after.rank(2)
+        let rank = self.pair.get(0);
+        rank < before.pair.get(1) && rank < after.pair.get(2)
     }
 
     /// Stands for the end of a piece: nothing beyond it takes a byte away.
@@ -69,6 +92,8 @@ impl Adjacency {
 #[derive(Clone, Debug)]
 pub(crate) struct Adjacencies {
     table: Vec<Adjacency>,
+    /// The tokens that the bytes of a character of three bytes become by themselves.
+    characters: Vec<TokenId>,
     /// Whether every merged token ranks higher than its parts of more than one byte.
     parts_first: bool,
     /// Whether all ranks fit.
@@ -80,6 +105,7 @@ impl Adjacencies {
     pub(crate) fn new() -> Self {
         Self {
             table: vec![Adjacency::NEVER; 1 << 16],
+            characters: vec![NO_TOKEN; 1 << 16],
             parts_first: true,
             fits: true,
         }
@@ -100,16 +126,68 @@ impl Adjacencies {
             return;
         };
         let adjacency = &mut self.table[usize::from(first) << 8 | usize::from(second)];
-        adjacency.0 |= Adjacency::JOINED;
+        adjacency.around.lower(2, rank);
         if left.0.len() == 1 && right.0.len() == 1 {
-            adjacency.lower(0, rank);
+            adjacency.pair.lower(0, rank);
         }
         if right.0.len() == 1 {
-            adjacency.lower(1, rank);
+            adjacency.pair.lower(1, rank);
         }
         if left.0.len() == 1 {
-            adjacency.lower(2, rank);
+            adjacency.pair.lower(2, rank);
         }
+        if right.0.len() <= 2 {
+            adjacency.around.lower(0, rank);
+        }
+        if left.0.len() <= 2 {
+            adjacency.around.lower(1, rank);
+        }
+        if left.0.len() + right.0.len() == 3 {
+            self.insert_character(left, right, token);
+        }
+    }
+
+    /// As [`insert`](Self::insert), for three bytes. Merges come in the order of their ranks, so that those of the two
+    /// pairs are known, unless they rank higher than this one and never have their turn.
+    fn insert_character(
+        &mut self,
+        left: (&[u8], TokenId),
+        right: (&[u8], TokenId),
+        token: TokenId,
+    ) {
+        let ((&[x, y], &[z]) | (&[x], &[y, z])) = (left.0, right.0) else {
+            return;
+        };
+        let Some(place) = character([x, y, z]) else {
+            return;
+        };
+        let (first, second) = (self.of(x, y).token(), self.of(y, z).token());
+        let (made, other, part) = if left.0.len() == 2 {
+            (first, second, left.1)
+        } else {
+            (second, first, right.1)
+        };
+        // `NO_TOKEN` is above all others.
+        if made == part && made < other && self.characters[place] == NO_TOKEN {
+            self.characters[place] = token;
+        }
+    }
+
+    /// The token of the character that `rest` starts with, if that has three bytes that are bound to become it; `before`
+    /// is the adjacency of the byte before and its first.
+    #[inline]
+    pub(crate) fn character(&self, before: Adjacency, rest: &[u8]) -> Option<TokenId> {
+        let (&[x, y, z], after) = rest.split_first_chunk()?;
+        if x < 0xE0 {
+            return None;
+        }
+        let token = *self.characters.get(character([x, y, z])?)?;
+        let after = match after.first() {
+            Some(&next) => self.of(z, next),
+            None => Adjacency::END,
+        };
+        let rank = u64::from(token);
+        (rank < before.around.get(0) && rank < after.around.get(1)).then_some(token)
     }
 
     /// Whether pairs that are bound to merge may be merged at once.
@@ -129,5 +207,14 @@ impl Adjacencies {
     /// How many bytes it takes.
     pub(crate) fn memory(&self) -> usize {
         size_of::<Adjacency>() * self.table.capacity()
+            + size_of::<TokenId>() * self.characters.capacity()
     }
+}
+
+/// The number of a character of three bytes in UTF-8.
+#[inline]
+fn character(bytes: [u8; 3]) -> Option<usize> {
+    let [x, y, z] = bytes.map(usize::from);
+    let well_formed = x >> 4 == 0xE && y >> 6 == 0b10 && z >> 6 == 0b10;
+    well_formed.then_some((x & 0xF) << 12 | (y & 0x3F) << 6 | (z & 0x3F))
 }

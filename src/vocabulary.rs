@@ -276,6 +276,12 @@ impl Vocabulary {
         }
     }
 
+    /// The highest id; 0 if there is none.
+    #[inline]
+    pub fn highest_id(&self) -> TokenId {
+        self.tokens.last_id().unwrap_or(0)
+    }
+
     /// The token of a single byte.
     #[inline]
     pub fn byte_token(&self, byte: u8) -> TokenId {
@@ -450,6 +456,7 @@ impl Tokens {
         (table, twice)
     }
 
+    #[inline]
     fn last_id(&self) -> Option<TokenId> {
         self.ids.last().copied()
     }

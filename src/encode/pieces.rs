@@ -128,9 +128,7 @@ where
     #[inline(always)]
     fn window(&mut self, window: &Window, _: usize, mut ends: u64) -> Result<(), EncodeError> {
         // NUL fills keys up.
-        let least = window
-            .iter()
-            .fold(u8::MAX, |least, &byte| least.min(byte));
+        let least = window.iter().fold(u8::MAX, |least, &byte| least.min(byte));
         let keys = least != 0;
         if self.found > MOST_FOUND {
             self.append();

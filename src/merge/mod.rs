@@ -5,6 +5,8 @@
 //!
 //! Two engines compute it: [`scan`] for short pieces, [`queue`] for longer ones, very long ones in [`windows`].
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod buckets;
 pub mod queue;
 pub mod scan;

@@ -1,168 +1,236 @@
 //! Merging short pieces: look at every pair, merge the best, look again.
 //!
 //! ```text
-//! parts = bytes, pairs of bytes that are bound to merge merged already, in a linked list, each with the rank of the pair
-//!         it starts
+//! parts = bytes, but characters and pairs of bytes that are bound to merge are merged already, in a linked list, each
+//!         with the rank of the pair it starts
 //! while some pair merges:
 //!     merge the first pair of lowest rank, unlink its right part, look up the two pairs beside it
 //! ```
 //!
-//! O(n²) with a tiny constant: a few short arrays on the stack. Closing the gap after each merge instead of linking was
-//! slower (two calls of `memmove` a merge).
+//! O(n²) with a tiny constant: a few short arrays on the stack, of 32 bits, so that the best pair of sixteen is found in
+//! two registers. Closing the gap after each merge instead of linking was slower (two calls of `memmove` a merge).
 
-use crate::adjacency::Adjacency;
+#![expect(clippy::inline_always, reason = "compiled anew for each tier")]
+
+use crate::adjacency::{Adjacencies, Adjacency};
+use crate::split::native::Tier;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
 
 /// Longer pieces are left to the queue, whose cost does not grow with the square of their length.
-pub const LONGEST: usize = 64;
+pub const LONGEST: usize = 1 << PLACE_BITS;
 
 /// Most pieces have at most this many parts; for them the arrays are small enough to be set up in no time.
 const FEW: usize = 16;
 
-/// Appends what the merges make of `piece` to `ids`; false, and nothing done, if it has more than [`LONGEST`] bytes.
+/// Bits of a part's place; the others are for ranks.
+const PLACE_BITS: u32 = 7;
+
+/// Higher ids, as ranks, do not fit beside a place.
+pub const HIGHEST_ID: TokenId = (u32::MAX >> PLACE_BITS) - 1;
+
+/// Appends what the merges make of `piece` to `ids`; false, and nothing done, if it has more than [`LONGEST`] bytes, or if
+/// there are ids above [`HIGHEST_ID`].
 #[inline]
 #[must_use]
 pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-    if piece.len() <= FEW {
-        merge_within::<FEW>(vocabulary, piece, ids);
-    } else if piece.len() <= LONGEST {
-        merge_within::<LONGEST>(vocabulary, piece, ids);
+    if piece.len() > LONGEST || vocabulary.highest_id() > HIGHEST_ID {
+        return false;
     }
-    piece.len() <= LONGEST
+    #[cfg(target_arch = "x86_64")]
+    if Tier::current() == Tier::Avx2 && super::avx2::merge(vocabulary, piece, ids) {
+        return true;
+    }
+    merge_with_any_tier(vocabulary, piece, ids);
+    true
+}
+
+/// As [`merge`], for a piece and a vocabulary that fit.
+#[inline(always)]
+pub(super) fn merge_with_any_tier(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
+    if piece.len() <= FEW {
+        let parts = Parts::<FEW>::new(vocabulary, piece);
+        parts.merge_first::<FEW>(vocabulary, ids);
+        return;
+    }
+    let parts = Parts::<LONGEST>::new(vocabulary, piece);
+    match parts.count {
+        0..=FEW => parts.merge_first::<FEW>(vocabulary, ids),
+        17..=32 => parts.merge_first::<32>(vocabulary, ids),
+        33..=64 => parts.merge_first::<64>(vocabulary, ids),
+        _ => parts.merge_first::<LONGEST>(vocabulary, ids),
+    }
 }
 
 /// A pair's rank and its place as one number that orders by rank, then from left to right.
 #[inline]
-fn entry(rank: TokenId, place: usize) -> u64 {
+#[expect(clippy::cast_possible_truncation, reason = "below the longest piece")]
+fn entry(rank: TokenId, place: usize) -> u32 {
     if rank == NO_TOKEN {
         NO_ENTRY
     } else {
-        (u64::from(rank) << 8) | place as u64
+        rank << PLACE_BITS | place as u32
     }
 }
 
-const NO_ENTRY: u64 = u64::MAX;
+const NO_ENTRY: u32 = u32::MAX;
 
 /// The parts of a piece, and for each the rank of the pair it starts.
 struct Parts<const N: usize> {
     count: usize,
     ids: [TokenId; N],
-    entries: [u64; N],
+    entries: [u32; N],
 }
 
 impl<const N: usize> Parts<N> {
-    /// Byte tokens, and pairs of bytes that are bound to merge.
-    #[inline]
+    /// Byte tokens, and characters and pairs of bytes that are bound to merge. Of at most `N` bytes.
+    #[inline(always)]
     fn new(vocabulary: &Vocabulary, piece: &[u8]) -> Self {
         let mut parts = Self {
             count: 0,
             ids: [0; N],
             entries: [NO_ENTRY; N],
         };
-        let Some(adjacencies) = vocabulary.adjacencies() else {
-            parts.count = piece.len();
-            for (place, &byte) in piece.iter().enumerate() {
-                parts.ids[place % N] = vocabulary.byte_token(byte);
-            }
-            for place in 1..parts.count {
-                let rank = vocabulary.merged(parts.ids[(place - 1) % N], parts.ids[place % N]);
-                parts.entries[(place - 1) % N] = entry(rank, place - 1);
-            }
-            return parts;
-        };
-        let mut before = Adjacency::END;
-        let mut here = match piece {
-            [first, second, ..] => adjacencies.of(*first, *second),
-            _ => Adjacency::END,
-        };
-        let mut single_before = false;
-        let mut rest = piece;
-        while let [first, following @ ..] = rest {
-            let after = match following {
-                [second, third, ..] => adjacencies.of(*second, *third),
-                _ => Adjacency::END,
-            };
-            let place = parts.count % N;
-            let bound = here.bound(before, after);
-            let id = if bound {
-                here.token()
-            } else {
-                vocabulary.byte_token(*first)
-            };
-            parts.ids[place] = id;
-            if before.joined()
-                && let Some(left) = parts.count.checked_sub(1)
-            {
-                let rank = if single_before && !bound {
-                    before.token()
-                } else {
-                    vocabulary.merged(parts.ids[left % N], id)
-                };
-                parts.entries[left % N] = entry(rank, left);
-            }
-            parts.count += 1;
-            single_before = !bound;
-            if bound {
-                before = after;
-                rest = following.get(1..).unwrap_or_default();
-                here = match rest {
-                    [first, second, ..] => adjacencies.of(*first, *second),
-                    _ => Adjacency::END,
-                };
-            } else {
-                before = here;
-                here = after;
-                rest = following;
+        match vocabulary.adjacencies() {
+            Some(adjacencies) => parts.fill(vocabulary, adjacencies, piece),
+            None => {
+                for &byte in piece {
+                    let byte = vocabulary.byte_token(byte);
+                    parts.push(byte, |left, right| vocabulary.merged(left, right));
+                }
             }
         }
         parts
     }
-}
 
-/// As [`merge`], for at most `N` bytes, `N` being at most 128.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "places are below 256, ranks have 32 bits"
-)]
-fn merge_within<const N: usize>(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
-    let Parts {
-        count,
-        ids: mut parts,
-        mut entries,
-    } = Parts::<N>::new(vocabulary, &piece[..piece.len().min(N)]);
-    // The place after the last is `count`; the place before the first is its own.
-    let mut next: [u8; N] = std::array::from_fn(|place| (place + 1) as u8);
-    let mut previous: [u8; N] = std::array::from_fn(|place| place.saturating_sub(1) as u8);
-
-    loop {
-        let lowest = entries[..count]
-            .iter()
-            .fold(NO_ENTRY, |lowest, &entry| lowest.min(entry));
-        if lowest == NO_ENTRY {
-            break;
-        }
-        let place = (lowest & 0xFF) as usize % N;
-        let rank = (lowest >> 8) as TokenId;
-        let gone = usize::from(next[place]) % N;
-        let after = usize::from(next[gone]);
-        entries[gone] = NO_ENTRY;
-        parts[place] = rank;
-        next[place] = after as u8;
-        entries[place] = NO_ENTRY;
-        if after < count {
-            previous[after % N] = place as u8;
-            entries[place] = entry(vocabulary.merged(rank, parts[after % N]), place);
-        }
-        let before = usize::from(previous[place]) % N;
-        if before < place {
-            entries[before] = entry(vocabulary.merged(parts[before], rank), before);
+    #[inline(always)]
+    fn fill(&mut self, vocabulary: &Vocabulary, adjacencies: &Adjacencies, piece: &[u8]) {
+        let first_two = |bytes: &[u8]| match *bytes {
+            [first, second, ..] => adjacencies.of(first, second),
+            _ => Adjacency::END,
+        };
+        let mut before = Adjacency::END;
+        let mut here = first_two(piece);
+        let mut byte_before = false;
+        let mut rest = piece;
+        while let [first, following @ ..] = rest {
+            let rank_after = |left, right| {
+                if before.joined() {
+                    vocabulary.merged(left, right)
+                } else {
+                    NO_TOKEN
+                }
+            };
+            if let Some(token) = adjacencies.character(before, rest) {
+                self.push(token, rank_after);
+                let last = following.get(1..).unwrap_or_default();
+                before = first_two(last);
+                rest = last.get(1..).unwrap_or_default();
+                here = first_two(rest);
+                byte_before = false;
+                continue;
+            }
+            let after = first_two(following);
+            if here.bound(before, after) {
+                self.push(here.token(), rank_after);
+                before = after;
+                rest = following.get(1..).unwrap_or_default();
+                here = first_two(rest);
+                byte_before = false;
+            } else {
+                let byte = vocabulary.byte_token(*first);
+                if byte_before {
+                    self.push(byte, |_, _| before.token());
+                } else {
+                    self.push(byte, rank_after);
+                }
+                before = here;
+                here = after;
+                rest = following;
+                byte_before = true;
+            }
         }
     }
 
-    let mut place = 0;
-    while place < count {
-        ids.push(parts[place % N]);
-        place = usize::from(next[place % N]);
+    /// Adds a part; `rank` tells that of the pair which the part before makes with it.
+    #[inline(always)]
+    fn push(&mut self, id: TokenId, rank: impl FnOnce(TokenId, TokenId) -> TokenId) {
+        if let Some(left) = self.count.checked_sub(1) {
+            let left = left % N;
+            self.entries[left] = entry(rank(self.ids[left], id), left);
+        }
+        self.ids[self.count % N] = id;
+        self.count += 1;
+    }
+
+    /// Merges until nothing merges any more and appends what is left to `ids`. There are at most `K` parts.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places are below 256")]
+    fn merge_first<const K: usize>(mut self, vocabulary: &Vocabulary, ids: &mut Vec<TokenId>) {
+        let count = self.count;
+        let (Some(parts), Some(entries)) = (
+            self.ids.first_chunk_mut::<K>(),
+            self.entries.first_chunk_mut::<K>(),
+        ) else {
+            return;
+        };
+        // The place after the last is `count`; the place before the first is its own.
+        let mut next: [u8; K] = std::array::from_fn(|place| (place + 1) as u8);
+        let mut previous: [u8; K] = std::array::from_fn(|place| place.saturating_sub(1) as u8);
+        loop {
+            let lowest = entries
+                .iter()
+                .fold(NO_ENTRY, |lowest, &entry| lowest.min(entry));
+            if lowest == NO_ENTRY {
+                break;
+            }
+            let place = lowest as usize % K;
+            let rank = lowest >> PLACE_BITS;
+            let gone = usize::from(next[place]) % K;
+            let after = usize::from(next[gone]);
+            entries[gone] = NO_ENTRY;
+            parts[place] = rank;
+            next[place] = after as u8;
+            entries[place] = NO_ENTRY;
+            if after < count {
+                previous[after % K] = place as u8;
+                entries[place] = entry(vocabulary.merged(rank, parts[after % K]), place);
+            }
+            let before = usize::from(previous[place]) % K;
+            if before < place {
+                entries[before] = entry(vocabulary.merged(parts[before], rank), before);
+            }
+        }
+        let mut place = 0;
+        while place < count {
+            ids.push(parts[place % K]);
+            place = usize::from(next[place % K]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, merge, merge_with_any_tier};
+    use crate::builtin::Builtin;
+
+    /// The scan compiled for the machine's tier gives what the plain one gives, at every length.
+    #[test]
+    fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
+        let text =
+            "Merging Стихи 漢字仮名交じり文 ภาษาไทย naïve 12345 \u{1F600}\0\0 e\u{301}".repeat(4);
+        for builtin in [Builtin::R50k, Builtin::Cl100k, Builtin::O200k] {
+            let vocabulary = builtin.vocabulary()?;
+            for length in 0..=LONGEST {
+                for start in 0..=64 {
+                    let piece = &text.as_bytes()[start..start + length];
+                    let (mut here, mut plain) = (Vec::new(), Vec::new());
+                    assert!(merge(&vocabulary, piece, &mut here));
+                    merge_with_any_tier(&vocabulary, piece, &mut plain);
+                    assert_eq!(here, plain, "{piece:?}");
+                }
+            }
+        }
+        Ok(())
     }
 }

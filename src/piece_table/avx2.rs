@@ -4,14 +4,13 @@
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_and_si128, _mm_extract_epi64, _mm_loadu_si128, _mm_shuffle_epi8,
     _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
-    _mm256_loadu_si256, _mm256_movemask_pd, _mm256_set1_epi32,
-    _mm256_set_m128i, _mm256_setr_epi8, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_srlv_epi32,
-    _mm256_storeu_si256,
+    _mm256_loadu_si256, _mm256_movemask_pd, _mm256_set_m128i, _mm256_set1_epi32, _mm256_setr_epi8,
+    _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_srlv_epi32, _mm256_storeu_si256,
 };
 
 use super::answer::{IDS_A_NUMBER, LIMIT, Room, count};
 use super::key::{self, LONGEST_WHOLE};
-use super::lines::{Line, NOWHERE, PLACE, View};
+use super::lines::{ALL, Line, NOWHERE, PLACE, View};
 
 /// Not a byte of the text, but NUL.
 const NUL: u8 = 0x80;
@@ -64,19 +63,20 @@ pub(crate) fn get(
         return get_whole(view, bytes, length, room);
     };
     // SAFETY: both read 16 bytes that are there.
-    let (bytes, key_bytes) = unsafe {
-        (
-            load(bytes.as_ptr().cast()),
-            load(key_bytes.as_ptr().cast()),
-        )
-    };
+    let (bytes, key_bytes) =
+        unsafe { (load(bytes.as_ptr().cast()), load(key_bytes.as_ptr().cast())) };
     let key = _mm_shuffle_epi8(bytes, key_bytes);
     let wide = (length + 7) >> 4;
-    let line = view.near.get(2 * (mixed(key) >> view.near_shift) as usize + wide)?;
-    let equal = equal(line, _mm256_broadcastsi128_si256(key));
-    let at = *PLACE.get(2 * equal + wide)?;
+    let number = 2 * (mixed(key) >> view.near_shift) as usize + wide;
+    let key = _mm256_broadcastsi128_si256(key);
+    let mut line = view.near.get(number)?;
+    let mut at = *PLACE.get(2 * equal(line, key) + wide)?;
     if at >= NOWHERE {
-        return None;
+        line = view.near.get(number ^ 2)?;
+        at = *PLACE.get(2 * equal(line, key) + wide)?;
+        if at >= NOWHERE {
+            return None;
+        }
     }
     // SAFETY: at most three numbers of eight bytes are skipped; six follow that are inside of the line.
     let numbers = unsafe { load(answers(line).add(usize::from(at)).cast()) };
@@ -112,9 +112,14 @@ fn get_whole(
     let [a, b] = numbers(first);
     let [c, d] = numbers(second);
     let mixed = key::mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)]);
-    let line = view.whole.get((mixed >> view.whole_shift) as usize)?;
-    if equal(line, _mm256_set_m128i(second, first)) != 0b1111 {
-        return None;
+    let number = (mixed >> view.whole_shift) as usize;
+    let key = _mm256_set_m128i(second, first);
+    let mut line = view.whole.get(number)?;
+    if equal(line, key) != ALL {
+        line = view.whole.get(number ^ 1)?;
+        if equal(line, key) != ALL {
+            return None;
+        }
     }
     // SAFETY: both read 16 of the 32 bytes of the answers.
     let (low, high) = unsafe {

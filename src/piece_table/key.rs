@@ -42,7 +42,8 @@ impl Key {
     pub(super) fn of(piece: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONGEST_WHOLE];
         bytes.get_mut(..piece.len())?.copy_from_slice(piece);
-        let kept = !piece.is_empty() && !piece.contains(&0);
+        let least = piece.iter().fold(u8::MAX, |least, &byte| least.min(byte));
+        let kept = least != 0 && !piece.is_empty();
         kept.then(|| Self::of_first(&bytes, piece.len()))
     }
 
@@ -81,6 +82,12 @@ impl Key {
         Some(Self { numbers, width })
     }
 
+    /// The hash of the piece.
+    pub(super) fn hash(&self) -> u64 {
+        let mixed = self.mixed();
+        (mixed ^ (mixed >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
     /// Spread over the highest bits.
     #[inline]
     pub(super) fn mixed(&self) -> u64 {
@@ -113,9 +120,9 @@ pub(super) fn mix([first, second]: [u64; 2]) -> u64 {
     (first ^ second.rotate_left(27)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The hash of a piece of any length.
+/// The hash of a piece that has no key.
 #[inline]
-pub(crate) fn hash(piece: &[u8]) -> u64 {
+pub(super) fn hash(piece: &[u8]) -> u64 {
     let (words, rest) = piece.as_chunks::<8>();
     let last = rest
         .iter()

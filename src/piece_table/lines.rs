@@ -10,7 +10,7 @@
 //!
 //! Short and wide lines alternate and are looked up in one way, so that the processor need not foresee which of them
 //! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
-//! in its line goes to the next line of its width, and changes places with another when it is asked for.
+//! in its line goes to the next line of its width.
 
 use super::answer::{Answer, IDS_A_NUMBER, Room, count, unpack};
 use super::key::{Key, LONGEST_WHOLE, Width};
@@ -23,6 +23,44 @@ pub(crate) struct Line {
     pub(super) answers: [u64; 4],
     /// 0 is an empty place: no key has NULs only.
     pub(super) keys: [u64; 4],
+}
+
+impl Line {
+    /// Where in the line a key is.
+    #[inline]
+    fn place_of(&self, key: &Key) -> Option<usize> {
+        let equal = (0..4).fold(0, |equal, n| {
+            equal | usize::from(self.keys[n] == key.numbers[n]) << n
+        });
+        let place = match key.width {
+            Width::Short => PLACE[2 * equal],
+            Width::Wide => PLACE[2 * equal + 1],
+            Width::Whole if equal == ALL => 0,
+            Width::Whole => NOWHERE,
+        };
+        (place < NOWHERE).then_some(usize::from(place))
+    }
+
+    /// The first place without a key of that width.
+    #[inline]
+    fn empty_place(&self, width: Width) -> Option<usize> {
+        let mut places = match width {
+            Width::Short => [0, 1, 2, 3].as_slice(),
+            Width::Wide => &[0, 2],
+            Width::Whole => &[0],
+        }
+        .iter();
+        places.find(|&&at| self.keys[at] == 0).copied()
+    }
+
+    /// The answer to the key at a place.
+    #[inline]
+    fn answer(&self, at: usize, width: Width) -> Answer {
+        let mut answer = Answer::default();
+        let numbers = width.numbers();
+        answer[..numbers].copy_from_slice(&self.answers[at..at + numbers]);
+        answer
+    }
 }
 
 /// No answer in a line.
@@ -49,7 +87,7 @@ pub(super) const PLACE: [u8; 32] = {
 };
 
 /// Which key numbers of a line equal those at the same place of the key.
-const ALL: usize = 0b1111;
+pub(super) const ALL: usize = 0b1111;
 
 /// Lines of one width, or of two in turn.
 #[derive(Debug)]
@@ -115,47 +153,24 @@ impl Lines {
         line ^ self.widths
     }
 
-    /// Asks for the line of a key to be brought near.
+    /// Asks for the lines that may hold a key to be brought near.
+    #[inline]
     pub(super) fn prefetch(&self, key: &Key) {
-        if let Some(line) = self.all.get(self.line_of(key)) {
-            memory::prefetch(line);
-        }
-    }
-
-    /// The answer for a key, in its line or the next. From there it changes places with one in its own line; all that is
-    /// in either line belongs to one of the two.
-    pub(super) fn get(&mut self, key: &Key) -> Option<Answer> {
         let own = self.line_of(key);
-        if let Some(at) = self.place_in(own, key) {
-            return Some(self.answer(own, at, key.width));
+        for line in [own, self.next(own)] {
+            if let Some(line) = self.all.get(line) {
+                memory::prefetch(line);
+            }
         }
-        let next = self.next(own);
-        let from = self.place_in(next, key)?;
-        let answer = self.answer(next, from, key.width);
-        let to = self.next_turn(key.width);
-        let numbers = key.width.numbers();
-        let [mut own_line, mut next_line] = [self.all[own], self.all[next]];
-        own_line.keys[to..to + numbers].swap_with_slice(&mut next_line.keys[from..from + numbers]);
-        own_line.answers[to..to + numbers]
-            .swap_with_slice(&mut next_line.answers[from..from + numbers]);
-        self.all[own] = own_line;
-        self.all[next] = next_line;
-        Some(answer)
     }
 
-    /// Where in a line a key is.
-    fn place_in(&self, line: usize, key: &Key) -> Option<usize> {
-        let numbers = key.width.numbers();
-        let keys = &self.all.get(line)?.keys;
-        let same = |at: &usize| (0..numbers).all(|n| keys[at + n] == key.numbers[n]);
-        (0..4).step_by(numbers).find(same)
-    }
-
-    fn answer(&self, line: usize, at: usize, width: Width) -> Answer {
-        let mut answer = Answer::default();
-        let numbers = width.numbers();
-        answer[..numbers].copy_from_slice(&self.all[line].answers[at..at + numbers]);
-        answer
+    /// The answer for a key, in its line or the next.
+    pub(super) fn get(&self, key: &Key) -> Option<Answer> {
+        let own = self.line_of(key);
+        [own, self.next(own)].into_iter().find_map(|line| {
+            let line = self.all.get(line)?;
+            Some(line.answer(line.place_of(key)?, key.width))
+        })
     }
 
     /// Remembers the answer for a key; false if there is no room nearby. When about half of the places are taken the
@@ -182,10 +197,8 @@ impl Lines {
         let numbers = key.width.numbers();
         let own = self.line_of(key);
         for line in [own, self.next(own)] {
-            let Some(keys) = self.all.get(line).map(|line| &line.keys) else {
-                return false;
-            };
-            if let Some(at) = (0..4).step_by(numbers).find(|&at| keys[at] == 0) {
+            let empty = self.all.get(line).map(|line| line.empty_place(key.width));
+            if let Some(at) = empty.flatten() {
                 let which = self.which(key);
                 self.filled[which] += numbers;
                 self.put(line, at, key, answer);
@@ -224,7 +237,7 @@ impl Lines {
                         numbers: std::array::from_fn(|n| line.keys[at + n % numbers]),
                         width,
                     };
-                    larger.add(&key, &self.answer(number, at, width));
+                    larger.add(&key, &line.answer(at, width));
                 }
             }
         }
@@ -243,8 +256,8 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Stores the ids of the first `length` of `bytes` at the start of `room`, if their own line knows them, and answers
-    /// how many there are; what is stored after them has no meaning. No byte of them may be NUL. In plain code.
+    /// Stores the ids of the first `length` of `bytes` at the start of `room`, if their lines know them, and answers how
+    /// many there are; what is stored after them has no meaning. No byte of them may be NUL. In plain code.
     #[inline]
     pub(crate) fn get(
         &self,
@@ -258,36 +271,25 @@ impl View<'_> {
         let key = Key::of_first(bytes, length);
         let mixed = key.mixed();
         #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
-        let (line, wide) = if key.width == Width::Whole {
-            (self.whole.get((mixed >> self.whole_shift) as usize)?, 0)
-        } else {
-            let wide = key.width as usize;
-            let line = 2 * (mixed >> self.near_shift) as usize + wide;
-            (self.near.get(line)?, wide)
-        };
-        let equal = (0..4)
-            .map(|n| usize::from(line.keys[n] == key.numbers[n]) << n)
-            .sum::<usize>();
-        if key.width == Width::Whole {
-            if equal != ALL {
-                return None;
+        let (lines, own, next) = match key.width {
+            Width::Short | Width::Wide => {
+                let own = 2 * (mixed >> self.near_shift) as usize + key.width as usize;
+                (self.near, own, own ^ 2)
             }
-            room.as_chunks_mut::<IDS_A_NUMBER>()
-                .0
-                .iter_mut()
-                .zip(line.answers)
-                .for_each(|(ids, number)| *ids = unpack(number));
-            return Some(count(line.answers[0]));
+            Width::Whole => {
+                let own = (mixed >> self.whole_shift) as usize;
+                (self.whole, own, own ^ 1)
+            }
+        };
+        let (line, at) = [own, next].into_iter().find_map(|line| {
+            let line = lines.get(line)?;
+            Some((line, line.place_of(&key)?))
+        })?;
+        let answers = line.answers.get(at..at + key.width.numbers())?;
+        let room = room.as_chunks_mut::<IDS_A_NUMBER>().0;
+        for (ids, number) in room.iter_mut().zip(answers) {
+            *ids = unpack(*number);
         }
-        let numbers = line.answers.get(usize::from(PLACE[2 * equal + wide])..)?;
-        let (&first, rest) = numbers.split_first()?;
-        let (ids, more) = room.split_first_chunk_mut::<IDS_A_NUMBER>()?;
-        *ids = unpack(first);
-        if wide == 1
-            && let (Some(ids), Some(&second)) = (more.first_chunk_mut(), rest.first())
-        {
-            *ids = unpack(second);
-        }
-        Some(count(first))
+        answers.first().map(|first| count(*first))
     }
 }

@@ -1,5 +1,6 @@
 //! Longer pieces → their ids: a bucket of slots by hash, then one record of ids and bytes.
 
+use crate::memory;
 use crate::token::TokenId;
 
 /// One cache line of slots.
@@ -30,6 +31,14 @@ impl LongPieces {
     #[inline]
     fn bucket_of(&self, hash: u64) -> usize {
         (hash >> 32) as usize & self.buckets.len().wrapping_sub(1)
+    }
+
+    /// Asks for the bucket of a hash to be brought near.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) {
+        if let Some(bucket) = self.buckets.get(self.bucket_of(hash)) {
+            memory::prefetch(bucket);
+        }
     }
 
     /// Where the record is that the hash leads to.

@@ -9,7 +9,7 @@
 //! key. The table starts with the tokens of the vocabulary, grows while it learns, up to a limit, and then gives up
 //! entries in turn: a hostile text can empty it of what is useful, but never make a look-up longer.
 //!
-//! [`View::get`] answers from the one line that a piece belongs to; what is elsewhere, [`PieceTable::get`] finds.
+//! [`View::get`] answers from the line that a piece belongs to, or the next; what is elsewhere, [`PieceTable::get`] finds.
 //!
 //! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
 
@@ -20,8 +20,8 @@ mod key;
 mod lines;
 mod long;
 
-pub(crate) use answer::{ROOM, Room};
 use answer::{Answer, IDS_A_NUMBER, count, pack, unpack};
+pub(crate) use answer::{ROOM, Room};
 pub(crate) use key::LONGEST_WHOLE;
 use key::{Key, Width};
 use lines::Lines;
@@ -66,8 +66,8 @@ impl PieceTable {
         let log2 = |entries: usize| (entries * 3 / 2).next_power_of_two().ilog2();
         let near = log2((counts[0] / 4).max(counts[1] / 2));
         let mut table = Self {
-            near: Lines::new(2, near.min(most_lines_log2(limit, Width::Short))),
-            whole: Lines::new(1, log2(counts[2]).min(most_lines_log2(limit, Width::Whole))),
+            near: Lines::new(2, near.min(most_lines_log2(limit))),
+            whole: Lines::new(1, log2(counts[2]).min(most_lines_log2(limit))),
             long: LongPieces::default(),
             limit,
         };
@@ -94,7 +94,7 @@ impl PieceTable {
                 self.lines(key.width).prefetch(key);
             }
             for (key, answer) in batch.drain(..) {
-                self.lines(key.width).add(&key, &answer);
+                self.lines_mut(key.width).add(&key, &answer);
             }
         }
     }
@@ -117,7 +117,15 @@ impl PieceTable {
         }
     }
 
-    fn lines(&mut self, width: Width) -> &mut Lines {
+    #[inline]
+    fn lines(&self, width: Width) -> &Lines {
+        match width {
+            Width::Short | Width::Wide => &self.near,
+            Width::Whole => &self.whole,
+        }
+    }
+
+    fn lines_mut(&mut self, width: Width) -> &mut Lines {
         match width {
             Width::Short | Width::Wide => &mut self.near,
             Width::Whole => &mut self.whole,
@@ -125,14 +133,17 @@ impl PieceTable {
     }
 
     /// Adds to `ids` those of a piece; false if nothing is known of it.
-    pub(crate) fn get(&mut self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+    pub(crate) fn get(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         let key = Key::of(piece);
         let beyond = key.and_then(|key| key.beyond());
+        let hash = key.map_or_else(|| key::hash(piece), |key| key.hash());
+        // All at once: most pieces that are not where they belong are nowhere.
         if let Some(beyond) = &beyond {
             self.lines(beyond.width).prefetch(beyond);
         }
-        for key in key.into_iter().chain(beyond) {
-            if let Some(answer) = self.lines(key.width).get(&key) {
+        self.long.prefetch(hash);
+        for key in key.iter().chain(&beyond) {
+            if let Some(answer) = self.lines(key.width).get(key) {
                 let unpacked: [[TokenId; IDS_A_NUMBER]; _] = answer.map(unpack);
                 ids.extend_from_slice(&unpacked.as_flattened()[..count(answer[0])]);
                 return true;
@@ -141,7 +152,7 @@ impl PieceTable {
         if piece.len() > LONGEST {
             return false;
         }
-        match self.long.get(key::hash(piece), piece) {
+        match self.long.get(hash, piece) {
             Some(known) => {
                 ids.extend_from_slice(known);
                 true
@@ -152,27 +163,26 @@ impl PieceTable {
 
     /// Remembers the ids of a piece.
     pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) {
+        let key = Key::of(piece);
         if let Some(answer) = pack(ids) {
-            let key = Key::of(piece);
             let beyond = key.and_then(|key| key.beyond());
-            for key in key.into_iter().chain(beyond) {
-                let most = most_lines_log2(self.limit, key.width);
+            for key in key.iter().chain(&beyond) {
+                let most = most_lines_log2(self.limit);
                 let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();
-                if fits && self.lines(key.width).insert(&key, &answer, most) {
+                if fits && self.lines_mut(key.width).insert(key, &answer, most) {
                     return;
                 }
             }
         }
         if piece.len() <= LONGEST {
-            let hash = key::hash(piece);
-            self.long.insert(hash, piece, ids, self.limit / 8);
+            let hash = key.map_or_else(|| key::hash(piece), |key| key.hash());
+            self.long.insert(hash, piece, ids, self.limit / 2);
         }
     }
 }
 
-/// Short and wide lines may take a quarter of the limit each, whole lines an eighth, and so may long pieces. The last
-/// quarter is for the moment in which lines are doubled.
-fn most_lines_log2(limit: usize, width: Width) -> u32 {
-    let part = if width == Width::Whole { 8 } else { 4 };
-    (limit / part / size_of::<Line>()).max(1).ilog2()
+/// The lines of each width may take an eighth of the limit, long pieces one half. The last eighth is for the moment in
+/// which lines are doubled.
+fn most_lines_log2(limit: usize) -> u32 {
+    (limit / 8 / size_of::<Line>()).max(1).ilog2()
 }

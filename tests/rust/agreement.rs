@@ -14,19 +14,21 @@ use crate::support::{Random, TestResult, bytes_by_value, on_all_cores, ranks_wit
 
 pub(crate) type Ranks = Vec<(Vec<u8>, TokenId)>;
 
-pub(crate) const ALPHABETS: [&[u8]; 6] = [
+pub(crate) const ALPHABETS: [&[u8]; 7] = [
     b"a",
     b"ab",
     b"abc",
     b"abcdefgh",
     "éè中".as_bytes(),
+    "一丁並亀a".as_bytes(),
     &[0, 1, 0x80, 0xFF],
 ];
 
 fn scanned(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
     let done = merge::scan::merge(vocabulary, piece, &mut ids);
-    assert_eq!(done, piece.len() <= merge::scan::LONGEST);
+    let fits = vocabulary.highest_id() <= merge::scan::HIGHEST_ID;
+    assert_eq!(done, fits && piece.len() <= merge::scan::LONGEST);
     if done { ids } else { queued(vocabulary, piece) }
 }
 
