@@ -9,6 +9,8 @@
 //! The work is that of the places visited: merging takes the same time in a piece of any length. Each place is visited
 //! once for each pair that ever stood there.
 
+use std::collections::HashSet;
+
 use super::corpus::{Corpus, MOST_TOKENS};
 use super::count::PieceCounts;
 use super::neighbours::{Neighbours, Sides};
@@ -81,7 +83,10 @@ struct Trainer {
     threads: usize,
     /// Rarer pairs are not in the index.
     least: u64,
+    /// The most bytes in a token.
     longest: u32,
+    /// Initial tokens that no merge may make again, because their own bytes do not become them.
+    taken: HashSet<Vec<u8>>,
 }
 
 impl Trainer {
@@ -104,6 +109,7 @@ impl Trainer {
             lengths.push(length);
             ties.push(pair);
         }
+        let taken = unreached(&vocabulary, options.initial.merges.len(), checkpoint)?;
         let mut corpus = Corpus::with_capacity(counts.len(), counts.bytes());
         let mut result = Ok(());
         let mut ids = Vec::new();
@@ -150,7 +156,17 @@ impl Trainer {
             threads: options.threads,
             least: options.min_frequency.max(1),
             longest: u32::try_from(longest).unwrap_or(u32::MAX),
+            taken,
         })
+    }
+
+    /// Whether a pair that occurs so often may be merged.
+    fn may_merge(&self, pair: Pair, count: u64) -> bool {
+        let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
+        let bytes = || [self.ties.bytes(pair.left), self.ties.bytes(pair.right)].concat();
+        count >= self.least
+            && lengths[0].saturating_add(lengths[1]) <= self.longest
+            && (self.taken.is_empty() || !self.taken.contains(&bytes()))
     }
 
     /// Looks through the whole corpus for pairs that occur at least `least` times.
@@ -175,8 +191,7 @@ impl Trainer {
                 row.places += 1;
             })?;
         for (pair, row) in tally.rows() {
-            let length = length(pair.left).saturating_add(length(pair.right));
-            if row.count >= self.least && length <= self.longest {
+            if self.may_merge(pair, row.count) {
                 row.next = self.index.insert(pair, row.count, row.places)?;
             }
         }
@@ -286,7 +301,6 @@ impl Trainer {
                 self.index.prefetch(pair);
             }
         }
-        let length = self.lengths[token as usize];
         let mut starts = Vec::with_capacity(side.found.len());
         for neighbour in &side.found {
             let [old, new] = pairs(neighbour.token);
@@ -294,8 +308,7 @@ impl Trainer {
                 self.index.decrease(old, neighbour.count, self.least);
             }
             let count = neighbour.count - neighbour.merged;
-            let length = length.saturating_add(self.lengths[neighbour.token as usize]);
-            starts.push(if count >= self.least && length <= self.longest {
+            starts.push(if self.may_merge(new, count) {
                 Some(self.index.insert(new, count, neighbour.places)?)
             } else {
                 None
@@ -316,4 +329,23 @@ impl Trainer {
         }
         Ok(())
     }
+}
+
+/// The bytes of the merged tokens of a vocabulary that its merges make something else of.
+fn unreached(
+    vocabulary: &Vocabulary,
+    merges: usize,
+    checkpoint: &dyn Checkpoint,
+) -> Result<HashSet<Vec<u8>>, TrainError> {
+    let mut unreached = HashSet::new();
+    let mut ids = Vec::new();
+    for token in (FIRST_MERGE..).take(merges) {
+        let bytes = vocabulary.bytes(token).unwrap_or_default();
+        ids.clear();
+        merge::merge(vocabulary, bytes, &mut ids, checkpoint)?;
+        if ids != [token] {
+            unreached.insert(bytes.to_vec());
+        }
+    }
+    Ok(unreached)
 }

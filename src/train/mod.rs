@@ -10,11 +10,12 @@
 //! **The definition** is [`naive`]: take the pair with the highest count over all pieces, each as often as it occurs,
 //! overlapping windows counted; of equal counts the one that a [`TieBreak`] names; merge it everywhere, left to right.
 //!
-//! **No two tokens have the same bytes.** Nothing has to be done for that. Look at any stretch of a piece that begins
-//! and ends between tokens after k merges: no merge so far crossed its ends, so what happened inside is what would have
-//! happened to these bytes as a piece of their own. So after k merges equal bytes between such ends are the same tokens
-//! everywhere; two different pairs that make the same bytes never exist at the same time, and once one of them is
-//! merged, the other can no longer come up.
+//! **No two tokens have the same bytes**: a pair that would make the bytes of a token is not merged. It hardly ever comes
+//! up. Look at any stretch of a piece that begins and ends between tokens after k merges: no merge so far crossed its
+//! ends, so what happened inside is what would have happened to these bytes as a piece of their own. So equal bytes
+//! between such ends are the same tokens everywhere; two different pairs that make the same bytes never exist at the
+//! same time, and once one of them is merged the other is never seen. Only initial merges that were not learned from
+//! pieces can have tokens that their own bytes do not become, and these are all that has to be looked for.
 //!
 //! Results depend on nothing but the pieces and how often they occur: not on threads, order, or how texts were handed
 //! in. [`TieBreak::FirstSeen`] depends on the order of first occurrence, too.

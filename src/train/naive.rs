@@ -11,7 +11,7 @@ use crate::token::{Pair, TokenId};
 ///
 /// Until there are enough: the pair with the highest count becomes the next token and is merged everywhere, left to
 /// right. A piece counts as often as it occurs; pairs are counted in overlapping windows (`aaa` holds the pair `aa`
-/// twice, though only one merge fits).
+/// twice, though only one merge fits); one that would make the bytes of a token is left as it is.
 ///
 /// # Complexity
 /// O(merges × total bytes).
@@ -66,9 +66,12 @@ fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) ->
     }
     let token = |id: TokenId| bytes(tokens, id).unwrap_or_default();
     let allowed = counts.into_iter().filter(|(pair, (count, _))| {
-        let length = token(pair.left).len() + token(pair.right).len();
+        let bytes = [token(pair.left), token(pair.right)].concat();
         *count >= options.min_frequency.max(1)
-            && options.max_token_length.is_none_or(|most| length <= most)
+            && !tokens.contains(&bytes)
+            && options
+                .max_token_length
+                .is_none_or(|most| bytes.len() <= most)
     });
     let order = huggingface_order();
     let number = |id: TokenId| match token(id) {

@@ -148,9 +148,9 @@ impl PairIndex {
         Place::MAX
     }
 
-    /// Closes the gaps in the pool if they take most of it.
+    /// Closes the gaps in the pool if they take a third of it.
     pub(super) fn close_gaps(&mut self) {
-        if self.pool.len() < 2 * self.live + (1 << 16) {
+        if self.pool.len() < self.live + self.live / 2 + (1 << 16) {
             return;
         }
         let filled = self.entries.iter().enumerate();

@@ -107,6 +107,60 @@ fn fault(words: &Words, initial: &Initial, learned: &[Pair]) -> Option<String> {
     })
 }
 
+/// Merges that nobody learned: any pairs of tokens made before that make no token again.
+fn any_merges(random: &mut Random, bytes: [u8; 256], alphabet: &[u8]) -> Vec<Pair> {
+    let mut tokens: Vec<Vec<u8>> = bytes.map(|byte| vec![byte]).to_vec();
+    let mut usable: Vec<usize> = (0..256)
+        .filter(|&id| alphabet.contains(&bytes[id]))
+        .collect();
+    let mut merges = Vec::new();
+    for _ in 0..random.below(12) {
+        let [left, right] = [(); 2].map(|()| *random.pick(&usable));
+        let token = [tokens[left].as_slice(), &tokens[right]].concat();
+        if !tokens.contains(&token) {
+            let id = |id: usize| TokenId::try_from(id).unwrap_or(TokenId::MAX);
+            merges.push(Pair::new(id(left), id(right)));
+            usable.push(tokens.len());
+            tokens.push(token);
+        }
+    }
+    merges
+}
+
+/// Tokens that their own bytes do not become are not made again.
+#[test]
+fn random_initial_merges() {
+    let skipped = AtomicUsize::new(0);
+    let wrong = on_all_cores(2000, |seed| {
+        let mut random = Random::new(seed);
+        let words: Words = (0..random.within(1..20))
+            .map(|_| (random.bytes(b"abc", 12), 1 + random.number() % 3))
+            .collect();
+        let mut options = random_options(&mut random);
+        options.min_frequency = 0;
+        random.shuffle(&mut options.initial.bytes);
+        options.initial.merges = any_merges(&mut random, options.initial.bytes, b"abc");
+        let expected = naive::train(&borrowed(&words), 40, &options);
+        let found = trained(&words, 40, &options);
+        if found.as_ref().ok() != expected.as_ref() {
+            return Some(format!(
+                "{words:?}\n{options:?}: {found:?}, expected {expected:?}"
+            ));
+        }
+        let (tokens, pieces) = apply(&words, &options.initial, &found.unwrap_or_default());
+        let distinct: HashSet<&Vec<u8>> = tokens.iter().collect();
+        let made_again = |pair: &[TokenId]| {
+            let token = pair.iter().flat_map(|&id| &tokens[id as usize]);
+            distinct.contains(&token.copied().collect::<Vec<u8>>())
+        };
+        let again = pieces.iter().any(|piece| piece.windows(2).any(made_again));
+        skipped.fetch_add(usize::from(again), Ordering::Relaxed);
+        (distinct.len() < tokens.len()).then(|| format!("{words:?}: two of {tokens:?} are equal"))
+    });
+    assert_eq!(wrong.first(), None);
+    assert!(skipped.into_inner() > 20);
+}
+
 #[test]
 fn random_corpora() {
     let wrong = on_all_cores(4000, |seed| {
