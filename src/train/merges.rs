@@ -110,6 +110,9 @@ impl Trainer {
             ties.push(pair);
         }
         let taken = unreached(&vocabulary, options.initial.merges.len(), checkpoint)?;
+        if taken.is_empty() {
+            ties.forget_bytes();
+        }
         let mut corpus = Corpus::with_capacity(counts.len(), counts.bytes());
         let mut result = Ok(());
         let mut ids = Vec::new();

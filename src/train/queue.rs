@@ -23,8 +23,10 @@ pub(super) struct Candidate {
 pub(super) struct Ties {
     rule: TieBreak,
     numbers: [u32; 256],
+    /// Of all tokens, if anybody asks for them: there may be gigabytes, where a long text without splitting is repeated.
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    keeps_bytes: bool,
 }
 
 impl Ties {
@@ -39,11 +41,23 @@ impl Ties {
             numbers,
             bytes: initial.bytes.to_vec(),
             ends: (1..=initial.bytes.len()).collect(),
+            keeps_bytes: true,
+        }
+    }
+
+    /// Nobody but the rule asks for bytes from now on.
+    pub(super) fn forget_bytes(&mut self) {
+        if self.rule != TieBreak::GreatestBytes {
+            self.keeps_bytes = false;
+            (self.bytes, self.ends) = (Vec::new(), Vec::new());
         }
     }
 
     /// The next token.
     pub(super) fn push(&mut self, pair: Pair) {
+        if !self.keeps_bytes {
+            return;
+        }
         for part in [pair.left, pair.right] {
             let range = self.range(part);
             self.bytes.extend_from_within(range);
@@ -52,12 +66,12 @@ impl Ties {
     }
 
     fn range(&self, token: TokenId) -> std::ops::Range<usize> {
+        let end = |token: usize| self.ends.get(token).copied().unwrap_or(0);
         let token = token as usize;
-        let start = token.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[token]
+        token.checked_sub(1).map_or(0, end)..end(token)
     }
 
-    /// The bytes of a token.
+    /// The bytes of a token; none once they are forgotten.
     pub(super) fn bytes(&self, token: TokenId) -> &[u8] {
         &self.bytes[self.range(token)]
     }
