@@ -175,20 +175,24 @@ impl Trainer {
     /// Looks through the whole corpus for pairs that occur at least `least` times.
     fn index(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
         if self.lengths.len() == 256 {
-            self.index_by::<BytePairs>(checkpoint)
+            self.index_by::<BytePairs>(|_| 1, checkpoint)
         } else {
-            self.index_by::<AnyPairs>(checkpoint)
+            let lengths = self.lengths.clone();
+            self.index_by::<AnyPairs>(|token| lengths[token as usize], checkpoint)
         }
     }
 
-    fn index_by<T: Tally>(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
-        let lengths = &self.lengths;
-        let length = |token: TokenId| lengths[token as usize];
+    /// As [`index`](Self::index), for tokens of the `length` that is told.
+    fn index_by<T: Tally>(
+        &mut self,
+        length: impl Fn(TokenId) -> u32,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
         let mut tally = T::default();
         self.index.clear();
         self.queue = Queue::default();
         self.corpus
-            .for_each_pair(length, checkpoint, |_, pair, count| {
+            .for_each_pair(&length, checkpoint, |_, pair, count| {
                 let row = tally.row(pair);
                 row.count += count;
                 row.places += 1;
@@ -200,7 +204,7 @@ impl Trainer {
         }
         let pool = self.index.pool();
         self.corpus
-            .for_each_pair(length, checkpoint, |place, pair, _| {
+            .for_each_pair(&length, checkpoint, |place, pair, _| {
                 let row = tally.row(pair);
                 if row.next != NOWHERE {
                     pool[row.next as usize] = place;
