@@ -1,6 +1,7 @@
-//! What do splitting, merging and encoding cost? Every answer is checked before it is timed.
+//! What do splitting, merging, encoding and training cost? Every answer is checked before it is timed.
 //!
-//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`. Texts are generated.
+//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`, `count`, `train`. Texts are
+//! generated.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -23,6 +24,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 #[expect(dead_code, reason = "the tests use more of it")]
 mod support;
 mod texts;
+mod training;
 
 use support::{CL100K, Judge, MONOTONOUS, O200K, R50K};
 use texts::KINDS;
@@ -227,6 +229,8 @@ fn main() -> Outcome {
     split(&mut criterion)?;
     merge(&mut criterion)?;
     encode(&mut criterion)?;
+    training::count(&mut criterion)?;
+    training::train(&mut criterion)?;
     criterion.final_summary();
     Ok(())
 }

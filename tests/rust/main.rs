@@ -3,6 +3,7 @@
 mod adversarial;
 mod agreement;
 mod contracts;
+mod counting;
 mod cuts;
 mod decoding;
 mod encoders;
@@ -16,5 +17,6 @@ mod special_tokens;
 mod spellings;
 mod splitting;
 mod support;
+mod training;
 mod unicode;
 mod windows;
