@@ -60,14 +60,12 @@ def resolve_pattern(pattern: str | None) -> str | None:
 class PieceCounts:
     """Pieces, as bytes, and how often each occurs.
 
-    Iterating gives (piece, count); `len` is the number of different pieces. Counts of the same pattern and
-    special tokens can be added, `+` making new ones.
+    Iterating gives (piece, count) in the order in which the pieces first occurred; `len` is the number of
+    different pieces. Counts of the same pattern and special tokens can be added, `+` making new ones.
 
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
         special_tokens: The strings that cut the texts and are in no piece.
-        in_order: Whether the pieces come in the order in which they first occurred, which is what
-            training with `tie_break="first_seen"` goes by.
     """
 
     def __init__(
@@ -93,7 +91,6 @@ class PieceCounts:
         """
         self.pattern = resolve_pattern(pattern)
         self.special_tokens = check_special_tokens(special_tokens)
-        self.in_order = True
         self._splitter = None if self.pattern is None else build_splitter(self.pattern)
         self._core = _core.PieceCounts()
         items = pieces.items() if isinstance(pieces, Mapping) else pieces
@@ -128,8 +125,7 @@ class PieceCounts:
 
         Args:
             texts: Documents as `str` or `bytes`.
-            num_threads: How many threads may work. With more than one, the order of pieces is not that of
-                the texts.
+            num_threads: How many threads may work.
 
         Raises:
             TypeError: A text is neither.
@@ -137,7 +133,6 @@ class PieceCounts:
             OverflowError: A piece occurs 2**64 times or more.
             KeyboardInterrupt: What was counted before this call is kept, of this call some or nothing.
         """
-        self.in_order &= num_threads == 1
         self._core.add(list(texts), self._splitter, list(self.special_tokens), num_threads)
 
     def merge(self, other: PieceCounts) -> None:
@@ -157,7 +152,6 @@ class PieceCounts:
                     f"{ours!r} and {theirs!r}"
                 )
                 raise ValueError(message)
-        self.in_order &= other.in_order
         self._core.merge(other._core)
 
     def __add__(self, other: PieceCounts) -> PieceCounts:
@@ -209,16 +203,11 @@ class PieceCounts:
             return cls._restored(description, chunks)
 
     def _description(self) -> Description:
-        return {
-            "pattern": self.pattern,
-            "special_tokens": list(self.special_tokens),
-            "in_order": self.in_order,
-        }
+        return {"pattern": self.pattern, "special_tokens": list(self.special_tokens)}
 
     @classmethod
     def _restored(cls, description: Description, chunks: Iterable[Chunk]) -> PieceCounts:
         counts = cls(pattern=description["pattern"], special_tokens=description["special_tokens"])
-        counts.in_order = description["in_order"]
         for pieces, occurrences in chunks:
             counts._core.add_pieces(pieces, occurrences)
         return counts

@@ -68,8 +68,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         pattern: What cuts documents into pieces: a name of `bytemill.patterns.PATTERNS` such as "gpt2",
             "cl100k", "o200k" or "llama3", any regular expression, or `None`: each document is one piece.
         special_tokens: Strings that cut documents before that, and are in no piece.
-        num_threads: How many threads may work; all processors if not given. Only with one thread are the
-            pieces in the order in which they first occurred.
+        num_threads: How many threads may work; all processors if not given.
         field: The field of JSON lines, or the column of Parquet, that holds the text.
         lines: Whether each line of a text file is a document of its own, its line break included, rather
             than the whole file.
@@ -149,7 +148,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
     Raises:
         ValueError: An argument has no meaning: `vocab_size` leaves no room for bytes, special tokens and
             `initial`, an id is taken, there is no such `tie_break`; or the pattern or the special tokens are
-            not those of the counts; or "first_seen" with counts that several threads made.
+            not those of the counts.
         VocabularyError: `initial` is no vocabulary of bytes and merges of two tokens each.
         KeyboardInterrupt: Ctrl-C. Nothing has changed.
         TypeError, PatternError, OSError, ImportError: As `count_pieces`.
@@ -169,12 +168,10 @@ def train(  # noqa: PLR0913 - all but the first two have names
         pattern = initial._pat_str  # noqa: SLF001 - tiktoken's name
     with Reporter(progress) as reporter:
         if isinstance(source, PieceCounts):
-            counts = check_counts(source, pattern, special_ids, tie_break)
+            counts = check_counts(source, pattern, special_ids)
         else:
-            counting_threads = 1 if tie_break == "first_seen" else threads
-            counts = counted(
-                source, pattern, special_ids, counting_threads, Reading(field=field, lines=lines), reporter
-            )
+            reading = Reading(field=field, lines=lines)
+            counts = counted(source, pattern, special_ids, threads, reading, reporter)
         learned = learn_merges(
             counts,
             wanted,
@@ -185,6 +182,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
             num_threads=threads,
             report=reporter.merged,
         )
+        reporter.merged(len(learned), wanted)
         reporter.finish()
     if len(learned) < wanted:
         frequent = "" if min_frequency <= 1 else f" that occurs {min_frequency} times"
@@ -363,9 +361,7 @@ def check_padding(pad_vocab_to: int | None) -> int:
     return pad_vocab_to or 1
 
 
-def check_counts(
-    counts: PieceCounts, pattern: str | None, special_tokens: Iterable[str], tie_break: str
-) -> PieceCounts:
+def check_counts(counts: PieceCounts, pattern: str | None, special_tokens: Iterable[str]) -> PieceCounts:
     """Gives the counts if they are what the other arguments say; errors as `train`."""
     message = ""
     if pattern is not DEFAULT_PATTERN and resolve_pattern(pattern) != counts.pattern:
@@ -375,11 +371,6 @@ def check_counts(
         message = (
             f"the special tokens {left} were not left out when the pieces were counted: name them in "
             "count_pieces too"
-        )
-    elif tie_break == "first_seen" and not counts.in_order:
-        message = (
-            "the counts do not know which piece came first, which tie_break='first_seen' goes by: "
-            "count with num_threads=1"
         )
     if message:
         raise ValueError(message)

@@ -169,21 +169,15 @@ def test_first_seen_goes_by_the_order_of_the_text() -> None:
     assert learn(dict(reversed(pieces.items())), 2, tie_break="first_seen") == [(97, 98), (99, 100)]
 
 
-def test_first_seen_needs_counts_in_order() -> None:
-    counts = bytemill.count_pieces(["cd ab", "ab cd"], num_threads=1, progress=False)
-    assert counts.in_order
-    train(counts, 258, tie_break="first_seen", progress=False)
-    counts += bytemill.count_pieces(["cd ab", "ab cd"], num_threads=2, progress=False)
-    with pytest.raises(ValueError, match="num_threads=1"):
-        train(counts, 258, tie_break="first_seen", progress=False)
-
-
-def test_first_seen_counts_on_one_thread(source_code: str) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_first_seen_does_not_depend_on_threads(threads: int, source_code: str) -> None:
     lines = source_code[:20_000].splitlines()
-    text_order = Counter(piece for line in lines for piece in split(line, Splitter(O200K_PATTERN)))
-    expected, _ = training_oracle.train(text_order, 60, tie_break="first_seen")
-    encoding = bytemill.train(lines, 316, tie_break="first_seen", num_threads=7, progress=False)
+    in_order = Counter(piece for line in lines for piece in split(line, Splitter(O200K_PATTERN)))
+    expected, _ = training_oracle.train(in_order, 60, tie_break="first_seen")
+    encoding = bytemill.train(lines, 316, tie_break="first_seen", num_threads=threads, progress=False)
     assert encoding.merges() == expected
+    counts = bytemill.count_pieces(lines * 20, num_threads=threads, progress=False)
+    assert list(dict(counts)) == list(in_order)
 
 
 def test_str_and_bytes_are_the_same_document(source_code: str) -> None:

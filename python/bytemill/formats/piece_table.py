@@ -1,7 +1,7 @@
 """Files of piece counts, Parquet or Arrow IPC: a column `piece` (binary) and a column `count` (uint64).
 
-The metadata say under the key `bytemill`, as JSON, which pattern and special tokens the pieces come from, and
-whether they are in the order in which they first occurred.
+The rows are in the order in which the pieces first occurred. The metadata say under the key `bytemill`, as
+JSON, which pattern and special tokens they come from.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class Description(TypedDict):
 
     pattern: str | None
     special_tokens: list[str]
-    in_order: bool
 
 
 def write_table(
@@ -132,9 +131,7 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
     if fields["version"] != VERSION:
         message = f"{name}: expected version {VERSION} of the format, got {fields['version']}"
         raise ValueError(message)
-    return Description(
-        pattern=fields["pattern"], special_tokens=fields["special_tokens"], in_order=fields["in_order"]
-    )
+    return Description(pattern=fields["pattern"], special_tokens=fields["special_tokens"])
 
 
 def chunk(batch: Any) -> Chunk:  # noqa: ANN401 - pyarrow is optional
