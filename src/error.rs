@@ -208,6 +208,66 @@ impl fmt::Display for EncodeError {
 
 impl Error for EncodeError {}
 
+/// Why training stopped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    Interrupted,
+    /// A text could not be split.
+    Split(EncodeError),
+    /// Pieces or pairs would have to be counted beyond 2^64.
+    TooManyOccurrences,
+    /// The pieces take more room than places can be numbered.
+    TooLarge,
+    /// A byte has no token in the initial vocabulary.
+    MissingByte(u8),
+    /// The initial merges are none.
+    Initial(VocabularyError),
+}
+
+impl fmt::Display for TrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => write!(f, "training was interrupted"),
+            Self::Split(error) => error.fmt(f),
+            Self::TooManyOccurrences => write!(
+                f,
+                "all occurrences together, weighted, are more than 18446744073709551615: expected counts whose sum is \
+                 below that; divide them by a common factor"
+            ),
+            Self::TooLarge => write!(
+                f,
+                "the unique pieces hold more than about 4 billion bytes, or one of them more than 1 billion: expected \
+                 less; train on a sample, drop rare pieces, or use a pattern that splits the text more"
+            ),
+            Self::MissingByte(byte) => write!(
+                f,
+                "the initial vocabulary has no token for the byte {}: expected each of the 256 bytes once",
+                shown(&[*byte])
+            ),
+            Self::Initial(error) => write!(f, "the initial merges are no vocabulary: {error}"),
+        }
+    }
+}
+
+impl Error for TrainError {}
+
+impl From<Interrupted> for TrainError {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<EncodeError> for TrainError {
+    fn from(error: EncodeError) -> Self {
+        match error {
+            EncodeError::Interrupted => Self::Interrupted,
+            other => Self::Split(other),
+        }
+    }
+}
+
 /// Why decoding stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

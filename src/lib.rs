@@ -7,6 +7,7 @@
 //!
 //! | module | the question it answers |
 //! |---|---|
+//! | [`train`] | which merges does a corpus teach? |
 //! | [`encode`] | which ids does this text become, which text do these ids become? |
 //! | [`split`] | where do the pieces of this text start and end? |
 //! | `piece_table` | which ids did this piece become before? |
@@ -32,6 +33,7 @@ pub mod pair_table;
 mod piece_table;
 pub mod split;
 pub mod token;
+pub mod train;
 pub mod vocabulary;
 
 #[cfg(feature = "python")]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
-__all__ = ["BUILD_PROFILE", "CoreBPE", "__version__"]
+__all__ = ["BUILD_PROFILE", "CoreBPE", "PieceCounts", "Splitter", "__version__", "train_merges"]
 
 # The version of the package, and "release" or "debug".
 __version__: str
@@ -115,3 +115,50 @@ class CoreBPE:
     def token_byte_values(self) -> list[bytes]: ...
     def mergeable_ranks(self) -> dict[bytes, int]: ...
     def merges(self) -> list[tuple[int, int]]: ...
+
+# What cuts texts into pieces: a pattern, or `splitter` instead of it, as in `CoreBPE`.
+@final
+class Splitter:
+    def __new__(cls, pattern: str, splitter: Callable[[str], Sequence[int]] | None = None) -> Self: ...
+
+# Pieces and how often they occur. The sum of all counts is at most 2**64 - 1: beyond, `OverflowError`. Locked inside.
+@final
+class PieceCounts:
+    def __new__(cls) -> Self: ...
+    # Splits texts and counts their pieces; without a splitter a text is one piece. Strings in `special` cut texts and
+    # are not counted. Of bytes, stretches of UTF-8 are texts of their own, what is between two of them is one piece.
+    # After an error some of the texts are counted and others are not.
+    def add(
+        self, texts: list[str | bytes], splitter: Splitter | None, special: list[str], num_threads: int
+    ) -> None: ...
+    # After an error nothing is counted. Empty pieces and counts of 0 are ignored.
+    def add_pieces(self, pieces: list[bytes], counts: npt.NDArray[np.uint64] | list[int]) -> None: ...
+    def merge(self, other: PieceCounts) -> None: ...
+    # Different pieces, all pieces, bytes of text counted (weighted), bytes of memory.
+    def __len__(self) -> int: ...
+    def total(self) -> int: ...
+    def text_bytes(self) -> int: ...
+    def memory(self) -> int: ...
+    # In the order of first occurrence, whatever the number of threads: as pairs; and as the bytes of all pieces, where
+    # they start and end, shape (pieces + 1,), and their counts, shape (pieces,).
+    def items(self) -> list[tuple[bytes, int]]: ...
+    def columns(self) -> tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.uint64]]: ...
+    # Most frequent first; of equally frequent ones, those that occur first.
+    def most_common(self, n: int) -> list[tuple[bytes, int]]: ...
+
+# The learned merges as pairs of ids; merge k makes token 256 + k, after the initial merges. `initial_tokens` are the 256
+# bytes in the order of their ids. Pairs that occur less often than `min_frequency` are not merged, nor are those that
+# would make a token of more than `max_token_length` bytes. `progress` is called a few times a second with the merges
+# done and wanted; what it raises stops training.
+def train_merges(
+    counts: PieceCounts,
+    merges: int,
+    *,
+    tie_break: str,
+    min_frequency: int,
+    max_token_length: int | None,
+    initial_tokens: list[bytes] | None,
+    initial_merges: list[tuple[int, int]] | None,
+    num_threads: int,
+    progress: Callable[[int, int], object] | None,
+) -> list[tuple[int, int]]: ...

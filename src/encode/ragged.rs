@@ -97,7 +97,7 @@ struct Part {
 
 /// Texts `first..=last`, but of the first only what follows byte `from`, and of the last only what comes before byte `to`.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+pub(crate) struct Share {
     first: usize,
     from: usize,
     last: usize,
@@ -205,6 +205,14 @@ impl Share {
         &self,
         texts: &'t [impl AsRef<str>],
     ) -> impl Iterator<Item = (&'t str, Range<usize>)> {
+        self.numbered_stretches(texts).map(|(_, stretch)| stretch)
+    }
+
+    /// As [`stretches`](Self::stretches), after the number of the text.
+    pub(crate) fn numbered_stretches<'t>(
+        &self,
+        texts: &'t [impl AsRef<str>],
+    ) -> impl Iterator<Item = (usize, (&'t str, Range<usize>))> {
         let share = *self;
         (share.first..=share.last).map(move |number| {
             let text = texts[number].as_ref();
@@ -214,14 +222,14 @@ impl Share {
             } else {
                 text.len()
             };
-            (text, start..end)
+            (number, (text, start..end))
         })
     }
 }
 
 /// Cuts `texts` into shares for so many threads. A text is cut only where `cut` says: it takes a text and the place
 /// after which it is to be cut, and answers a place that changes no ids, if it finds one near.
-fn plan(
+pub(crate) fn plan(
     texts: &[impl AsRef<str>],
     threads: usize,
     cut: impl Fn(&str, usize) -> Option<usize>,

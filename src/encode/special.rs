@@ -179,6 +179,27 @@ impl SpecialTokens {
         }
     }
 
+    /// Whether a text cut at byte `cut` might be cut within a special token: whether one that starts before ends after.
+    pub(crate) fn lies_across(&self, text: &str, cut: usize) -> bool {
+        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
+        let near = cut.saturating_sub(longest)..text.len().min(cut.saturating_add(longest));
+        let boundary = |&place: &usize| text.is_char_boundary(place);
+        let (Some(start), Some(end)) = (
+            near.clone().find(boundary),
+            (near.start..=near.end).rfind(boundary),
+        ) else {
+            return false;
+        };
+        let near = &text[start..end];
+        let starts = near.char_indices().map(|(place, _)| place);
+        starts.take_while(|place| start + place < cut).any(|place| {
+            let longer = |text: &String| {
+                start + place + text.len() > cut && near[place..].starts_with(text.as_str())
+            };
+            self.texts.iter().any(longer)
+        })
+    }
+
     /// The first allowed special token at or after byte `from`; where several start, the longest.
     ///
     /// # Complexity

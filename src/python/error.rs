@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 
 use super::splitter::SplitterError;
-use crate::error::{DecodeError, EncodeError, PatternError, VocabularyError};
+use crate::error::{DecodeError, EncodeError, PatternError, TrainError, VocabularyError};
 
 mod classes {
     use pyo3::import_exception;
@@ -64,6 +64,21 @@ impl From<DecodeError> for PyErr {
         match error {
             DecodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
             DecodeError::UnknownToken(_) => UnknownTokenError::new_err(error.to_string()),
+        }
+    }
+}
+
+impl From<TrainError> for PyErr {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            TrainError::Split(error) => error.into(),
+            TrainError::TooManyOccurrences | TrainError::TooLarge => {
+                PyOverflowError::new_err(error.to_string())
+            }
+            TrainError::MissingByte(_) | TrainError::Initial(_) => {
+                classes::VocabularyError::new_err(error.to_string())
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ mod run;
 mod special;
 mod splitter;
 mod text;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -23,6 +24,10 @@ mod _core {
 
     #[pymodule_export]
     use super::core_bpe::CoreBpe;
+    #[pymodule_export]
+    use super::splitter::CoreSplitter;
+    #[pymodule_export]
+    use super::training::{PieceCounts, train_merges};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

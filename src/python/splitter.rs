@@ -1,12 +1,30 @@
-//! A splitter written in Python, for patterns that the library's own engines cannot take.
+//! Splitters as Python sees them, and those written in Python, for patterns that the library's own engines cannot take.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use crate::split::ExternalSplitter;
+use super::error::guarded;
+use crate::split::{ExternalSplitter, Splitter};
+
+/// What cuts texts into pieces: a pattern, or a Python function instead of it.
+#[pyclass(name = "Splitter", module = "bytemill._core", frozen)]
+pub(super) struct CoreSplitter(pub(super) Splitter);
+
+#[pymethods]
+impl CoreSplitter {
+    #[new]
+    #[pyo3(signature = (pattern, splitter=None))]
+    fn new(pattern: &str, splitter: Option<Py<PyAny>>) -> PyResult<Self> {
+        guarded(|| match splitter {
+            Some(splitter) => Ok(Self(Splitter::External(Arc::new(PythonSplitter(splitter))))),
+            None => Ok(Self(Splitter::new(pattern)?)),
+        })
+    }
+}
 
 /// Calls `splitter(text)`, which returns the byte offsets of the pieces, flat: start, end, start, end, ...
 pub(super) struct PythonSplitter(pub(super) Py<PyAny>);

@@ -29,7 +29,8 @@ pub(super) fn texts(argument: &Bound<'_, PyList>) -> (Vec<PyBackedStr>, PyResult
     (texts, Ok(()))
 }
 
-fn shared_text(argument: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+/// One of these texts.
+pub(super) fn shared_text(argument: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     let string = string(argument)?;
     PyBackedStr::try_from(string.clone())
         .or_else(|error| PyBackedStr::try_from(mended(string, error)?))

@@ -7,6 +7,7 @@ use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
 use bytemill::naive;
+use bytemill::train::{self, Options};
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
 use bytemill::vocabulary::Vocabulary;
 
@@ -81,7 +82,7 @@ pub(crate) fn trained(random: &mut Random) -> Vec<Pair> {
         .iter()
         .map(|(word, count)| (word.as_slice(), *count))
         .collect();
-    naive::train(&words, 256 + random.below(60))
+    train::naive::train(&words, random.below(60), &Options::default()).unwrap_or_default()
 }
 
 /// Byte tokens with the ids of a shuffled deck, as published vocabularies have them.

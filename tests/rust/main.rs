@@ -16,5 +16,6 @@ mod special_tokens;
 mod spellings;
 mod splitting;
 mod support;
+mod training;
 mod unicode;
 mod windows;

@@ -1,0 +1,235 @@
+//! All pieces as tokens, in one array with a place for every byte.
+//!
+//! A token's id stands where its bytes start and, if it has several, its length where they end, marked as an end; what
+//! is between is marked too. So the token after a place and the token before it are found without links, a merge
+//! changes three numbers, and takes the same time in a piece of any length. Before each piece stands how often it
+//! occurs, marked as a head. An id is never marked.
+//!
+//! ```text
+//! head  a  b  c     head: a piece that occurs twice; after the merge of b and c:
+//!  2H   97 98 99         2H  97 256 2E
+//! ```
+
+use crate::error::TrainError;
+use crate::memory;
+use crate::token::{Pair, TokenId};
+
+/// Marks a head; so is the number of a large count if [`INDIRECT`] is set, too, and a count otherwise.
+const HEAD: u32 = 1 << 31;
+const INDIRECT: u32 = 1 << 30;
+
+/// Marks an end, or alone, what is between start and end.
+const END: u32 = 1 << 30;
+
+/// The most bytes in a piece, and the least number that is no id.
+const MOST: usize = 1 << 30;
+
+/// From so many bytes on, the head of a piece is not searched by walking back to it.
+const LONG: usize = 256;
+
+/// A place in the array.
+pub(super) type Place = u32;
+
+/// All pieces.
+#[derive(Debug)]
+pub(super) struct Corpus {
+    tokens: Vec<u32>,
+    /// Counts that do not fit a head.
+    large: Vec<u64>,
+    /// Where each long piece starts, in order.
+    long: Vec<Place>,
+    /// The pieces' occurrences, each times its bytes.
+    weight: u128,
+}
+
+/// What stood around two tokens that were merged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    /// The token before them, and its place.
+    pub(super) before: Option<(Place, TokenId)>,
+    /// The token after them.
+    pub(super) after: Option<TokenId>,
+    /// How often their piece occurs.
+    pub(super) count: u64,
+}
+
+impl Corpus {
+    /// No pieces, but room for so many bytes.
+    pub(super) fn with_capacity(pieces: usize, bytes: usize) -> Self {
+        Self {
+            tokens: memory::vec_with_capacity(pieces + bytes + 1),
+            large: Vec::new(),
+            long: Vec::new(),
+            weight: 0,
+        }
+    }
+
+    /// Adds a piece of `length` bytes, as tokens with their lengths. One of a single token is left out: it has no pair.
+    ///
+    /// # Errors
+    /// [`TrainError::TooLarge`].
+    pub(super) fn push(
+        &mut self,
+        length: usize,
+        tokens: impl Iterator<Item = (TokenId, u32)>,
+        count: u64,
+    ) -> Result<(), TrainError> {
+        let room = self.tokens.len().saturating_add(length).saturating_add(2);
+        if length >= MOST || u32::try_from(room).is_err() {
+            return Err(TrainError::TooLarge);
+        }
+        let head = self.tokens.len();
+        let count_or_number = match u32::try_from(count) {
+            Ok(count) if count < INDIRECT => count,
+            _ => {
+                self.large.push(count);
+                INDIRECT | (self.large.len() - 1) as u32
+            }
+        };
+        self.tokens.push(HEAD | count_or_number);
+        let mut number = 0;
+        for (token, length) in tokens {
+            number += 1;
+            self.tokens.push(token);
+            if length > 1 {
+                let end = self.tokens.len() + length as usize - 1;
+                self.tokens.resize(end - 1, END);
+                self.tokens.push(END | length);
+            }
+        }
+        if number < 2 {
+            self.tokens.truncate(head);
+            if count >= u64::from(INDIRECT) {
+                self.large.pop();
+            }
+            return Ok(());
+        }
+        if length >= LONG {
+            self.long.push(head as Place + 1);
+        }
+        self.weight += u128::from(count) * length as u128;
+        Ok(())
+    }
+
+    /// Ends the array.
+    ///
+    /// # Errors
+    /// [`TrainError::TooManyOccurrences`] if the count of a pair might not fit.
+    pub(super) fn finish(&mut self) -> Result<(), TrainError> {
+        self.tokens.push(HEAD);
+        if self.weight > u128::from(u64::MAX) {
+            return Err(TrainError::TooManyOccurrences);
+        }
+        Ok(())
+    }
+
+    /// How many bytes it takes.
+    pub(super) fn memory(&self) -> usize {
+        4 * self.tokens.capacity() + 8 * self.large.capacity() + 4 * self.long.capacity()
+    }
+
+    /// `visit(place, pair, count)` for each pair of adjacent tokens, in order. `length` is that of each token.
+    pub(super) fn for_each_pair(
+        &self,
+        length: impl Fn(TokenId) -> u32,
+        mut visit: impl FnMut(Place, Pair, u64),
+    ) {
+        let mut place = 0;
+        let mut count = 0;
+        let mut before: Option<(usize, TokenId)> = None;
+        while let Some(&token) = self.tokens.get(place) {
+            if token & HEAD != 0 {
+                count = self.count(token);
+                before = None;
+                place += 1;
+                continue;
+            }
+            if let Some((start, left)) = before {
+                visit(start as Place, Pair::new(left, token), count);
+            }
+            before = Some((place, token));
+            place += length(token) as usize;
+        }
+    }
+
+    /// Whether `pair` starts at `place`, its left token having `left_length` bytes.
+    #[inline]
+    pub(super) fn holds(&self, place: Place, pair: Pair, left_length: u32) -> bool {
+        let at = |place: usize| self.tokens.get(place).copied();
+        at(place as usize) == Some(pair.left)
+            && at(place as usize + left_length as usize) == Some(pair.right)
+    }
+
+    /// Asks for the memory of a place to be brought near.
+    #[inline]
+    pub(super) fn prefetch(&self, place: Place) {
+        if let Some(token) = self.tokens.get(place as usize) {
+            memory::prefetch(token);
+        }
+    }
+
+    /// Replaces the two tokens at `place` by `token` if they are `pair`; `lengths` are those of its tokens.
+    #[inline]
+    pub(super) fn replace(
+        &mut self,
+        place: Place,
+        pair: Pair,
+        lengths: [u32; 2],
+        token: TokenId,
+    ) -> Option<Around> {
+        if !self.holds(place, pair, lengths[0]) {
+            return None;
+        }
+        let place = place as usize;
+        let middle = place + lengths[0] as usize;
+        let end = middle + lengths[1] as usize;
+        let around = Around {
+            before: self.before(place),
+            after: self.tokens.get(end).copied().filter(|&token| token < END),
+            count: self.count_at(place),
+        };
+        self.tokens[place] = token;
+        self.tokens[middle] = END;
+        self.tokens[end - 1] = END | (lengths[0] + lengths[1]);
+        Some(around)
+    }
+
+    /// The token before the one at `place`.
+    #[inline]
+    fn before(&self, place: usize) -> Option<(Place, TokenId)> {
+        let last = self.tokens[place - 1];
+        if last < END {
+            return Some((place as Place - 1, last));
+        }
+        if last & HEAD != 0 {
+            return None;
+        }
+        let start = place - (last & !END) as usize;
+        Some((start as Place, self.tokens[start]))
+    }
+
+    /// How often the piece occurs that `place` is in.
+    #[inline]
+    fn count_at(&self, place: usize) -> u64 {
+        let mut start = place;
+        while place - start < LONG {
+            let last = self.tokens[start - 1];
+            if last & HEAD != 0 {
+                return self.count(last);
+            }
+            start -= if last < END { 1 } else { (last & !END) as usize };
+        }
+        let after = self.long.partition_point(|&start| start as usize <= place);
+        let start = self.long[after - 1] as usize;
+        self.count(self.tokens[start - 1])
+    }
+
+    #[inline]
+    fn count(&self, head: u32) -> u64 {
+        if head & INDIRECT == 0 {
+            u64::from(head & !HEAD)
+        } else {
+            self.large[(head & !HEAD & !INDIRECT) as usize]
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A piece as two numbers where it is short, as a hash of it where it is long.
+
+/// Pieces of at most this many bytes are their own key.
+pub(super) const LONGEST_WHOLE: usize = 16;
+
+/// `FILL[n]` fills a little-endian number up after its first n bytes.
+const FILL: [u128; LONGEST_WHOLE + 1] = {
+    let mut fill = [0; LONGEST_WHOLE + 1];
+    let mut bytes = 0;
+    while bytes < LONGEST_WHOLE {
+        fill[bytes] = u128::MAX << (8 * bytes);
+        bytes += 1;
+    }
+    fill
+};
+
+/// The `length` bytes of `text` from `start` on, at most [`LONGEST_WHOLE`], filled up with bytes 0xFF: no two pieces
+/// without such bytes have the same key.
+#[inline]
+pub(super) fn whole(text: &[u8], start: usize, length: usize) -> u128 {
+    let fill = FILL.get(length).copied().unwrap_or_default();
+    match text.get(start..).and_then(<[u8]>::first_chunk) {
+        Some(bytes) => u128::from_le_bytes(*bytes) | fill,
+        None => last_whole(text, start) | fill,
+    }
+}
+
+/// The last bytes of a text, fewer than a key has.
+#[cold]
+#[inline(never)]
+fn last_whole(text: &[u8], start: usize) -> u128 {
+    let mut bytes = [0; LONGEST_WHOLE];
+    let last = text.get(start..).unwrap_or_default();
+    for (to, from) in bytes.iter_mut().zip(last) {
+        *to = *from;
+    }
+    u128::from_le_bytes(bytes)
+}
+
+/// The piece of a key.
+pub(super) fn piece(key: u128) -> ([u8; LONGEST_WHOLE], usize) {
+    (
+        key.to_le_bytes(),
+        LONGEST_WHOLE - (key.leading_ones() / 8) as usize,
+    )
+}
+
+/// Spreads a key over all bits.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+pub(super) fn mix(key: u128) -> u64 {
+    fold(
+        key as u64 ^ 0x9E37_79B9_7F4A_7C15,
+        (key >> 64) as u64 ^ 0xD1B5_4A32_D192_ED03,
+    )
+}
+
+/// A hash of a piece of any length.
+pub(super) fn hash(piece: &[u8]) -> u64 {
+    let words = piece.chunks(8).map(|word| {
+        let last = word.iter().rev();
+        last.fold(0, |number, &byte| (number << 8) | u64::from(byte))
+    });
+    words.fold(piece.len() as u64, |hash, word| {
+        fold(hash ^ word, 0x9E37_79B9_7F4A_7C15).wrapping_add(hash.rotate_left(29))
+    })
+}
+
+/// Both halves of the product, as one.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+fn fold(first: u64, second: u64) -> u64 {
+    let product = u128::from(first) * u128::from(second);
+    product as u64 ^ (product >> 64) as u64
+}

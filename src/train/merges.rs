@@ -1,0 +1,302 @@
+//! The loop: best pair, merged wherever it occurs, until there are enough merges.
+//!
+//! ```text
+//! the best candidate of the queue whose count is still true
+//! at each of its places, in order: merge; note what stands before and after
+//! for each token noted: its pair with the old token is rarer, its pair with the new one is new
+//! ```
+//!
+//! The work is that of the places visited: merging takes the same time in a piece of any length. Each place is visited
+//! once for each pair that ever stood there.
+
+use super::corpus::Corpus;
+use super::count::PieceCounts;
+use super::neighbours::Neighbours;
+use super::pair_index::PairIndex;
+use super::queue::{Candidate, Queue, Ties};
+use super::{FIRST_MERGE, Options};
+use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::error::TrainError;
+use crate::merge;
+use crate::token::{Pair, TokenId};
+use crate::vocabulary::Vocabulary;
+
+/// Places looked at between two checkpoints.
+const STRETCH: usize = 1 << 16;
+
+/// The first `merges` merges that the pieces teach, fewer if no pair is left that may be merged. `progress` is told how
+/// many there are, now and then, and may stop it.
+///
+/// # Errors
+/// [`TrainError`].
+///
+/// # Complexity
+/// O(n log n) for n bytes of unique pieces; memory 4 bytes for each of these, and 4 for each place of a pair that may
+/// still be merged.
+pub fn train(
+    counts: &mut PieceCounts,
+    merges: usize,
+    options: &Options,
+    checkpoint: &dyn Checkpoint,
+    progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+) -> Result<Vec<Pair>, TrainError> {
+    let mut trainer = Trainer::new(counts, options, checkpoint)?;
+    let mut learned = Vec::new();
+    trainer.index(checkpoint)?;
+    let mut visited = 0;
+    while learned.len() < merges
+        && let Some(pair) = trainer.best()
+    {
+        visited += trainer.merge(pair, checkpoint)?;
+        learned.push(pair);
+        if visited >= STRETCH || learned.len() % 1024 == 0 {
+            visited = 0;
+            checkpoint::pass(checkpoint)?;
+            progress(learned.len())?;
+        }
+    }
+    Ok(learned)
+}
+
+/// The state between two merges.
+struct Trainer {
+    corpus: Corpus,
+    index: PairIndex,
+    queue: Queue,
+    ties: Ties,
+    /// The bytes of each token.
+    lengths: Vec<u32>,
+    left: Neighbours,
+    right: Neighbours,
+    /// Rarer pairs are not in the index.
+    least: u64,
+    longest: u32,
+}
+
+impl Trainer {
+    /// All pieces as the initial vocabulary has them.
+    fn new(
+        counts: &mut PieceCounts,
+        options: &Options,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Self, TrainError> {
+        let mut ties = Ties::new(options.tie_break, &options.initial);
+        let byte_tokens = options.initial.byte_tokens()?;
+        let mut lengths = vec![1; byte_tokens.len()];
+        let pairs = options.initial.merges.iter().copied();
+        let made: Vec<(TokenId, Pair)> = (FIRST_MERGE..).zip(pairs).collect();
+        let vocabulary = Vocabulary::from_merges(&byte_tokens, made.into_iter())
+            .map_err(TrainError::Initial)?;
+        for &pair in &options.initial.merges {
+            let length = |token: TokenId| -> u32 { lengths[token as usize] };
+            let length = length(pair.left).saturating_add(length(pair.right));
+            lengths.push(length);
+            ties.push(pair);
+        }
+        let mut corpus = Corpus::with_capacity(counts.len(), counts.bytes());
+        let mut result = Ok(());
+        let mut ids = Vec::new();
+        let mut add = |piece: &[u8], count: u64| -> Result<(), TrainError> {
+            if options.initial.merges.is_empty() {
+                let tokens = piece.iter().map(|&byte| (byte_tokens[usize::from(byte)], 1));
+                return corpus.push(piece.len(), tokens, count);
+            }
+            ids.clear();
+            merge::merge(&vocabulary, piece, &mut ids, checkpoint)?;
+            let tokens = ids.iter().map(|&token| (token, lengths[token as usize]));
+            corpus.push(piece.len(), tokens, count)
+        };
+        let mut unchecked = 0;
+        let mut visit = |piece: &[u8], count: u64| {
+            if result.is_ok() {
+                result = add(piece, count);
+                unchecked += piece.len();
+                if unchecked > STRETCH && result.is_ok() {
+                    unchecked = 0;
+                    result = checkpoint::pass(checkpoint).map_err(TrainError::from);
+                }
+            }
+        };
+        if ties.moves() {
+            for (piece, count) in counts.columns().iter() {
+                visit(piece, count);
+            }
+        } else {
+            counts.for_each(visit);
+        }
+        result?;
+        corpus.finish()?;
+        let longest = options.max_token_length.unwrap_or(usize::MAX);
+        Ok(Self {
+            corpus,
+            index: PairIndex::default(),
+            queue: Queue::default(),
+            ties,
+            lengths,
+            left: Neighbours::default(),
+            right: Neighbours::default(),
+            least: options.min_frequency.max(1),
+            longest: u32::try_from(longest).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Looks through the whole corpus for pairs.
+    fn index(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+        let Self {
+            corpus,
+            index,
+            lengths,
+            least,
+            longest,
+            ..
+        } = self;
+        let length = |token: TokenId| lengths[token as usize];
+        index.clear();
+        corpus.for_each_pair(length, |_, pair, count| index.count_up(pair, count));
+        checkpoint::pass(checkpoint)?;
+        index.keep(|pair, count| {
+            count >= *least && length(pair.left).saturating_add(length(pair.right)) <= *longest
+        })?;
+        corpus.for_each_pair(length, |place, pair, _| index.add_place(pair, place));
+        index.all_added();
+        checkpoint::pass(checkpoint)?;
+        self.queue = Queue::default();
+        let pairs: Vec<_> = self.index.iter().collect();
+        for (pair, count) in pairs {
+            self.push(pair, count);
+        }
+        Ok(())
+    }
+
+    /// A candidate of the count that is true now.
+    fn candidate(&mut self, pair: Pair, count: u64) -> Candidate {
+        let first = if self.ties.moves() {
+            let (corpus, length) = (&self.corpus, self.lengths[pair.left as usize]);
+            self.index
+                .first(pair, |place| corpus.holds(place, pair, length))
+        } else {
+            0
+        };
+        let tie = self.ties.tie(pair, first);
+        Candidate { count, tie, pair }
+    }
+
+    fn push(&mut self, pair: Pair, count: u64) {
+        let candidate = self.candidate(pair, count);
+        self.queue.push(candidate, &self.ties);
+    }
+
+    /// The pair to be merged next.
+    fn best(&mut self) -> Option<Pair> {
+        loop {
+            let Candidate { count, pair, .. } = *self.queue.peek()?;
+            match self.index.count(pair) {
+                Some(now) if now == count => {
+                    self.queue.pop(&self.ties);
+                    return Some(pair);
+                }
+                Some(now) => {
+                    let candidate = self.candidate(pair, now);
+                    self.queue.replace(candidate, &self.ties);
+                }
+                None => self.queue.pop(&self.ties),
+            }
+        }
+    }
+
+    /// Makes `pair` the next token everywhere; how many places were looked at.
+    fn merge(&mut self, pair: Pair, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
+        let token = self.lengths.len() as TokenId;
+        let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
+        self.ties.push(pair);
+        self.lengths.push(lengths[0] + lengths[1]);
+        self.left.clear(self.lengths.len());
+        self.right.clear(self.lengths.len());
+        let places = self.index.remove(pair);
+        let visited = places.len();
+        for stretch in self.index.pool()[places].chunks(STRETCH) {
+            if visited > STRETCH {
+                checkpoint::pass(checkpoint)?;
+            }
+            for (number, &place) in stretch.iter().enumerate() {
+                if let Some(&later) = stretch.get(number + AHEAD) {
+                    self.corpus.prefetch(later);
+                }
+                let Some(around) = self.corpus.replace(place, pair, lengths, token) else {
+                    continue;
+                };
+                if let Some((start, before)) = around.before {
+                    self.left.add(before, start, around.count);
+                    if before == token {
+                        self.right.merge(pair.left, around.count);
+                    }
+                }
+                if let Some(after) = around.after {
+                    self.right.add(after, place, around.count);
+                }
+            }
+        }
+        self.note(pair, token)?;
+        self.index.close_gaps();
+        Ok(visited)
+    }
+
+    /// Notes the pairs that have become rarer and those that are new, now that `pair` is `token`.
+    fn note(&mut self, pair: Pair, token: TokenId) -> Result<(), TrainError> {
+        let left = std::mem::take(&mut self.left);
+        let right = std::mem::take(&mut self.right);
+        let before = |other: TokenId| [Pair::new(other, pair.left), Pair::new(other, token)];
+        let after = |other: TokenId| [Pair::new(pair.right, other), Pair::new(token, other)];
+        let result = self
+            .note_side(&left, token, before)
+            .and_then(|()| self.note_side(&right, token, after));
+        (self.left, self.right) = (left, right);
+        result
+    }
+
+    /// As [`note`](Self::note), for one side: `pairs` are the old and the new pair with a neighbour.
+    fn note_side(
+        &mut self,
+        side: &Neighbours,
+        token: TokenId,
+        pairs: impl Fn(TokenId) -> [Pair; 2],
+    ) -> Result<(), TrainError> {
+        for neighbour in &side.found {
+            for pair in pairs(neighbour.token) {
+                self.index.prefetch(pair);
+            }
+        }
+        let length = self.lengths[token as usize];
+        let mut starts = Vec::with_capacity(side.found.len());
+        for neighbour in &side.found {
+            let [old, new] = pairs(neighbour.token);
+            if neighbour.token != token {
+                self.index.decrease(old, neighbour.count, self.least);
+            }
+            let count = neighbour.count - neighbour.merged;
+            let length = length.saturating_add(self.lengths[neighbour.token as usize]);
+            starts.push(if count >= self.least && length <= self.longest {
+                Some(self.index.insert(new, count, neighbour.places)?)
+            } else {
+                None
+            });
+        }
+        let pool = self.index.pool();
+        for &(number, place) in &side.places {
+            if let Some(next) = &mut starts[number as usize] {
+                pool[*next] = place;
+                *next += 1;
+            }
+        }
+        for (neighbour, start) in side.found.iter().zip(&starts) {
+            if start.is_some() {
+                let [_, new] = pairs(neighbour.token);
+                self.push(new, neighbour.count - neighbour.merged);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many places ahead memory is asked for.
+const AHEAD: usize = 16;

@@ -1,0 +1,110 @@
+//! The definition of training, executable and slow. The fast engine is tested against it; nothing else uses it.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::{FIRST_MERGE, Options, TieBreak, huggingface_order};
+use crate::token::{Pair, TokenId};
+
+/// The first `merges` merges that the counted `pieces` teach, fewer if no pair is left that may be merged. The order of
+/// the pieces is that of their first occurrence. `None` if the initial vocabulary is none.
+///
+/// Until there are enough: the pair with the highest count becomes the next token and is merged everywhere, left to
+/// right. A piece counts as often as it occurs; pairs are counted in overlapping windows (`aaa` holds the pair `aa`
+/// twice, though only one merge fits).
+///
+/// # Complexity
+/// O(merges × total bytes).
+pub fn train(pieces: &[(&[u8], u64)], merges: usize, options: &Options) -> Option<Vec<Pair>> {
+    let byte_tokens = options.initial.byte_tokens().ok()?;
+    let mut tokens: Vec<Vec<u8>> = options
+        .initial
+        .bytes
+        .iter()
+        .map(|&byte| vec![byte])
+        .collect();
+    let mut words: Vec<(Vec<TokenId>, u64)> = pieces
+        .iter()
+        .map(|(piece, count)| {
+            let ids = piece.iter().map(|&byte| byte_tokens[usize::from(byte)]);
+            (ids.collect(), *count)
+        })
+        .collect();
+
+    let mut made = FIRST_MERGE..;
+    let mut merge = |pair: Pair, words: &mut [(Vec<TokenId>, u64)], tokens: &mut Vec<Vec<u8>>| {
+        let token = made.next()?;
+        tokens.push([bytes(tokens, pair.left)?, bytes(tokens, pair.right)?].concat());
+        for (word, _) in words {
+            *word = merge_pair(word, pair, token);
+        }
+        Some(())
+    };
+    for &pair in &options.initial.merges {
+        merge(pair, &mut words, &mut tokens)?;
+    }
+    let mut learned = Vec::new();
+    while learned.len() < merges
+        && let Some(pair) = best(&words, &tokens, options)
+    {
+        merge(pair, &mut words, &mut tokens)?;
+        learned.push(pair);
+    }
+    Some(learned)
+}
+
+/// The pair to be merged next.
+fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) -> Option<Pair> {
+    // The count of each pair, and how many windows were seen before its first.
+    let mut counts: HashMap<Pair, (u64, usize)> = HashMap::new();
+    let windows = words
+        .iter()
+        .flat_map(|(word, count)| word.windows(2).map(move |pair| (pair, count)));
+    for (seen, (pair, count)) in windows.enumerate() {
+        let pair = Pair::new(pair[0], pair[1]);
+        counts.entry(pair).or_insert((0, seen)).0 += count;
+    }
+    let token = |id: TokenId| bytes(tokens, id).unwrap_or_default();
+    let allowed = counts.into_iter().filter(|(pair, (count, _))| {
+        let length = token(pair.left).len() + token(pair.right).len();
+        *count >= options.min_frequency.max(1)
+            && options.max_token_length.is_none_or(|most| length <= most)
+    });
+    let order = huggingface_order();
+    let number = |id: TokenId| match token(id) {
+        [byte] => TokenId::from(order[usize::from(*byte)]),
+        _ => id,
+    };
+    let best = match options.tie_break {
+        TieBreak::SmallestPair => allowed.max_by_key(|&(pair, (count, _))| (count, Reverse(pair))),
+        TieBreak::HuggingFace => allowed.max_by_key(|&(pair, (count, _))| {
+            let numbers = (number(pair.left), number(pair.right));
+            (count, Reverse(numbers))
+        }),
+        TieBreak::GreatestBytes => {
+            allowed.max_by_key(|&(pair, (count, _))| (count, token(pair.left), token(pair.right)))
+        }
+        TieBreak::FirstSeen => allowed.max_by_key(|&(_, (count, seen))| (count, Reverse(seen))),
+    };
+    best.map(|(pair, _)| pair)
+}
+
+fn bytes(tokens: &[Vec<u8>], id: TokenId) -> Option<&[u8]> {
+    tokens.get(id as usize).map(Vec::as_slice)
+}
+
+/// `word` with each occurrence of `pair` replaced by `token`, from left to right, without overlap.
+fn merge_pair(word: &[TokenId], pair: Pair, token: TokenId) -> Vec<TokenId> {
+    let mut merged = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let [first, tail @ ..] = rest {
+        if *first == pair.left && tail.first() == Some(&pair.right) {
+            merged.push(token);
+            rest = &tail[1..];
+        } else {
+            merged.push(*first);
+            rest = tail;
+        }
+    }
+    merged
+}

@@ -1,0 +1,65 @@
+//! What stands beside the occurrences of the pair that is being merged: which tokens, how often, where.
+
+use super::corpus::Place;
+use crate::token::TokenId;
+
+/// A token on one side of the pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbour {
+    pub(super) token: TokenId,
+    /// How often it stands there.
+    pub(super) count: u64,
+    /// How often it then turned out to be the start of the next occurrence.
+    pub(super) merged: u64,
+    /// At how many places.
+    pub(super) places: u32,
+}
+
+/// All tokens on one side.
+#[derive(Debug, Default)]
+pub(super) struct Neighbours {
+    /// The number of each token among `found`, plus one; 0 if it is not.
+    numbers: Vec<u32>,
+    pub(super) found: Vec<Neighbour>,
+    /// The pairs that they form with the merged token: whose, and where.
+    pub(super) places: Vec<(u32, Place)>,
+}
+
+impl Neighbours {
+    /// Nothing found, of so many tokens.
+    pub(super) fn clear(&mut self, tokens: usize) {
+        for neighbour in self.found.drain(..) {
+            self.numbers[neighbour.token as usize] = 0;
+        }
+        self.places.clear();
+        if self.numbers.len() < tokens {
+            self.numbers.resize(tokens.next_power_of_two(), 0);
+        }
+    }
+
+    /// `token` stands beside an occurrence in a piece that occurs `count` times; the pair of both starts at `place`.
+    #[inline]
+    pub(super) fn add(&mut self, token: TokenId, place: Place, count: u64) {
+        let number = &mut self.numbers[token as usize];
+        if *number == 0 {
+            self.found.push(Neighbour {
+                token,
+                count: 0,
+                merged: 0,
+                places: 0,
+            });
+            *number = self.found.len() as u32;
+        }
+        let neighbour = &mut self.found[*number as usize - 1];
+        neighbour.count += count;
+        neighbour.places += 1;
+        self.places.push((*number - 1, place));
+    }
+
+    /// `token` was added for an occurrence, and has been merged itself since.
+    pub(super) fn merge(&mut self, token: TokenId, count: u64) {
+        if let Some(number) = self.numbers[token as usize].checked_sub(1) {
+            self.found[number as usize].merged += count;
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Pairs → how often they occur, and where.
+//!
+//! A pair gets all of its places at once: when the corpus is first looked through, or when the merge that makes one of
+//! its tokens is done. From then on it only ever loses some. So places lie in one pool, each pair's in a row and in
+//! order, and are not taken out: who visits a place looks whether the pair is still there.
+
+use std::ops::Range;
+
+use super::corpus::Place;
+use crate::error::TrainError;
+use crate::memory;
+use crate::token::Pair;
+
+/// What is known of a pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// [`EMPTY`] if there is none.
+    key: u64,
+    /// How often it occurs.
+    pub(super) count: u64,
+    /// Where in the pool its places are.
+    start: u32,
+    places: u32,
+}
+
+/// No pair has this key: there is no token 2^32 - 1.
+const EMPTY: u64 = u64::MAX;
+
+const FEWEST_LOG2: u32 = 8;
+
+/// All pairs that may still be merged.
+#[derive(Debug)]
+pub(super) struct PairIndex {
+    entries: Vec<Entry>,
+    /// Shifts a mixed key down to the number of an entry.
+    shift: u32,
+    filled: usize,
+    pool: Vec<Place>,
+    /// Places in the pool that belong to pairs of the index.
+    live: usize,
+}
+
+impl Default for PairIndex {
+    fn default() -> Self {
+        Self {
+            entries: empty_entries(FEWEST_LOG2),
+            shift: 64 - FEWEST_LOG2,
+            filled: 0,
+            pool: Vec::new(),
+            live: 0,
+        }
+    }
+}
+
+fn empty_entries(log2: u32) -> Vec<Entry> {
+    let empty = Entry {
+        key: EMPTY,
+        count: 0,
+        start: 0,
+        places: 0,
+    };
+    let mut entries = memory::vec_with_capacity(1 << log2);
+    entries.resize(1 << log2, empty);
+    entries
+}
+
+impl PairIndex {
+    /// How many bytes it takes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Entry>() * self.entries.capacity() + size_of::<Place>() * self.pool.capacity()
+    }
+
+    /// Forgets all pairs.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// All pairs with their counts.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Pair, u64)> {
+        let filled = self.entries.iter().filter(|entry| entry.key != EMPTY);
+        filled.map(|entry| (pair_of(entry.key), entry.count))
+    }
+
+    /// How often a pair occurs, if it is in the index.
+    pub(super) fn count(&self, pair: Pair) -> Option<u64> {
+        self.find(pair).map(|at| self.entries[at].count)
+    }
+
+    /// Counts an occurrence of a pair, before places are known.
+    pub(super) fn count_up(&mut self, pair: Pair, count: u64) {
+        let at = self.find_or_insert(pair);
+        self.entries[at].count += count;
+        self.entries[at].places += 1;
+    }
+
+    /// Drops all pairs but those that `keep(pair, count)` says, and makes room in the pool for the places of these.
+    pub(super) fn keep(&mut self, keep: impl Fn(Pair, u64) -> bool) -> Result<(), TrainError> {
+        let keep = |entry: &&Entry| entry.key != EMPTY && keep(pair_of(entry.key), entry.count);
+        let number = self.entries.iter().filter(keep).count();
+        let log2 = (2 * number).next_power_of_two().ilog2().max(FEWEST_LOG2);
+        let before = std::mem::replace(&mut self.entries, empty_entries(log2));
+        (self.shift, self.filled) = (64 - log2, number);
+        self.live = 0;
+        for entry in before.iter().filter(keep) {
+            let start = u32::try_from(self.live).map_err(|_| TrainError::TooLarge)?;
+            self.live += entry.places as usize;
+            let at = self.free_entry(entry.key);
+            self.entries[at] = Entry { start, ..*entry };
+        }
+        drop(before);
+        self.pool = memory::vec_with_capacity(self.live + self.live / 4);
+        self.pool.resize(self.live, 0);
+        // Until its places have come, an entry starts where the next one goes.
+        Ok(())
+    }
+
+    /// A place of a pair, if it is in the index. They come in order, as many as were [counted](Self::count_up).
+    pub(super) fn add_place(&mut self, pair: Pair, place: Place) {
+        if let Some(at) = self.find(pair) {
+            let start = &mut self.entries[at].start;
+            self.pool[*start as usize] = place;
+            *start += 1;
+        }
+    }
+
+    /// All places have come.
+    pub(super) fn all_added(&mut self) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.key != EMPTY) {
+            entry.start -= entry.places;
+        }
+    }
+
+    /// Adds a pair that is not in the index, with room for so many places in the [pool](Self::pool): where they start.
+    pub(super) fn insert(
+        &mut self,
+        pair: Pair,
+        count: u64,
+        places: u32,
+    ) -> Result<usize, TrainError> {
+        let from = self.pool.len();
+        let start = u32::try_from(from).map_err(|_| TrainError::TooLarge)?;
+        self.pool.resize(from + places as usize, 0);
+        self.live += places as usize;
+        let at = self.find_or_insert(pair);
+        self.entries[at] = Entry {
+            key: pair.key(),
+            count,
+            start,
+            places,
+        };
+        Ok(from)
+    }
+
+    /// The places of all pairs.
+    pub(super) fn pool(&mut self) -> &mut [Place] {
+        &mut self.pool
+    }
+
+    /// A pair, if it is in the index, occurs so many times less. Below `least` it is dropped.
+    pub(super) fn decrease(&mut self, pair: Pair, by: u64, least: u64) {
+        if let Some(at) = self.find(pair) {
+            let entry = &mut self.entries[at];
+            entry.count -= by;
+            if entry.count < least {
+                self.delete(at);
+            }
+        }
+    }
+
+    /// Asks for the memory of a pair to be brought near.
+    #[inline]
+    pub(super) fn prefetch(&self, pair: Pair) {
+        memory::prefetch(&self.entries[self.home(pair.key())]);
+    }
+
+    /// Takes a pair out: where its places are in the pool.
+    pub(super) fn remove(&mut self, pair: Pair) -> Range<usize> {
+        match self.find(pair) {
+            Some(at) => {
+                let Entry { start, places, .. } = self.entries[at];
+                self.delete(at);
+                start as usize..start as usize + places as usize
+            }
+            None => 0..0,
+        }
+    }
+
+    /// The first place of a pair where it `holds`; those before are dropped.
+    pub(super) fn first(&mut self, pair: Pair, holds: impl Fn(Place) -> bool) -> Place {
+        let Some(at) = self.find(pair) else {
+            return Place::MAX;
+        };
+        let entry = &mut self.entries[at];
+        while entry.places > 0 {
+            let place = self.pool[entry.start as usize];
+            if holds(place) {
+                return place;
+            }
+            entry.start += 1;
+            entry.places -= 1;
+            self.live -= 1;
+        }
+        Place::MAX
+    }
+
+    /// Closes the gaps in the pool if they take most of it.
+    pub(super) fn close_gaps(&mut self) {
+        if self.pool.len() < 2 * self.live + (1 << 16) {
+            return;
+        }
+        let filled = self.entries.iter().enumerate();
+        let filled = filled.filter(|(_, entry)| entry.key != EMPTY);
+        let mut order: Vec<(u32, usize)> = filled.map(|(at, entry)| (entry.start, at)).collect();
+        order.sort_unstable();
+        let mut to = 0;
+        for (start, at) in order {
+            let entry = &mut self.entries[at];
+            let places = start as usize..start as usize + entry.places as usize;
+            // No further than before, so it fits.
+            entry.start = to as u32;
+            let next = to + places.len();
+            self.pool.copy_within(places, to);
+            to = next;
+        }
+        self.pool.truncate(to);
+    }
+
+    fn home(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+
+    #[inline]
+    fn find(&self, pair: Pair) -> Option<usize> {
+        let key = pair.key();
+        let mask = self.entries.len() - 1;
+        let mut at = self.home(key);
+        loop {
+            let there = self.entries[at & mask].key;
+            if there == key {
+                return Some(at & mask);
+            }
+            if there == EMPTY {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    fn free_entry(&self, key: u64) -> usize {
+        let mask = self.entries.len() - 1;
+        let mut at = self.home(key);
+        while self.entries[at & mask].key != EMPTY {
+            at += 1;
+        }
+        at & mask
+    }
+
+    fn find_or_insert(&mut self, pair: Pair) -> usize {
+        if let Some(at) = self.find(pair) {
+            return at;
+        }
+        if 3 * (self.filled + 1) > 2 * self.entries.len() {
+            let larger = empty_entries(65 - self.shift);
+            let before = std::mem::replace(&mut self.entries, larger);
+            self.shift -= 1;
+            for entry in before.iter().filter(|entry| entry.key != EMPTY) {
+                let at = self.free_entry(entry.key);
+                self.entries[at] = *entry;
+            }
+        }
+        self.filled += 1;
+        let at = self.free_entry(pair.key());
+        self.entries[at] = Entry {
+            key: pair.key(),
+            count: 0,
+            start: 0,
+            places: 0,
+        };
+        at
+    }
+
+    /// Empties an entry and moves those after it that would not be found any more.
+    fn delete(&mut self, at: usize) {
+        self.live -= self.entries[at].places as usize;
+        self.filled -= 1;
+        let mask = self.entries.len() - 1;
+        let (mut gap, mut next) = (at, at);
+        loop {
+            self.entries[gap].key = EMPTY;
+            loop {
+                next = (next + 1) & mask;
+                let key = self.entries[next].key;
+                if key == EMPTY {
+                    return;
+                }
+                // Whether its home is not between the gap, exclusive, and its place.
+                if next.wrapping_sub(self.home(key)) & mask >= next.wrapping_sub(gap) & mask {
+                    break;
+                }
+            }
+            self.entries[gap] = self.entries[next];
+            gap = next;
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+fn pair_of(key: u64) -> Pair {
+    Pair::new((key >> 32) as u32, key as u32)
+}

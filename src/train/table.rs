@@ -1,0 +1,245 @@
+//! Pieces → how often they occur, and where first.
+//!
+//! A piece of at most 16 bytes is its own key, in slots of half a cache line; longer ones are found by a hash, their
+//! bytes kept in an arena. Pieces come in batches, so that all slots of a batch are asked for before the first is looked
+//! into.
+
+use std::ops::Range;
+
+use hashbrown::HashTable;
+
+use super::key::{self, LONGEST_WHOLE};
+use crate::memory;
+
+/// A short piece. No piece occurs 0 times: that is an empty slot.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Slot {
+    key: u128,
+    count: u64,
+    first: u64,
+}
+
+/// A long piece, or a short one that has a byte 0xFF, which fills keys up.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    start: usize,
+    length: usize,
+    count: u64,
+    first: u64,
+}
+
+/// A piece as it was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Counted {
+    /// How often it occurs.
+    pub(super) count: u64,
+    /// Its first place among all pieces.
+    pub(super) first: u64,
+}
+
+/// Counted pieces. The caller sees to it that all counts together are below 2^64.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    slots: Vec<Slot>,
+    /// Shifts a mixed key down to the number of a slot.
+    shift: u32,
+    filled: usize,
+    long: HashTable<Record>,
+    arena: Vec<u8>,
+}
+
+const FEWEST_LOG2: u32 = 10;
+
+/// Pieces whose memory is asked for at once.
+const BATCH: usize = 64;
+
+impl Default for Table {
+    fn default() -> Self {
+        Self {
+            slots: empty_slots(FEWEST_LOG2),
+            shift: 64 - FEWEST_LOG2,
+            filled: 0,
+            long: HashTable::new(),
+            arena: Vec::new(),
+        }
+    }
+}
+
+fn empty_slots(log2: u32) -> Vec<Slot> {
+    let mut slots = memory::vec_with_capacity(1 << log2);
+    slots.resize(1 << log2, Slot::default());
+    slots
+}
+
+impl Table {
+    /// How many pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.filled + self.long.len()
+    }
+
+    /// How many bytes it takes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Slot>() * self.slots.capacity()
+            + (size_of::<Record>() + 1) * self.long.capacity()
+            + self.arena.capacity()
+    }
+
+    /// Counts `pieces` of a text, each once. The text starts at place `base`. It is UTF-8: no byte is 0xFF.
+    pub(super) fn add_pieces(&mut self, text: &[u8], pieces: &[Range<usize>], base: u64) {
+        let mut keys = [(0, 0); BATCH];
+        for batch in pieces.chunks(BATCH) {
+            self.make_room(batch.len());
+            for (place, piece) in keys.iter_mut().zip(batch) {
+                let length = piece.end - piece.start;
+                if length <= LONGEST_WHOLE {
+                    let key = key::whole(text, piece.start, length);
+                    let slot = self.slot(key);
+                    memory::prefetch(&self.slots[slot]);
+                    *place = (key, slot);
+                }
+            }
+            for (&(key, slot), piece) in keys.iter().zip(batch) {
+                let first = base + piece.start as u64;
+                let counted = Counted { count: 1, first };
+                if piece.end - piece.start <= LONGEST_WHOLE {
+                    self.add_short(key, slot, counted);
+                } else {
+                    self.add_long(&text[piece.clone()], counted);
+                }
+            }
+        }
+    }
+
+    /// Counts a piece of any bytes.
+    pub(super) fn add(&mut self, piece: &[u8], counted: Counted) {
+        if counted.count == 0 {
+            return;
+        }
+        if piece.len() <= LONGEST_WHOLE && !piece.contains(&0xFF) {
+            self.make_room(1);
+            let key = key::whole(piece, 0, piece.len());
+            self.add_short(key, self.slot(key), counted);
+        } else {
+            self.add_long(piece, counted);
+        }
+    }
+
+    /// Counts what `other` has counted, its places being `later` than here.
+    pub(super) fn merge(&mut self, other: &Self, later: u64) {
+        // Slots of both tables are in the same order, so that memory is walked through and not jumped about.
+        for slot in other.slots.iter().filter(|slot| slot.count > 0) {
+            self.make_room(1);
+            let counted = Counted {
+                count: slot.count,
+                first: slot.first + later,
+            };
+            self.add_short(slot.key, self.slot(slot.key), counted);
+        }
+        for record in &other.long {
+            let counted = Counted {
+                count: record.count,
+                first: record.first + later,
+            };
+            self.add_long(other.bytes(record), counted);
+        }
+    }
+
+    /// `visit(piece, counted)` for every piece, in no particular order.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(&[u8], Counted)) {
+        for slot in self.slots.iter().filter(|slot| slot.count > 0) {
+            let (bytes, length) = key::piece(slot.key);
+            let counted = Counted {
+                count: slot.count,
+                first: slot.first,
+            };
+            visit(&bytes[..length], counted);
+        }
+        for record in &self.long {
+            let counted = Counted {
+                count: record.count,
+                first: record.first,
+            };
+            visit(self.bytes(record), counted);
+        }
+    }
+
+    fn bytes(&self, record: &Record) -> &[u8] {
+        &self.arena[record.start..record.start + record.length]
+    }
+
+    #[inline]
+    fn slot(&self, key: u128) -> usize {
+        (key::mix(key) >> self.shift) as usize
+    }
+
+    #[inline]
+    fn add_short(&mut self, key: u128, mut slot: usize, counted: Counted) {
+        let mask = self.slots.len() - 1;
+        loop {
+            let there = &mut self.slots[slot & mask];
+            if there.key == key && there.count > 0 {
+                there.count += counted.count;
+                there.first = there.first.min(counted.first);
+                return;
+            }
+            if there.count == 0 {
+                *there = Slot {
+                    key,
+                    count: counted.count,
+                    first: counted.first,
+                };
+                self.filled += 1;
+                return;
+            }
+            slot += 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_long(&mut self, piece: &[u8], counted: Counted) {
+        let hash = key::hash(piece);
+        let arena = &mut self.arena;
+        let bytes = |record: &Record| &arena[record.start..record.start + record.length];
+        if let Some(record) = self.long.find_mut(hash, |record| bytes(record) == piece) {
+            record.count += counted.count;
+            record.first = record.first.min(counted.first);
+            return;
+        }
+        let record = Record {
+            start: arena.len(),
+            length: piece.len(),
+            count: counted.count,
+            first: counted.first,
+        };
+        arena.extend_from_slice(piece);
+        let bytes = |record: &Record| &arena[record.start..record.start + record.length];
+        self.long
+            .insert_unique(hash, record, |record| key::hash(bytes(record)));
+    }
+
+    /// Makes room for so many more short pieces, keeping a third of the slots empty.
+    #[inline]
+    fn make_room(&mut self, more: usize) {
+        if 3 * (self.filled + more) > 2 * self.slots.len() {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let larger = empty_slots(65 - self.shift);
+        let smaller = std::mem::replace(&mut self.slots, larger);
+        self.shift -= 1;
+        let mask = self.slots.len() - 1;
+        for before in smaller.iter().filter(|slot| slot.count > 0) {
+            let mut slot = self.slot(before.key);
+            while self.slots[slot & mask].count > 0 {
+                slot += 1;
+            }
+            self.slots[slot & mask] = *before;
+        }
+    }
+}
