@@ -35,7 +35,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         import zlib
 
         damaged: tuple[type[Exception], ...] = (EOFError, zlib.error)
-        stream: IO[bytes] = gzip.GzipFile(path, "rb")
+        stream: IO[bytes] = io.BufferedReader(gzip.GzipFile(path, "rb"))
     elif suffix == ".zst":
         damaged = (EOFError, imported("zstandard", ".zst files").ZstdError)
         stream = io.BufferedReader(ZstandardFile(path), 1 << 17)

@@ -32,7 +32,7 @@ __all__ = ["PieceCounts", "check_special_tokens", "resolve_pattern"]
 ROWS = 1 << 16
 
 
-def resolve_pattern(pattern: str | None) -> str | None:
+def resolve_pattern(pattern: object) -> str | None:
     """Gives the regular expression that a name of `PATTERNS` stands for, others as they are.
 
     `None`, and the pattern that matches any whole text, both give `None`.
@@ -86,7 +86,7 @@ class PieceCounts:
         Raises:
             ValueError: There is no such pattern, or a special token is empty or there twice.
             PatternError: The pattern does not compile or can match the empty string.
-            OverflowError: A count is negative, or a piece occurs 2**64 times or more.
+            OverflowError: A count is negative, or all pieces together occur 2**64 times or more.
             TypeError: A piece is not `bytes` or a count no integer.
         """
         self.pattern = resolve_pattern(pattern)
@@ -111,7 +111,7 @@ class PieceCounts:
         return self._core.total()
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
-        """Gives the `n` pieces that occur most often, or all; equally frequent ones in order of bytes."""
+        """Gives the `n` pieces that occur most often, or all; equally frequent ones as they come."""
         return self._core.most_common(len(self) if n is None else max(n, 0))
 
     def memory_usage(self) -> int:
@@ -130,7 +130,7 @@ class PieceCounts:
         Raises:
             TypeError: A text is neither.
             PatternError: The engine of a custom pattern gives up on a text.
-            OverflowError: A piece occurs 2**64 times or more.
+            OverflowError: All pieces together occur 2**64 times or more.
             KeyboardInterrupt: What was counted before this call is kept, of this call some or nothing.
         """
         self._core.add(list(texts), self._splitter, list(self.special_tokens), num_threads)
@@ -140,7 +140,7 @@ class PieceCounts:
 
         Raises:
             ValueError: They come from another pattern or other special tokens.
-            OverflowError: A piece occurs 2**64 times or more.
+            OverflowError: All pieces together occur 2**64 times or more.
         """
         for what, ours, theirs in (
             ("patterns", self.pattern, other.pattern),
@@ -229,7 +229,7 @@ def restored(
     return PieceCounts._restored(description, chunks())  # noqa: SLF001 - of this class
 
 
-def check_special_tokens(special_tokens: Iterable[str]) -> tuple[str, ...]:
+def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
     """Gives special tokens in the order given.
 
     Raises:
@@ -239,15 +239,16 @@ def check_special_tokens(special_tokens: Iterable[str]) -> tuple[str, ...]:
     if isinstance(special_tokens, (str, bytes)):
         message = f"expected several special tokens, got {special_tokens!r}: give it in a list"
         raise TypeError(message)
-    tokens = tuple(special_tokens)
-    for token in tokens:
+    tokens: list[str] = []
+    for token in special_tokens:
         if not isinstance(token, str):
             message = f"expected special tokens as str, got {type(token).__name__}"
             raise TypeError(message)
+        tokens.append(token)
     if "" in tokens or len(set(tokens)) < len(tokens):
-        message = f"expected different special tokens, none of them empty, got {list(tokens)}"
+        message = f"expected different special tokens, none of them empty, got {tokens}"
         raise ValueError(message)
-    return tokens
+    return tuple(tokens)
 
 
 def in_chunks(items: Iterable[tuple[bytes, int]]) -> Iterator[list[tuple[bytes, int]]]:

@@ -9,6 +9,7 @@ are the pieces of the whole, see `last_cut`.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -94,18 +95,9 @@ class Batches:
             OSError: A file cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
-        if isinstance(source, (str, os.PathLike)):
-            source = [Path(source)]
-        elif isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
-            message = (
-                "expected an iterable of documents, a path or paths, "
-                f"got {type(source).__name__}; a single document is given as [document]"
-            )
-            raise TypeError(message)
-        refuse_names(source)
         texts: list[Document] = []
         documents = size = 0
-        for text, ends in self._texts(source):
+        for text, ends in self._texts(items_of(source)):
             texts.append(text)
             documents += ends
             size += len(text)
@@ -115,9 +107,9 @@ class Batches:
         if texts:
             yield Batch(texts, documents, size)
 
-    def _texts(self, source: Iterable[Document | os.PathLike[str]]) -> Iterator[tuple[Document, bool]]:
+    def _texts(self, items: Iterable[object]) -> Iterator[tuple[Document, bool]]:
         """Gives documents whole or in parts, and with each whether a document ends there."""
-        for item in source:
+        for item in items:
             if isinstance(item, (str, bytes)):
                 yield item, True
             elif isinstance(item, os.PathLike):
@@ -219,24 +211,31 @@ def letter_ends(block: bytes, start: int, end: int) -> Iterator[int]:
         following = character
 
 
-def refuse_names(source: object) -> None:
-    """Refuses strings that were probably meant as paths; `ValueError` says what to do."""
-    if (
-        isinstance(source, (list, tuple))
-        and source
-        and all(isinstance(item, str) for item in source)
-        and all(is_file(item) for item in source)
-    ):
+def items_of(source: object) -> Iterable[object]:
+    """Gives the documents and files of a source; errors as `Batches.of`."""
+    if isinstance(source, str) and not is_file(source):
+        message = "no such file; a text is given as [text]"
+        raise FileNotFoundError(errno.ENOENT, message, source[:100])
+    if isinstance(source, (str, os.PathLike)):
+        return [Path(source)]
+    if isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
+        message = (
+            "expected an iterable of documents, a path or paths, "
+            f"got {type(source).__name__}; a single document is given as [document]"
+        )
+        raise TypeError(message)
+    if isinstance(source, (list, tuple)) and source and all(map(is_file, source)):
         message = (
             "strings are documents, but all of these are names of files: "
             "for their contents give pathlib.Path objects, for the names themselves an iterator"
         )
         raise ValueError(message)
+    return source
 
 
-def is_file(name: str) -> bool:
-    """Tells whether a string is the name of a file that exists."""
+def is_file(name: object) -> bool:
+    """Tells whether this is a string, and the name of a file or folder that exists."""
     try:
-        return Path(name).is_file()
+        return isinstance(name, str) and Path(name).exists()
     except (OSError, ValueError):
         return False

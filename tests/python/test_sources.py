@@ -36,9 +36,9 @@ EXPECTED = counted(DOCUMENTS)
 
 
 @pytest.mark.parametrize("kind", [list, tuple, iter, lambda it: (each for each in it), dict.fromkeys])
-def test_iterables(kind: Callable[[list[str]], Any]) -> None:
+def test_iterables(kind: Callable[[Any], Any]) -> None:
     assert counted(kind(DOCUMENTS)) == EXPECTED
-    assert counted(kind([text.encode() for text in DOCUMENTS])) == EXPECTED
+    assert counted(kind(list(map(str.encode, DOCUMENTS)))) == EXPECTED
 
 
 def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +172,8 @@ def test_files_that_are_not_what_they_say(tmp_path: Path) -> None:
         counted(tmp_path / "no.parquet.gz")
     with pytest.raises(FileNotFoundError):
         counted(tmp_path / "none.txt")
+    with pytest.raises(FileNotFoundError, match=r"a text is given as \[text\]"):
+        counted("a text by mistake" * 1_000)
     with pytest.raises(IsADirectoryError):
         counted(tmp_path)
 
