@@ -13,8 +13,8 @@ import pytest
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
-# A comment that begins with a value; words may follow after a comma or colon.
-VALUE = re.compile(r"# (\[.*?\]|b'[^']*'|\d+)(?:[,:].*)?$")
+# A comment that begins with a value; words may follow after a comma, colon or semicolon.
+VALUE = re.compile(r"# (\[.*?\]|b'[^']*'|\d+)(?:[,:;].*)?$")
 
 
 def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,11 +28,15 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert statement.end_lineno is not None
             source = ast.get_source_segment(example, statement) or ""
             said = VALUE.search(lines[statement.end_lineno - 1])
-            if isinstance(statement, ast.Expr) and said:
+            value = None
+            if isinstance(statement, ast.Expr):
                 value = eval(source, names)  # noqa: S307 - our own README
+            else:
+                exec(source, names)  # noqa: S102 - our own README
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                value = names[statement.targets[0].id]
+            if said:
                 value = value.tolist() if isinstance(value, np.ndarray) else value
                 assert value == ast.literal_eval(said[1]), source
                 checked.append(source)
-            else:
-                exec(source, names)  # noqa: S102 - our own README
     assert len(checked) >= 8
