@@ -14,6 +14,7 @@ use super::count::PieceCounts;
 use super::neighbours::Neighbours;
 use super::pair_index::PairIndex;
 use super::queue::{Candidate, Queue, Ties};
+use super::tally::{AnyPairs, BytePairs, Tally};
 use super::{FIRST_MERGE, Options};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
@@ -40,13 +41,21 @@ pub fn train(
     checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Vec<Pair>, TrainError> {
+    let least = options.min_frequency.max(1);
     let mut trainer = Trainer::new(counts, options, checkpoint)?;
     let mut learned = Vec::new();
+    trainer.least = trainer.least.max(trainer.corpus.expected_least(merges));
     trainer.index(checkpoint)?;
     let mut visited = 0;
-    while learned.len() < merges
-        && let Some(pair) = trainer.best()
-    {
+    while learned.len() < merges {
+        let Some(pair) = trainer.best() else {
+            if trainer.least == least {
+                break;
+            }
+            trainer.least = least.max(trainer.least / 8);
+            trainer.index(checkpoint)?;
+            continue;
+        };
         visited += trainer.merge(pair, checkpoint)?;
         learned.push(pair);
         if visited >= STRETCH || learned.len() % 1024 == 0 {
@@ -140,30 +149,43 @@ impl Trainer {
         })
     }
 
-    /// Looks through the whole corpus for pairs.
+    /// Looks through the whole corpus for pairs that occur at least `least` times.
     fn index(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
-        let Self {
-            corpus,
-            index,
-            lengths,
-            least,
-            longest,
-            ..
-        } = self;
+        if self.lengths.len() == 256 {
+            self.index_by::<BytePairs>(checkpoint)
+        } else {
+            self.index_by::<AnyPairs>(checkpoint)
+        }
+    }
+
+    fn index_by<T: Tally>(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+        let lengths = &self.lengths;
         let length = |token: TokenId| lengths[token as usize];
-        index.clear();
-        corpus.for_each_pair(length, |_, pair, count| index.count_up(pair, count));
-        checkpoint::pass(checkpoint)?;
-        index.keep(|pair, count| {
-            count >= *least && length(pair.left).saturating_add(length(pair.right)) <= *longest
-        })?;
-        corpus.for_each_pair(length, |place, pair, _| index.add_place(pair, place));
-        index.all_added();
-        checkpoint::pass(checkpoint)?;
+        let mut tally = T::default();
+        self.index.clear();
         self.queue = Queue::default();
-        let pairs: Vec<_> = self.index.iter().collect();
-        for (pair, count) in pairs {
-            self.push(pair, count);
+        self.corpus
+            .for_each_pair(length, checkpoint, |_, pair, count| {
+                let row = tally.row(pair);
+                row.count += count;
+                row.places += 1;
+            })?;
+        for (pair, row) in tally.rows() {
+            let length = length(pair.left).saturating_add(length(pair.right));
+            if row.count >= self.least && length <= self.longest {
+                row.next = Some(self.index.insert(pair, row.count, row.places)?);
+            }
+        }
+        let pool = self.index.pool();
+        self.corpus
+            .for_each_pair(length, checkpoint, |place, pair, _| {
+                if let Some(next) = &mut tally.row(pair).next {
+                    pool[*next as usize] = place;
+                    *next += 1;
+                }
+            })?;
+        for (pair, row) in tally.rows().filter(|(_, row)| row.next.is_some()) {
+            self.push(pair, row.count);
         }
         Ok(())
     }
@@ -284,7 +306,7 @@ impl Trainer {
         let pool = self.index.pool();
         for &(number, place) in &side.places {
             if let Some(next) = &mut starts[number as usize] {
-                pool[*next] = place;
+                pool[*next as usize] = place;
                 *next += 1;
             }
         }

@@ -28,6 +28,7 @@ mod neighbours;
 mod pair_index;
 mod queue;
 mod table;
+mod tally;
 
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};

@@ -75,59 +75,9 @@ impl PairIndex {
         *self = Self::default();
     }
 
-    /// All pairs with their counts.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Pair, u64)> {
-        let filled = self.entries.iter().filter(|entry| entry.key != EMPTY);
-        filled.map(|entry| (pair_of(entry.key), entry.count))
-    }
-
     /// How often a pair occurs, if it is in the index.
     pub(super) fn count(&self, pair: Pair) -> Option<u64> {
         self.find(pair).map(|at| self.entries[at].count)
-    }
-
-    /// Counts an occurrence of a pair, before places are known.
-    pub(super) fn count_up(&mut self, pair: Pair, count: u64) {
-        let at = self.find_or_insert(pair);
-        self.entries[at].count += count;
-        self.entries[at].places += 1;
-    }
-
-    /// Drops all pairs but those that `keep(pair, count)` says, and makes room in the pool for the places of these.
-    pub(super) fn keep(&mut self, keep: impl Fn(Pair, u64) -> bool) -> Result<(), TrainError> {
-        let keep = |entry: &&Entry| entry.key != EMPTY && keep(pair_of(entry.key), entry.count);
-        let number = self.entries.iter().filter(keep).count();
-        let log2 = (2 * number).next_power_of_two().ilog2().max(FEWEST_LOG2);
-        let before = std::mem::replace(&mut self.entries, empty_entries(log2));
-        (self.shift, self.filled) = (64 - log2, number);
-        self.live = 0;
-        for entry in before.iter().filter(keep) {
-            let start = u32::try_from(self.live).map_err(|_| TrainError::TooLarge)?;
-            self.live += entry.places as usize;
-            let at = self.free_entry(entry.key);
-            self.entries[at] = Entry { start, ..*entry };
-        }
-        drop(before);
-        self.pool = memory::vec_with_capacity(self.live + self.live / 4);
-        self.pool.resize(self.live, 0);
-        // Until its places have come, an entry starts where the next one goes.
-        Ok(())
-    }
-
-    /// A place of a pair, if it is in the index. They come in order, as many as were [counted](Self::count_up).
-    pub(super) fn add_place(&mut self, pair: Pair, place: Place) {
-        if let Some(at) = self.find(pair) {
-            let start = &mut self.entries[at].start;
-            self.pool[*start as usize] = place;
-            *start += 1;
-        }
-    }
-
-    /// All places have come.
-    pub(super) fn all_added(&mut self) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.key != EMPTY) {
-            entry.start -= entry.places;
-        }
     }
 
     /// Adds a pair that is not in the index, with room for so many places in the [pool](Self::pool): where they start.
@@ -136,7 +86,7 @@ impl PairIndex {
         pair: Pair,
         count: u64,
         places: u32,
-    ) -> Result<usize, TrainError> {
+    ) -> Result<u32, TrainError> {
         let from = self.pool.len();
         let start = u32::try_from(from).map_err(|_| TrainError::TooLarge)?;
         self.pool.resize(from + places as usize, 0);
@@ -148,7 +98,7 @@ impl PairIndex {
             start,
             places,
         };
-        Ok(from)
+        Ok(start)
     }
 
     /// The places of all pairs.
