@@ -58,18 +58,17 @@ def our_name(pattern: str, tie_break: str) -> str:
 
 
 def documents(path: Path) -> Iterator[str]:
-    """The documents of a text file: some lines each, 16,384 characters or a little more."""
-    lines: list[str] = []
-    size = 0
+    """The documents of a text file: whole lines, 16,384 characters or a little more or less."""
+    rest = ""
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        for line in file:
-            lines.append(line)
-            size += len(line)
-            if size >= DOCUMENT_CHARACTERS:
-                yield "".join(lines)
-                lines, size = [], 0
-    if lines:
-        yield "".join(lines)
+        while block := file.read(DOCUMENT_CHARACTERS):
+            text = rest + block
+            end = text.rfind("\n") + 1
+            if end:
+                yield text[:end]
+            rest = text[end:]
+    if rest:
+        yield rest
 
 
 def in_order(ranks: dict[bytes, int]) -> list[bytes]:

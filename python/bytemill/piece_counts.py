@@ -128,11 +128,14 @@ class PieceCounts:
             num_threads: How many threads may work.
 
         Raises:
-            TypeError: A text is neither.
+            TypeError: A text is neither; or this is a single one.
             PatternError: The engine of a custom pattern gives up on a text.
             OverflowError: All pieces together occur 2**64 times or more.
             KeyboardInterrupt: What was counted before this call is kept, of this call some or nothing.
         """
+        if isinstance(texts, (str, bytes)):
+            message = f"expected several texts, got one {type(texts).__name__}: give it in a list"
+            raise TypeError(message)
         self._core.add(list(texts), self._splitter, list(self.special_tokens), num_threads)
 
     def merge(self, other: PieceCounts) -> None:

@@ -28,7 +28,7 @@ Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str
 
 # A batch is full with so many bytes or documents. Text files are read in blocks of which several fill one, so
 # that threads can share them.
-BATCH_BYTES = 1 << 24
+BATCH_BYTES = 1 << 22
 BATCH_DOCUMENTS = 1 << 16
 BLOCK_BYTES = 1 << 20
 
@@ -85,7 +85,7 @@ class Batches:
             source: A path; or an iterable whose items are documents or, if they are `os.PathLike`, files.
 
         Yields:
-            Batches of at most 16 MiB and 65,536 texts, but for the last text of each. A single text is
+            Batches of at most 4 MiB and 65,536 texts, but for the last text of each. A single text is
             larger only if a document is, and cannot be cut.
 
         Raises:

@@ -84,7 +84,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
 
     Complexity:
         Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory holds the different
-        pieces and some 16 MiB of text. A file is read in parts, unless it is a single document of a pattern
+        pieces and some 4 MiB of text. A file is read in parts, unless it is a single document of a pattern
         that says nothing about where a text may be cut; special tokens are such places for every pattern.
     """
     threads = thread_count(num_threads)

@@ -109,6 +109,8 @@ def test_adding_texts() -> None:
     assert list(counts) == [(b"a", 1), (b"b", 2)]
     with pytest.raises(TypeError):
         counts.add([1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="in a list"):
+        counts.add("ab")
 
 
 # --- Pickles and files ---

@@ -17,8 +17,10 @@ def test_documents(tmp_path: Path) -> None:
     path.write_bytes(text.encode())
     parts = list(documents(path))
     assert "".join(parts) == text
-    assert len(parts) == 3
-    assert all(DOCUMENT_CHARACTERS <= len(part) < DOCUMENT_CHARACTERS + 20 for part in parts[:-1])
+    assert len(parts) == 4
+    assert all(abs(len(part) - DOCUMENT_CHARACTERS) < 20 for part in parts[:2])
+    path.write_text("x" * 40_000 + "\n" + "y", encoding="utf-8")
+    assert [len(part) for part in documents(path)] == [40_001, 1]
 
 
 def test_a_small_comparison(
