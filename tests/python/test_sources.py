@@ -283,6 +283,28 @@ def test_files_in_parts(
         assert counted(path, **options) == counted([text], **options)
 
 
+@pytest.mark.parametrize("special", [[], SPECIAL])
+@pytest.mark.parametrize("pattern", ["cl100k", "o200k", "gpt2", None])
+def test_files_that_are_not_utf8(
+    pattern: str | None, special: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "corpus.bin"
+    rng = random.Random(2)
+    words = [
+        *(word.encode() for word in [*SPECIAL, "naïve", "日本", "a b", "\n"]),
+        b"\xff",
+        b"\xe6\x97",
+        b"\xa5",
+        b"\xc3",
+    ]
+    for size in (1, 7, 50):
+        monkeypatch.setattr(sources, "BLOCK_BYTES", size)
+        data = b"".join(rng.choices(words, k=300))
+        path.write_bytes(data)
+        options: dict[str, Any] = {"pattern": pattern, "special_tokens": special}
+        assert counted(path, **options) == counted([data], **options)
+
+
 def test_a_long_file_is_read_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("some words, and a line\n" * 200_000, encoding="utf-8")
