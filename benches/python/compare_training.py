@@ -27,7 +27,8 @@ from bytemill._core import BUILD_PROFILE
 from bytemill.formats.atomic import write_atomically
 from compare import commit, machine, present
 from corpora import read_texts
-from trainers import OURS, TRAINERS, installed, our_name, write_separated
+from trainers import FASTEST, OURS, TRAINERS, installed, write_separated
+from training_report import Figure, table, verdicts
 
 WORKER = Path(__file__).with_name("training_worker.py")
 THREADS = 2
@@ -35,45 +36,6 @@ THREADS = 2
 # What pure Python can train on.
 SLICE_CHARACTERS = 100_000
 SLICE_VOCABULARY = 512
-
-FASTEST = our_name("cl100k", "smallest_pair")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """One figure: what was done, and the medians of the rounds; without `seconds`, `error` says why.
-
-    Attributes:
-        job: What was asked for.
-        corpus: The name of the text.
-        contender: A key of `TRAINERS`.
-        pattern: What it split by.
-        bytes: Size of the text.
-        threads: How many threads might work.
-        seconds: Wall time.
-        cpu_seconds: Time of all processors.
-        peak_megabytes: The most memory of the process.
-        tokens: How many tokens, or merges, or different pieces came out.
-        equal: Whether the vocabulary is that of our counterpart; nothing if there can be none.
-        common: Which part of the vocabulary is also in that of our counterpart.
-        ratio: Its time divided by that of our counterpart.
-    """
-
-    job: str
-    corpus: str
-    contender: str
-    pattern: str
-    bytes: int
-    threads: int
-    rounds: int = 0
-    seconds: float | None = None
-    cpu_seconds: float | None = None
-    peak_megabytes: float | None = None
-    tokens: int | None = None
-    equal: bool | None = None
-    common: float | None = None
-    ratio: float | None = None
-    error: str | None = None
 
 
 @dataclass
@@ -327,56 +289,6 @@ JOBS = {
 
 # --- The result ---
 
-HEADS = (
-    "job",
-    "text",
-    "trainer",
-    "pattern",
-    "threads",
-    "wall",
-    "CPU",
-    "peak memory",
-    "same vocabulary",
-    "time / ours",
-)
-
-
-def table(figures: Sequence[Figure]) -> str:
-    """Every figure in Markdown."""
-    lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
-    for each in figures:
-        cells = [
-            each.job,
-            f"{each.corpus}, {each.bytes / 1e6:.1f} MB",
-            each.contender,
-            each.pattern,
-            str(each.threads),
-        ]
-        if each.seconds is None or each.cpu_seconds is None or each.peak_megabytes is None:
-            cells += [each.error or "-", "-", "-", "-", "-"]
-        else:
-            same = {True: "yes", False: "no", None: "-"}[each.equal]
-            if each.common is not None and not each.equal:
-                same += f", {each.common:.1%} of its tokens are"
-            cells += [
-                f"{each.seconds:.3g} s{rate(each)}",
-                f"{each.cpu_seconds:.3g} s",
-                f"{each.peak_megabytes:.0f} MB",
-                same,
-                "-" if each.ratio is None else f"{each.ratio:.1f}x",
-            ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def rate(each: Figure) -> str:
-    """How fast a part of training was."""
-    if each.job == "counting" and each.seconds:
-        return f", {each.bytes / each.seconds / 1e6:.0f} MB/s"
-    if each.job == "merging" and each.seconds and each.tokens:
-        return f", {each.tokens / each.seconds:,.0f} merges/s"
-    return ""
-
 
 def format_result(description: dict[str, Any], figures: Sequence[Figure]) -> str:
     """The result as JSON, with a line for each figure. Folders of this machine stay out of it."""
@@ -397,7 +309,9 @@ def main(arguments: Sequence[str]) -> int:
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "machine": machine(),
             "source": commit(),
-            "versions": {name: installed(TRAINERS[name]) for name in comparison.chosen()},
+            "versions": {
+                TRAINERS[name].distribution: installed(TRAINERS[name]) for name in comparison.chosen()
+            },
             "arguments": {
                 "corpus": None if options.corpus is None else options.corpus.resolve().name,
                 "large": None if options.large is None else options.large.name,
@@ -409,6 +323,8 @@ def main(arguments: Sequence[str]) -> int:
             print(name, file=sys.stderr, flush=True)
             figures.extend(JOBS[name](comparison))
     print(table(figures))
+    print()
+    print("\n".join(verdicts(figures)))
     if options.output is not None:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(options.output, format_result(description, figures).encode())
