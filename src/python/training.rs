@@ -91,13 +91,10 @@ impl PieceCounts {
         })
     }
 
-    fn add_pieces(
-        &self,
-        py: Python<'_>,
-        pieces: Vec<PyBackedBytes>,
-        counts: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    fn add_pieces(&self, pieces: &Bound<'_, PyList>, counts: &Bound<'_, PyAny>) -> PyResult<()> {
         guarded(|| {
+            let py = pieces.py();
+            let pieces: Vec<PyBackedBytes> = pieces.extract()?;
             let numbers = match counts.extract::<PyReadonlyArray1<'_, u64>>() {
                 Ok(array) => array.as_array().to_vec(),
                 Err(_) => counts.extract()?,
@@ -194,7 +191,9 @@ impl Text {
 }
 
 fn list<'py>(py: Python<'py>, columns: &count::Columns) -> PyResult<Bound<'py, PyList>> {
-    let rows = columns.iter().map(|(piece, count)| (PyBytes::new(py, piece), count));
+    let rows = columns
+        .iter()
+        .map(|(piece, count)| (PyBytes::new(py, piece), count));
     PyList::new(py, rows)
 }
 
@@ -215,7 +214,7 @@ pub(super) fn train_merges(
     initial_tokens: Option<Vec<PyBackedBytes>>,
     initial_merges: Option<Vec<(u32, u32)>>,
     num_threads: usize,
-    progress: Option<Py<PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<(u32, u32)>> {
     guarded(|| {
         let py = counts.py();
@@ -232,6 +231,7 @@ pub(super) fn train_merges(
             initial: initial(initial_tokens, initial_merges)?,
             threads: num_threads,
         };
+        let progress = progress.map(|progress| progress.clone().unbind());
         let raised = Mutex::new(None);
         let mut told = Instant::now();
         let mut tell = |done: usize| {

@@ -19,6 +19,9 @@ use crate::token::{Pair, TokenId};
 const HEAD: u32 = 1 << 31;
 const INDIRECT: u32 = 1 << 30;
 
+/// Ids are below this.
+pub(super) const MOST_TOKENS: u32 = END;
+
 /// Marks an end, or alone, what is between start and end.
 const END: u32 = 1 << 30;
 
@@ -28,7 +31,7 @@ const MOST: usize = 1 << 30;
 /// Places in a block, one cache line. Each block knows the head of the piece that its first place is in, so that nobody
 /// has to walk back farther to see how often a piece occurs. In Chinese text, where pieces are long, walking all the
 /// way took a quarter of the time.
-const BLOCK: usize = 16;
+const BLOCK: usize = 8;
 
 /// Places looked through between two checkpoints.
 const STRETCH: usize = 1 << 20;
@@ -83,25 +86,23 @@ impl Corpus {
     pub(super) fn push(
         &mut self,
         length: usize,
-        tokens: impl Iterator<Item = (TokenId, u32)>,
+        tokens: impl ExactSizeIterator<Item = (TokenId, u32)>,
         count: u64,
+        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         let room = self.tokens.len().saturating_add(length).saturating_add(2);
         if length >= MOST || u32::try_from(room).is_err() {
             return Err(TrainError::TooLarge);
         }
-        let head = self.tokens.len();
-        let count_or_number = match u32::try_from(count) {
-            Ok(count) if count < INDIRECT => count,
-            _ => {
-                self.large.push(count);
-                INDIRECT | (self.large.len() - 1) as u32
+        if tokens.len() < 2 {
+            return Ok(());
+        }
+        let head = HEAD | self.count_or_number(count)?;
+        self.tokens.push(head);
+        for (number, (token, length)) in tokens.enumerate() {
+            if number % STRETCH == STRETCH - 1 {
+                checkpoint::pass(checkpoint)?;
             }
-        };
-        self.tokens.push(HEAD | count_or_number);
-        let mut number = 0;
-        for (token, length) in tokens {
-            number += 1;
             self.tokens.push(token);
             if length > 1 {
                 let end = self.tokens.len() + length as usize - 1;
@@ -109,19 +110,25 @@ impl Corpus {
                 self.tokens.push(END | length);
             }
         }
-        if number < 2 {
-            self.tokens.truncate(head);
-            if count >= u64::from(INDIRECT) {
-                self.large.pop();
-            }
-            return Ok(());
-        }
-        let head = self.tokens[head];
         self.heads.resize(self.tokens.len().div_ceil(BLOCK), head);
         self.weight += u128::from(count) * length as u128;
         let frequency = usize::try_from(count).unwrap_or(usize::MAX);
         self.frequencies[frequency.min(MOST_EXPECTED)] += 1;
         Ok(())
+    }
+
+    /// The lower bits of a head.
+    fn count_or_number(&mut self, count: u64) -> Result<u32, TrainError> {
+        let small = u32::try_from(count).ok().filter(|&count| count < INDIRECT);
+        if let Some(count) = small {
+            return Ok(count);
+        }
+        let number = u32::try_from(self.large.len()).ok();
+        let number = number.filter(|&number| number < INDIRECT);
+        self.large.push(count);
+        number
+            .map(|number| INDIRECT | number)
+            .ok_or(TrainError::TooLarge)
     }
 
     /// Ends the array.
@@ -148,11 +155,6 @@ impl Corpus {
         last.map_or(0, |(frequency, _)| frequency as u64)
     }
 
-    /// How many bytes it takes.
-    pub(super) fn memory(&self) -> usize {
-        4 * self.tokens.capacity() + 8 * self.large.capacity() + 4 * self.heads.capacity()
-    }
-
     /// `visit(place, pair, count)` for each pair of adjacent tokens, in order. `length` is that of each token.
     pub(super) fn for_each_pair(
         &self,
@@ -161,25 +163,24 @@ impl Corpus {
         mut visit: impl FnMut(Place, Pair, u64),
     ) -> Result<(), Interrupted> {
         let mut place = 0;
-        let mut next_check = STRETCH;
         let mut count = 0;
         let mut before: Option<(usize, TokenId)> = None;
-        while let Some(&token) = self.tokens.get(place) {
-            if token & HEAD != 0 {
-                count = self.count(token);
-                before = None;
-                place += 1;
-                if place > next_check {
-                    next_check = place + STRETCH;
-                    checkpoint::pass(checkpoint)?;
+        while place < self.tokens.len() {
+            checkpoint::pass(checkpoint)?;
+            let end = self.tokens.len().min(place + STRETCH);
+            while let Some(&token) = self.tokens[..end].get(place) {
+                if token & HEAD != 0 {
+                    count = self.count(token);
+                    before = None;
+                    place += 1;
+                    continue;
                 }
-                continue;
+                if let Some((start, left)) = before {
+                    visit(as_place(start), Pair::new(left, token), count);
+                }
+                before = Some((place, token));
+                place += length(token) as usize;
             }
-            if let Some((start, left)) = before {
-                visit(start as Place, Pair::new(left, token), count);
-            }
-            before = Some((place, token));
-            place += length(token) as usize;
         }
         Ok(())
     }
@@ -197,6 +198,9 @@ impl Corpus {
     pub(super) fn prefetch(&self, place: Place) {
         if let Some(token) = self.tokens.get(place as usize) {
             memory::prefetch(token);
+        }
+        if let Some(head) = self.heads.get(place as usize / BLOCK) {
+            memory::prefetch(head);
         }
     }
 
@@ -231,13 +235,13 @@ impl Corpus {
     fn before(&self, place: usize) -> Option<(Place, TokenId)> {
         let last = self.tokens[place - 1];
         if last < END {
-            return Some((place as Place - 1, last));
+            return Some((as_place(place - 1), last));
         }
         if last & HEAD != 0 {
             return None;
         }
         let start = place - (last & !END) as usize;
-        Some((start as Place, self.tokens[start]))
+        Some((as_place(start), self.tokens[start]))
     }
 
     /// How often the piece occurs that `place` is in.
@@ -250,7 +254,11 @@ impl Corpus {
             if last & HEAD != 0 {
                 return self.count(last);
             }
-            start -= if last < END { 1 } else { (last & !END) as usize };
+            start -= if last < END {
+                1
+            } else {
+                (last & !END) as usize
+            };
         }
         self.count(self.heads[block])
     }
@@ -263,4 +271,12 @@ impl Corpus {
             self.large[(head & !HEAD & !INDIRECT) as usize]
         }
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "checked when pieces are added"
+)]
+fn as_place(index: usize) -> Place {
+    index as Place
 }

@@ -294,11 +294,14 @@ impl Columns {
     /// The pieces with their counts.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> {
         let mut start = 0;
-        self.ends.iter().zip(&self.counts).map(move |(&end, &count)| {
-            let piece = &self.bytes[start..end];
-            start = end;
-            (piece, count)
-        })
+        self.ends
+            .iter()
+            .zip(&self.counts)
+            .map(move |(&end, &count)| {
+                let piece = &self.bytes[start..end];
+                start = end;
+                (piece, count)
+            })
     }
 }
 
@@ -313,7 +316,12 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    fn share(&mut self, items: &[Item<'_>], bases: &[u64], share: &Share) -> Result<(), TrainError> {
+    fn share(
+        &mut self,
+        items: &[Item<'_>],
+        bases: &[u64],
+        share: &Share,
+    ) -> Result<(), TrainError> {
         let mut chunk = Vec::new();
         for (number, (text, stretch)) in share.numbered_stretches(items) {
             if let Item::Piece(piece) = items[number] {

@@ -9,12 +9,12 @@
 //! The work is that of the places visited: merging takes the same time in a piece of any length. Each place is visited
 //! once for each pair that ever stood there.
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, MOST_TOKENS};
 use super::count::PieceCounts;
 use super::neighbours::Neighbours;
 use super::pair_index::PairIndex;
 use super::queue::{Candidate, Queue, Ties};
-use super::tally::{AnyPairs, BytePairs, Tally};
+use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use super::{FIRST_MERGE, Options};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
@@ -94,8 +94,8 @@ impl Trainer {
         let mut lengths = vec![1; byte_tokens.len()];
         let pairs = options.initial.merges.iter().copied();
         let made: Vec<(TokenId, Pair)> = (FIRST_MERGE..).zip(pairs).collect();
-        let vocabulary = Vocabulary::from_merges(&byte_tokens, made.into_iter())
-            .map_err(TrainError::Initial)?;
+        let vocabulary =
+            Vocabulary::from_merges(&byte_tokens, made.into_iter()).map_err(TrainError::Initial)?;
         for &pair in &options.initial.merges {
             let length = |token: TokenId| -> u32 { lengths[token as usize] };
             let length = length(pair.left).saturating_add(length(pair.right));
@@ -107,13 +107,15 @@ impl Trainer {
         let mut ids = Vec::new();
         let mut add = |piece: &[u8], count: u64| -> Result<(), TrainError> {
             if options.initial.merges.is_empty() {
-                let tokens = piece.iter().map(|&byte| (byte_tokens[usize::from(byte)], 1));
-                return corpus.push(piece.len(), tokens, count);
+                let tokens = piece
+                    .iter()
+                    .map(|&byte| (byte_tokens[usize::from(byte)], 1));
+                return corpus.push(piece.len(), tokens, count, checkpoint);
             }
             ids.clear();
             merge::merge(&vocabulary, piece, &mut ids, checkpoint)?;
             let tokens = ids.iter().map(|&token| (token, lengths[token as usize]));
-            corpus.push(piece.len(), tokens, count)
+            corpus.push(piece.len(), tokens, count, checkpoint)
         };
         let mut unchecked = 0;
         let mut visit = |piece: &[u8], count: u64| {
@@ -173,18 +175,19 @@ impl Trainer {
         for (pair, row) in tally.rows() {
             let length = length(pair.left).saturating_add(length(pair.right));
             if row.count >= self.least && length <= self.longest {
-                row.next = Some(self.index.insert(pair, row.count, row.places)?);
+                row.next = self.index.insert(pair, row.count, row.places)?;
             }
         }
         let pool = self.index.pool();
         self.corpus
             .for_each_pair(length, checkpoint, |place, pair, _| {
-                if let Some(next) = &mut tally.row(pair).next {
-                    pool[*next as usize] = place;
-                    *next += 1;
+                let row = tally.row(pair);
+                if row.next != NOWHERE {
+                    pool[row.next as usize] = place;
+                    row.next += 1;
                 }
             })?;
-        for (pair, row) in tally.rows().filter(|(_, row)| row.next.is_some()) {
+        for (pair, row) in tally.rows().filter(|(_, row)| row.next != NOWHERE) {
             self.push(pair, row.count);
         }
         Ok(())
@@ -228,7 +231,10 @@ impl Trainer {
 
     /// Makes `pair` the next token everywhere; how many places were looked at.
     fn merge(&mut self, pair: Pair, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
-        let token = self.lengths.len() as TokenId;
+        let token = TokenId::try_from(self.lengths.len())
+            .ok()
+            .filter(|&token| token < MOST_TOKENS)
+            .ok_or(TrainError::TooLarge)?;
         let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
         self.ties.push(pair);
         self.lengths.push(lengths[0] + lengths[1]);

@@ -48,7 +48,8 @@ impl Neighbours {
                 merged: 0,
                 places: 0,
             });
-            *number = self.found.len() as u32;
+            // No more than there are tokens.
+            *number = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
         }
         let neighbour = &mut self.found[*number as usize - 1];
         neighbour.count += count;

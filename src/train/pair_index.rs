@@ -65,11 +65,6 @@ fn empty_entries(log2: u32) -> Vec<Entry> {
 }
 
 impl PairIndex {
-    /// How many bytes it takes.
-    pub(super) fn memory(&self) -> usize {
-        size_of::<Entry>() * self.entries.capacity() + size_of::<Place>() * self.pool.capacity()
-    }
-
     /// Forgets all pairs.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
@@ -162,19 +157,21 @@ impl PairIndex {
         let filled = filled.filter(|(_, entry)| entry.key != EMPTY);
         let mut order: Vec<(u32, usize)> = filled.map(|(at, entry)| (entry.start, at)).collect();
         order.sort_unstable();
-        let mut to = 0;
+        let mut to = 0_u32;
         for (start, at) in order {
             let entry = &mut self.entries[at];
             let places = start as usize..start as usize + entry.places as usize;
-            // No further than before, so it fits.
-            entry.start = to as u32;
-            let next = to + places.len();
-            self.pool.copy_within(places, to);
-            to = next;
+            entry.start = to;
+            self.pool.copy_within(places, to as usize);
+            to += entry.places;
         }
-        self.pool.truncate(to);
+        self.pool.truncate(to as usize);
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "shifted down to the number of an entry"
+    )]
     fn home(&self, key: u64) -> usize {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
@@ -252,9 +249,4 @@ impl PairIndex {
             gap = next;
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-fn pair_of(key: u64) -> Pair {
-    Pair::new((key >> 32) as u32, key as u32)
 }

@@ -31,7 +31,9 @@ impl Ties {
     /// Only byte tokens.
     pub(super) fn new(rule: TieBreak, initial: &Initial) -> Self {
         let order = huggingface_order();
-        let numbers = initial.bytes.map(|byte| u32::from(order[usize::from(byte)]));
+        let numbers = initial
+            .bytes
+            .map(|byte| u32::from(order[usize::from(byte)]));
         Self {
             rule,
             numbers,
@@ -143,11 +145,6 @@ impl Queue {
             *top = candidate;
             self.down(0, ties);
         }
-    }
-
-    /// How many bytes it takes.
-    pub(super) fn memory(&self) -> usize {
-        size_of::<Candidate>() * self.0.capacity()
     }
 
     fn up(&mut self, mut place: usize, ties: &Ties) {

@@ -169,6 +169,10 @@ impl Table {
     }
 
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "shifted down to the number of a slot"
+    )]
     fn slot(&self, key: u128) -> usize {
         (key::mix(key) >> self.shift) as usize
     }

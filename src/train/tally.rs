@@ -7,14 +7,27 @@ use rustc_hash::FxBuildHasher;
 use crate::token::Pair;
 
 /// What is counted of a pair.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// How often it occurs.
     pub(super) count: u64,
     /// At how many places.
     pub(super) places: u32,
-    /// Where in a pool its next place goes, if that is wanted.
-    pub(super) next: Option<u32>,
+    /// Where in a pool its next place goes, or [`NOWHERE`].
+    pub(super) next: u32,
+}
+
+/// The places of a pair are not wanted.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+impl Default for Row {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            places: 0,
+            next: NOWHERE,
+        }
+    }
 }
 
 /// Rows by pair.

@@ -7,8 +7,8 @@ use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
 use bytemill::naive;
-use bytemill::train::{self, Options};
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
+use bytemill::train::{self, Options};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{Random, TestResult, bytes_by_value, on_all_cores, ranks_with_bytes};

@@ -3,6 +3,7 @@
 mod adversarial;
 mod agreement;
 mod contracts;
+mod counting;
 mod cuts;
 mod decoding;
 mod encoders;

@@ -1,13 +1,16 @@
 //! Training against its definition: every tie rule, on thousands of random corpora.
 
-use bytemill::checkpoint::RunToEnd;
-use bytemill::error::TrainError;
-use bytemill::token::Pair;
-use bytemill::train::count::PieceCounts;
-use bytemill::train::merges;
-use bytemill::train::{Initial, Options, TieBreak, naive};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{Random, on_all_cores};
+use bytemill::checkpoint::{Checkpoint, RunToEnd};
+use bytemill::error::TrainError;
+use bytemill::token::{Pair, TokenId};
+use bytemill::train::count::PieceCounts;
+use bytemill::train::{Initial, Options, TieBreak, merges, naive};
+use bytemill::vocabulary::Vocabulary;
+
+use crate::support::{MEGABYTE, MONOTONOUS, Random, TestResult, on_all_cores};
 
 type Words = Vec<(Vec<u8>, u64)>;
 
@@ -33,7 +36,7 @@ fn random_words(random: &mut Random) -> Words {
     if random.below(3) == 0 {
         alphabet.extend([0, 0xFF]);
     }
-    let longest = *random.pick(&[4, 12, 24, 600]);
+    let longest = *random.pick(&[4, 12, 24, 200]);
     (0..random.within(1..40))
         .map(|_| {
             let length = random.below(longest);
@@ -58,9 +61,55 @@ fn random_options(random: &mut Random) -> Options {
     }
 }
 
+/// The bytes of all tokens, and the pieces as all merges in turn leave them.
+fn apply(words: &Words, initial: &Initial, learned: &[Pair]) -> (Vec<Vec<u8>>, Vec<Vec<TokenId>>) {
+    let mut tokens: Vec<Vec<u8>> = initial.bytes.iter().map(|&byte| vec![byte]).collect();
+    let ids: Vec<TokenId> = (0..256).collect();
+    let id = |byte: &u8| {
+        let place = initial.bytes.iter().position(|other| other == byte);
+        ids[place.unwrap_or_default()]
+    };
+    let mut pieces: Vec<Vec<TokenId>> = words
+        .iter()
+        .map(|(word, _)| word.iter().map(id).collect())
+        .collect();
+    for (token, pair) in (256..).zip(initial.merges.iter().chain(learned)) {
+        let part = |id: TokenId| tokens[id as usize].as_slice();
+        tokens.push([part(pair.left), part(pair.right)].concat());
+        for piece in &mut pieces {
+            let mut place = 0;
+            while place + 1 < piece.len() {
+                if piece[place..place + 2] == [pair.left, pair.right] {
+                    piece.splice(place..place + 2, [token]);
+                }
+                place += 1;
+            }
+        }
+    }
+    (tokens, pieces)
+}
+
+/// What is wrong with a trained vocabulary, if anything: two tokens of the same bytes, or a piece that is encoded to
+/// anything but what training left of it.
+fn fault(words: &Words, initial: &Initial, learned: &[Pair]) -> Option<String> {
+    let (tokens, pieces) = apply(words, initial, learned);
+    if HashSet::<&Vec<u8>>::from_iter(&tokens).len() < tokens.len() {
+        return Some("two tokens have the same bytes".to_owned());
+    }
+    let vocabulary = Vocabulary::from_ranks(tokens.into_iter().zip(0..).collect());
+    let vocabulary = match vocabulary {
+        Ok(vocabulary) => vocabulary,
+        Err(error) => return Some(error.to_string()),
+    };
+    words.iter().zip(pieces).find_map(|((word, _), piece)| {
+        let encoded = bytemill::naive::encode_piece(&vocabulary, word);
+        (encoded != piece).then(|| format!("{word:?}: {encoded:?}, not {piece:?}"))
+    })
+}
+
 #[test]
 fn random_corpora() {
-    let wrong = on_all_cores(6000, |seed| {
+    let wrong = on_all_cores(4000, |seed| {
         let mut random = Random::new(seed);
         let words = random_words(&mut random);
         let mut options = random_options(&mut random);
@@ -77,8 +126,185 @@ fn random_corpora() {
         }
         let expected = naive::train(&borrowed(&words), merges, &options);
         let found = trained(&words, merges, &options);
-        (found.as_ref().ok() != expected.as_ref())
-            .then(|| format!("{words:?}\n{options:?}: {found:?}, expected {expected:?}"))
+        if found.as_ref().ok() != expected.as_ref() {
+            return Some(format!(
+                "{words:?}\n{options:?}: {found:?}, expected {expected:?}"
+            ));
+        }
+        let fault = fault(&words, &options.initial, &found.unwrap_or_default())?;
+        Some(format!("{words:?}\n{options:?}: {fault}"))
     });
     assert_eq!(wrong.first(), None);
+}
+
+/// One piece of runs, merged in halves: `aaaa` holds `aa` three times, and becomes two tokens.
+#[test]
+fn runs_are_merged_in_halves() -> TestResult {
+    for tie_break in TieBreak::ALL {
+        let options = Options {
+            tie_break,
+            ..Options::default()
+        };
+        let words = vec![(vec![b'a'; 1 << 20], 3)];
+        let learned = trained(&words, 100, &options)?;
+        let first = Pair::new(97, 97);
+        let halves = (256..275).map(|token| Pair::new(token, token));
+        let expected: Vec<Pair> = std::iter::once(first).chain(halves).collect();
+        assert_eq!(learned, expected, "{}", tie_break.name());
+    }
+    Ok(())
+}
+
+/// Counts how often it is asked, and says stop after so many times.
+struct Patience {
+    patience: usize,
+    asked: AtomicUsize,
+}
+
+impl Checkpoint for Patience {
+    fn should_stop(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+    }
+}
+
+/// The number of questions is that of the places looked at, which grows with the piece and no faster.
+#[test]
+fn long_pieces_ask_in_proportion() -> TestResult {
+    for (kind, text) in MONOTONOUS {
+        let asked = |length: usize| -> Result<usize, TrainError> {
+            let mut counts = PieceCounts::new();
+            counts.add_pieces([(text(length).as_bytes(), 1)].into_iter())?;
+            let patience = Patience {
+                patience: usize::MAX,
+                asked: AtomicUsize::new(0),
+            };
+            let options = Options::default();
+            merges::train(&mut counts, 200, &options, &patience, &mut |_| Ok(()))?;
+            Ok(patience.asked.into_inner())
+        };
+        let (small, large) = (asked(MEGABYTE)?, asked(4 * MEGABYTE)?);
+        assert!(
+            large <= 6 * small.max(2),
+            "{kind}: {small} questions, then {large}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn training_stops_when_told() -> TestResult {
+    let mut random = Random::new(1);
+    let words: Words = (0..20_000)
+        .map(|_| (random.bytes(b"abcdefghijklmnopqrstuvwxyz", 12), 1))
+        .collect();
+    let mut counts = PieceCounts::new();
+    counts.add_pieces(borrowed(&words).into_iter())?;
+    let mut train = |patience: usize| {
+        let asked = AtomicUsize::new(0);
+        let patience = Patience { patience, asked };
+        let options = Options::default();
+        let result = merges::train(&mut counts, 9000, &options, &patience, &mut |_| Ok(()));
+        (result, patience.asked.into_inner())
+    };
+    let (result, asked) = train(usize::MAX);
+    assert_eq!(result?.len(), 9000);
+    assert!(asked >= 10, "{asked} questions");
+    for patience in 0..asked {
+        let (result, asked) = train(patience);
+        assert!(matches!(result, Err(TrainError::Interrupted)));
+        assert_eq!(asked, patience + 1);
+    }
+    // As the one who is told of progress may say, too.
+    let options = Options::default();
+    let mut told = Vec::new();
+    let result = merges::train(&mut counts, 9000, &options, &RunToEnd, &mut |done| {
+        told.push(done);
+        if done > 4000 {
+            Err(bytemill::checkpoint::Interrupted)
+        } else {
+            Ok(())
+        }
+    });
+    assert!(matches!(result, Err(TrainError::Interrupted)));
+    assert!(told.is_sorted() && told.len() > 2, "{told:?}");
+    Ok(())
+}
+
+#[test]
+fn little_or_nothing_to_learn() -> TestResult {
+    let options = Options::default();
+    let nothing: [Words; 4] = [
+        vec![],
+        vec![(vec![], 7)],
+        vec![(b"a".to_vec(), u64::MAX)],
+        vec![(b"ab".to_vec(), 0)],
+    ];
+    for words in nothing {
+        assert_eq!(trained(&words, 10, &options)?, [], "{words:?}");
+    }
+    let one = vec![(vec![0, 0xFF], 1)];
+    assert_eq!(trained(&one, 10, &options)?, [Pair::new(0, 255)]);
+    assert_eq!(trained(&one, 0, &options)?, []);
+    let rare = Options {
+        min_frequency: 2,
+        ..options
+    };
+    assert_eq!(trained(&one, 10, &rare)?, []);
+    Ok(())
+}
+
+/// Counts beyond 32 bits, up to the last that is exact, and not one further.
+#[test]
+fn large_counts_are_exact_or_refused() -> TestResult {
+    let options = Options::default();
+    let words = vec![(b"ab".to_vec(), (1 << 32) + 1), (b"cd".to_vec(), 1 << 32)];
+    assert_eq!(trained(&words, 1, &options)?, [Pair::new(97, 98)]);
+    let words = vec![(b"ab".to_vec(), u64::MAX / 2 - 1), (b"ca".to_vec(), 1)];
+    assert_eq!(trained(&words, 1, &options)?, [Pair::new(97, 98)]);
+    let too_many = trained(&vec![(b"abc".to_vec(), u64::MAX / 2)], 1, &options);
+    assert!(matches!(too_many, Err(TrainError::TooManyOccurrences)));
+
+    let mut counts = PieceCounts::new();
+    counts.add_pieces([(b"a".as_slice(), u64::MAX)].into_iter())?;
+    let before = counts.columns();
+    let more = counts.add_pieces([(b"b".as_slice(), 1)].into_iter());
+    assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
+    let more = counts.merge(&counts.clone());
+    assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
+    assert_eq!(counts.columns(), before);
+    assert_eq!(counts.total(), u64::MAX);
+    Ok(())
+}
+
+#[test]
+fn initial_vocabularies_are_checked() {
+    let words = vec![(b"ab".to_vec(), 1)];
+    let with = |initial: Initial| {
+        let options = Options {
+            initial,
+            ..Options::default()
+        };
+        trained(&words, 1, &options)
+    };
+    let mut initial = Initial::default();
+    initial.bytes[97] = 98;
+    assert!(matches!(with(initial), Err(TrainError::MissingByte(97))));
+    for merges in [
+        vec![Pair::new(97, 256)],
+        vec![Pair::new(97, 98), Pair::new(97, 98)],
+    ] {
+        let initial = Initial {
+            merges,
+            ..Initial::default()
+        };
+        assert!(matches!(with(initial), Err(TrainError::Initial(_))));
+    }
+}
+
+#[test]
+fn tie_rules_have_names() {
+    for rule in TieBreak::ALL {
+        assert_eq!(TieBreak::from_name(rule.name()), Some(rule));
+    }
+    assert_eq!(TieBreak::from_name("random"), None);
 }

@@ -1,0 +1,230 @@
+//! Counting pieces: whatever the threads and batches, the same as counting them one by one.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytemill::checkpoint::{Checkpoint, RunToEnd};
+use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::error::{EncodeError, TrainError};
+use bytemill::split::Splitter;
+use bytemill::train::count::{Item, PieceCounts};
+
+use crate::support::{PUBLISHED, Random, TestResult, on_all_cores, pieces};
+
+type Counted = Vec<(Vec<u8>, u64)>;
+
+fn special_tokens() -> Result<SpecialTokens, EncodeError> {
+    let texts = ["<|end|>", "<|end|>x", "||", "中文"];
+    let tokens = texts.into_iter().map(str::to_owned).zip(0..).collect();
+    SpecialTokens::new(tokens).map_err(|error| EncodeError::Splitter(error.into()))
+}
+
+/// Counts one piece after the other, in the order of first occurrence.
+fn one_by_one(
+    documents: &[Vec<u8>],
+    splitter: Option<&Splitter>,
+    special: &SpecialTokens,
+) -> Result<Counted, EncodeError> {
+    let mut counted: Counted = Vec::new();
+    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut count = |piece: &[u8]| {
+        if !piece.is_empty() {
+            let number = *numbers.entry(piece.to_vec()).or_insert(counted.len());
+            counted.resize(counted.len().max(number + 1), (piece.to_vec(), 0));
+            counted[number].1 += 1;
+        }
+    };
+    for document in documents {
+        let mut items = Vec::new();
+        Item::split_bytes(document, &mut items);
+        for item in items {
+            let text = match item {
+                Item::Text(text) => text,
+                Item::Piece(piece) => {
+                    count(piece);
+                    continue;
+                }
+            };
+            let mut rest = text;
+            while !rest.is_empty() {
+                let found = special.find(rest, 0, &Allowed::All);
+                let (end, next) = found.map_or((rest.len(), rest.len()), |found| {
+                    (found.start, found.start + found.text.len())
+                });
+                let ordinary = &rest[..end];
+                match splitter {
+                    Some(splitter) => {
+                        for piece in pieces(splitter, ordinary)? {
+                            count(&ordinary.as_bytes()[piece]);
+                        }
+                    }
+                    None => count(ordinary.as_bytes()),
+                }
+                rest = &rest[next..];
+            }
+        }
+    }
+    Ok(counted)
+}
+
+fn rows(counts: &mut PieceCounts) -> Counted {
+    let columns = counts.columns();
+    let rows = columns.iter().map(|(piece, count)| (piece.to_vec(), count));
+    rows.collect()
+}
+
+/// Documents of all that is hard to split, special tokens, and bytes that are no text.
+fn random_documents(random: &mut Random, parts: usize) -> Vec<Vec<u8>> {
+    (0..random.below(12))
+        .map(|_| {
+            let mut document = Vec::new();
+            for _ in 0..random.below(6) {
+                let length = random.below(parts);
+                document.extend_from_slice(random.text(length).as_bytes());
+                match random.below(8) {
+                    0 => document.extend_from_slice(b"<|end|>"),
+                    1 => document.extend_from_slice("<|end|>x 中文||".as_bytes()),
+                    2 => document.extend_from_slice(&[0xFF, 0xC3, 0xE4, 0xB8]),
+                    3 => document.extend_from_slice(&[0; 9]),
+                    _ => {}
+                }
+            }
+            document
+        })
+        .collect()
+}
+
+fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
+    let mut random = Random::new(seed);
+    let documents = random_documents(&mut random, parts);
+    let splitter = match random.below(5) {
+        0 => None,
+        1 => Splitter::new(r"\w+|[^\w]").ok(),
+        _ => Splitter::new(PUBLISHED[random.below(3)]).ok(),
+    };
+    let special = if random.below(2) == 0 {
+        SpecialTokens::default()
+    } else {
+        special_tokens()?
+    };
+    let expected = one_by_one(&documents, splitter.as_ref(), &special)?;
+    let mut whole = PieceCounts::new();
+    for threads in [1, 2, 7] {
+        let mut counts = PieceCounts::new();
+        let mut halves = [PieceCounts::new(), PieceCounts::new()];
+        let half = random.below(documents.len() + 1);
+        for batch in documents.chunks(random.within(1..13)) {
+            let mut items = Vec::new();
+            for document in batch {
+                Item::split_bytes(document, &mut items);
+            }
+            counts.add(&items, splitter.as_ref(), &special, threads, &RunToEnd)?;
+        }
+        for (number, document) in documents.iter().enumerate() {
+            let mut items = Vec::new();
+            Item::split_bytes(document, &mut items);
+            let part = &mut halves[usize::from(number >= half)];
+            part.add(&items, splitter.as_ref(), &special, threads, &RunToEnd)?;
+        }
+        let [mut first, second] = halves;
+        first.merge(&second)?;
+        let total: u64 = expected.iter().map(|(_, count)| count).sum();
+        let found = rows(&mut counts);
+        if found != expected || rows(&mut first) != expected || counts.total() != total {
+            return Ok(Some(format!(
+                "{documents:?} by {splitter:?} on {threads} threads: {found:?}, expected {expected:?}"
+            )));
+        }
+        whole = counts;
+    }
+    let mut again = PieceCounts::new();
+    let borrowed = expected
+        .iter()
+        .map(|(piece, count)| (piece.as_slice(), *count));
+    again.add_pieces(borrowed)?;
+    let same = rows(&mut again) == rows(&mut whole) && again.len() == expected.len();
+    Ok((!same).then(|| format!("{expected:?} counted as pieces")))
+}
+
+#[test]
+fn random_documents_are_counted_alike() {
+    let wrong = on_all_cores(600, |seed| {
+        difference(seed, 30).unwrap_or_else(|error| Some(error.to_string()))
+    });
+    assert_eq!(wrong.first(), None);
+}
+
+/// Long enough for texts to be cut, and for tables to grow.
+#[test]
+fn long_documents_are_counted_alike() {
+    let wrong = on_all_cores(6, |seed| {
+        difference(seed, 60_000).unwrap_or_else(|error| Some(error.to_string()))
+    });
+    assert_eq!(wrong.first(), None);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_pieces() -> TestResult {
+    let mut items = Vec::new();
+    Item::split_bytes(b"ab\xFF\xFE\xC3c d\xE4\xB8", &mut items);
+    let mut counts = PieceCounts::new();
+    let splitter = Splitter::new(PUBLISHED[1])?;
+    let special = SpecialTokens::default();
+    counts.add(&items, Some(&splitter), &special, 1, &RunToEnd)?;
+    let expected: [(&[u8], u64); 5] = [
+        (b"ab", 1),
+        (b"\xFF\xFE\xC3", 1),
+        (b"c", 1),
+        (b" d", 1),
+        (b"\xE4\xB8", 1),
+    ];
+    let expected = expected.map(|(piece, count)| (piece.to_vec(), count));
+    assert_eq!(rows(&mut counts), expected);
+    assert_eq!((counts.total(), counts.text_bytes()), (5, 10));
+    Ok(())
+}
+
+#[test]
+fn the_most_common_come_first() -> TestResult {
+    let mut counts = PieceCounts::new();
+    let pieces: [(&[u8], u64); 4] = [(b"x", 2), (b"once", 1), (b"y", 2), (b"z", 9)];
+    counts.add_pieces(pieces.into_iter())?;
+    let most = |counts: &mut PieceCounts, number: usize| -> Vec<Vec<u8>> {
+        let columns = counts.most_common(number);
+        columns.iter().map(|(piece, _)| piece.to_vec()).collect()
+    };
+    assert_eq!(most(&mut counts, 3), [b"z", b"x", b"y"]);
+    assert_eq!(most(&mut counts, 0).len(), 0);
+    assert_eq!(most(&mut counts, 9).len(), 4);
+    Ok(())
+}
+
+/// Says stop when it has been asked `0` times, counting down.
+struct Patience(AtomicUsize);
+
+impl Checkpoint for Patience {
+    fn should_stop(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        let left = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        left.is_err()
+    }
+}
+
+#[test]
+fn counting_stops_when_told() -> TestResult {
+    let text = "some words ".repeat(200_000);
+    let splitter = Splitter::new(PUBLISHED[1])?;
+    let special = SpecialTokens::default();
+    for threads in [1, 2] {
+        for patience in [0, 1, 20] {
+            let mut counts = PieceCounts::new();
+            let checkpoint = Patience(AtomicUsize::new(patience));
+            let items = [Item::Text(&text)];
+            let result = counts.add(&items, Some(&splitter), &special, threads, &checkpoint);
+            assert!(matches!(result, Err(TrainError::Interrupted)));
+        }
+    }
+    Ok(())
+}
