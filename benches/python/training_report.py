@@ -191,9 +191,9 @@ def verdict(what: str, value: float, bound: float, unit: str) -> str:
 # --- The README's figures ---
 
 METHOD = """Each run is a process of its own, with the same documents; engines take turns, figures
-are medians. Vocabularies are compared token for token with ours, trained by the same pattern and the same rule
-for ties; of sentencepiece, whose model is another, the part of tokens is shown that we have too. Targets are
-about rivals with the same vocabulary."""
+are medians. Vocabularies are compared token for token with ours, trained by the same pattern and the same
+rule for ties; of sentencepiece, whose model is another, the part of tokens is shown that we have too. Targets
+are about rivals with the same vocabulary."""
 
 
 def section(result: Result, figures: Sequence[Figure]) -> str:
