@@ -88,10 +88,9 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         that says nothing about where a text may be cut; special tokens are such places for every pattern.
     """
     threads = thread_count(num_threads)
+    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens)
     with Reporter(progress) as reporter:
-        counts = counted(
-            source, pattern, special_tokens, threads, Reading(field=field, lines=lines), reporter
-        )
+        add_source(counts, source, field=field, lines=lines, num_threads=threads, reporter=reporter)
         reporter.finish()
     return counts
 
@@ -170,8 +169,8 @@ def train(  # noqa: PLR0913 - all but the first two have names
         if isinstance(source, PieceCounts):
             counts = check_counts(source, pattern, special_ids)
         else:
-            reading = Reading(field=field, lines=lines)
-            counts = counted(source, pattern, special_ids, threads, reading, reporter)
+            counts = PieceCounts(pattern=pattern, special_tokens=special_ids)
+            add_source(counts, source, field=field, lines=lines, num_threads=threads, reporter=reporter)
         learned = learn_merges(
             counts,
             wanted,
@@ -197,33 +196,14 @@ def train(  # noqa: PLR0913 - all but the first two have names
     )
 
 
-class Reading(NamedTuple):
-    """How files are read; see `count_pieces`."""
-
-    field: str
-    lines: bool
-
-
-def counted(  # noqa: PLR0913, PLR0917 - for the two functions above
-    source: Source,
-    pattern: str | None,
-    special_tokens: Iterable[str],
-    num_threads: int,
-    reading: Reading,
-    reporter: Reporter,
-) -> PieceCounts:
-    """Counts the pieces of a source."""
-    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens)
-    batches = Batches(
-        field=reading.field,
-        lines=reading.lines,
-        pattern=counts.pattern,
-        special_tokens=counts.special_tokens,
-    )
+def add_source(  # noqa: PLR0913 - for the two functions above
+    counts: PieceCounts, source: Source, *, field: str, lines: bool, num_threads: int, reporter: Reporter
+) -> None:
+    """Counts the pieces of a source; see `count_pieces`."""
+    batches = Batches(field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens)
     for batch in batches.of(source):
         counts.add(batch.texts, num_threads=num_threads)
         reporter.counted(batch.documents, batch.size)
-    return counts
 
 
 def learn_merges(  # noqa: PLR0913 - as `train`
