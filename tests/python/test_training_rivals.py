@@ -82,6 +82,23 @@ def test_bpeasy() -> None:
         assert ours(text, size, pattern, "smallest_pair")._mergeable_ranks == ranks
 
 
+@pytest.mark.parametrize(
+    ("tie_break", "theirs"), [("greatest_bytes", "largest_content"), ("smallest_pair", "smallest_pair_id")]
+)
+def test_ffbpe(tie_break: TieBreak, theirs: str) -> None:
+    ffbpe = pytest.importorskip("ffbpe")
+    for text, size, pattern, _ in cases(8_000):
+        encoding = ours(text, size, pattern, tie_break)
+        counter = ffbpe.PreTokenizer([], pat_str=pattern).word_counter()
+        counter.add_text(text)
+        trainer = ffbpe.BpeTrainer([], initial_alphabet="raw", tie_break=theirs)
+        trainer.add_word_counter(counter)
+        trainer.init_training()
+        trainer.train(size)
+        vocabulary = trainer.validate_model().vocab
+        assert tokens(encoding) == sorted(vocabulary, key=vocabulary.__getitem__)
+
+
 def huggingface_merges(text: str, size: int, pattern: str, min_frequency: int) -> list[Merge]:
     tokenizers: Any = pytest.importorskip("tokenizers")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
