@@ -28,6 +28,9 @@ const END: u32 = 1 << 30;
 /// The most bytes in a piece, and the least number that is no id.
 const MOST: usize = 1 << 30;
 
+/// So many tokens are walked back at most to find where a piece starts.
+const FARTHEST: usize = 1 << 12;
+
 /// Places in a block, one cache line. Each block knows the head of the piece that its first place is in, so that nobody
 /// has to walk back farther to see how often a piece occurs. In Chinese text, where pieces are long, walking all the
 /// way took a quarter of the time.
@@ -186,17 +189,61 @@ impl Corpus {
     }
 
     /// Whether `pair` starts at `place`, its left token having `left_length` bytes.
-    #[inline]
     pub(super) fn holds(&self, place: Place, pair: Pair, left_length: u32) -> bool {
-        let at = |place: usize| self.tokens.get(place).copied();
-        at(place as usize) == Some(pair.left)
-            && at(place as usize + left_length as usize) == Some(pair.right)
+        holds(&self.tokens, place as usize, pair, left_length)
     }
 
+    /// At most `number` parts that make up the whole, with the `places` in each: about as many in one as in another.
+    /// They come in order, and so must the places.
+    pub(super) fn parts<'p>(
+        &mut self,
+        places: &'p [Place],
+        number: usize,
+    ) -> Vec<(Part<'_>, &'p [Place])> {
+        let mut parts = Vec::with_capacity(number);
+        let mut rest = Part {
+            tokens: &mut self.tokens,
+            start: 0,
+            heads: &self.heads,
+            large: &self.large,
+        };
+        let mut rest_places = places;
+        for left in (2..=number).rev() {
+            let near = rest_places.get(rest_places.len() / left);
+            let Some(head) = near.and_then(|&near| rest.head_before(near)) else {
+                break;
+            };
+            let cut = rest_places.partition_point(|&place| (place as usize) < head);
+            let (first, after) = rest.split(head);
+            parts.push((first, &rest_places[..cut]));
+            (rest, rest_places) = (after, &rest_places[cut..]);
+        }
+        parts.push((rest, rest_places));
+        parts
+    }
+
+    fn count(&self, head: u32) -> u64 {
+        count(head, &self.large)
+    }
+}
+
+/// Some pieces of the corpus, which one thread may work on.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    /// From a head on.
+    tokens: &'a mut [u32],
+    /// The place of the first of them.
+    start: usize,
+    /// Of the whole corpus.
+    heads: &'a [u32],
+    large: &'a [u64],
+}
+
+impl<'a> Part<'a> {
     /// Asks for the memory of a place to be brought near.
     #[inline]
     pub(super) fn prefetch(&self, place: Place) {
-        if let Some(token) = self.tokens.get(place as usize) {
+        if let Some(token) = self.tokens.get(place as usize - self.start) {
             memory::prefetch(token);
         }
         if let Some(head) = self.heads.get(place as usize / BLOCK) {
@@ -213,63 +260,103 @@ impl Corpus {
         lengths: [u32; 2],
         token: TokenId,
     ) -> Option<Around> {
-        if !self.holds(place, pair, lengths[0]) {
+        let at = place as usize - self.start;
+        if !holds(self.tokens, at, pair, lengths[0]) {
             return None;
         }
-        let place = place as usize;
-        let middle = place + lengths[0] as usize;
+        let middle = at + lengths[0] as usize;
         let end = middle + lengths[1] as usize;
         let around = Around {
-            before: self.before(place),
+            before: self.before(at),
             after: self.tokens.get(end).copied().filter(|&token| token < END),
-            count: self.count_at(place),
+            count: self.count_at(at),
         };
-        self.tokens[place] = token;
+        self.tokens[at] = token;
         self.tokens[middle] = END;
         self.tokens[end - 1] = END | (lengths[0] + lengths[1]);
         Some(around)
     }
 
-    /// The token before the one at `place`.
+    /// The token before the one that starts at an index, and its place.
     #[inline]
-    fn before(&self, place: usize) -> Option<(Place, TokenId)> {
-        let last = self.tokens[place - 1];
-        if last < END {
-            return Some((as_place(place - 1), last));
-        }
+    fn before(&self, at: usize) -> Option<(Place, TokenId)> {
+        let last = self.tokens[at - 1];
         if last & HEAD != 0 {
             return None;
         }
-        let start = place - (last & !END) as usize;
-        Some((as_place(start), self.tokens[start]))
+        let at = at - length_at_end(last);
+        Some((as_place(self.start + at), self.tokens[at]))
     }
 
-    /// How often the piece occurs that `place` is in.
+    /// How often the piece occurs that has a token at an index.
     #[inline]
-    fn count_at(&self, place: usize) -> u64 {
-        let block = place / BLOCK;
-        let mut start = place;
-        while start > block * BLOCK {
+    fn count_at(&self, at: usize) -> u64 {
+        let block = (self.start + at) / BLOCK;
+        let first = (block * BLOCK).saturating_sub(self.start);
+        let mut start = at;
+        while start > first {
             let last = self.tokens[start - 1];
             if last & HEAD != 0 {
-                return self.count(last);
+                return count(last, self.large);
             }
-            start -= if last < END {
-                1
-            } else {
-                (last & !END) as usize
-            };
+            start -= length_at_end(last);
         }
-        self.count(self.heads[block])
+        count(self.heads[block], self.large)
     }
 
-    #[inline]
-    fn count(&self, head: u32) -> u64 {
-        if head & INDIRECT == 0 {
-            u64::from(head & !HEAD)
-        } else {
-            self.large[(head & !HEAD & !INDIRECT) as usize]
+    /// Where the piece has its head that `place` is in, if that is not far. What stands at the place, and before it in
+    /// the same token, need not be up to date.
+    fn head_before(&self, place: Place) -> Option<usize> {
+        let mut at = place as usize - self.start;
+        for _ in 0..FARTHEST {
+            let last = *self.tokens.get(at.checked_sub(1)?)?;
+            if last & HEAD != 0 {
+                return Some(self.start + at - 1);
+            }
+            at -= length_at_end(last);
         }
+        None
+    }
+
+    /// What is before a head, and what is from it on.
+    fn split(self, head: usize) -> (Self, Self) {
+        let Part { heads, large, .. } = self;
+        let (tokens, start) = (self.tokens, self.start);
+        let (before, after) = tokens.split_at_mut(head - start);
+        let part = |tokens: &'a mut [u32], start: usize| Part {
+            tokens,
+            start,
+            heads,
+            large,
+        };
+        (part(before, start), part(after, head))
+    }
+}
+
+/// Whether `pair` starts at an index, its left token having `left_length` bytes.
+#[inline]
+fn holds(tokens: &[u32], at: usize, pair: Pair, left_length: u32) -> bool {
+    let token = |at: usize| tokens.get(at).copied();
+    token(at) == Some(pair.left) && token(at + left_length as usize) == Some(pair.right)
+}
+
+/// The bytes of the token of which this is the last number, and no head. Inside of a token, any step back.
+#[inline]
+fn length_at_end(last: u32) -> usize {
+    if last <= END {
+        1
+    } else {
+        (last & !END) as usize
+    }
+}
+
+/// The count of a head.
+#[inline]
+fn count(head: u32, large: &[u64]) -> u64 {
+    if head & INDIRECT == 0 {
+        u64::from(head & !HEAD)
+    } else {
+        large[(head & !HEAD & !INDIRECT) as usize]
     }
 }
 

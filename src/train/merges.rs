@@ -11,9 +11,10 @@
 
 use super::corpus::{Corpus, MOST_TOKENS};
 use super::count::PieceCounts;
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, Sides};
 use super::pair_index::PairIndex;
 use super::queue::{Candidate, Queue, Ties};
+use super::replace::Merge;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use super::{FIRST_MERGE, Options};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
@@ -22,7 +23,7 @@ use crate::merge;
 use crate::token::{Pair, TokenId};
 use crate::vocabulary::Vocabulary;
 
-/// Places looked at between two checkpoints.
+/// Places looked at between two reports of progress.
 const STRETCH: usize = 1 << 16;
 
 /// The first `merges` merges that the pieces teach, fewer if no pair is left that may be merged. `progress` is told how
@@ -75,8 +76,9 @@ struct Trainer {
     ties: Ties,
     /// The bytes of each token.
     lengths: Vec<u32>,
-    left: Neighbours,
-    right: Neighbours,
+    /// What stands beside the last merged pair, as each thread saw it.
+    sides: Vec<Sides>,
+    threads: usize,
     /// Rarer pairs are not in the index.
     least: u64,
     longest: u32,
@@ -144,8 +146,8 @@ impl Trainer {
             queue: Queue::default(),
             ties,
             lengths,
-            left: Neighbours::default(),
-            right: Neighbours::default(),
+            sides: Vec::new(),
+            threads: options.threads,
             least: options.min_frequency.max(1),
             longest: u32::try_from(longest).unwrap_or(u32::MAX),
         })
@@ -238,32 +240,20 @@ impl Trainer {
         let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
         self.ties.push(pair);
         self.lengths.push(lengths[0] + lengths[1]);
-        self.left.clear(self.lengths.len());
-        self.right.clear(self.lengths.len());
         let places = self.index.remove(pair);
         let visited = places.len();
-        for stretch in self.index.pool()[places].chunks(STRETCH) {
-            if visited > STRETCH {
-                checkpoint::pass(checkpoint)?;
-            }
-            for (number, &place) in stretch.iter().enumerate() {
-                if let Some(&later) = stretch.get(number + AHEAD) {
-                    self.corpus.prefetch(later);
-                }
-                let Some(around) = self.corpus.replace(place, pair, lengths, token) else {
-                    continue;
-                };
-                if let Some((start, before)) = around.before {
-                    self.left.add(before, start, around.count);
-                    if before == token {
-                        self.right.merge(pair.left, around.count);
-                    }
-                }
-                if let Some(after) = around.after {
-                    self.right.add(after, place, around.count);
-                }
-            }
-        }
+        let merge = Merge {
+            pair,
+            lengths,
+            token,
+        };
+        merge.apply(
+            &mut self.corpus,
+            &self.index.pool()[places],
+            self.threads,
+            &mut self.sides,
+            checkpoint,
+        )?;
         self.note(pair, token)?;
         self.index.close_gaps();
         Ok(visited)
@@ -271,14 +261,16 @@ impl Trainer {
 
     /// Notes the pairs that have become rarer and those that are new, now that `pair` is `token`.
     fn note(&mut self, pair: Pair, token: TokenId) -> Result<(), TrainError> {
-        let left = std::mem::take(&mut self.left);
-        let right = std::mem::take(&mut self.right);
+        let sides = std::mem::take(&mut self.sides);
         let before = |other: TokenId| [Pair::new(other, pair.left), Pair::new(other, token)];
         let after = |other: TokenId| [Pair::new(pair.right, other), Pair::new(token, other)];
-        let result = self
-            .note_side(&left, token, before)
-            .and_then(|()| self.note_side(&right, token, after));
-        (self.left, self.right) = (left, right);
+        let result = match sides.first() {
+            Some(Sides { left, right }) => self
+                .note_side(left, token, before)
+                .and_then(|()| self.note_side(right, token, after)),
+            None => Ok(()),
+        };
+        self.sides = sides;
         result
     }
 
@@ -325,6 +317,3 @@ impl Trainer {
         Ok(())
     }
 }
-
-/// How many places ahead memory is asked for.
-const AHEAD: usize = 16;

@@ -27,6 +27,7 @@ pub mod naive;
 mod neighbours;
 mod pair_index;
 mod queue;
+mod replace;
 mod table;
 mod tally;
 

@@ -40,6 +40,16 @@ impl Neighbours {
     /// `token` stands beside an occurrence in a piece that occurs `count` times; the pair of both starts at `place`.
     #[inline]
     pub(super) fn add(&mut self, token: TokenId, place: Place, count: u64) {
+        let number = self.number(token);
+        let neighbour = &mut self.found[number as usize];
+        neighbour.count += count;
+        neighbour.places += 1;
+        self.places.push((number, place));
+    }
+
+    /// The number of a token among those found.
+    #[inline]
+    fn number(&mut self, token: TokenId) -> u32 {
         let number = &mut self.numbers[token as usize];
         if *number == 0 {
             self.found.push(Neighbour {
@@ -51,10 +61,26 @@ impl Neighbours {
             // No more than there are tokens.
             *number = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
         }
-        let neighbour = &mut self.found[*number as usize - 1];
-        neighbour.count += count;
-        neighbour.places += 1;
-        self.places.push((*number - 1, place));
+        *number - 1
+    }
+
+    /// Adds what was found at later places.
+    fn append(&mut self, later: &Self) {
+        let numbers: Vec<u32> = later
+            .found
+            .iter()
+            .map(|other| {
+                let number = self.number(other.token);
+                let neighbour = &mut self.found[number as usize];
+                neighbour.count += other.count;
+                neighbour.merged += other.merged;
+                neighbour.places += other.places;
+                number
+            })
+            .collect();
+        let places = later.places.iter();
+        self.places
+            .extend(places.map(|&(number, place)| (numbers[number as usize], place)));
     }
 
     /// `token` was added for an occurrence, and has been merged itself since.
@@ -62,5 +88,26 @@ impl Neighbours {
         if let Some(number) = self.numbers[token as usize].checked_sub(1) {
             self.found[number as usize].merged += count;
         }
+    }
+}
+
+/// Both sides.
+#[derive(Debug, Default)]
+pub(super) struct Sides {
+    pub(super) left: Neighbours,
+    pub(super) right: Neighbours,
+}
+
+impl Sides {
+    /// Nothing found, of so many tokens.
+    pub(super) fn clear(&mut self, tokens: usize) {
+        self.left.clear(tokens);
+        self.right.clear(tokens);
+    }
+
+    /// Adds what was found at later places.
+    pub(super) fn append(&mut self, later: &Self) {
+        self.left.append(&later.left);
+        self.right.append(&later.right);
     }
 }

@@ -137,6 +137,37 @@ fn random_corpora() {
     assert_eq!(wrong.first(), None);
 }
 
+/// Frequent pairs, so that several threads share their places: what they find is what one finds.
+#[test]
+fn threads_change_nothing() -> TestResult {
+    let mut random = Random::new(3);
+    let mut words: Words = (0..30_000)
+        .map(|number| {
+            let length = random.within(1..60);
+            (random.bytes(b"abc", length), 1 + number % 5)
+        })
+        .collect();
+    // A long piece, where there is no place to part near the middle.
+    words.insert(15_000, (random.bytes(b"abc", MEGABYTE), 7));
+    let mut counts = PieceCounts::new();
+    counts.add_pieces(borrowed(&words).into_iter())?;
+    for tie_break in TieBreak::ALL {
+        let [one, two, seven] = [1, 2, 7].map(|threads| {
+            let options = Options {
+                tie_break,
+                threads,
+                ..Options::default()
+            };
+            merges::train(&mut counts, 500, &options, &RunToEnd, &mut |_| Ok(()))
+        });
+        let one = one?;
+        assert_eq!(one.len(), 500);
+        assert_eq!(two?, one, "{} on two threads", tie_break.name());
+        assert_eq!(seven?, one, "{} on seven threads", tie_break.name());
+    }
+    Ok(())
+}
+
 /// One piece of runs, merged in halves: `aaaa` holds `aa` three times, and becomes two tokens.
 #[test]
 fn runs_are_merged_in_halves() -> TestResult {
