@@ -6,7 +6,6 @@ other tools read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -48,7 +47,7 @@ def resolve_pattern(pattern: object) -> str | None:
         raise TypeError(message)
     if pattern in PATTERNS:
         return PATTERNS[pattern]
-    if re.fullmatch(r"[\w -]+", pattern):
+    if all(character.isalnum() or character in "_- " for character in pattern):
         message = (
             f"unknown pattern {pattern!r}: expected one of {', '.join(PATTERNS)}, "
             "a regular expression, or None for no splitting"

@@ -26,10 +26,11 @@ from bytemill.decoding import thread_count
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.piece_counts import PieceCounts, check_special_tokens, resolve_pattern
 from bytemill.progress import Progress, Reporter, Show
-from bytemill.sources import Batches, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from bytemill.sources import Source
 
 __all__ = ["PieceCounts", "Progress", "TieBreak", "count_pieces", "train"]
 
@@ -200,6 +201,9 @@ def add_source(  # noqa: PLR0913 - for the two functions above
     counts: PieceCounts, source: Source, *, field: str, lines: bool, num_threads: int, reporter: Reporter
 ) -> None:
     """Counts the pieces of a source; see `count_pieces`."""
+    # Only here: it imports what takes longer than most of this package.
+    from bytemill.sources import Batches
+
     batches = Batches(field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens)
     for batch in batches.of(source):
         counts.add(batch.texts, num_threads=num_threads)
