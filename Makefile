@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 COMPARISON = benches/results/compare.json
+TRAINING = benches/results/training.json
 CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
 
 .DEFAULT_GOAL := help
@@ -81,6 +82,12 @@ bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minute
 .PHONY: bench-report
 bench-report: $(VENV)/rivals ## Write the README's figures and their picture again from what was measured
 	$(BIN)/python benches/python/report.py $(COMPARISON) --readme README.md --plot $(COMPARISON:.json=.png)
+
+# As above: the exit code tells whether a vocabulary is not the one it must be.
+.PHONY: bench-training
+bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write the README's figures
+	$(BIN)/python benches/python/compare_training.py $(ARGS) --output $(TRAINING); code=$$?; \
+		$(BIN)/python benches/python/training_report.py $(TRAINING) --readme README.md && exit $$code
 
 .PHONY: clean
 clean: ## Remove what was built

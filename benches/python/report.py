@@ -261,12 +261,14 @@ def different(cells: Sequence[Cell]) -> Iterator[str]:
         yield f"{engine} gives other ids than tiktoken, and has no times there: {corpora} ({encodings}).\n"
 
 
-def with_section(readme: str, text: str) -> str:
-    """The README with its section replaced; `ValueError` if the marks are not there."""
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
+def with_section(readme: str, text: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
+    """The README with the section between two marks replaced; `ValueError` if they are not there."""
+    before, begin, rest = readme.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        message = f"expected {BEGIN.strip()!r} and then {END.strip()!r} on lines of their own in the README"
+        message = (
+            f"expected {marks[0].strip()!r} and then {marks[1].strip()!r} on lines of their own in the README"
+        )
         raise ValueError(message)
     return before + text + after
 

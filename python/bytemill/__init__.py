@@ -28,20 +28,25 @@ from bytemill.errors import (
     VocabularyError,
 )
 from bytemill.model import encoding_for_model, encoding_name_for_model
+from bytemill.piece_counts import PieceCounts
 from bytemill.registry import get_encoding, list_encoding_names
+from bytemill.training import count_pieces, train
 
 __all__ = [
     "DisallowedSpecialTokenError",
     "Encoding",
     "InternalError",
     "PatternError",
+    "PieceCounts",
     "Ragged",
     "UnknownEncodingError",
     "UnknownTokenError",
     "VocabularyError",
     "__version__",
+    "count_pieces",
     "encoding_for_model",
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
+    "train",
 ]

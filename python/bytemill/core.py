@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._core import CoreBPE, __version__
+from bytemill._core import Splitter as CoreSplitter
 from bytemill.ambiguity import warn_of_ambiguity
 from bytemill.bulk import BulkEncoder, refuse_strings
 from bytemill.decoding import Decoder, thread_count
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+
+    from bytemill.splitting import Splitter
 
 __all__ = ["Encoding", "__version__"]
 
@@ -284,6 +287,49 @@ class Encoding(BulkEncoder, Decoder):
         """Gives the bytes of all mergeable tokens, sorted."""
         return self._core_bpe.token_byte_values()
 
+    def merges(self) -> list[tuple[int, int]]:
+        """Gives the two tokens that each mergeable token of more than one byte is made of, in rank order.
+
+        Raises:
+            VocabularyError: A token is not made of exactly two others of lower rank.
+        """
+        return self._core_bpe.merges()
+
+    def vocab(self) -> dict[int, bytes]:
+        """Gives the bytes of every token, special ones as UTF-8, in the order of the ids."""
+        tokens = {token_id: token for token, token_id in self._mergeable_ranks.items()}
+        for text, token_id in self._special_tokens.items():
+            tokens.setdefault(token_id, text.encode())
+        return dict(sorted(tokens.items()))
+
+    def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
+        """Makes an encoding of the first merges only: what training to that size would have given.
+
+        Args:
+            vocab_size: The number of ids: of the mergeable tokens that are kept, and of the special tokens,
+                which follow them in the order of their ids.
+            name: The name of the encoding; if not given, that of this one followed by the size.
+
+        Raises:
+            ValueError: This encoding has fewer ids, or so few do not hold the bytes and the special tokens.
+        """
+        special_ids = sorted(self._special_token_values)
+        kept = vocab_size - len(special_ids)
+        ranks = {token: rank for token, rank in self._mergeable_ranks.items() if rank < kept}
+        if len(ranks) != kept or sum(len(token) == 1 for token in ranks) < 256:  # noqa: PLR2004 - byte tokens
+            message = (
+                f"expected a vocab_size from {256 + len(special_ids)} to {self.n_vocab}, "
+                f"below any gap in the ids of mergeable tokens, got {vocab_size}"
+            )
+            raise ValueError(message)
+        new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
+        return Encoding(
+            f"{self.name}_{vocab_size}" if name is None else name,
+            pat_str=self._pat_str,
+            mergeable_ranks=ranks,
+            special_tokens={text: new_id[token_id] for text, token_id in self._special_tokens.items()},
+        )
+
     @property
     def eot_token(self) -> int:
         """The id of `<|endoftext|>`; `KeyError` if there is none."""
@@ -368,14 +414,26 @@ def build_core(mergeable_ranks: dict[bytes, int], special_tokens: dict[str, int]
     try:
         return CoreBPE(mergeable_ranks, special_tokens, pattern)
     except UnsupportedPatternError as refusal:
-        # Only here: the regular expressions take longer to import than all of this package.
-        from bytemill.splitting import Splitter
+        return CoreBPE(mergeable_ranks, special_tokens, pattern, python_splitter(pattern, refusal))
 
-        try:
-            splitter = Splitter(pattern)
-        except UnsupportedPatternError:
-            raise refusal from None
-    return CoreBPE(mergeable_ranks, special_tokens, pattern, splitter)
+
+def build_splitter(pattern: str) -> CoreSplitter:
+    """Builds the core's splitter, around one in Python if the core does not take the pattern."""
+    try:
+        return CoreSplitter(pattern)
+    except UnsupportedPatternError as refusal:
+        return CoreSplitter(pattern, python_splitter(pattern, refusal))
+
+
+def python_splitter(pattern: str, refusal: UnsupportedPatternError) -> Splitter:
+    """Builds a splitter in Python; if that does not take the pattern either, raises the core's `refusal`."""
+    # Only here: the regular expressions take longer to import than all of this package.
+    from bytemill.splitting import Splitter
+
+    try:
+        return Splitter(pattern)
+    except UnsupportedPatternError:
+        raise refusal from None
 
 
 def raise_disallowed_special_token(token: str) -> NoReturn:

@@ -21,6 +21,7 @@ __all__ = [
     "PATTERNS",
     "QWEN2_PATTERN",
     "R50K_PATTERN",
+    "WHOLE_TEXT_PATTERN",
 ]
 
 # --- The r50k family: a space may begin a piece of letters, of numbers or of other characters. ---
@@ -109,6 +110,9 @@ O200K_PATTERN = (
     r"|\s+(?!\S)"
     r"|\s+"
 )
+
+# No splitting: a text is a single piece.
+WHOLE_TEXT_PATTERN = r"(?s:.+)"
 
 PATTERNS: dict[str, str] = {
     "gpt2": GPT2_PATTERN,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytemill import special
 from bytemill.errors import UnknownTokenError, VocabularyError
+from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.splitting import Splitter, repair_surrogates
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ Word: TypeAlias = tuple[list[int], int]  # the ids of a piece, and how often the
 TieBreak: TypeAlias = Literal["first_seen", "smallest_pair"]
 
 BYTE_TOKENS = [bytes([value]) for value in range(256)]
-WHOLE_TEXT = r"(?s:.+)"  # the pattern that stands for no pattern: one piece
 
 
 def split(text: str, splitter: Splitter) -> list[bytes]:
@@ -112,7 +112,7 @@ def train(
         The number of merges times the size of the distinct pieces.
     """
     if isinstance(data, str):
-        data = split(data, Splitter(WHOLE_TEXT if pattern is None else pattern))
+        data = split(data, Splitter(WHOLE_TEXT_PATTERN if pattern is None else pattern))
     words = [(list(piece), count) for piece, count in Counter(data).items()]
     return [pair for pair, _ in train_steps(words, vocab_size, tie_break)]
 
@@ -193,7 +193,7 @@ class ReferenceEncoding:
         """
         self.mergeable_ranks = dict(mergeable_ranks)
         self.special_tokens = dict(special_tokens or {})
-        self.splitter = Splitter(WHOLE_TEXT if pattern is None else pattern)
+        self.splitter = Splitter(WHOLE_TEXT_PATTERN if pattern is None else pattern)
         self._token_bytes = {rank: token for token, rank in self.mergeable_ranks.items()}
         if len(self._token_bytes) != len(self.mergeable_ranks):
             message = "two tokens of the vocabulary have the same rank"

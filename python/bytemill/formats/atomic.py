@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["write_atomically"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["replacing", "write_atomically"]
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Gives a name beside a file to write to, and then renames that: readers see the old file or the new one.
+
+    Args:
+        path: The file, replaced if it exists.
+
+    Raises:
+        OSError: The file cannot be replaced. Then, or if the caller fails, nothing is left behind.
+    """
+    # `tempfile` would make it readable by its owner only, and the rename would keep that.
+    temporary = Path(f"{os.fspath(path)}.{os.urandom(8).hex()}.tmp")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_atomically(path: str | os.PathLike[str], contents: bytes) -> None:
-    """Writes a file under another name beside it, then renames that: readers see the old file or the new one.
+    """Writes a file as `replacing` does.
 
     Args:
         path: The file, replaced if it exists.
@@ -18,11 +42,5 @@ def write_atomically(path: str | os.PathLike[str], contents: bytes) -> None:
     Raises:
         OSError: The file cannot be written; nothing is left behind.
     """
-    # `tempfile` would make it readable by its owner only, and the rename would keep that.
-    temporary = Path(f"{os.fspath(path)}.{os.urandom(8).hex()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(contents)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary, temporary.open("xb") as file:
+        file.write(contents)

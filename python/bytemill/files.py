@@ -1,0 +1,160 @@
+"""Files of text: compressed ones, JSON lines, Parquet."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from typing_extensions import Buffer
+
+__all__ = ["COMPRESSIONS", "imported", "json_texts", "opened", "parquet_texts"]
+
+COMPRESSIONS = (".gz", ".zst")
+
+# How much of a compressed file is read at a time: it may become some hundred times as much.
+COMPRESSED_BYTES = 1 << 15
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a file for reading, decompressed if its name says so.
+
+    Raises:
+        ValueError: The compressed data are damaged or break off; the message names the file.
+        OSError: The file cannot be read, or is no gzip file.
+        ImportError: `zstandard` is not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        import gzip
+        import zlib
+
+        damaged: tuple[type[Exception], ...] = (EOFError, zlib.error)
+        stream: IO[bytes] = io.BufferedReader(gzip.GzipFile(path, "rb"))
+    elif suffix == ".zst":
+        damaged = (EOFError, imported("zstandard", ".zst files").ZstdError)
+        stream = io.BufferedReader(ZstandardFile(path), 1 << 17)
+    else:
+        damaged = ()
+        stream = path.open("rb")
+    with stream:
+        try:
+            yield stream
+        except damaged as error:
+            message = f"{path}: the compressed data are damaged or break off: {error}"
+            raise ValueError(message) from error
+
+
+class ZstandardFile(io.RawIOBase):
+    """A file that `zstd` wrote, frame after frame.
+
+    The package's own reader takes a file that breaks off for a whole one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens the file."""
+        self._frames = imported("zstandard", ".zst files").ZstdDecompressor()
+        self._file = path.open("rb")
+        self._blocks = self._decompressed()
+        self._block = memoryview(b"")
+
+    def _decompressed(self) -> Iterator[bytes]:
+        frame = None
+        while data := self._file.read(COMPRESSED_BYTES):
+            while data:
+                frame = frame or self._frames.decompressobj()
+                yield frame.decompress(data)
+                data = frame.unused_data
+                if frame.eof:
+                    frame = None
+        if frame is not None:
+            message = "the last frame is not whole"
+            raise EOFError(message)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Reads as many bytes as there are at once."""
+        target = memoryview(buffer).cast("B")
+        while not self._block:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._block = memoryview(block)
+        size = min(len(target), len(self._block))
+        target[:size] = self._block[:size]
+        self._block = self._block[size:]
+        return size
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+        super().close()
+
+
+def json_texts(file: IO[bytes], path: Path, field: str) -> Iterator[str]:
+    """Gives a field of each line; empty lines and `null` are no documents."""
+    import json
+
+    for number, line in enumerate(file, start=1):
+        if line.isspace():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            message = f"{path}, line {number}: expected a JSON object: {error}"
+            raise ValueError(message) from error
+        if not isinstance(record, dict) or field not in record:
+            found = f"the fields {', '.join(record)}" if isinstance(record, dict) else type(record).__name__
+            message = f"{path}, line {number}: expected an object with the field {field!r}, got {found}"
+            raise ValueError(message)
+        text = record[field]
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            message = f"{path}, line {number}: expected a string in {field!r}, got {type(text).__name__}"
+            raise ValueError(message)  # noqa: TRY004 - it is the file that is wrong, not an argument
+        yield text
+
+
+def parquet_texts(path: Path, column: str) -> Iterator[str | bytes]:
+    """Gives a column of strings or bytes; nulls are no documents."""
+    parquet = imported("pyarrow.parquet", "Parquet files")
+    arrow = imported("pyarrow", "Parquet files")
+    try:
+        file = parquet.ParquetFile(path)
+    except arrow.ArrowInvalid as error:
+        message = f"{path}: {error}"
+        raise ValueError(message) from error
+    with file:
+        schema = file.schema_arrow
+        if column not in schema.names:
+            message = f"{path}: expected a column {column!r}, got {', '.join(schema.names)}"
+            raise ValueError(message)
+        for batch in file.iter_batches(batch_size=1024, columns=[column]):
+            for text in batch.column(0).to_pylist():
+                if isinstance(text, (str, bytes)):
+                    yield text
+                elif text is not None:
+                    kind = schema.field(column).type
+                    message = f"{path}: expected strings or bytes in the column {column!r}, got {kind}"
+                    raise ValueError(message)
+
+
+def imported(module: str, what: str) -> Any:  # noqa: ANN401 - optional packages, not all with types
+    """Imports an optional package; `ImportError` says what it is for."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        message = f"{what} need the package {package}: install it with `pip install {package}`"
+        raise ImportError(message) from error

@@ -1,0 +1,236 @@
+"""minbpe's tokenizers on the fast core: the classes, methods, files and merges of the teaching project.
+
+    >>> from bytemill.minbpe import BasicTokenizer
+    >>> tokenizer = BasicTokenizer()
+    >>> tokenizer.train("aaabdaaabac", 256 + 3)
+    >>> tokenizer.encode("aaabdaaabac")
+    [258, 100, 258, 97, 99]
+
+Tokens 0 to 255 are the bytes and token 256 + i is what the i-th merge makes. Of pairs that occur equally
+often, the one that comes first in the text as it is then is merged.
+
+Files of minbpe can be loaded here, and those written here there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
+
+from bytemill.core import Encoding
+from bytemill.formats.atomic import write_atomically
+from bytemill.formats.minbpe_model import Model, Pair, format_model, format_vocab, parse_model
+from bytemill.patterns import MINBPE_GPT4_PATTERN, WHOLE_TEXT_PATTERN
+from bytemill.reference import ranks_of_merges
+from bytemill.registry import get_encoding
+from bytemill.training import count_pieces, learn_merges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["BasicTokenizer", "GPT4Tokenizer", "RegexTokenizer", "Tokenizer"]
+
+Allowed: TypeAlias = Literal["all", "none", "none_raise"] | AbstractSet[str]
+
+BYTES = 256
+
+
+class Tokenizer:
+    """What the tokenizers have in common.
+
+    Attributes:
+        merges: The new id of each pair, in the order of the merges.
+        pattern: The regular expression that splits text; empty for none.
+        special_tokens: The id of each special token.
+    """
+
+    def __init__(self) -> None:
+        """Makes a tokenizer without merges: each byte is a token."""
+        self._set({}, "", {})
+
+    def _set(self, merges: dict[Pair, int], pattern: str, special_tokens: dict[str, int]) -> None:
+        self.merges = merges
+        self.pattern = pattern
+        self.special_tokens = special_tokens
+        for cached in ("vocab", "_encoding"):
+            self.__dict__.pop(cached, None)
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        return Encoding(
+            type(self).__name__,
+            pat_str=self.pattern or WHOLE_TEXT_PATTERN,
+            mergeable_ranks=ranks_of_merges(self.merges),
+            special_tokens=self.special_tokens,
+        )
+
+    @cached_property
+    def vocab(self) -> dict[int, bytes]:
+        """The bytes of each token, special tokens last."""
+        tokens = {token_id: token for token, token_id in self._encoding._mergeable_ranks.items()}  # noqa: SLF001
+        return tokens | {token_id: text.encode() for text, token_id in self.special_tokens.items()}
+
+    def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:  # noqa: FBT001, FBT002 - as there
+        """Learns `vocab_size - 256` merges from a text, in place of those there were.
+
+        Args:
+            text: Any string.
+            vocab_size: The number of tokens, special tokens not among them.
+            verbose: Whether to print each merge.
+
+        Raises:
+            ValueError: The text has too few pairs.
+            AssertionError: `vocab_size` is below 256.
+        """
+        if vocab_size < BYTES:
+            raise AssertionError(vocab_size)
+        counts = count_pieces([text], self.pattern or None, progress=False)
+        learned = learn_merges(counts, vocab_size - BYTES, tie_break="first_seen")
+        if len(learned) < vocab_size - BYTES:
+            message = f"the text has no pairs left after {len(learned)} merges of {vocab_size - BYTES}"
+            raise ValueError(message)
+        self._set({pair: BYTES + i for i, pair in enumerate(learned)}, self.pattern, self.special_tokens)
+        if verbose:
+            for i, ((left, right), new_id) in enumerate(self.merges.items(), start=1):
+                print(f"merge {i}/{len(learned)}: {left}, {right} -> {new_id} ({self.vocab[new_id]!r})")  # noqa: T201
+
+    def encode(self, text: str) -> list[int]:
+        """Turns text into ids."""
+        return self._encoding.encode_ordinary(text)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turns ids into text; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: An id is that of no token.
+        """
+        try:
+            return self._encoding.decode(ids)
+        except (KeyError, OverflowError) as error:
+            message = f"invalid token id: {error.args[0]}"
+            raise ValueError(message) from error
+
+    def save(self, file_prefix: str | os.PathLike[str]) -> None:
+        """Writes `file_prefix`.model and `file_prefix`.vocab, see `bytemill.formats.minbpe_model`.
+
+        Raises:
+            ValueError: The format cannot hold the pattern or a special token.
+            OSError: A file cannot be written.
+        """
+        model = format_model(Model(self.pattern, self.special_tokens, self.merges))
+        write_atomically(f"{os.fspath(file_prefix)}.model", model)
+        write_atomically(f"{os.fspath(file_prefix)}.vocab", format_vocab(self.vocab, self.merges))
+
+    def load(self, model_file: str | os.PathLike[str]) -> None:
+        """Reads a `.model` file.
+
+        Raises:
+            AssertionError: The name does not end in `.model`.
+            VocabularyError: The file is malformed; the message names it, the line and the reason.
+            OSError: The file cannot be read.
+        """
+        name = os.fspath(model_file)
+        if not name.endswith(".model"):
+            raise AssertionError(name)
+        model = parse_model(Path(name).read_bytes(), name)
+        self._set(model.merges, model.pattern, model.special_tokens)
+
+
+class BasicTokenizer(Tokenizer):
+    """Without splitting: merges may join anything, and there are no special tokens."""
+
+
+class RegexTokenizer(Tokenizer):
+    """With splitting by a pattern, and with special tokens."""
+
+    def __init__(self, pattern: str | None = None) -> None:
+        """Takes the pattern; GPT-4's if none is given.
+
+        Raises:
+            PatternError: When it is first used: it does not compile or can match the empty string.
+        """
+        self._set({}, MINBPE_GPT4_PATTERN if pattern is None else pattern, {})
+
+    def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
+        """Takes these special tokens, each with its id, in place of those there were."""
+        self._set(self.merges, self.pattern, dict(special_tokens))
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Turns text into ids; special tokens are text like any other."""
+        return self._encoding.encode_ordinary(text)
+
+    def encode(self, text: str, allowed_special: Allowed = "none_raise") -> list[int]:
+        """Turns text into ids.
+
+        Args:
+            text: Any string.
+            allowed_special: The special tokens that become their ids: "all", "none", a set of them, or
+                "none_raise": none, and one in the text is an error.
+
+        Raises:
+            AssertionError: A special token is in the text, and "none_raise" was asked for.
+            ValueError: `allowed_special` is none of these.
+        """
+        if isinstance(allowed_special, (set, frozenset)):
+            return self._encoding.encode(text, allowed_special=allowed_special, disallowed_special=())
+        if allowed_special == "all":
+            return self._encoding.encode(text, allowed_special="all")
+        if allowed_special == "none_raise":
+            found = [token for token in self.special_tokens if token in text]
+            if found:
+                raise AssertionError(found)
+        elif allowed_special != "none":
+            message = f"allowed_special={allowed_special} not understood"
+            raise ValueError(message)
+        return self.encode_ordinary(text)
+
+
+class GPT4Tokenizer(RegexTokenizer):
+    """GPT-4's vocabulary, cl100k_base, which cannot be trained or saved.
+
+    Attributes:
+        byte_shuffle: The id of each byte's token: not that of the byte itself, as in trained tokenizers.
+    """
+
+    def __init__(self) -> None:
+        """Takes the vocabulary that is part of this library."""
+        encoding = get_encoding("cl100k_base")
+        merges = {pair: BYTES + i for i, pair in enumerate(encoding.merges())}
+        self._set(merges, encoding._pat_str, dict(encoding._special_tokens))  # noqa: SLF001 - tiktoken's names
+        self.byte_shuffle = {byte: encoding.encode_single_token(bytes([byte])) for byte in range(BYTES)}
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        encoding = get_encoding("cl100k_base")
+        if self.special_tokens == encoding._special_tokens:  # noqa: SLF001 - tiktoken's name
+            return encoding
+        return Encoding(
+            type(self).__name__,
+            pat_str=self.pattern,
+            mergeable_ranks=encoding._mergeable_ranks,  # noqa: SLF001 - tiktoken's name
+            special_tokens=self.special_tokens,
+        )
+
+    def train(self, text: str, vocab_size: int, verbose: bool = False) -> NoReturn:  # noqa: FBT001, FBT002
+        """Raises `NotImplementedError`: it is trained already."""
+        raise NotImplementedError
+
+    def save(self, file_prefix: str | os.PathLike[str]) -> NoReturn:
+        """Raises `NotImplementedError`: the format has no place for the order of the bytes."""
+        message = "GPT4Tokenizer cannot be saved."
+        raise NotImplementedError(message)
+
+    def load(self, model_file: str | os.PathLike[str]) -> NoReturn:
+        """Raises `NotImplementedError`."""
+        message = "GPT4Tokenizer cannot be loaded."
+        raise NotImplementedError(message)
+
+    def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
+        """Writes the vocabulary to look at; `AssertionError` if the name does not end in `.vocab`."""
+        name = os.fspath(vocab_file)
+        if not name.endswith(".vocab"):
+            raise AssertionError(name)
+        write_atomically(name, format_vocab(self.vocab, self.merges))

@@ -1,0 +1,260 @@
+"""`PieceCounts`: pieces and how often each occurs, with the pattern they come from: what training needs.
+
+Counts of different texts add up, in one process or in many: they can be pickled, and saved to files that
+other tools read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any
+
+from bytemill import _core
+from bytemill.core import build_splitter
+from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+    from bytemill.formats.piece_table import Chunk, Description
+    from bytemill.sources import Document
+
+__all__ = ["PieceCounts", "check_special_tokens", "resolve_pattern"]
+
+# How many pieces become Python objects at a time.
+ROWS = 1 << 16
+
+
+def resolve_pattern(pattern: object) -> str | None:
+    """Gives the regular expression that a name of `PATTERNS` stands for, others as they are.
+
+    `None`, and the pattern that matches any whole text, both give `None`.
+
+    Raises:
+        ValueError: It is an unknown name: as a regular expression it would match nothing but itself.
+        TypeError: It is neither a string nor `None`.
+    """
+    if pattern is None or pattern == WHOLE_TEXT_PATTERN:
+        return None
+    if not isinstance(pattern, str):
+        message = f"expected a pattern as a string or None, got {type(pattern).__name__}"
+        raise TypeError(message)
+    if pattern in PATTERNS:
+        return PATTERNS[pattern]
+    if all(character.isalnum() or character in "_- " for character in pattern):
+        message = (
+            f"unknown pattern {pattern!r}: expected one of {', '.join(PATTERNS)}, "
+            "a regular expression, or None for no splitting"
+        )
+        raise ValueError(message)
+    return str(pattern)
+
+
+class PieceCounts:
+    """Pieces, as bytes, and how often each occurs.
+
+    Iterating gives (piece, count) in the order in which the pieces first occurred; `len` is the number of
+    different pieces. Counts of the same pattern and special tokens can be added, `+` making new ones.
+
+    Attributes:
+        pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
+        special_tokens: The strings that cut the texts and are in no piece.
+    """
+
+    def __init__(
+        self,
+        pieces: Mapping[bytes, int] | Iterable[tuple[bytes, int]] = (),
+        *,
+        pattern: str | None = "o200k",
+        special_tokens: Iterable[str] = (),
+    ) -> None:
+        """Takes pieces that were counted elsewhere, or none.
+
+        Args:
+            pieces: Pieces and how often each occurs; those that are there twice are added up.
+            pattern: What they were split by: a name of `bytemill.patterns.PATTERNS`, any regular expression,
+                or `None`.
+            special_tokens: What cut the texts before that.
+
+        Raises:
+            ValueError: There is no such pattern, or a special token is empty or there twice.
+            PatternError: The pattern does not compile or can match the empty string.
+            OverflowError: A count is negative, or all pieces together occur 2**64 times or more.
+            TypeError: A piece is not `bytes` or a count no integer.
+        """
+        self.pattern = resolve_pattern(pattern)
+        self.special_tokens = check_special_tokens(special_tokens)
+        self._splitter = None if self.pattern is None else build_splitter(self.pattern)
+        self._core = _core.PieceCounts()
+        items = pieces.items() if isinstance(pieces, Mapping) else pieces
+        for rows in in_chunks(items):
+            self._core.add_pieces([piece for piece, _ in rows], [count for _, count in rows])
+
+    def __repr__(self) -> str:
+        return f"<PieceCounts of {len(self):,} pieces>"
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        return iter(self._core.items())
+
+    def total(self) -> int:
+        """Gives the number of all pieces, each counted as often as it occurs."""
+        return self._core.total()
+
+    def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
+        """Gives the `n` pieces that occur most often, or all; equally frequent ones as they come."""
+        return self._core.most_common(len(self) if n is None else max(n, 0))
+
+    def memory_usage(self) -> int:
+        """Tells how many bytes of memory the table takes."""
+        return self._core.memory()
+
+    # --- Adding ---
+
+    def add(self, texts: Sequence[Document], *, num_threads: int = 1) -> None:
+        """Splits texts and counts their pieces.
+
+        Args:
+            texts: Documents as `str` or `bytes`.
+            num_threads: How many threads may work.
+
+        Raises:
+            TypeError: A text is neither; or this is a single one.
+            PatternError: The engine of a custom pattern gives up on a text.
+            OverflowError: All pieces together occur 2**64 times or more.
+            KeyboardInterrupt: What was counted before this call is kept, of this call some or nothing.
+        """
+        if isinstance(texts, (str, bytes)):
+            message = f"expected several texts, got one {type(texts).__name__}: give it in a list"
+            raise TypeError(message)
+        self._core.add(list(texts), self._splitter, list(self.special_tokens), num_threads)
+
+    def merge(self, other: PieceCounts) -> None:
+        """Adds the counts of `other` to these, as if its texts came after these.
+
+        Raises:
+            ValueError: They come from another pattern or other special tokens.
+            OverflowError: All pieces together occur 2**64 times or more.
+        """
+        for what, ours, theirs in (
+            ("patterns", self.pattern, other.pattern),
+            ("special tokens", sorted(self.special_tokens), sorted(other.special_tokens)),
+        ):
+            if ours != theirs:
+                message = (
+                    f"cannot add counts of different {what}, under which the same text has other pieces: "
+                    f"{ours!r} and {theirs!r}"
+                )
+                raise ValueError(message)
+        self._core.merge(other._core)
+
+    def __add__(self, other: PieceCounts) -> PieceCounts:
+        if not isinstance(other, PieceCounts):
+            return NotImplemented
+        added = self._empty()
+        added.merge(self)
+        added.merge(other)
+        return added
+
+    def __iadd__(self, other: PieceCounts) -> Self:
+        if not isinstance(other, PieceCounts):
+            return NotImplemented
+        self.merge(other)
+        return self
+
+    def _empty(self) -> PieceCounts:
+        return PieceCounts(pattern=self.pattern, special_tokens=self.special_tokens)
+
+    # --- Files and other processes ---
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the counts to a file, see `bytemill.formats.piece_table`.
+
+        Args:
+            path: A name that ends in `.parquet`, or in `.arrow`, `.feather` or `.ipc` for Arrow's IPC format.
+
+        Raises:
+            ValueError: The name ends in something else.
+            OSError: The file cannot be written; nothing is left behind.
+            ImportError: `pyarrow` is not installed.
+        """
+        from bytemill.formats.piece_table import write_table
+
+        write_table(path, self._core.columns(), self._description())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PieceCounts:
+        """Reads what `save` wrote.
+
+        Raises:
+            ValueError: The file is of another format, or does not say which pattern the pieces come from.
+            OSError: The file cannot be read.
+            ImportError: `pyarrow` is not installed.
+        """
+        from bytemill.formats.piece_table import read_table
+
+        with read_table(path) as (description, chunks):
+            return cls._restored(description, chunks)
+
+    def _description(self) -> Description:
+        return {"pattern": self.pattern, "special_tokens": list(self.special_tokens)}
+
+    @classmethod
+    def _restored(cls, description: Description, chunks: Iterable[Chunk]) -> PieceCounts:
+        counts = cls(pattern=description["pattern"], special_tokens=description["special_tokens"])
+        for pieces, occurrences in chunks:
+            counts._core.add_pieces(pieces, occurrences)
+        return counts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (restored, (self._description(), *self._core.columns()))
+
+
+def restored(
+    description: Description, data: bytes, offsets: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
+) -> PieceCounts:
+    """Makes the counts of a pickle again."""
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, len(counts), ROWS):
+            bounds = offsets[start : start + ROWS + 1].tolist()
+            yield [data[begin:end] for begin, end in pairwise(bounds)], counts[start : start + ROWS]
+
+    return PieceCounts._restored(description, chunks())  # noqa: SLF001 - of this class
+
+
+def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
+    """Gives special tokens in the order given.
+
+    Raises:
+        TypeError: It is a single string, or one of them is no string.
+        ValueError: One is empty or there twice.
+    """
+    if isinstance(special_tokens, (str, bytes)):
+        message = f"expected several special tokens, got {special_tokens!r}: give it in a list"
+        raise TypeError(message)
+    tokens: list[str] = []
+    for token in special_tokens:
+        if not isinstance(token, str):
+            message = f"expected special tokens as str, got {type(token).__name__}"
+            raise TypeError(message)
+        tokens.append(token)
+    if "" in tokens or len(set(tokens)) < len(tokens):
+        message = f"expected different special tokens, none of them empty, got {tokens}"
+        raise ValueError(message)
+    return tuple(tokens)
+
+
+def in_chunks(items: Iterable[tuple[bytes, int]]) -> Iterator[list[tuple[bytes, int]]]:
+    """Gives items in lists of at most `ROWS`."""
+    iterator = iter(items)
+    while rows := list(islice(iterator, ROWS)):
+        yield rows
