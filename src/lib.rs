@@ -17,7 +17,7 @@
 //! | [`builtin`] | which tokens do the published vocabularies have? |
 //! | [`naive`] | what does all this mean? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
-//! | `memory` | how large tables lie in memory |
+//! | `memory`, [`tier`] | how large tables lie in memory; which instructions does the machine have? |
 //!
 //! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
 
@@ -32,6 +32,7 @@ pub mod naive;
 pub mod pair_table;
 mod piece_table;
 pub mod split;
+pub mod tier;
 pub mod token;
 pub mod train;
 pub mod vocabulary;

@@ -14,7 +14,7 @@ use bytemill::encode::special::SpecialTokens;
 use bytemill::merge;
 use bytemill::naive;
 use bytemill::split::Splitter;
-use bytemill::split::native::Tier;
+use bytemill::tier::Tier;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use criterion::measurement::WallTime;

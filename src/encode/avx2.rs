@@ -5,8 +5,9 @@ use super::pieces::{LookUps, Pieces};
 use crate::error::EncodeError;
 use crate::piece_table::avx2::get;
 use crate::split::avx2::masks;
-use crate::split::native::{self, Tier};
+use crate::split::native;
 use crate::split::pattern::Family;
+use crate::tier::Tier;
 
 /// As [`Pieces::encode`]; `None`, and nothing done, on a machine without AVX2.
 pub(super) fn encode(

@@ -182,7 +182,7 @@ impl Encoder {
         }
     }
 
-    /// Appends the ids of a text without special tokens, some hundred pieces or KB at a time; `pause` may take them away
+    /// Appends the ids of a text without special tokens, some hundred pieces or some KB at a time; `pause` may take them away
     /// in between, and gets the last ones, too.
     fn encode_stretch(
         &self,

@@ -19,8 +19,9 @@ use crate::error::EncodeError;
 use crate::merge;
 use crate::piece_table::{LONGEST_WHOLE, PieceTable, ROOM, Room, View};
 use crate::split::masks::{WINDOW, Window};
-use crate::split::native::{self, Sink, Tier};
+use crate::split::native::{self, Sink};
 use crate::split::pattern::Family;
+use crate::tier::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
@@ -57,7 +58,7 @@ pub(super) struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Appends the ids of the pieces of `text` from `place` on, some hundred KB at a time, and moves `place` past them.
+    /// Appends the ids of the pieces of `text` from `place` on, some KB at a time, and moves `place` past them.
     pub(super) fn encode(
         &mut self,
         family: Family,

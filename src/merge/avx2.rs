@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::scan;
-use crate::split::native::Tier;
+use crate::tier::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 

@@ -13,7 +13,7 @@
 #![expect(clippy::inline_always, reason = "compiled anew for each tier")]
 
 use crate::adjacency::{Adjacencies, Adjacency};
-use crate::split::native::Tier;
+use crate::tier::Tier;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
 

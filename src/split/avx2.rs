@@ -9,6 +9,7 @@ use std::arch::x86_64::{
 use super::masks::{Masks, WINDOW};
 use super::native::{self, Sink};
 use super::pattern::Family;
+use crate::tier::Tier;
 
 /// As [`native::by_windows`], compiled for AVX2; `None`, and nothing done, on a machine without it.
 pub(super) fn by_windows<S: Sink>(
@@ -26,16 +27,10 @@ pub(super) fn by_windows<S: Sink>(
     ) -> Result<(), S::Error> {
         native::by_windows(family, text, place, sink, |bytes| masks(bytes))
     }
-    available().then(|| {
+    Tier::Avx2.available().then(|| {
         // SAFETY: the machine has what the function is compiled for.
         unsafe { windows(family, text, place, sink) }
     })
-}
-
-/// Whether the machine can run this tier.
-pub(super) fn available() -> bool {
-    use std::arch::is_x86_feature_detected as has;
-    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
 /// As [`super::masks::ascii_masks`].

@@ -26,8 +26,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{EncodeError, PatternError};
+use crate::tier::Tier;
 use general::General;
-use native::Tier;
 use pattern::Family;
 
 /// The most pieces handed out at a time, and bytes, but for the last piece.

@@ -7,7 +7,6 @@
 
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
@@ -15,6 +14,7 @@ use super::masks::{self, Masks, OVERHANG, WINDOW, Window};
 use super::pattern::Family;
 use super::window::{self, Starts};
 use super::{CHUNK, CHUNK_BYTES};
+use crate::tier::Tier;
 
 /// Other machines do not have this tier.
 #[cfg(not(target_arch = "x86_64"))]
@@ -28,57 +28,6 @@ mod avx2 {
         _: &mut S,
     ) -> Option<Result<(), S::Error>> {
         None
-    }
-
-    pub(super) fn available() -> bool {
-        false
-    }
-}
-
-/// How native splitting is done. All tiers give the same pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// Character by character: the arbiter of the others.
-    Scanner,
-    /// By windows, in plain code.
-    Plain,
-    /// By windows, with AVX2.
-    Avx2,
-}
-
-impl Tier {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Scanner, Self::Plain, Self::Avx2];
-
-    /// Its name in the environment variable.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Scanner => "scanner",
-            Self::Plain => "plain",
-            Self::Avx2 => "avx2",
-        }
-    }
-
-    /// Whether this machine can run it.
-    pub fn available(self) -> bool {
-        self != Self::Avx2 || avx2::available()
-    }
-
-    /// The tier that the environment variable `BYTEMILL_TIER` names, if this machine has it; else its fastest.
-    pub fn current() -> Self {
-        static CURRENT: OnceLock<Tier> = OnceLock::new();
-        *CURRENT.get_or_init(|| {
-            let wanted = std::env::var("BYTEMILL_TIER").ok();
-            let named = Self::ALL
-                .into_iter()
-                .find(|tier| wanted.as_deref() == Some(tier.name()));
-            let available = named.filter(|tier| tier.available());
-            available.unwrap_or(if avx2::available() {
-                Self::Avx2
-            } else {
-                Self::Plain
-            })
-        })
     }
 }
 
@@ -146,7 +95,7 @@ pub(super) fn fill(
     };
 }
 
-/// Gives the pieces of `text` from `place` on to `sink`, until it is full or some hundred KB are done, and moves `place`
+/// Gives the pieces of `text` from `place` on to `sink`, until it is full or some KB are done, and moves `place`
 /// past them. Without special instructions, whatever the tier.
 pub(crate) fn plainly<S: Sink>(
     family: Family,

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use bytemill::split::Splitter;
-use bytemill::split::native::Tier;
 use bytemill::split::pattern::Family;
+use bytemill::tier::Tier;
 
 use crate::spellings::{self, SPELLERS};
 use crate::support::{

@@ -16,8 +16,8 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError};
-use bytemill::split::native::Tier;
 use bytemill::split::{ExternalSplitter, Splitter};
+use bytemill::tier::Tier;
 use bytemill::token::{NO_TOKEN, TokenId};
 
 use crate::support::{CL100K, R50K, Random, TestResult, pieces};

@@ -2,8 +2,8 @@
 //! may stand before and after.
 
 use bytemill::split::Splitter;
-use bytemill::split::native::Tier;
 use bytemill::split::pattern::Family;
+use bytemill::tier::Tier;
 
 use crate::spellings::{self, SPELLERS};
 use crate::support::{Random, SYMBOLS, TestResult, on_all_cores, pieces};

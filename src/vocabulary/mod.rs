@@ -12,22 +12,19 @@
 //!   give the same ids: when the lowest rank left in a text is that of token T, the text under any two parts that
 //!   spell T has already been merged as T's own bytes would be, into its two canonical parts.
 
-use std::hash::BuildHasher;
+mod tokens;
+
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use rustc_hash::FxBuildHasher;
-
 use crate::adjacency::Adjacencies;
 use crate::error::VocabularyError;
-use crate::memory;
 use crate::merge;
 use crate::pair_table::PairTable;
 use crate::token::{NO_TOKEN, Pair, TokenId};
+use tokens::Tokens;
 
 /// An immutable table of tokens and merges. See the module for its invariants.
 #[derive(Debug)]
@@ -219,16 +216,8 @@ impl Vocabulary {
 
     /// How many bytes it takes.
     pub(crate) fn memory(&self) -> usize {
-        let Tokens {
-            arena,
-            starts,
-            ids,
-            by_bytes,
-        } = &self.tokens;
-        let by_bytes = by_bytes.get().map_or(0, HashTable::allocation_size);
-        let tokens = arena.capacity() + 4 * (starts.capacity() + ids.capacity()) + by_bytes;
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
-        tokens + self.pairs.memory() + self.adjacencies.memory() + sorted
+        self.tokens.memory() + self.pairs.memory() + self.adjacencies.memory() + sorted
     }
 
     /// Never true: every byte is a token.
@@ -248,10 +237,7 @@ impl Vocabulary {
 
     /// Where in [`all_bytes`](Self::all_bytes) each token is, with its id.
     pub(crate) fn places(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
-        let ends = self.tokens.starts.iter().skip(1);
-        let places = self.tokens.starts.iter().zip(ends);
-        let places = places.map(|(&start, &end)| start as usize..end as usize);
-        places.zip(self.tokens.ids.iter().copied())
+        self.tokens.places()
     }
 
     /// The bytes of token `id`. O(1) for ids without holes before them, else O(log n).
@@ -360,156 +346,4 @@ fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
         }
     }
     (pairs, adjacencies)
-}
-
-/// Token bytes by id and ids by bytes. Tokens are numbered twice: by id, and by index, their place in id order.
-#[derive(Debug)]
-struct Tokens {
-    /// All tokens, one after the other, in id order.
-    arena: Vec<u8>,
-    /// Token `index` is `arena[starts[index]..starts[index + 1]]`.
-    starts: Vec<u32>,
-    /// Increasing.
-    ids: Vec<TokenId>,
-    /// Index by bytes, once somebody asks.
-    by_bytes: OnceLock<HashTable<u32>>,
-}
-
-impl Tokens {
-    fn with_capacity(tokens: usize, bytes: usize) -> Self {
-        let mut starts = memory::vec_with_capacity(tokens + 1);
-        starts.push(0);
-        Self {
-            arena: memory::vec_with_capacity(bytes),
-            starts,
-            ids: memory::vec_with_capacity(tokens),
-            by_bytes: OnceLock::new(),
-        }
-    }
-
-    /// Adds a token; `id` must be larger than all before.
-    fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
-        self.arena.extend_from_slice(token);
-        self.finish(id)
-    }
-
-    /// As [`push`](Self::push), for a token made of two places of the arena.
-    fn push_joined(
-        &mut self,
-        id: TokenId,
-        left: Range<usize>,
-        right: Range<usize>,
-    ) -> Result<(), VocabularyError> {
-        self.arena.extend_from_within(left);
-        self.arena.extend_from_within(right);
-        self.finish(id)
-    }
-
-    /// Makes a token of what was added to the arena.
-    fn finish(&mut self, id: TokenId) -> Result<(), VocabularyError> {
-        let too_large = |_| VocabularyError::TooLarge;
-        u32::try_from(self.ids.len()).map_err(too_large)?;
-        self.starts
-            .push(u32::try_from(self.arena.len()).map_err(too_large)?);
-        self.ids.push(id);
-        Ok(())
-    }
-
-    /// Refuses two tokens of the same bytes.
-    fn check_distinct(&self) -> Result<(), VocabularyError> {
-        let (table, twice) = self.index();
-        // Nobody has asked before.
-        let _ = self.by_bytes.set(table);
-        match twice {
-            None => Ok(()),
-            Some((first, second)) => Err(VocabularyError::DuplicateToken {
-                token: self.at(first).to_vec(),
-                ids: (self.ids[first], self.ids[second]),
-            }),
-        }
-    }
-
-    /// The index by bytes, and the first two tokens of the same bytes.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "there are fewer tokens than that"
-    )]
-    fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
-        let mut table = HashTable::with_capacity(self.ids.len());
-        let mut twice = None;
-        for index in 0..self.ids.len() {
-            let token = self.at(index);
-            let entry = table.entry(
-                FxBuildHasher.hash_one(token),
-                |&other: &u32| self.at(other as usize) == token,
-                |&other| FxBuildHasher.hash_one(self.at(other as usize)),
-            );
-            match entry {
-                Entry::Occupied(same) => {
-                    twice = twice.or(Some((*same.get() as usize, index)));
-                }
-                Entry::Vacant(place) => {
-                    place.insert(index as u32);
-                }
-            }
-        }
-        (table, twice)
-    }
-
-    #[inline]
-    fn last_id(&self) -> Option<TokenId> {
-        self.ids.last().copied()
-    }
-
-    #[inline]
-    fn at(&self, index: usize) -> &[u8] {
-        &self.arena[self.place(index)]
-    }
-
-    #[inline]
-    fn place(&self, index: usize) -> Range<usize> {
-        self.starts[index] as usize..self.starts[index + 1] as usize
-    }
-
-    /// Where in the arena token `id` is.
-    #[inline]
-    fn range(&self, id: TokenId) -> Option<Range<usize>> {
-        let direct = id as usize;
-        // Without holes below, a token's index is its id.
-        let index = if self.ids.get(direct) == Some(&id) {
-            direct
-        } else {
-            self.ids.binary_search(&id).ok()?
-        };
-        Some(self.place(index))
-    }
-
-    #[inline]
-    fn bytes(&self, id: TokenId) -> Option<&[u8]> {
-        self.arena.get(self.range(id)?)
-    }
-
-    #[inline]
-    fn find(&self, token: &[u8]) -> Option<TokenId> {
-        let by_bytes = self.by_bytes.get_or_init(|| self.index().0);
-        let index = *by_bytes.find(FxBuildHasher.hash_one(token), |&index| {
-            self.at(index as usize) == token
-        })?;
-        Some(self.ids[index as usize])
-    }
-
-    fn byte_tokens(&self) -> Result<[TokenId; 256], VocabularyError> {
-        let mut byte_tokens = [NO_TOKEN; 256];
-        for (index, &id) in self.ids.iter().enumerate() {
-            if let &[byte] = self.at(index) {
-                byte_tokens[usize::from(byte)] = id;
-            }
-        }
-        for (byte, id) in (0..=255_u8).zip(byte_tokens) {
-            if id == NO_TOKEN {
-                return Err(VocabularyError::MissingByte(byte));
-            }
-        }
-        Ok(byte_tokens)
-    }
 }

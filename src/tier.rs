@@ -1,0 +1,58 @@
+//! Which of the machine's instructions the hot loops are compiled for, and used.
+
+use std::sync::OnceLock;
+
+/// Which instructions of the machine are used. All tiers give the same ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// Character by character: the arbiter of the others.
+    Scanner,
+    /// By windows, in plain code.
+    Plain,
+    /// By windows, with AVX2.
+    Avx2,
+}
+
+impl Tier {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Scanner, Self::Plain, Self::Avx2];
+
+    /// Its name in the environment variable.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scanner => "scanner",
+            Self::Plain => "plain",
+            Self::Avx2 => "avx2",
+        }
+    }
+
+    /// Whether this machine can run it.
+    pub fn available(self) -> bool {
+        self != Self::Avx2 || has_avx2()
+    }
+
+    /// The tier that the environment variable `BYTEMILL_TIER` names, if this machine has it; else its fastest.
+    pub fn current() -> Self {
+        static CURRENT: OnceLock<Tier> = OnceLock::new();
+        *CURRENT.get_or_init(|| {
+            let wanted = std::env::var("BYTEMILL_TIER").ok();
+            let named = Self::ALL
+                .into_iter()
+                .find(|tier| wanted.as_deref() == Some(tier.name()));
+            let available = named.filter(|tier| tier.available());
+            available.unwrap_or(if has_avx2() { Self::Avx2 } else { Self::Plain })
+        })
+    }
+}
+
+/// Whether the machine has what the AVX2 tier is compiled for.
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}

@@ -1,0 +1,179 @@
+//! Tokens: bytes by id, ids by bytes.
+
+use std::hash::BuildHasher;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxBuildHasher;
+
+use crate::error::VocabularyError;
+use crate::memory;
+use crate::token::{NO_TOKEN, TokenId};
+
+/// All tokens. They are numbered twice: by id, and by index, their place in id order.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    /// All tokens, one after the other, in id order.
+    pub(super) arena: Vec<u8>,
+    /// Token `index` is `arena[starts[index]..starts[index + 1]]`.
+    starts: Vec<u32>,
+    /// Increasing.
+    pub(super) ids: Vec<TokenId>,
+    /// Index by bytes, once somebody asks.
+    by_bytes: OnceLock<HashTable<u32>>,
+}
+
+impl Tokens {
+    pub(super) fn with_capacity(tokens: usize, bytes: usize) -> Self {
+        let mut starts = memory::vec_with_capacity(tokens + 1);
+        starts.push(0);
+        Self {
+            arena: memory::vec_with_capacity(bytes),
+            starts,
+            ids: memory::vec_with_capacity(tokens),
+            by_bytes: OnceLock::new(),
+        }
+    }
+
+    /// Adds a token; `id` must be larger than all before.
+    pub(super) fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
+        self.arena.extend_from_slice(token);
+        self.finish(id)
+    }
+
+    /// As [`push`](Self::push), for a token made of two places of the arena.
+    pub(super) fn push_joined(
+        &mut self,
+        id: TokenId,
+        left: Range<usize>,
+        right: Range<usize>,
+    ) -> Result<(), VocabularyError> {
+        self.arena.extend_from_within(left);
+        self.arena.extend_from_within(right);
+        self.finish(id)
+    }
+
+    /// Makes a token of what was added to the arena.
+    fn finish(&mut self, id: TokenId) -> Result<(), VocabularyError> {
+        let too_large = |_| VocabularyError::TooLarge;
+        u32::try_from(self.ids.len()).map_err(too_large)?;
+        self.starts
+            .push(u32::try_from(self.arena.len()).map_err(too_large)?);
+        self.ids.push(id);
+        Ok(())
+    }
+
+    /// Refuses two tokens of the same bytes.
+    pub(super) fn check_distinct(&self) -> Result<(), VocabularyError> {
+        let (table, twice) = self.index();
+        // Nobody has asked before.
+        let _ = self.by_bytes.set(table);
+        match twice {
+            None => Ok(()),
+            Some((first, second)) => Err(VocabularyError::DuplicateToken {
+                token: self.at(first).to_vec(),
+                ids: (self.ids[first], self.ids[second]),
+            }),
+        }
+    }
+
+    /// The index by bytes, and the first two tokens of the same bytes.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are fewer tokens than that"
+    )]
+    fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
+        let mut table = HashTable::with_capacity(self.ids.len());
+        let mut twice = None;
+        for index in 0..self.ids.len() {
+            let token = self.at(index);
+            let entry = table.entry(
+                FxBuildHasher.hash_one(token),
+                |&other: &u32| self.at(other as usize) == token,
+                |&other| FxBuildHasher.hash_one(self.at(other as usize)),
+            );
+            match entry {
+                Entry::Occupied(same) => {
+                    twice = twice.or(Some((*same.get() as usize, index)));
+                }
+                Entry::Vacant(place) => {
+                    place.insert(index as u32);
+                }
+            }
+        }
+        (table, twice)
+    }
+
+    /// How many bytes they take.
+    pub(super) fn memory(&self) -> usize {
+        let by_bytes = self.by_bytes.get().map_or(0, HashTable::allocation_size);
+        self.arena.capacity() + 4 * (self.starts.capacity() + self.ids.capacity()) + by_bytes
+    }
+
+    /// Where in the arena each token is, and its id, in id order.
+    pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
+        let ends = self.starts.iter().skip(1);
+        let places = self.starts.iter().zip(ends);
+        let places = places.map(|(&start, &end)| start as usize..end as usize);
+        places.zip(self.ids.iter().copied())
+    }
+
+    #[inline]
+    pub(super) fn last_id(&self) -> Option<TokenId> {
+        self.ids.last().copied()
+    }
+
+    #[inline]
+    pub(super) fn at(&self, index: usize) -> &[u8] {
+        &self.arena[self.place(index)]
+    }
+
+    #[inline]
+    pub(super) fn place(&self, index: usize) -> Range<usize> {
+        self.starts[index] as usize..self.starts[index + 1] as usize
+    }
+
+    /// Where in the arena token `id` is.
+    #[inline]
+    pub(super) fn range(&self, id: TokenId) -> Option<Range<usize>> {
+        let direct = id as usize;
+        // Without holes below, a token's index is its id.
+        let index = if self.ids.get(direct) == Some(&id) {
+            direct
+        } else {
+            self.ids.binary_search(&id).ok()?
+        };
+        Some(self.place(index))
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self, id: TokenId) -> Option<&[u8]> {
+        self.arena.get(self.range(id)?)
+    }
+
+    #[inline]
+    pub(super) fn find(&self, token: &[u8]) -> Option<TokenId> {
+        let by_bytes = self.by_bytes.get_or_init(|| self.index().0);
+        let index = *by_bytes.find(FxBuildHasher.hash_one(token), |&index| {
+            self.at(index as usize) == token
+        })?;
+        Some(self.ids[index as usize])
+    }
+
+    pub(super) fn byte_tokens(&self) -> Result<[TokenId; 256], VocabularyError> {
+        let mut byte_tokens = [NO_TOKEN; 256];
+        for (index, &id) in self.ids.iter().enumerate() {
+            if let &[byte] = self.at(index) {
+                byte_tokens[usize::from(byte)] = id;
+            }
+        }
+        for (byte, id) in (0..=255_u8).zip(byte_tokens) {
+            if id == NO_TOKEN {
+                return Err(VocabularyError::MissingByte(byte));
+            }
+        }
+        Ok(byte_tokens)
+    }
+}
