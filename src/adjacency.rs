@@ -19,6 +19,7 @@
 //! overlaps a bound character without lying inside of it: the rank of the pair would have to be above r, as it joins the
 //! character to what is beside it, and below that of the character's own merges, as it is bound.
 
+use crate::memory;
 use crate::token::{NO_TOKEN, TokenId};
 
 /// Bits of a rank in the table; the highest number stands for none.
@@ -103,8 +104,10 @@ pub(crate) struct Adjacencies {
 impl Adjacencies {
     /// Without merges.
     pub(crate) fn new() -> Self {
+        let mut table = memory::vec_with_capacity(1 << 16);
+        table.resize(1 << 16, Adjacency::NEVER);
         Self {
-            table: vec![Adjacency::NEVER; 1 << 16],
+            table,
             characters: vec![NO_TOKEN; 1 << 16],
             parts_first: true,
             fits: true,

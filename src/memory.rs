@@ -7,10 +7,24 @@
 #![allow(unsafe_code)]
 
 /// Smaller arrays are left alone.
-const WORTH_ASKING: usize = 2 << 20;
+const WORTH_ASKING: usize = 1 << 20;
+
+/// A huge page on most machines.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// What allocators keep beside an array, at most.
+const BESIDE: usize = 64;
 
 /// An empty vector with room for `capacity` values, in huge pages if it is large.
 pub(crate) fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
+    let bytes = capacity.saturating_mul(size_of::<T>());
+    let capacity = if bytes >= WORTH_ASKING && size_of::<T>() > 0 {
+        // Systems lay out what fills huge pages, to the byte, at the start of one.
+        let filled = (bytes.saturating_add(BESIDE)).next_multiple_of(HUGE_PAGE) - BESIDE;
+        filled / size_of::<T>()
+    } else {
+        capacity
+    };
     let vector: Vec<T> = Vec::with_capacity(capacity);
     let bytes = vector.capacity().saturating_mul(size_of::<T>());
     if bytes >= WORTH_ASKING {

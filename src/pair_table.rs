@@ -159,6 +159,6 @@ impl PairTable {
 
     /// How many bytes it takes.
     pub(crate) fn memory(&self) -> usize {
-        8 * self.slots.capacity() + 16 * self.large.capacity()
+        8 * self.slots.len() + 16 * self.large.capacity()
     }
 }

@@ -17,6 +17,8 @@ Special tokens in a text are an error unless the caller says what they mean:
 `import bytemill as tiktoken` is all that a program written for tiktoken has to change.
 """
 
+from typing import TYPE_CHECKING
+
 from bytemill.bulk import Ragged
 from bytemill.core import Encoding, __version__
 from bytemill.errors import (
@@ -28,9 +30,10 @@ from bytemill.errors import (
     VocabularyError,
 )
 from bytemill.model import encoding_for_model, encoding_name_for_model
-from bytemill.piece_counts import PieceCounts
 from bytemill.registry import get_encoding, list_encoding_names
-from bytemill.training import count_pieces, train
+
+if TYPE_CHECKING:
+    from bytemill.training import PieceCounts, count_pieces, train
 
 __all__ = [
     "DisallowedSpecialTokenError",
@@ -50,3 +53,17 @@ __all__ = [
     "list_encoding_names",
     "train",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports what only training needs when it is asked for: most programs only encode."""
+    if name in {"PieceCounts", "count_pieces", "train"}:
+        from bytemill import training
+
+        return getattr(training, name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::VocabularyError;
+use crate::memory;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::vocabulary::Vocabulary;
 
@@ -93,13 +94,13 @@ impl Builtin {
 
 fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
     let mut byte_tokens = [NO_TOKEN; 256];
-    let mut merges = Vec::new();
-    for segment in segments {
-        let table = Table::read(segment.table)?;
+    let tables = segments.iter().map(|segment| Table::read(segment.table));
+    let tables: Vec<_> = tables.collect::<Result<_, _>>()?;
+    let mut merges = memory::vec_with_capacity(tables.iter().map(|table| table.count).sum());
+    for (segment, table) in segments.iter().zip(tables) {
         for (id, byte) in (0..).zip(table.bytes) {
             byte_tokens[usize::from(*byte)] = id;
         }
-        merges.reserve(table.count);
         merges.extend((segment.first_made..).zip(table.pairs()));
     }
     Vocabulary::from_published(&byte_tokens, &merges)

@@ -42,9 +42,26 @@ impl Key {
     pub(super) fn of(piece: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONGEST_WHOLE];
         bytes.get_mut(..piece.len())?.copy_from_slice(piece);
-        let least = piece.iter().fold(u8::MAX, |least, &byte| least.min(byte));
-        let kept = least != 0 && !piece.is_empty();
-        kept.then(|| Self::of_first(&bytes, piece.len()))
+        Self::of_any(&bytes, piece.len())
+    }
+
+    /// The key of the first `length` bytes, if they have one.
+    #[inline]
+    pub(super) fn of_any(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<Self> {
+        let key = Self::of_first(bytes, length);
+        let nuls = key.numbers[..key.width.numbers()]
+            .iter()
+            .map(|number| bytes_equal_to_0(*number));
+        let filled = 8 * key.width.numbers() - length.min(LONGEST_WHOLE);
+        let kept = (1..=LONGEST_WHOLE).contains(&length) && nuls.sum::<usize>() == filled;
+        kept.then_some(key)
+    }
+
+    /// Whether a byte of the piece is 0xFF.
+    pub(super) fn has_byte_ff(&self) -> bool {
+        self.numbers
+            .iter()
+            .any(|number| bytes_equal_to_0(!number) != 0)
     }
 
     /// The key of the first `length` bytes, at least one and none of them NUL.
@@ -99,6 +116,15 @@ impl Key {
     }
 }
 
+/// How many bytes of a number are 0.
+#[inline]
+fn bytes_equal_to_0(number: u64) -> usize {
+    const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    // The highest bit of each byte: whether that or any below is set.
+    let not = ((number & LOW) + LOW) | number;
+    (!not & !LOW).count_ones() as usize
+}
+
 /// The lowest `count` bytes.
 #[inline]
 fn low_bytes(count: usize) -> u128 {
@@ -133,4 +159,33 @@ pub(super) fn hash(piece: &[u8]) -> u64 {
         let mixed = (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ (mixed >> 32)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, LONGEST_WHOLE};
+
+    /// Pieces have a key if they are short enough and have no NUL, and different pieces have different keys.
+    #[test]
+    fn keys_are_of_one_piece() {
+        let mut seen = std::collections::HashMap::new();
+        for length in 0..=LONGEST_WHOLE + 2 {
+            for byte in [0, 1, b'a', 0x7F, 0x80, 0xFE, 0xFF] {
+                for at in 0..length {
+                    let mut piece = vec![b'a'; length];
+                    piece[at] = byte;
+                    let key = Key::of(&piece);
+                    let expected = length <= LONGEST_WHOLE && byte != 0;
+                    assert_eq!(key.is_some(), expected, "{piece:?}");
+                    if let Some(key) = key {
+                        assert_eq!(key.has_byte_ff(), byte == 0xFF);
+                        let before = seen.insert((key.numbers, key.width as u8), piece.clone());
+                        assert!(before.is_none_or(|before| before == piece));
+                    }
+                }
+            }
+        }
+        assert!(Key::of(&[]).is_none());
+        assert!(Key::of(&[0; 8]).is_none());
+    }
 }

@@ -128,7 +128,7 @@ impl Lines {
 
     /// How many bytes they take.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Line>() * self.all.capacity()
+        size_of::<Line>() * self.all.len()
     }
 
     /// All lines, and the shift from a mixed key to a line's number.

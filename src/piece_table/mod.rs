@@ -79,9 +79,12 @@ impl PieceTable {
     fn seed(&mut self, vocabulary: &Vocabulary) {
         let bytes = vocabulary.all_bytes();
         let mut seeds = vocabulary.places().filter_map(|(place, id)| {
-            let token = &bytes[place];
+            let key = match bytes.get(place.start..).and_then(<[u8]>::first_chunk) {
+                Some(first) => Key::of_any(first, place.len()),
+                None => Key::of(&bytes[place]),
+            };
             // The key of anything but UTF-8 might be that of another piece.
-            let key = Key::of(token).filter(|_| !token.contains(&0xFF))?;
+            let key = key.filter(|key| !key.has_byte_ff())?;
             Some((key, pack(&[id])?))
         });
         let mut batch: Vec<(Key, Answer)> = Vec::with_capacity(SEEDS);
