@@ -257,7 +257,8 @@ pub(crate) struct View<'a> {
 
 impl View<'_> {
     /// Stores the ids of the first `length` of `bytes` at the start of `room`, if their lines know them, and answers how
-    /// many there are; what is stored after them has no meaning. No byte of them may be NUL. In plain code.
+    /// many there are; what is stored after them has no meaning. There is at least one, none is NUL
+    /// or 0xFF. In plain code.
     #[inline]
     pub(crate) fn get(
         &self,
