@@ -9,6 +9,7 @@
 use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use bytemill::builtin::Builtin;
@@ -227,6 +228,47 @@ fn splitters_from_outside() -> TestResult {
         panic!("the error is lost");
     };
     assert_eq!(error.to_string(), "out of paper");
+    Ok(())
+}
+
+/// Splits otherwise each time.
+struct Fickle(AtomicUsize);
+
+impl ExternalSplitter for Fickle {
+    fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
+        let end = self.0.fetch_add(1, Ordering::Relaxed).min(text.len());
+        Ok((0..end).map(|start| start..start + 1).collect())
+    }
+}
+
+/// Splitters from outside that cut characters, or do not do the same twice, do no harm where a text is split again.
+#[test]
+fn splitters_from_outside_on_unfinished_text() -> TestResult {
+    let with = |splitter| -> Result<Encoder, Box<dyn Error>> {
+        let vocabulary = Builtin::Cl100k.vocabulary()?;
+        Ok(Encoder::new(vocabulary, SpecialTokens::default(), splitter))
+    };
+    let text = "a中bc";
+    for given in [vec![0..1, 2..3], vec![0..2], vec![2..6]] {
+        let encoder = with(Splitter::External(Arc::new(Given(Ok(given.clone())))))?;
+        let (stable, completions) =
+            encoder.encode_with_unstable(text, &Allowed::Nothing, &RunToEnd)?;
+        let spelled: Vec<&[u8]> = given
+            .iter()
+            .map(|piece| &text.as_bytes()[piece.clone()])
+            .collect();
+        let stable = encoder.decode(&stable, &RunToEnd)?;
+        assert_eq!(stable, spelled[..given.len() - 1].concat());
+        assert!(!completions.is_empty());
+        let bytes = [text.as_bytes(), b"\xFF"].concat();
+        let mut ids = Vec::new();
+        encoder.encode_bytes(&bytes, &mut ids, &RunToEnd)?;
+        let spelled = [&spelled.concat(), b"\xFF".as_slice()].concat();
+        assert_eq!(encoder.decode(&ids, &RunToEnd)?, spelled);
+    }
+    let encoder = with(Splitter::External(Arc::new(Fickle(AtomicUsize::new(0)))))?;
+    let (stable, _) = encoder.encode_with_unstable(text, &Allowed::Nothing, &RunToEnd)?;
+    assert!(stable.is_empty());
     Ok(())
 }
 
