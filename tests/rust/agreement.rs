@@ -277,6 +277,81 @@ fn arbitrary_merge_lists() {
     });
 }
 
+/// Characters of three bytes that share theirs, and bytes of them alone.
+const CHARACTERS: [&[u8]; 4] = [
+    &[0xE4, 0xB8, 0x80, 0x81],
+    &[0xE4, 0xE5, 0xB8, 0xB9],
+    &[0xE4, 0xB8, b'a'],
+    &[0xE4, 0xE4, 0xE5, 0x80, 0xB8, 0xBA, b'a'],
+];
+
+/// Mostly whole characters of the bytes in an alphabet of [`CHARACTERS`], sometimes any of these.
+fn characters(random: &mut Random, alphabet: &[u8], length: usize) -> Vec<u8> {
+    let (leads, others): (Vec<u8>, Vec<u8>) = alphabet.iter().partition(|&&byte| byte >= 0xE0);
+    let mut bytes = Vec::new();
+    while bytes.len() < length {
+        if random.below(4) == 0 {
+            bytes.push(*random.pick(alphabet));
+        } else {
+            bytes.push(*random.pick(&leads));
+            bytes.extend([*random.pick(&others), *random.pick(&others)]);
+        }
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// Tokens made of tokens before them, so that pairs and characters that are bound to merge are merged at once: many
+/// of two and three bytes, ranks with holes, sometimes all ways to make a token, sometimes one.
+fn made_in_order(random: &mut Random, alphabet: &[u8]) -> (Ranks, Vec<(TokenId, Pair)>) {
+    let mut ranks = ranks_with_bytes();
+    let mut made = Vec::new();
+    let mut known: HashSet<Vec<u8>> = HashSet::new();
+    let mut id = 256;
+    let longest = random.within(3..9);
+    for _ in 0..random.within(2..40) {
+        let part = |random: &mut Random| match random.below(ranks.len() - 240) {
+            old if old < 16 => usize::from(*random.pick(alphabet)),
+            new => new + 240,
+        };
+        let (left, right) = (part(random), part(random));
+        let token = [ranks[left].0.clone(), ranks[right].0.clone()].concat();
+        if token.len() <= longest && known.insert(token.clone()) {
+            made.push((id, Pair::new(ranks[left].1, ranks[right].1)));
+            ranks.push((token, id));
+            id += TokenId::try_from(random.within(1..3)).unwrap_or(1);
+        }
+    }
+    (ranks, made)
+}
+
+#[test]
+fn characters_of_three_bytes() {
+    for_seeds(1500, |mut random| {
+        let alphabet = *random.pick(&CHARACTERS);
+        let (mut ranks, made) = made_in_order(&mut random, alphabet);
+        let from_merges = Vocabulary::from_merges(&bytes_by_value(), made.into_iter())?;
+        if random.below(4) == 0 {
+            // In another order: parts may rank above what they make.
+            let place = random.within(256..ranks.len() + 1);
+            let mut ids: Vec<TokenId> = ranks[place..].iter().map(|(_, id)| *id).collect();
+            random.shuffle(&mut ids);
+            for ((_, id), other) in ranks[place..].iter_mut().zip(ids) {
+                *id = other;
+            }
+        }
+        let from_ranks = Vocabulary::from_ranks(ranks)?;
+        for _ in 0..20 {
+            let length = random.below(24);
+            let piece = characters(&mut random, alphabet, length);
+            assert_agreement(&from_ranks, &piece);
+            let merged = scanned(&from_merges, &piece);
+            assert_eq!(queued(&from_merges, &piece), merged, "{piece:?}");
+        }
+        Ok(())
+    });
+}
+
 fn spelled(vocabulary: &Vocabulary, ids: &[TokenId]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut bytes = Vec::new();
     for &id in ids {
