@@ -1,6 +1,6 @@
 //! All engines against each other and the definition, on vocabularies and pieces drawn at random.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::error::Error;
 
 use bytemill::builtin::Builtin;
@@ -325,6 +325,33 @@ fn made_in_order(random: &mut Random, alphabet: &[u8]) -> (Ranks, Vec<(TokenId, 
     (ranks, made)
 }
 
+/// Any tokens, also some that nothing merges into, in any order in which the parts of a token rank below it.
+fn parts_first(random: &mut Random, alphabet: &[u8]) -> Ranks {
+    let mut tokens: BTreeSet<(usize, Vec<u8>)> = BTreeSet::new();
+    for _ in 0..random.below(50) {
+        let length = *random.pick(&[2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7]);
+        let mut token = characters(random, alphabet, length + 2);
+        token.drain(..random.below(3));
+        token.truncate(length);
+        tokens.insert((token.len(), token));
+    }
+    let mut turns: HashMap<Vec<u8>, usize> = (0..=255).map(|byte| (vec![byte], 0)).collect();
+    for (length, token) in &tokens {
+        let parts = (1..*length).filter_map(|cut| {
+            let (left, right) = token.split_at(cut);
+            Some(turns.get(left)?.max(turns.get(right)?) + 1)
+        });
+        let turn = parts.max().unwrap_or(0).max(random.below(100));
+        turns.insert(token.clone(), turn);
+    }
+    let mut tokens: Vec<Vec<u8>> = tokens.into_iter().map(|(_, token)| token).collect();
+    random.shuffle(&mut tokens);
+    tokens.sort_by_key(|token| turns[token]);
+    let mut ranks = ranks_with_bytes();
+    ranks.extend(tokens.into_iter().zip(256..));
+    ranks
+}
+
 #[test]
 fn characters_of_three_bytes() {
     for_seeds(1500, |mut random| {
@@ -341,10 +368,12 @@ fn characters_of_three_bytes() {
             }
         }
         let from_ranks = Vocabulary::from_ranks(ranks)?;
+        let of_any = Vocabulary::from_ranks(parts_first(&mut random, alphabet))?;
         for _ in 0..20 {
             let length = random.below(24);
             let piece = characters(&mut random, alphabet, length);
             assert_agreement(&from_ranks, &piece);
+            assert_agreement(&of_any, &piece);
             let merged = scanned(&from_merges, &piece);
             assert_eq!(queued(&from_merges, &piece), merged, "{piece:?}");
         }
