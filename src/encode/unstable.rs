@@ -112,7 +112,7 @@ impl Encoder {
         &self,
         text: &'t str,
         allowed: &Allowed,
-    ) -> Result<Option<&'t str>, EncodeError> {
+    ) -> Result<Option<&'t [u8]>, EncodeError> {
         let mut start = 0;
         while let Some(special) = self.special_tokens.find(text, start, allowed) {
             start = special.start + special.text.len();
@@ -124,7 +124,8 @@ impl Encoder {
         while pieces.next_chunk(&mut chunk)? {
             last = chunk.last().cloned();
         }
-        Ok(last.map(|piece| &stretch[piece]))
+        // A splitter from outside may cut characters.
+        Ok(last.map(|piece| &stretch.as_bytes()[piece]))
     }
 
     /// Takes the ids of the last piece off `ids` and answers their bytes. Where the piece starts with blanks, the ids of
@@ -132,12 +133,12 @@ impl Encoder {
     fn take_unstable(
         &self,
         ids: &mut Vec<TokenId>,
-        last_piece: Option<&str>,
+        last_piece: Option<&[u8]>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, EncodeError> {
         let mut last_ids = Vec::new();
         if let Some(piece) = last_piece {
-            self.encode_piece(piece.as_bytes(), &mut last_ids, checkpoint)?;
+            self.encode_piece(piece, &mut last_ids, checkpoint)?;
         }
         let all_blank = |id: &TokenId| {
             self.vocabulary.bytes(*id).is_some_and(|token| {
@@ -146,7 +147,8 @@ impl Encoder {
                     .all(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
             })
         };
-        let mut start = ids.len() - last_ids.len();
+        // A splitter from outside may have answered otherwise before.
+        let mut start = ids.len().saturating_sub(last_ids.len());
         if ids.get(start).is_some_and(all_blank) {
             start -= ids[..start]
                 .iter()

@@ -196,3 +196,96 @@ unsafe fn load(from: *const __m128i) -> __m128i {
     // SAFETY: the caller's.
     unsafe { _mm_loadu_si128(from) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::answer::ROOM;
+    use super::super::key::LONGEST_WHOLE;
+    use super::super::{PieceTable, USUAL_LIMIT};
+    use super::get;
+    use crate::tier::Tier;
+    use crate::token::TokenId;
+    use crate::vocabulary::Vocabulary;
+
+    /// Numbers that look random.
+    fn random(state: &mut u64) -> usize {
+        *state = state
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(0x1405_7B7E_F767_814F);
+        (*state >> 33) as usize
+    }
+
+    /// Both ways to look up know the same pieces, whatever follows them, and their ids; and the table tells no others.
+    #[test]
+    fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
+        let bytes = (0..=255_u8).map(|byte| (vec![byte], TokenId::from(byte)));
+        let vocabulary = Vocabulary::from_ranks(bytes.collect())?;
+        for seed in 0..24 {
+            let state = &mut (seed << 32);
+            // From tables that are hardly filled to some that give up entries.
+            let limit = [0, 1 << 14, 1 << 18, USUAL_LIMIT][random(state) % 4];
+            let mut table = PieceTable::new(&vocabulary, limit);
+            // Few bytes, so that pieces differ in a single one, or in their lengths alone.
+            let alphabet = [b"ab".as_slice(), b"a\x01", b"abcdefgh\xF4"][random(state) % 3];
+            let mut known: HashMap<Vec<u8>, Vec<TokenId>> = HashMap::new();
+            let pieces: Vec<Vec<u8>> = (0..3000)
+                .map(|number| {
+                    let length = 2 + number % LONGEST_WHOLE;
+                    let byte = |_| alphabet[random(state) % alphabet.len()];
+                    (0..length).map(byte).collect()
+                })
+                .collect();
+            for (number, piece) in pieces.iter().enumerate() {
+                let ids = known.entry(piece.clone()).or_insert_with(|| {
+                    let count = 1 + random(state) % piece.len().min(14);
+                    let high = if random(state).is_multiple_of(9) {
+                        22
+                    } else {
+                        20
+                    };
+                    let id = |_| TokenId::try_from(random(state) % (1 << high));
+                    (0..count).flat_map(id).collect()
+                });
+                let mut found = Vec::new();
+                if !table.get(piece, &mut found) {
+                    table.insert(piece, ids);
+                    table.get(piece, &mut found);
+                }
+                assert!(found.is_empty() || found == *ids, "{piece:?}");
+
+                let view = table.view();
+                let mut window = [0; LONGEST_WHOLE];
+                let before = &pieces[random(state) % (number + 1)];
+                let follows = [0, b'a', 0xF4][random(state) % 3];
+                window.fill(follows);
+                let kept = before.len().min(LONGEST_WHOLE);
+                window[..kept].copy_from_slice(&before[..kept]);
+                for length in 1..=LONGEST_WHOLE + 1 {
+                    let (mut plain, mut here) = ([0; ROOM], [0; ROOM]);
+                    if window[..length.min(LONGEST_WHOLE)].contains(&0) {
+                        break;
+                    }
+                    let count = view.get(&window, length, &mut plain);
+                    if let Some(count) = count {
+                        let piece = &window[..length];
+                        let ids = match known.get(piece) {
+                            Some(ids) => ids,
+                            None => &vec![TokenId::from(piece[0])],
+                        };
+                        assert_eq!(&plain[..count], ids, "{piece:?}");
+                    }
+                    if Tier::Avx2.available() {
+                        // SAFETY: the machine has what the function is compiled for.
+                        let same = unsafe { get(&view, &window, length, &mut here) };
+                        assert_eq!(same, count, "{length} of {window:?}");
+                        let count = count.unwrap_or(0);
+                        assert_eq!(here[..count], plain[..count], "{length} of {window:?}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

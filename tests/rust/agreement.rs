@@ -1,6 +1,6 @@
 //! All engines against each other and the definition, on vocabularies and pieces drawn at random.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::error::Error;
 
 use bytemill::builtin::Builtin;
@@ -272,6 +272,110 @@ fn arbitrary_merge_lists() {
             let ids = scanned(&vocabulary, &piece);
             assert_eq!(queued(&vocabulary, &piece), ids, "{piece:?}");
             assert_eq!(spelled(&vocabulary, &ids)?, piece);
+        }
+        Ok(())
+    });
+}
+
+/// Characters of three bytes that share theirs, and bytes of them alone.
+const CHARACTERS: [&[u8]; 4] = [
+    &[0xE4, 0xB8, 0x80, 0x81],
+    &[0xE4, 0xE5, 0xB8, 0xB9],
+    &[0xE4, 0xB8, b'a'],
+    &[0xE4, 0xE4, 0xE5, 0x80, 0xB8, 0xBA, b'a'],
+];
+
+/// Mostly whole characters of the bytes in an alphabet of [`CHARACTERS`], sometimes any of these.
+fn characters(random: &mut Random, alphabet: &[u8], length: usize) -> Vec<u8> {
+    let (leads, others): (Vec<u8>, Vec<u8>) = alphabet.iter().partition(|&&byte| byte >= 0xE0);
+    let mut bytes = Vec::new();
+    while bytes.len() < length {
+        if random.below(4) == 0 {
+            bytes.push(*random.pick(alphabet));
+        } else {
+            bytes.push(*random.pick(&leads));
+            bytes.extend([*random.pick(&others), *random.pick(&others)]);
+        }
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// Tokens made of tokens before them, so that pairs and characters that are bound to merge are merged at once: many
+/// of two and three bytes, ranks with holes, sometimes all ways to make a token, sometimes one.
+fn made_in_order(random: &mut Random, alphabet: &[u8]) -> (Ranks, Vec<(TokenId, Pair)>) {
+    let mut ranks = ranks_with_bytes();
+    let mut made = Vec::new();
+    let mut known: HashSet<Vec<u8>> = HashSet::new();
+    let mut id = 256;
+    let longest = random.within(3..9);
+    for _ in 0..random.within(2..40) {
+        let part = |random: &mut Random| match random.below(ranks.len() - 240) {
+            old if old < 16 => usize::from(*random.pick(alphabet)),
+            new => new + 240,
+        };
+        let (left, right) = (part(random), part(random));
+        let token = [ranks[left].0.clone(), ranks[right].0.clone()].concat();
+        if token.len() <= longest && known.insert(token.clone()) {
+            made.push((id, Pair::new(ranks[left].1, ranks[right].1)));
+            ranks.push((token, id));
+            id += TokenId::try_from(random.within(1..3)).unwrap_or(1);
+        }
+    }
+    (ranks, made)
+}
+
+/// Any tokens, also some that nothing merges into, in any order in which the parts of a token rank below it.
+fn parts_first(random: &mut Random, alphabet: &[u8]) -> Ranks {
+    let mut tokens: BTreeSet<(usize, Vec<u8>)> = BTreeSet::new();
+    for _ in 0..random.below(50) {
+        let length = *random.pick(&[2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7]);
+        let mut token = characters(random, alphabet, length + 2);
+        token.drain(..random.below(3));
+        token.truncate(length);
+        tokens.insert((token.len(), token));
+    }
+    let mut turns: HashMap<Vec<u8>, usize> = (0..=255).map(|byte| (vec![byte], 0)).collect();
+    for (length, token) in &tokens {
+        let parts = (1..*length).filter_map(|cut| {
+            let (left, right) = token.split_at(cut);
+            Some(turns.get(left)?.max(turns.get(right)?) + 1)
+        });
+        let turn = parts.max().unwrap_or(0).max(random.below(100));
+        turns.insert(token.clone(), turn);
+    }
+    let mut tokens: Vec<Vec<u8>> = tokens.into_iter().map(|(_, token)| token).collect();
+    random.shuffle(&mut tokens);
+    tokens.sort_by_key(|token| turns[token]);
+    let mut ranks = ranks_with_bytes();
+    ranks.extend(tokens.into_iter().zip(256..));
+    ranks
+}
+
+#[test]
+fn characters_of_three_bytes() {
+    for_seeds(1500, |mut random| {
+        let alphabet = *random.pick(&CHARACTERS);
+        let (mut ranks, made) = made_in_order(&mut random, alphabet);
+        let from_merges = Vocabulary::from_merges(&bytes_by_value(), made.into_iter())?;
+        if random.below(4) == 0 {
+            // In another order: parts may rank above what they make.
+            let place = random.within(256..ranks.len() + 1);
+            let mut ids: Vec<TokenId> = ranks[place..].iter().map(|(_, id)| *id).collect();
+            random.shuffle(&mut ids);
+            for ((_, id), other) in ranks[place..].iter_mut().zip(ids) {
+                *id = other;
+            }
+        }
+        let from_ranks = Vocabulary::from_ranks(ranks)?;
+        let of_any = Vocabulary::from_ranks(parts_first(&mut random, alphabet))?;
+        for _ in 0..20 {
+            let length = random.below(24);
+            let piece = characters(&mut random, alphabet, length);
+            assert_agreement(&from_ranks, &piece);
+            assert_agreement(&of_any, &piece);
+            let merged = scanned(&from_merges, &piece);
+            assert_eq!(queued(&from_merges, &piece), merged, "{piece:?}");
         }
         Ok(())
     });

@@ -9,6 +9,7 @@
 use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use bytemill::builtin::Builtin;
@@ -16,11 +17,13 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError};
+use bytemill::naive;
 use bytemill::split::{ExternalSplitter, Splitter};
 use bytemill::tier::Tier;
 use bytemill::token::{NO_TOKEN, TokenId};
+use bytemill::vocabulary::Vocabulary;
 
-use crate::support::{CL100K, R50K, Random, TestResult, pieces};
+use crate::support::{CL100K, PUBLISHED, R50K, Random, TestResult, pieces, ranks_with_bytes};
 
 fn encoder(special: &[(&str, TokenId)], pattern: &str) -> Result<Encoder, Box<dyn Error>> {
     let special = special.iter().map(|(text, id)| ((*text).to_owned(), *id));
@@ -230,6 +233,47 @@ fn splitters_from_outside() -> TestResult {
     Ok(())
 }
 
+/// Splits otherwise each time.
+struct Fickle(AtomicUsize);
+
+impl ExternalSplitter for Fickle {
+    fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
+        let end = self.0.fetch_add(1, Ordering::Relaxed).min(text.len());
+        Ok((0..end).map(|start| start..start + 1).collect())
+    }
+}
+
+/// Splitters from outside that cut characters, or do not do the same twice, do no harm where a text is split again.
+#[test]
+fn splitters_from_outside_on_unfinished_text() -> TestResult {
+    let with = |splitter| -> Result<Encoder, Box<dyn Error>> {
+        let vocabulary = Builtin::Cl100k.vocabulary()?;
+        Ok(Encoder::new(vocabulary, SpecialTokens::default(), splitter))
+    };
+    let text = "a中bc";
+    for given in [vec![0..1, 2..3], vec![0..2], vec![2..6]] {
+        let encoder = with(Splitter::External(Arc::new(Given(Ok(given.clone())))))?;
+        let (stable, completions) =
+            encoder.encode_with_unstable(text, &Allowed::Nothing, &RunToEnd)?;
+        let spelled: Vec<&[u8]> = given
+            .iter()
+            .map(|piece| &text.as_bytes()[piece.clone()])
+            .collect();
+        let stable = encoder.decode(&stable, &RunToEnd)?;
+        assert_eq!(stable, spelled[..given.len() - 1].concat());
+        assert!(!completions.is_empty());
+        let bytes = [text.as_bytes(), b"\xFF"].concat();
+        let mut ids = Vec::new();
+        encoder.encode_bytes(&bytes, &mut ids, &RunToEnd)?;
+        let spelled = [&spelled.concat(), b"\xFF".as_slice()].concat();
+        assert_eq!(encoder.decode(&ids, &RunToEnd)?, spelled);
+    }
+    let encoder = with(Splitter::External(Arc::new(Fickle(AtomicUsize::new(0)))))?;
+    let (stable, _) = encoder.encode_with_unstable(text, &Allowed::Nothing, &RunToEnd)?;
+    assert!(stable.is_empty());
+    Ok(())
+}
+
 /// What is remembered of texts changes no id, however little room there is for it, on any tier, at first and again.
 #[test]
 fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
@@ -307,6 +351,149 @@ fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
                 learned <= limit + (1 << 16),
                 "{learned} bytes with a limit of {limit}"
             );
+        }
+    }
+    Ok(())
+}
+
+/// The encoders of a vocabulary with a published pattern on every tier that the machine has.
+fn on_every_tier(
+    vocabulary: &Arc<Vocabulary>,
+    pattern: &str,
+) -> Result<Vec<Encoder>, Box<dyn Error>> {
+    let Splitter::Native(family, _) = Splitter::new(pattern)? else {
+        return Err("not native".into());
+    };
+    let tiers = Tier::ALL.into_iter().filter(|tier| tier.available());
+    Ok(tiers
+        .map(|tier| {
+            let splitter = Splitter::Native(family, tier);
+            Encoder::new(vocabulary.clone(), SpecialTokens::default(), splitter)
+        })
+        .collect())
+}
+
+/// Asserts that each encoder gives the ids of the definition, at first and from what it remembers.
+fn assert_defined(encoders: &[Encoder], vocabulary: &Vocabulary, text: &str) -> TestResult {
+    for encoder in encoders {
+        let mut expected = Vec::new();
+        for piece in pieces(encoder.splitter(), text)? {
+            expected.extend(naive::encode_piece(vocabulary, text[piece].as_bytes()));
+        }
+        for _ in 0..3 {
+            let ids = encode(encoder, text, &Allowed::Nothing)?;
+            assert_eq!(ids, expected, "{:?}: {text:?}", encoder.splitter());
+            assert_eq!(encoder.count(text, &RunToEnd)?, expected.len());
+        }
+    }
+    Ok(())
+}
+
+/// As many ids as there are bytes, many times what is kept before it is appended.
+#[test]
+fn an_id_for_every_byte() -> TestResult {
+    let vocabulary = Arc::new(Vocabulary::from_ranks(ranks_with_bytes())?);
+    let mut letters = Random::new(3);
+    for pattern in PUBLISHED {
+        let encoders = on_every_tier(&vocabulary, pattern)?;
+        let mut text: String = "a b1 c!\n".repeat(700);
+        for length in 1..=63 {
+            // Windows full of one piece, of as many ids as an answer holds or a few more.
+            let word: String = (0..length)
+                .map(|_| *letters.pick(&['x', 'y', 'é']))
+                .collect();
+            text.push_str(&format!(" {word}").repeat(40));
+        }
+        assert_defined(&encoders, &vocabulary, &text)?;
+        // Every number of ids that may wait when the text ends.
+        for length in (900..1100).chain([2048]) {
+            let text = &text[..length];
+            for encoder in &encoders {
+                for _ in 0..2 {
+                    let ids = encode(encoder, text, &Allowed::Nothing)?;
+                    let bytes: Vec<TokenId> = text.bytes().map(TokenId::from).collect();
+                    assert_eq!(ids, bytes);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Ids that are too large for answers, for tables of adjacencies and pairs, and for the scan, beside small ones; and
+/// tokens of NUL and of bytes that no text has.
+#[test]
+fn ids_of_every_size_and_tokens_of_any_bytes() -> TestResult {
+    let tokens: [&[u8]; 22] = [
+        b"ab",
+        b"\0\0",
+        b"a\0",
+        b"\0a",
+        b"ab\0\0",
+        b"\0\0\0\0\0\0\0\0",
+        b"\xFF\xFF",
+        b"a\xFF",
+        b"ab\xFF\xFF\xFF\xFF\xFF\xFF",
+        b"abcdefgh\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
+        b"abc",
+        b" ab",
+        b"ba",
+        b"aba",
+        b"abab",
+        b"abababab",
+        b"ababababa",
+        b"\xE4\xB8",
+        "中".as_bytes(),
+        "中中".as_bytes(),
+        b"\xB8\xAD\xE4",
+        b"abababababababababababababababababa",
+    ];
+    let mut random = Random::new(5);
+    // On both sides of each.
+    let limits = [1 << 20, 1 << 24, 1 << 25, NO_TOKEN - 140];
+    for round in 0..24 {
+        let mut ids: Vec<TokenId> = (0..).take(256 + tokens.len()).collect();
+        for id in &mut ids {
+            if random.below(3) == 0 {
+                *id += random.pick(&limits[..=round % limits.len()]) - 140;
+            }
+        }
+        if round % 3 == 0 {
+            // Tokens rank above their parts.
+            ids.sort_unstable();
+        } else {
+            random.shuffle(&mut ids);
+        }
+        let bytes = (0..=255).map(|byte| vec![byte]);
+        let all = bytes.chain(tokens.iter().map(|token| token.to_vec()));
+        let ranks: Vec<(Vec<u8>, TokenId)> = all.zip(ids).collect();
+        let vocabulary = Arc::new(Vocabulary::from_ranks(ranks.clone())?);
+        for pattern in PUBLISHED {
+            let encoders = on_every_tier(&vocabulary, pattern)?;
+            for _ in 0..4 {
+                let parts = [
+                    "ab", "a", "b", "abcdefgh", " ", "\0", "\0\0", "中", "一", "\n", "!", "c",
+                ];
+                let text: String = (0..random.below(120))
+                    .map(|_| *random.pick(&parts))
+                    .collect();
+                assert_defined(&encoders, &vocabulary, &text)?;
+            }
+            for (token, id) in &ranks {
+                let mut bytes = Vec::new();
+                encoders[0].encode_bytes(token, &mut bytes, &RunToEnd)?;
+                assert_eq!(encoders[0].decode(&bytes, &RunToEnd)?, *token);
+                let mut piece = Vec::new();
+                encoders[0].encode_piece(token, &mut piece, &RunToEnd)?;
+                assert_eq!(piece, [*id]);
+            }
+            for _ in 0..20 {
+                let length = random.below(40);
+                let bytes = random.bytes(b"ab\0\xFF\xE4\xB8\xAD", length);
+                let mut ids = Vec::new();
+                encoders[0].encode_piece(&bytes, &mut ids, &RunToEnd)?;
+                assert_eq!(ids, naive::encode_piece(&vocabulary, &bytes));
+            }
         }
     }
     Ok(())

@@ -98,6 +98,70 @@ fn random_texts_of_few_symbols() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Texts of every length that end in all that the end of a text has rules for.
+#[test]
+fn texts_that_end_anywhere_in_a_window() {
+    const ENDS: [&str; 40] = [
+        "",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\r\n",
+        " \n",
+        "\n ",
+        "\n \n",
+        "\u{A0}",
+        "\u{3000}",
+        " \u{3000}",
+        "\u{2028}\n",
+        "!",
+        " !",
+        "!\n",
+        "!\n\n",
+        "!\n ",
+        "!\n/",
+        "!/\n /",
+        "'",
+        "'s",
+        "'l",
+        "'ll",
+        "'LL",
+        "'\u{17F}",
+        "'\u{17F}\u{301}",
+        "x's'",
+        "A",
+        "aA",
+        "中A",
+        "\u{301}",
+        " \u{301}",
+        "1",
+        "123",
+        "1234",
+        "²",
+        "\0",
+        " \0",
+        "\u{10FFFF}",
+    ];
+    let tiers = tiers();
+    let families = SPELLERS.map(|speller| spellings::published(speller).family);
+    let wrong = on_all_cores(ENDS.len(), |task| {
+        let before = [
+            "a", "A ", "b\n", "1", "!", "中", "it's ", "\u{301}", "  ", "é", "\0a",
+        ];
+        families.iter().find_map(|&family| {
+            before.iter().find_map(|before| {
+                let most = 200 / before.len();
+                (0..=most).find_map(|times| {
+                    let text = format!("{}{}", before.repeat(times), ENDS[task]);
+                    difference(family, &tiers, &text)
+                })
+            })
+        })
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Whatever the environment says, the splitter in use is one that the machine has.
 #[test]
 fn the_current_tier_is_available() -> TestResult {
