@@ -312,15 +312,15 @@ impl PieceCounts {
     /// All that was counted in one place: a table if nothing is in files, and all tables together keep the limit.
     fn whole(&mut self, checkpoint: &dyn Checkpoint) -> Result<Whole<'_>, TrainError> {
         self.tables.sort_by_key(Table::len);
-        if let Some(spill) = &mut self.spill {
-            if !spill.is_empty() || together(&self.tables) > spill.limit() {
-                let spiller = spill.spiller(1, checkpoint);
-                while let Some(table) = self.tables.last_mut() {
-                    if table.len() > 0 {
-                        spiller.empty(table)?;
-                    }
-                    self.tables.pop();
+        if let Some(spill) = &mut self.spill
+            && (!spill.is_empty() || together(&self.tables) > spill.limit())
+        {
+            let spiller = spill.spiller(1, checkpoint);
+            while let Some(table) = self.tables.last_mut() {
+                if table.len() > 0 {
+                    spiller.empty(table)?;
                 }
+                self.tables.pop();
             }
         }
         if let Some(spill) = &mut self.spill
