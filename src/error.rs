@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use crate::checkpoint::Interrupted;
 use crate::token::TokenId;
@@ -224,6 +225,8 @@ pub enum TrainError {
     MissingByte(u8),
     /// The initial merges are none.
     Initial(VocabularyError),
+    /// Pieces that the memory limit leaves no room for could not be written to a temporary file, or read again.
+    TemporaryFile(io::Error),
 }
 
 impl fmt::Display for TrainError {
@@ -247,6 +250,11 @@ impl fmt::Display for TrainError {
                 shown(&[*byte])
             ),
             Self::Initial(error) => write!(f, "the initial merges are no vocabulary: {error}"),
+            Self::TemporaryFile(error) => write!(
+                f,
+                "{error}: expected room in the directory for temporary files, for pieces that the memory limit leaves \
+                 none for; make room, name another directory, or raise the limit"
+            ),
         }
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn train(criterion: &mut Criterion) -> Outcome {
                 ..Options::default()
             };
             let mut few = counted(start(&text), &splitter)?;
-            let columns = few.columns();
+            let columns = few.columns(&RunToEnd)?;
             let pieces: Vec<(&[u8], u64)> = columns.iter().collect();
             if Some(learned(&mut few, 300, &options)?) != naive::train(&pieces, 300, &options) {
                 return Err(format!("wrong merges of {kind} by {}", tie_break.name()).into());

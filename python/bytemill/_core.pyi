@@ -124,7 +124,9 @@ class Splitter:
 # Pieces and how often they occur. The sum of all counts is at most 2**64 - 1: beyond, `OverflowError`. Locked inside.
 @final
 class PieceCounts:
-    def __new__(cls) -> Self: ...
+    # With a limit, tables take about so many bytes at most: full ones go to temporary files without names in
+    # `directory`, and every method but `total`, `text_bytes` and `memory` may raise `OSError` of these.
+    def __new__(cls, memory_limit: int | None = None, directory: str | None = None) -> Self: ...
     # Splits texts and counts their pieces; without a splitter a text is one piece. Strings in `special` cut texts and
     # are not counted. Of bytes, stretches of UTF-8 are texts of their own, what is between two of them is one piece.
     # After an error some of the texts are counted and others are not.

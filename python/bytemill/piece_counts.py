@@ -30,6 +30,9 @@ __all__ = ["PieceCounts", "check_special_tokens", "resolve_pattern"]
 # How many pieces become Python objects at a time.
 ROWS = 1 << 16
 
+# The smallest memory limit: reading texts and temporary files takes more than this.
+LEAST_MEMORY = 1 << 20
+
 
 def resolve_pattern(pattern: object) -> str | None:
     """Gives the regular expression that a name of `PATTERNS` stands for, others as they are.
@@ -62,6 +65,12 @@ class PieceCounts:
     Iterating gives (piece, count) in the order in which the pieces first occurred; `len` is the number of
     different pieces. Counts of the same pattern and special tokens can be added, `+` making new ones.
 
+    With a memory limit, a table that is full is sorted, written to a temporary file and emptied; what is in
+    files is merged when somebody looks. Counts and order are the same as without. The files are in
+    `tempfile.gettempdir()` but have no name there where the system allows it (Linux), and vanish with the
+    counts or the process. Iterating, `most_common`, `save` and pickling hold all pieces in memory, whatever
+    the limit.
+
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
         special_tokens: The strings that cut the texts and are in no piece.
@@ -73,6 +82,7 @@ class PieceCounts:
         *,
         pattern: str | None = "o200k",
         special_tokens: Iterable[str] = (),
+        memory_limit: int | None = None,
     ) -> None:
         """Takes pieces that were counted elsewhere, or none.
 
@@ -81,9 +91,13 @@ class PieceCounts:
             pattern: What they were split by: a name of `bytemill.patterns.PATTERNS`, any regular expression,
                 or `None`.
             special_tokens: What cut the texts before that.
+            memory_limit: How many bytes the tables of all threads together may take, about; at least 1 MiB.
+                `None`: no limit.
 
         Raises:
-            ValueError: There is no such pattern, or a special token is empty or there twice.
+            ValueError: There is no such pattern, a special token is empty or there twice, or the limit is too
+                small.
+            OSError: A temporary file cannot be written.
             PatternError: The pattern does not compile or can match the empty string.
             OverflowError: A count is negative, or all pieces together occur 2**64 times or more.
             TypeError: A piece is not `bytes` or a count no integer.
@@ -91,7 +105,7 @@ class PieceCounts:
         self.pattern = resolve_pattern(pattern)
         self.special_tokens = check_special_tokens(special_tokens)
         self._splitter = None if self.pattern is None else build_splitter(self.pattern)
-        self._core = _core.PieceCounts()
+        self._core = limited_table(memory_limit)
         items = pieces.items() if isinstance(pieces, Mapping) else pieces
         for rows in in_chunks(items):
             self._core.add_pieces([piece for piece, _ in rows], [count for _, count in rows])
@@ -114,7 +128,7 @@ class PieceCounts:
         return self._core.most_common(len(self) if n is None else max(n, 0))
 
     def memory_usage(self) -> int:
-        """Tells how many bytes of memory the table takes."""
+        """Tells how many bytes of memory the tables take; what is in files not counted."""
         return self._core.memory()
 
     # --- Adding ---
@@ -130,6 +144,7 @@ class PieceCounts:
             TypeError: A text is neither; or this is a single one.
             PatternError: The engine of a custom pattern gives up on a text.
             OverflowError: All pieces together occur 2**64 times or more.
+            OSError: A temporary file cannot be written; as with KeyboardInterrupt, what was counted is kept.
             KeyboardInterrupt: What was counted before this call is kept, of this call some or nothing.
         """
         if isinstance(texts, (str, bytes)):
@@ -140,9 +155,12 @@ class PieceCounts:
     def merge(self, other: PieceCounts) -> None:
         """Adds the counts of `other` to these, as if its texts came after these.
 
+        The memory limit stays what it is; if there is none, that of `other` is taken.
+
         Raises:
             ValueError: They come from another pattern or other special tokens.
             OverflowError: All pieces together occur 2**64 times or more.
+            OSError: A temporary file cannot be written; some of `other` is added then.
         """
         for what, ours, theirs in (
             ("patterns", self.pattern, other.pattern),
@@ -216,6 +234,19 @@ class PieceCounts:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (restored, (self._description(), *self._core.columns()))
+
+
+def limited_table(memory_limit: int | None) -> _core.PieceCounts:
+    """Makes an empty table; arguments and errors as `PieceCounts`."""
+    if memory_limit is None:
+        return _core.PieceCounts()
+    if memory_limit < LEAST_MEMORY:
+        message = f"expected a memory_limit of at least {LEAST_MEMORY} bytes, got {memory_limit}"
+        raise ValueError(message)
+    # Only here: it takes long to import.
+    import tempfile
+
+    return _core.PieceCounts(memory_limit, tempfile.gettempdir())
 
 
 def restored(

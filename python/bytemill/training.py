@@ -57,6 +57,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
     *,
     special_tokens: Iterable[str] = (),
     num_threads: int | None = None,
+    memory_limit: int | None = None,
     field: str = "text",
     lines: bool = False,
     progress: Show = True,
@@ -70,6 +71,11 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
             "cl100k", "o200k" or "llama3", any regular expression, or `None`: each document is one piece.
         special_tokens: Strings that cut documents before that, and are in no piece.
         num_threads: How many threads may work; all processors if not given.
+        memory_limit: How many bytes the tables of pieces may take, about, of all threads together; at least
+            1 MiB (1,048,576). What they have no room for goes to temporary files in
+            `tempfile.gettempdir()`, see `PieceCounts`, and nothing else changes. Not in the limit are the
+            text that is read (some 4 MiB, or a single document that cannot be cut), buffers of files (some
+            4 MiB) and single pieces. `None`: no limit.
         field: The field of JSON lines, or the column of Parquet, that holds the text.
         lines: Whether each line of a text file is a document of its own, its line break included, rather
             than the whole file.
@@ -80,16 +86,17 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         TypeError: `source`, a document or another argument is of a wrong type.
         ValueError: An argument has no meaning, or a file is not what its name says.
         PatternError: The pattern does not compile, can match the empty string, or fails on a document.
-        OSError: A file cannot be read.
+        OSError: A file cannot be read, or a temporary file not written: the disk is full.
         ImportError: A file needs a package that is not installed: `pyarrow` for Parquet, `zstandard`.
 
     Complexity:
         Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory holds the different
         pieces and some 4 MiB of text. A file is read in parts, unless it is a single document of a pattern
         that says nothing about where a text may be cut; special tokens are such places for every pattern.
+        Where `memory_limit` is reached, pieces are sorted, and on disk, twice while files are merged.
     """
     threads = thread_count(num_threads)
-    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens)
+    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
     with Reporter(progress) as reporter:
         add_source(counts, source, field=field, lines=lines, num_threads=threads, reporter=reporter)
         reporter.finish()
@@ -106,6 +113,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
     max_token_length: int | None = None,
     tie_break: TieBreak = "smallest_pair",
     num_threads: int | None = None,
+    memory_limit: int | None = None,
     initial: Encoding | None = None,
     pad_vocab_to: int | None = None,
     field: str = "text",
@@ -133,6 +141,11 @@ def train(  # noqa: PLR0913 - all but the first two have names
             package. "greatest_bytes": the greatest (left bytes, right bytes). "first_seen": the one that
             occurs first in the text as it is then, as for minbpe and tiktoken's educational trainer; slower.
         num_threads: How many threads may work; all processors if not given.
+        memory_limit: As in `count_pieces`: the tables of pieces while text is counted. If they had to go to
+            files, none of them is in memory any more when merging starts. Merging itself is not limited: it
+            takes 4.5 bytes for each byte of the different pieces and for each piece, and 4 bytes for each
+            place of a pair that occurs often enough to be merged soon. Counts that are given as `source`
+            have a limit of their own.
         initial: An encoding to start from: its tokens keep their ids, and its merges come first. Its special
             tokens are not kept unless they are named again.
         pad_vocab_to: A number that the size of the vocabulary shall be a multiple of; special tokens called
@@ -147,8 +160,8 @@ def train(  # noqa: PLR0913 - all but the first two have names
 
     Raises:
         ValueError: An argument has no meaning: `vocab_size` leaves no room for bytes, special tokens and
-            `initial`, an id is taken, there is no such `tie_break`; or the pattern or the special tokens are
-            not those of the counts.
+            `initial`, an id is taken, there is no such `tie_break`, `memory_limit` is too small or given with
+            counts; or the pattern or the special tokens are not those of the counts.
         VocabularyError: `initial` is no vocabulary of bytes and merges of two tokens each.
         KeyboardInterrupt: Ctrl-C. Nothing has changed.
         TypeError, PatternError, OSError, ImportError: As `count_pieces`.
@@ -159,6 +172,9 @@ def train(  # noqa: PLR0913 - all but the first two have names
     threads = thread_count(num_threads)
     if isinstance(source, PieceCounts):
         special_tokens = special_tokens or source.special_tokens
+        if memory_limit is not None:
+            message = "memory_limit is for counting text, got counts: give it to count_pieces"
+            raise ValueError(message)
     special_ids = check_special_ids(special_tokens)
     start = Start.bytes_only() if initial is None else Start.of(initial)
     wanted = vocab_size - len(special_ids) - start.next_id
@@ -170,7 +186,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
         if isinstance(source, PieceCounts):
             counts = check_counts(source, pattern, special_ids)
         else:
-            counts = PieceCounts(pattern=pattern, special_tokens=special_ids)
+            counts = PieceCounts(pattern=pattern, special_tokens=special_ids, memory_limit=memory_limit)
             add_source(counts, source, field=field, lines=lines, num_threads=threads, reporter=reporter)
         learned = learn_merges(
             counts,

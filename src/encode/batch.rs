@@ -118,7 +118,7 @@ where
 }
 
 /// How many threads can run at once. Asked once: the answer comes from files, which takes longer than a small batch.
-fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
 }

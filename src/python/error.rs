@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError};
 use pyo3::prelude::*;
 
 use super::splitter::SplitterError;
@@ -76,6 +76,11 @@ impl From<TrainError> for PyErr {
             TrainError::TooManyOccurrences | TrainError::TooLarge => {
                 PyOverflowError::new_err(error.to_string())
             }
+            // With the number of the error, Python takes the right subclass.
+            TrainError::TemporaryFile(ref inner) => match inner.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, error.to_string())),
+                None => PyOSError::new_err(error.to_string()),
+            },
             TrainError::MissingByte(_) | TrainError::Initial(_) => {
                 classes::VocabularyError::new_err(error.to_string())
             }

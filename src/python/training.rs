@@ -1,5 +1,7 @@
 //! Counting pieces and learning merges from them.
 
+use std::env;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,7 +27,6 @@ const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Pieces and how often they occur.
 #[pyclass(name = "PieceCounts", module = "bytemill._core", frozen)]
-#[derive(Default)]
 pub(super) struct PieceCounts(Mutex<count::PieceCounts>);
 
 impl PieceCounts {
@@ -58,8 +59,13 @@ impl PieceCounts {
 #[pymethods]
 impl PieceCounts {
     #[new]
-    fn new() -> Self {
-        Self::default()
+    #[pyo3(signature = (memory_limit = None, directory = None))]
+    fn new(memory_limit: Option<usize>, directory: Option<PathBuf>) -> Self {
+        let directory = directory.unwrap_or_else(env::temp_dir);
+        let limited = |limit| count::PieceCounts::with_memory_limit(limit, directory);
+        Self(Mutex::new(
+            memory_limit.map_or_else(count::PieceCounts::new, limited),
+        ))
     }
 
     #[pyo3(signature = (texts, splitter, special, num_threads))]
@@ -106,9 +112,9 @@ impl PieceCounts {
                     pieces.len()
                 )));
             }
-            self.with(py, |counts, _| {
+            self.with(py, |counts, checkpoint| {
                 let pieces = pieces.iter().map(|piece| &**piece);
-                counts.add_pieces(pieces.zip(numbers.iter().copied()))
+                counts.add_pieces(pieces.zip(numbers.iter().copied()), checkpoint)
             })
         })
     }
@@ -118,12 +124,12 @@ impl PieceCounts {
             let py = other.py();
             // One after the other, so that no two threads wait for each other; and they may be the same.
             let other = other.get().read(py, |counts| counts.clone())?;
-            self.with(py, |counts, _| counts.merge(&other))
+            self.with(py, |counts, checkpoint| counts.merge(&other, checkpoint))
         })
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        guarded(|| self.read(py, count::PieceCounts::len))
+        guarded(|| self.with(py, count::PieceCounts::len))
     }
 
     fn total(&self, py: Python<'_>) -> PyResult<u64> {
@@ -139,12 +145,12 @@ impl PieceCounts {
     }
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| list(py, &self.read(py, count::PieceCounts::columns)?))
+        guarded(|| list(py, &self.with(py, count::PieceCounts::columns)?))
     }
 
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<ColumnArrays<'py>> {
         guarded(|| {
-            let columns = self.read(py, count::PieceCounts::columns)?;
+            let columns = self.with(py, count::PieceCounts::columns)?;
             let ends = columns.ends.iter().map(|end| end.cast_signed() as i64);
             let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
             Ok((
@@ -156,7 +162,10 @@ impl PieceCounts {
     }
 
     fn most_common<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| list(py, &self.read(py, |counts| counts.most_common(n))?))
+        guarded(|| {
+            let most = self.with(py, |counts, checkpoint| counts.most_common(n, checkpoint))?;
+            list(py, &most)
+        })
     }
 }
 

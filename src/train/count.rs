@@ -4,70 +4,31 @@
 //! many small batches of texts cost no more than a large one.
 
 use std::cmp::Reverse;
-use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+pub use super::columns::Columns;
+use super::columns::Rows;
+use super::counter::Counter;
+pub use super::counter::Item;
+use super::ordered::{self, Order};
+use super::run::Run;
+use super::spill::Spill;
 use super::table::{Counted, Table};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint::Checkpoint;
 use crate::encode::batch;
-use crate::encode::ragged::{Share, plan};
-use crate::encode::special::{Allowed, SpecialTokens};
+use crate::encode::ragged::plan;
+use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
-
-/// A text to be counted, or bytes that are one piece.
-#[derive(Clone, Copy, Debug)]
-pub enum Item<'a> {
-    /// Is split.
-    Text(&'a str),
-    /// Is a piece.
-    Piece(&'a [u8]),
-}
-
-impl AsRef<str> for Item<'_> {
-    /// The text; of a piece, nothing.
-    fn as_ref(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            Self::Piece(_) => "",
-        }
-    }
-}
-
-impl<'a> Item<'a> {
-    /// Adds any bytes to `items`: stretches of UTF-8 are texts of their own, what is between two of them is a piece.
-    pub fn split_bytes(bytes: &'a [u8], items: &mut Vec<Self>) {
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            items.push(Self::Text(text));
-            return;
-        }
-        // Where the bytes that are none start, and where they end.
-        let (mut start, mut end) = (0, 0);
-        for chunk in bytes.utf8_chunks() {
-            if !chunk.valid().is_empty() {
-                items.push(Self::Piece(&bytes[start..end]));
-                items.push(Self::Text(chunk.valid()));
-                start = end + chunk.valid().len();
-                end = start;
-            }
-            end += chunk.invalid().len();
-        }
-        items.push(Self::Piece(&bytes[start..end]));
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Piece(piece) => piece.len(),
-        }
-    }
-}
 
 /// Pieces and how often they occur.
 #[derive(Clone, Debug, Default)]
 pub struct PieceCounts {
     /// One for each thread that ever counted. What they hold together is meant.
     tables: Vec<Table>,
+    /// What their limit is, and what they have no room for; none if there is no limit.
+    spill: Option<Spill>,
     /// All occurrences of pieces; checked, so that no count of a single piece overflows.
     total: u64,
     /// Bytes of text counted.
@@ -82,15 +43,28 @@ impl PieceCounts {
         Self::default()
     }
 
+    /// Nothing counted, and never more than about `limit` bytes of tables. A full table is sorted and written to a
+    /// temporary file in `directory`, which has no name there, or vanishes when the counts do.
+    ///
+    /// Three things are not in the limit: each thread has a table of 32 KiB even if that is more; a single piece is in
+    /// memory whole; and files are read and written through some MiB, whatever the limit.
+    pub fn with_memory_limit(limit: usize, directory: PathBuf) -> Self {
+        Self {
+            spill: Some(Spill::new(limit, directory)),
+            ..Self::default()
+        }
+    }
+
     /// Splits `items` and counts their pieces, on at most `threads` threads. Without a splitter a text is one piece.
     /// Special tokens cut texts and are not counted.
     ///
     /// # Errors
-    /// [`TrainError`]: interrupted, the splitter failed, or there are too many pieces. Some of the texts may be counted
-    /// then, and others not.
+    /// [`TrainError`]: interrupted, the splitter failed, there are too many pieces, or a temporary file cannot be written.
+    /// Some of the texts may be counted then, and others not.
     ///
     /// # Complexity
-    /// O(bytes), as far as the splitter is; memory O(bytes of unique pieces), for each thread.
+    /// O(bytes), as far as the splitter is; memory O(bytes of unique pieces), for each thread. With a limit, pieces are
+    /// sorted too.
     pub fn add(
         &mut self,
         items: &[Item<'_>],
@@ -115,6 +89,15 @@ impl PieceCounts {
                 .cut(text, near)
                 .filter(|&cut| !special.lies_across(text, cut))
         });
+        let workers = threads.min(batch::cores()).min(shares.len());
+        let workers = workers.max(self.tables.len());
+        let spill = self.spill.as_mut();
+        let spiller = spill.map(|spill| spill.spiller(workers, checkpoint));
+        if let Some(spiller) = &spiller {
+            for table in &mut self.tables {
+                spiller.make_room(table, 0, 0)?;
+            }
+        }
         let idle = Mutex::new(std::mem::take(&mut self.tables));
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = batch::map_with(
@@ -128,6 +111,7 @@ impl PieceCounts {
                     table,
                     splitter,
                     special,
+                    spiller: spiller.as_ref(),
                     checkpoint,
                     pieces: 0,
                 };
@@ -145,60 +129,96 @@ impl PieceCounts {
     /// Counts pieces that occur so many times each.
     ///
     /// # Errors
-    /// [`TrainError::TooManyOccurrences`]; nothing is counted then.
+    /// [`TrainError::TooManyOccurrences`]; nothing is counted then. [`TrainError`] of temporary files, and interrupted
+    /// while one is written; some are counted then.
     pub fn add_pieces<'a>(
         &mut self,
         pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
+        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let total = pieces
-            .clone()
-            .filter(|(piece, _)| !piece.is_empty())
-            .try_fold(self.total, |total, (_, count)| total.checked_add(count))
+        let pieces = pieces.filter(|(piece, count)| !piece.is_empty() && *count > 0);
+        self.total
+            .checked_add(checked_sum(pieces.clone().map(|(_, count)| count))?)
             .ok_or(TrainError::TooManyOccurrences)?;
-        let mut place = self.next_place;
-        let mut text_bytes = 0;
-        let table = self.one_table();
-        for (piece, count) in pieces.filter(|(piece, _)| !piece.is_empty()) {
-            let first = place;
-            table.add(piece, Counted { count, first });
-            place += 1;
-            text_bytes += piece.len() as u128 * u128::from(count);
+        if self.tables.is_empty() {
+            self.tables.push(Table::default());
         }
-        self.next_place = place;
-        self.text_bytes += text_bytes;
-        self.total = total;
+        let spill = self.spill.as_mut();
+        let spiller = spill.map(|spill| spill.spiller(self.tables.len(), checkpoint));
+        let table = &mut self.tables[0];
+        for (piece, count) in pieces {
+            if let Some(spiller) = &spiller {
+                spiller.make_room(table, 1, piece.len())?;
+            }
+            let first = self.next_place;
+            table.add(piece, Counted { count, first });
+            self.next_place += 1;
+            self.text_bytes += piece.len() as u128 * u128::from(count);
+            self.total += count;
+        }
         Ok(())
     }
 
-    /// Adds all that `other` has counted, as if it had come after.
+    /// Adds all that `other` has counted, as if it had come after. The memory limit stays what it is; if there is none,
+    /// that of `other` is taken.
     ///
     /// # Errors
-    /// [`TrainError::TooManyOccurrences`]; nothing is added then.
-    pub fn merge(&mut self, other: &Self) -> Result<(), TrainError> {
+    /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, and interrupted
+    /// while one is written; what these counts are then is not defined.
+    pub fn merge(&mut self, other: &Self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
         self.total = self
             .total
             .checked_add(other.total)
             .ok_or(TrainError::TooManyOccurrences)?;
         let later = self.next_place;
-        let table = self.one_table();
-        for part in &other.tables {
-            table.merge(part, later);
-        }
         self.next_place += other.next_place;
         self.text_bytes += other.text_bytes;
+        if self.tables.is_empty() {
+            self.tables.push(Table::default());
+        }
+        if let Some(theirs) = &other.spill {
+            let spill = self.spill.get_or_insert_with(|| theirs.emptied());
+            spill.add(theirs, later, checkpoint)?;
+        }
+        let spill = self.spill.as_mut();
+        let spiller = spill.map(|spill| spill.spiller(self.tables.len(), checkpoint));
+        let table = &mut self.tables[0];
+        for part in &other.tables {
+            let Some(spiller) = &spiller else {
+                table.merge(part, later);
+                continue;
+            };
+            part.for_each(|piece, counted| {
+                spiller.make_room(table, 1, piece.len())?;
+                table.add(piece, counted.later(later));
+                Ok::<(), TrainError>(())
+            })?;
+        }
         Ok(())
     }
 
     /// How many different pieces there are.
-    pub fn len(&mut self) -> usize {
-        self.one_table().len()
+    ///
+    /// # Errors
+    /// With a memory limit: [`TrainError`] of temporary files, and interrupted.
+    pub fn len(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
+        Ok(match self.whole(checkpoint)? {
+            Whole::Table(table) => table.len(),
+            Whole::Run(run, _) => run.pieces,
+        })
     }
 
     /// How many bytes all different pieces hold.
-    pub(super) fn bytes(&mut self) -> usize {
+    pub(super) fn bytes(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
+        if let Whole::Run(run, _) = self.whole(checkpoint)? {
+            return Ok(run.bytes);
+        }
         let mut bytes = 0;
-        self.for_each(|piece, _| bytes += piece.len());
-        bytes
+        self.for_each(checkpoint, |piece, _| {
+            bytes += piece.len();
+            Ok(())
+        })?;
+        Ok(bytes)
     }
 
     /// True if nothing was counted.
@@ -216,158 +236,128 @@ impl PieceCounts {
         self.text_bytes
     }
 
-    /// How many bytes it takes.
+    /// How many bytes of memory it takes.
     pub fn memory(&self) -> usize {
         self.tables.iter().map(Table::memory).sum()
     }
 
-    /// `visit(piece, count)` for every piece, in no particular order.
-    pub(super) fn for_each(&mut self, mut visit: impl FnMut(&[u8], u64)) {
-        let table = self.one_table();
-        table.for_each(|piece, counted| visit(piece, counted.count));
-    }
-
-    /// All pieces in the order of their first occurrence.
-    pub fn columns(&mut self) -> Columns {
-        let table = self.one_table();
-        let mut bytes = Vec::new();
-        let mut rows = Vec::with_capacity(table.len());
-        table.for_each(|piece, counted| {
-            let start = bytes.len();
-            bytes.extend_from_slice(piece);
-            rows.push((counted, start, piece.len()));
-        });
-        rows.sort_unstable_by_key(|(counted, ..)| counted.first);
-        let mut columns = Columns {
-            bytes: Vec::with_capacity(bytes.len()),
-            ends: Vec::with_capacity(rows.len()),
-            counts: Vec::with_capacity(rows.len()),
-        };
-        for (counted, start, length) in rows {
-            columns.push(&bytes[start..start + length], counted.count);
+    /// `visit(piece, count)` for every piece, in no particular order, until it fails.
+    pub(super) fn for_each(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        match self.whole(checkpoint)? {
+            Whole::Table(table) => table.for_each(visit),
+            Whole::Run(run, _) => ordered::merge(vec![run.reader(Order::Bytes)], checkpoint, visit),
         }
-        columns
     }
 
-    /// The most frequent pieces, at most `most`; of equally frequent ones, those that occur first.
-    pub fn most_common(&mut self, most: usize) -> Columns {
-        let all = self.columns();
+    /// As [`for_each`](Self::for_each), in the order of first occurrence.
+    pub(super) fn for_each_in_order(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        let mut visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        match self.whole(checkpoint)? {
+            Whole::Table(table) => {
+                let mut rows = Rows::default();
+                table.for_each(|piece, counted| {
+                    rows.push(piece, counted);
+                    Ok::<(), TrainError>(())
+                })?;
+                rows.sort();
+                rows.iter()
+                    .try_for_each(|(piece, counted)| visit(piece, counted))
+            }
+            Whole::Run(run, spill) => spill.by_place(&run, checkpoint, visit),
+        }
+    }
+
+    /// All pieces in the order of their first occurrence, in memory whatever the limit.
+    ///
+    /// # Errors
+    /// As [`len`](Self::len).
+    pub fn columns(&mut self, checkpoint: &dyn Checkpoint) -> Result<Columns, TrainError> {
+        let mut columns = Columns::with_capacity(self.len(checkpoint)?, self.bytes(checkpoint)?);
+        self.for_each_in_order(checkpoint, |piece, count| {
+            columns.push(piece, count);
+            Ok(())
+        })?;
+        Ok(columns)
+    }
+
+    /// The most frequent pieces, at most `most`; of equally frequent ones, those that occur first. All are in memory
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// As [`len`](Self::len).
+    pub fn most_common(
+        &mut self,
+        most: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Columns, TrainError> {
+        let all = self.columns(checkpoint)?;
         let mut rows: Vec<(&[u8], u64)> = all.iter().collect();
         rows.sort_by_key(|&(_, count)| Reverse(count));
         let mut columns = Columns::default();
         for (piece, count) in rows.into_iter().take(most) {
             columns.push(piece, count);
         }
-        columns
+        Ok(columns)
     }
 
-    /// The one table of all that was counted.
-    fn one_table(&mut self) -> &mut Table {
+    /// All that was counted in one place: a table if nothing is in files, and all tables together keep the limit.
+    fn whole(&mut self, checkpoint: &dyn Checkpoint) -> Result<Whole<'_>, TrainError> {
         self.tables.sort_by_key(Table::len);
+        if let Some(spill) = &mut self.spill
+            && (!spill.is_empty() || together(&self.tables) > spill.limit())
+        {
+            let spiller = spill.spiller(1, checkpoint);
+            while let Some(table) = self.tables.last_mut() {
+                if table.len() > 0 {
+                    spiller.empty(table)?;
+                }
+                self.tables.pop();
+            }
+        }
+        if let Some(spill) = &mut self.spill
+            && let Some(run) = spill.whole(checkpoint)?
+        {
+            return Ok(Whole::Run(run, spill));
+        }
         let mut whole = self.tables.pop().unwrap_or_default();
         for part in self.tables.drain(..) {
             whole.merge(&part, 0);
         }
         self.tables.push(whole);
-        &mut self.tables[0]
+        Ok(Whole::Table(&self.tables[0]))
     }
 }
 
-/// Pieces one after the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    /// The bytes of all pieces, end to end.
-    pub bytes: Vec<u8>,
-    /// Where each of them ends.
-    pub ends: Vec<usize>,
-    /// How often each of them occurs.
-    pub counts: Vec<u64>,
+/// All that was counted in one place.
+enum Whole<'a> {
+    Table(&'a Table),
+    Run(Run, &'a Spill),
 }
 
-impl Columns {
-    fn push(&mut self, piece: &[u8], count: u64) {
-        self.bytes.extend_from_slice(piece);
-        self.ends.push(self.bytes.len());
-        self.counts.push(count);
-    }
-
-    /// The pieces with their counts.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> {
-        let mut start = 0;
-        self.ends
-            .iter()
-            .zip(&self.counts)
-            .map(move |(&end, &count)| {
-                let piece = &self.bytes[start..end];
-                start = end;
-                (piece, count)
-            })
-    }
-}
-
-/// One thread's counting.
-struct Counter<'a> {
-    table: &'a mut Table,
-    splitter: Option<&'a Splitter>,
-    special: &'a SpecialTokens,
-    checkpoint: &'a dyn Checkpoint,
-    /// How many pieces it has counted.
-    pieces: u64,
-}
-
-impl Counter<'_> {
-    fn share(
-        &mut self,
-        items: &[Item<'_>],
-        bases: &[u64],
-        share: &Share,
-    ) -> Result<(), TrainError> {
-        let mut chunk = Vec::new();
-        for (number, (text, stretch)) in share.numbered_stretches(items) {
-            if let Item::Piece(piece) = items[number] {
-                self.piece(piece, bases[number]);
-                continue;
-            }
-            let mut place = stretch.start;
-            let text = &text[..stretch.end];
-            while place < text.len() {
-                let found = self.special.find(text, place, &Allowed::All);
-                let (end, next) = found.map_or((text.len(), text.len()), |found| {
-                    (found.start, found.start + found.text.len())
-                });
-                let base = bases[number] + place as u64;
-                self.ordinary(&text[place..end], base, &mut chunk)?;
-                place = next;
-            }
+/// The most bytes that tables take while all become one, the last one.
+fn together(tables: &[Table]) -> usize {
+    let memory: usize = tables.iter().map(Table::memory).sum();
+    match tables.split_last() {
+        Some((whole, parts)) if !parts.is_empty() => {
+            let pieces = parts.iter().map(Table::len).sum();
+            let bytes = parts.iter().map(Table::long_bytes).sum();
+            memory - whole.memory() + whole.memory_with(pieces, bytes)
         }
-        Ok(())
+        _ => memory,
     }
+}
 
-    /// Counts a piece, unless it is empty.
-    fn piece(&mut self, piece: &[u8], first: u64) {
-        if !piece.is_empty() {
-            self.table.add(piece, Counted { count: 1, first });
-            self.pieces += 1;
-        }
-    }
-
-    /// Counts the pieces of a text without special tokens.
-    fn ordinary(
-        &mut self,
-        text: &str,
-        base: u64,
-        chunk: &mut Vec<Range<usize>>,
-    ) -> Result<(), TrainError> {
-        let Some(splitter) = self.splitter else {
-            self.piece(text.as_bytes(), base);
-            return Ok(());
-        };
-        let mut pieces = splitter.pieces(text);
-        while pieces.next_chunk(chunk)? {
-            checkpoint::pass(self.checkpoint)?;
-            self.table.add_pieces(text.as_bytes(), chunk, base);
-            self.pieces += chunk.len() as u64;
-        }
-        Ok(())
-    }
+fn checked_sum(mut counts: impl Iterator<Item = u64>) -> Result<u64, TrainError> {
+    counts
+        .try_fold(0, u64::checked_add)
+        .ok_or(TrainError::TooManyOccurrences)
 }

@@ -45,6 +45,13 @@ pub(super) fn piece(key: u128) -> ([u8; LONGEST_WHOLE], usize) {
     )
 }
 
+/// A short piece as it is ordered among others: by its bytes, then by its length.
+pub(super) fn ordered(key: u128) -> (u128, usize) {
+    let (bytes, length) = piece(key);
+    let fill = FILL.get(length).copied().unwrap_or_default();
+    (u128::from_be_bytes(bytes) & !fill.swap_bytes(), length)
+}
+
 /// Spreads a key over all bits.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the two halves")]

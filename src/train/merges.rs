@@ -113,10 +113,16 @@ impl Trainer {
         if taken.is_empty() {
             ties.forget_bytes();
         }
-        let mut corpus = Corpus::with_capacity(counts.len(), counts.bytes());
-        let mut result = Ok(());
+        let (pieces, bytes) = (counts.len(checkpoint)?, counts.bytes(checkpoint)?);
+        let mut corpus = Corpus::with_capacity(pieces, bytes);
         let mut ids = Vec::new();
-        let mut add = |piece: &[u8], count: u64| -> Result<(), TrainError> {
+        let mut unchecked = 0;
+        let visit = |piece: &[u8], count: u64| {
+            unchecked += piece.len();
+            if unchecked > STRETCH {
+                unchecked = 0;
+                checkpoint::pass(checkpoint)?;
+            }
             if options.initial.merges.is_empty() {
                 let tokens = piece
                     .iter()
@@ -128,25 +134,11 @@ impl Trainer {
             let tokens = ids.iter().map(|&token| (token, lengths[token as usize]));
             corpus.push(piece.len(), tokens, count, checkpoint)
         };
-        let mut unchecked = 0;
-        let mut visit = |piece: &[u8], count: u64| {
-            if result.is_ok() {
-                result = add(piece, count);
-                unchecked += piece.len();
-                if unchecked > STRETCH && result.is_ok() {
-                    unchecked = 0;
-                    result = checkpoint::pass(checkpoint).map_err(TrainError::from);
-                }
-            }
-        };
         if ties.moves() {
-            for (piece, count) in counts.columns().iter() {
-                visit(piece, count);
-            }
+            counts.for_each_in_order(checkpoint, visit)?;
         } else {
-            counts.for_each(visit);
+            counts.for_each(checkpoint, visit)?;
         }
-        result?;
         corpus.finish()?;
         let longest = options.max_token_length.unwrap_or(usize::MAX);
         Ok(Self {

@@ -1,7 +1,7 @@
 //! Training: which merges does a corpus teach?
 //!
 //! ```text
-//! texts ── split ──► pieces, each with how often it occurs      (count, table)
+//! texts ── split ──► pieces, each with how often it occurs      (count, table; spill: what memory has no room for)
 //! pieces ─────────► one array of tokens                          (corpus)
 //! pairs ──────────► how often and where                          (pair_index, queue)
 //! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges)
@@ -20,15 +20,21 @@
 //! Results depend on nothing but the pieces and how often they occur: not on threads, order, or how texts were handed
 //! in. [`TieBreak::FirstSeen`] depends on the order of first occurrence, too.
 
+mod columns;
 mod corpus;
 pub mod count;
+mod counter;
 mod key;
 pub mod merges;
 pub mod naive;
 mod neighbours;
+mod ordered;
 mod pair_index;
 mod queue;
 mod replace;
+mod run;
+mod sorted;
+mod spill;
 mod table;
 mod tally;
 

@@ -14,19 +14,42 @@ use crate::memory;
 /// A short piece. No piece occurs 0 times: that is an empty slot.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
-struct Slot {
-    key: u128,
-    count: u64,
+pub(super) struct Slot {
+    pub(super) key: u128,
+    pub(super) count: u64,
     first: u64,
+}
+
+impl Slot {
+    pub(super) fn counted(&self) -> Counted {
+        Counted {
+            count: self.count,
+            first: self.first,
+        }
+    }
 }
 
 /// A long piece, or a short one that has a byte 0xFF, which fills keys up.
 #[derive(Clone, Copy, Debug)]
-struct Record {
+pub(super) struct Record {
     start: usize,
     length: usize,
     count: u64,
     first: u64,
+}
+
+impl Record {
+    /// Where its bytes are in the arena.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start..self.start + self.length
+    }
+
+    pub(super) fn counted(&self) -> Counted {
+        Counted {
+            count: self.count,
+            first: self.first,
+        }
+    }
 }
 
 /// A piece as it was counted.
@@ -36,6 +59,16 @@ pub(super) struct Counted {
     pub(super) count: u64,
     /// Its first place among all pieces.
     pub(super) first: u64,
+}
+
+impl Counted {
+    /// The same, so much later.
+    pub(super) fn later(self, later: u64) -> Self {
+        Self {
+            first: self.first + later,
+            ..self
+        }
+    }
 }
 
 /// Counted pieces. The caller sees to it that all counts together are below 2^64.
@@ -56,13 +89,7 @@ const BATCH: usize = 64;
 
 impl Default for Table {
     fn default() -> Self {
-        Self {
-            slots: empty_slots(FEWEST_LOG2),
-            shift: 64 - FEWEST_LOG2,
-            filled: 0,
-            long: HashTable::new(),
-            arena: Vec::new(),
-        }
+        Self::with_slots(FEWEST_LOG2)
     }
 }
 
@@ -73,6 +100,17 @@ fn empty_slots(log2: u32) -> Vec<Slot> {
 }
 
 impl Table {
+    /// An empty table of 2^`log2` slots.
+    fn with_slots(log2: u32) -> Self {
+        Self {
+            slots: empty_slots(log2),
+            shift: 64 - log2,
+            filled: 0,
+            long: HashTable::new(),
+            arena: Vec::new(),
+        }
+    }
+
     /// How many pieces there are.
     pub(super) fn len(&self) -> usize {
         self.filled + self.long.len()
@@ -83,6 +121,62 @@ impl Table {
         size_of::<Slot>() * self.slots.capacity()
             + (size_of::<Record>() + 1) * self.long.capacity()
             + self.arena.capacity()
+    }
+
+    /// How many bytes its long pieces have.
+    pub(super) fn long_bytes(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// The most bytes it takes while so many more pieces are added that have so many bytes in all.
+    pub(super) fn memory_with(&self, pieces: usize, bytes: usize) -> usize {
+        // While a part grows, it is there as it was and as it will be.
+        let grown = |has: usize, needs: usize| {
+            if needs <= has {
+                has
+            } else {
+                has + needs.max(2 * has)
+            }
+        };
+        let slots = self.slots_for(pieces);
+        let long = self.long.len() + pieces.min(bytes / LONGEST_WHOLE + 1);
+        size_of::<Slot>() * grown(self.slots.len(), slots)
+            + (size_of::<Record>() + 1) * grown(self.long.capacity(), long)
+            + grown(self.arena.capacity(), self.arena.len() + bytes)
+    }
+
+    /// An empty table in place of one that has no room for so many more pieces within so many bytes.
+    pub(super) fn emptied(slots: usize, limit: usize) -> Self {
+        // A part is left for long pieces.
+        let most = limit / 4 * 3 / size_of::<Slot>();
+        let log2 = slots.min(most).checked_ilog2().unwrap_or_default();
+        Self::with_slots(log2.max(FEWEST_LOG2))
+    }
+
+    /// How many slots there are if so many more short pieces are added.
+    pub(super) fn slots_for(&self, more: usize) -> usize {
+        let least = (3 * (self.filled + more)).div_ceil(2);
+        self.slots.len().max(least.next_power_of_two())
+    }
+
+    /// Slots, many of which are empty, the longer pieces, and their bytes.
+    pub(super) fn into_parts(self) -> (Vec<Slot>, HashTable<Record>, Vec<u8>) {
+        (self.slots, self.long, self.arena)
+    }
+
+    /// The table of these, no piece being there twice.
+    pub(super) fn from_parts(slots: &[Slot], records: &[Record], arena: Vec<u8>) -> Self {
+        let mut table = Self::default();
+        for slot in slots.iter().filter(|slot| slot.count > 0) {
+            table.make_room(1);
+            table.add_short(slot.key, table.slot(slot.key), slot.counted());
+        }
+        for record in records {
+            let hash = |record: &Record| key::hash(&arena[record.range()]);
+            table.long.insert_unique(hash(record), *record, hash);
+        }
+        table.arena = arena;
+        table
     }
 
     /// Counts `pieces` of a text, each once. The text starts at place `base`. It is UTF-8: no byte is 0xFF.
@@ -130,42 +224,28 @@ impl Table {
         // Slots of both tables are in the same order, so that memory is walked through and not jumped about.
         for slot in other.slots.iter().filter(|slot| slot.count > 0) {
             self.make_room(1);
-            let counted = Counted {
-                count: slot.count,
-                first: slot.first + later,
-            };
+            let counted = slot.counted().later(later);
             self.add_short(slot.key, self.slot(slot.key), counted);
         }
         for record in &other.long {
-            let counted = Counted {
-                count: record.count,
-                first: record.first + later,
-            };
-            self.add_long(other.bytes(record), counted);
+            let counted = record.counted().later(later);
+            self.add_long(&other.arena[record.range()], counted);
         }
     }
 
-    /// `visit(piece, counted)` for every piece, in no particular order.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(&[u8], Counted)) {
+    /// `visit(piece, counted)` for every piece, in no particular order, until it fails.
+    pub(super) fn for_each<E>(
+        &self,
+        mut visit: impl FnMut(&[u8], Counted) -> Result<(), E>,
+    ) -> Result<(), E> {
         for slot in self.slots.iter().filter(|slot| slot.count > 0) {
             let (bytes, length) = key::piece(slot.key);
-            let counted = Counted {
-                count: slot.count,
-                first: slot.first,
-            };
-            visit(&bytes[..length], counted);
+            visit(&bytes[..length], slot.counted())?;
         }
         for record in &self.long {
-            let counted = Counted {
-                count: record.count,
-                first: record.first,
-            };
-            visit(self.bytes(record), counted);
+            visit(&self.arena[record.range()], record.counted())?;
         }
-    }
-
-    fn bytes(&self, record: &Record) -> &[u8] {
-        &self.arena[record.start..record.start + record.length]
+        Ok(())
     }
 
     #[inline]
@@ -205,7 +285,7 @@ impl Table {
     fn add_long(&mut self, piece: &[u8], counted: Counted) {
         let hash = key::hash(piece);
         let arena = &mut self.arena;
-        let bytes = |record: &Record| &arena[record.start..record.start + record.length];
+        let bytes = |record: &Record| &arena[record.range()];
         if let Some(record) = self.long.find_mut(hash, |record| bytes(record) == piece) {
             record.count += counted.count;
             record.first = record.first.min(counted.first);
@@ -218,7 +298,7 @@ impl Table {
             first: counted.first,
         };
         arena.extend_from_slice(piece);
-        let bytes = |record: &Record| &arena[record.start..record.start + record.length];
+        let bytes = |record: &Record| &arena[record.range()];
         self.long
             .insert_unique(hash, record, |record| key::hash(bytes(record)));
     }

@@ -1,15 +1,15 @@
-//! Counting pieces: whatever the threads and batches, the same as counting them one by one.
+//! Counting pieces: whatever the threads, batches and memory, the same as counting them one by one.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::env;
 
-use bytemill::checkpoint::{Checkpoint, RunToEnd};
+use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{EncodeError, TrainError};
 use bytemill::split::Splitter;
 use bytemill::train::count::{Item, PieceCounts};
 
-use crate::support::{PUBLISHED, Random, TestResult, on_all_cores, pieces};
+use crate::support::{PUBLISHED, Patience, Random, TestResult, on_all_cores, pieces};
 
 type Counted = Vec<(Vec<u8>, u64)>;
 
@@ -67,10 +67,24 @@ fn one_by_one(
     Ok(counted)
 }
 
-fn rows(counts: &mut PieceCounts) -> Counted {
-    let columns = counts.columns();
+fn rows(counts: &mut PieceCounts) -> Result<Counted, TrainError> {
+    let columns = counts.columns(&RunToEnd)?;
     let rows = columns.iter().map(|(piece, count)| (piece.to_vec(), count));
-    rows.collect()
+    Ok(rows.collect())
+}
+
+/// Without a limit, or with one that all, some or no documents of so many parts keep.
+fn empty(random: &mut Random, parts: usize) -> PieceCounts {
+    // Every piece makes a file if there is no room for two.
+    let limits = if parts > 1000 {
+        [300_000, 1 << 20, 1 << 30]
+    } else {
+        [0, 40_000, 100_000]
+    };
+    match limits.get(random.below(2 * limits.len())) {
+        Some(&limit) => PieceCounts::with_memory_limit(limit, env::temp_dir()),
+        None => PieceCounts::new(),
+    }
 }
 
 /// Documents of all that is hard to split, special tokens, and bytes that are no text.
@@ -110,8 +124,8 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
     let expected = one_by_one(&documents, splitter.as_ref(), &special)?;
     let mut whole = PieceCounts::new();
     for threads in [1, 2, 7] {
-        let mut counts = PieceCounts::new();
-        let mut halves = [PieceCounts::new(), PieceCounts::new()];
+        let mut counts = empty(&mut random, parts);
+        let mut halves = [empty(&mut random, parts), empty(&mut random, parts)];
         let half = random.below(documents.len() + 1);
         for batch in documents.chunks(random.within(1..13)) {
             let mut items = Vec::new();
@@ -127,22 +141,22 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
             part.add(&items, splitter.as_ref(), &special, threads, &RunToEnd)?;
         }
         let [mut first, second] = halves;
-        first.merge(&second)?;
+        first.merge(&second, &RunToEnd)?;
         let total: u64 = expected.iter().map(|(_, count)| count).sum();
-        let found = rows(&mut counts);
-        if found != expected || rows(&mut first) != expected || counts.total() != total {
+        let found = rows(&mut counts)?;
+        if found != expected || rows(&mut first)? != expected || counts.total() != total {
             return Ok(Some(format!(
                 "{documents:?} by {splitter:?} on {threads} threads: {found:?}, expected {expected:?}"
             )));
         }
         whole = counts;
     }
-    let mut again = PieceCounts::new();
+    let mut again = empty(&mut random, parts);
     let borrowed = expected
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
-    again.add_pieces(borrowed)?;
-    let same = rows(&mut again) == rows(&mut whole) && again.len() == expected.len();
+    again.add_pieces(borrowed, &RunToEnd)?;
+    let same = rows(&mut again)? == rows(&mut whole)? && again.len(&RunToEnd)? == expected.len();
     Ok((!same).then(|| format!("{expected:?} counted as pieces")))
 }
 
@@ -179,7 +193,7 @@ fn bytes_that_are_no_text_are_pieces() -> TestResult {
         (b"\xE4\xB8", 1),
     ];
     let expected = expected.map(|(piece, count)| (piece.to_vec(), count));
-    assert_eq!(rows(&mut counts), expected);
+    assert_eq!(rows(&mut counts)?, expected);
     assert_eq!((counts.total(), counts.text_bytes()), (5, 10));
     Ok(())
 }
@@ -188,28 +202,15 @@ fn bytes_that_are_no_text_are_pieces() -> TestResult {
 fn the_most_common_come_first() -> TestResult {
     let mut counts = PieceCounts::new();
     let pieces: [(&[u8], u64); 4] = [(b"x", 2), (b"once", 1), (b"y", 2), (b"z", 9)];
-    counts.add_pieces(pieces.into_iter())?;
-    let most = |counts: &mut PieceCounts, number: usize| -> Vec<Vec<u8>> {
-        let columns = counts.most_common(number);
-        columns.iter().map(|(piece, _)| piece.to_vec()).collect()
+    counts.add_pieces(pieces.into_iter(), &RunToEnd)?;
+    let mut most = |number: usize| -> Result<Vec<Vec<u8>>, TrainError> {
+        let columns = counts.most_common(number, &RunToEnd)?;
+        Ok(columns.iter().map(|(piece, _)| piece.to_vec()).collect())
     };
-    assert_eq!(most(&mut counts, 3), [b"z", b"x", b"y"]);
-    assert_eq!(most(&mut counts, 0).len(), 0);
-    assert_eq!(most(&mut counts, 9).len(), 4);
+    assert_eq!(most(3)?, [b"z", b"x", b"y"]);
+    assert_eq!(most(0)?.len(), 0);
+    assert_eq!(most(9)?.len(), 4);
     Ok(())
-}
-
-/// Says stop when it has been asked `0` times, counting down.
-struct Patience(AtomicUsize);
-
-impl Checkpoint for Patience {
-    fn should_stop(&self) -> bool {
-        let less = |left: usize| left.checked_sub(1);
-        let left = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        left.is_err()
-    }
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn counting_stops_when_told() -> TestResult {
     for threads in [1, 2] {
         for patience in [0, 1, 20] {
             let mut counts = PieceCounts::new();
-            let checkpoint = Patience(AtomicUsize::new(patience));
+            let checkpoint = Patience::new(patience);
             let items = [Item::Text(&text)];
             let result = counts.add(&items, Some(&splitter), &special, threads, &checkpoint);
             assert!(matches!(result, Err(TrainError::Interrupted)));

@@ -225,7 +225,7 @@ fn training() -> TestResult {
         let merges =
             train::naive::train(&counted, wanted, &options).ok_or("no initial vocabulary")?;
         let mut counts = PieceCounts::new();
-        counts.add_pieces(counted.into_iter())?;
+        counts.add_pieces(counted.into_iter(), &RunToEnd)?;
         let learned = merges::train(&mut counts, wanted, &options, &RunToEnd, &mut |_| Ok(()))?;
         assert_eq!(learned, merges, "{}", text(&case, "name")?);
         let found: Vec<[u64; 2]> = merges

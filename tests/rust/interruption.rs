@@ -11,37 +11,12 @@ use bytemill::error::{DecodeError, EncodeError};
 use bytemill::merge;
 use bytemill::split::Splitter;
 
-use crate::support::{MEGABYTE, MONOTONOUS, R50K, TestResult};
+use crate::support::{MEGABYTE, MONOTONOUS, Patience, R50K, TestResult};
 
 fn encoder() -> Result<Encoder, Box<dyn Error>> {
     let special = SpecialTokens::new(vec![("<|endoftext|>".to_owned(), 50_256)])?;
     let vocabulary = Builtin::R50k.vocabulary()?;
     Ok(Encoder::new(vocabulary, special, Splitter::new(R50K)?))
-}
-
-/// Says stop when it has been asked `patience` times, and counts.
-struct Patience {
-    patience: usize,
-    asked: AtomicUsize,
-}
-
-impl Patience {
-    fn new(patience: usize) -> Self {
-        Self {
-            patience,
-            asked: AtomicUsize::new(0),
-        }
-    }
-
-    fn asked(&self) -> usize {
-        self.asked.load(Ordering::Relaxed)
-    }
-}
-
-impl Checkpoint for Patience {
-    fn should_stop(&self) -> bool {
-        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
-    }
 }
 
 /// Asserts that `work` asks at least `least` times, and stops at whichever answer is the first to say so.

@@ -15,6 +15,7 @@ mod ragged;
 mod recognition;
 mod special_tokens;
 mod spellings;
+mod spilling;
 mod splitting;
 mod support;
 mod training;

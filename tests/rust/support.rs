@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use bytemill::checkpoint::Checkpoint;
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
@@ -307,4 +308,29 @@ pub(crate) fn on_all_cores<R: Send>(
         }
     });
     answers.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says stop when it has been asked `patience` times, and counts.
+pub(crate) struct Patience {
+    patience: usize,
+    asked: AtomicUsize,
+}
+
+impl Patience {
+    pub(crate) fn new(patience: usize) -> Self {
+        Self {
+            patience,
+            asked: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Checkpoint for Patience {
+    fn should_stop(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+    }
 }

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytemill::checkpoint::{Checkpoint, RunToEnd};
+use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::token::{Pair, TokenId};
 use bytemill::train::count::PieceCounts;
 use bytemill::train::{Initial, Options, TieBreak, merges, naive};
 use bytemill::vocabulary::Vocabulary;
 
-use crate::support::{MEGABYTE, MONOTONOUS, Random, TestResult, on_all_cores};
+use crate::support::{MEGABYTE, MONOTONOUS, Patience, Random, TestResult, on_all_cores};
 
 type Words = Vec<(Vec<u8>, u64)>;
 
@@ -23,7 +23,7 @@ fn borrowed(words: &Words) -> Vec<(&[u8], u64)> {
 
 fn trained(words: &Words, merges: usize, options: &Options) -> Result<Vec<Pair>, TrainError> {
     let mut counts = PieceCounts::new();
-    counts.add_pieces(borrowed(words).into_iter())?;
+    counts.add_pieces(borrowed(words).into_iter(), &RunToEnd)?;
     merges::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 
@@ -204,7 +204,7 @@ fn threads_change_nothing() -> TestResult {
     // A long piece, where there is no place to part near the middle.
     words.insert(15_000, (random.bytes(b"abc", MEGABYTE), 7));
     let mut counts = PieceCounts::new();
-    counts.add_pieces(borrowed(&words).into_iter())?;
+    counts.add_pieces(borrowed(&words).into_iter(), &RunToEnd)?;
     for tie_break in TieBreak::ALL {
         let [one, two, seven] = [1, 2, 7].map(|threads| {
             let options = Options {
@@ -240,32 +240,17 @@ fn runs_are_merged_in_halves() -> TestResult {
     Ok(())
 }
 
-/// Counts how often it is asked, and says stop after so many times.
-struct Patience {
-    patience: usize,
-    asked: AtomicUsize,
-}
-
-impl Checkpoint for Patience {
-    fn should_stop(&self) -> bool {
-        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
-    }
-}
-
 /// The number of questions is that of the places looked at, which grows with the piece and no faster.
 #[test]
 fn long_pieces_ask_in_proportion() -> TestResult {
     for (kind, text) in MONOTONOUS {
         let asked = |length: usize| -> Result<usize, TrainError> {
             let mut counts = PieceCounts::new();
-            counts.add_pieces([(text(length).as_bytes(), 1)].into_iter())?;
-            let patience = Patience {
-                patience: usize::MAX,
-                asked: AtomicUsize::new(0),
-            };
+            counts.add_pieces([(text(length).as_bytes(), 1)].into_iter(), &RunToEnd)?;
+            let patience = Patience::new(usize::MAX);
             let options = Options::default();
             merges::train(&mut counts, 200, &options, &patience, &mut |_| Ok(()))?;
-            Ok(patience.asked.into_inner())
+            Ok(patience.asked())
         };
         let (small, large) = (asked(MEGABYTE)?, asked(4 * MEGABYTE)?);
         assert!(
@@ -283,13 +268,12 @@ fn training_stops_when_told() -> TestResult {
         .map(|_| (random.bytes(b"abcdefghijklmnopqrstuvwxyz", 12), 1))
         .collect();
     let mut counts = PieceCounts::new();
-    counts.add_pieces(borrowed(&words).into_iter())?;
+    counts.add_pieces(borrowed(&words).into_iter(), &RunToEnd)?;
     let mut train = |patience: usize| {
-        let asked = AtomicUsize::new(0);
-        let patience = Patience { patience, asked };
+        let patience = Patience::new(patience);
         let options = Options::default();
         let result = merges::train(&mut counts, 9000, &options, &patience, &mut |_| Ok(()));
-        (result, patience.asked.into_inner())
+        (result, patience.asked())
     };
     let (result, asked) = train(usize::MAX);
     assert_eq!(result?.len(), 9000);
@@ -350,13 +334,13 @@ fn large_counts_are_exact_or_refused() -> TestResult {
     assert!(matches!(too_many, Err(TrainError::TooManyOccurrences)));
 
     let mut counts = PieceCounts::new();
-    counts.add_pieces([(b"a".as_slice(), u64::MAX)].into_iter())?;
-    let before = counts.columns();
-    let more = counts.add_pieces([(b"b".as_slice(), 1)].into_iter());
+    counts.add_pieces([(b"a".as_slice(), u64::MAX)].into_iter(), &RunToEnd)?;
+    let before = counts.columns(&RunToEnd)?;
+    let more = counts.add_pieces([(b"b".as_slice(), 1)].into_iter(), &RunToEnd);
     assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
-    let more = counts.merge(&counts.clone());
+    let more = counts.merge(&counts.clone(), &RunToEnd);
     assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
-    assert_eq!(counts.columns(), before);
+    assert_eq!(counts.columns(&RunToEnd)?, before);
     assert_eq!(counts.total(), u64::MAX);
     Ok(())
 }

@@ -1,0 +1,206 @@
+//! Counting within a memory limit: the same as without, however often pieces go to files. Random documents with limits
+//! are in `counting.rs`.
+
+use std::env;
+use std::path::Path;
+
+use bytemill::checkpoint::{Checkpoint, RunToEnd};
+use bytemill::encode::special::SpecialTokens;
+use bytemill::error::TrainError;
+use bytemill::split::Splitter;
+use bytemill::train::count::{Item, PieceCounts};
+use bytemill::train::{Options, TieBreak, merges};
+
+use crate::support::{Patience, Random, TestResult};
+
+/// Words of all lengths, few of which occur twice, and some that differ at the end only, or in bytes 0 and 0xFF.
+fn words(random: &mut Random, number: usize) -> Vec<Vec<u8>> {
+    (0..number)
+        .map(|_| {
+            let length = *random.pick(&[1, 2, 3, 7, 15, 16, 17, 18, 40, 300]);
+            let mut word = random.bytes(b"ab\0\xFF", length);
+            if length > 10 {
+                word[..10].copy_from_slice(b"beginnings");
+            }
+            word
+        })
+        .collect()
+}
+
+fn add(
+    counts: &mut PieceCounts,
+    words: &[Vec<u8>],
+    threads: usize,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), TrainError> {
+    let items: Vec<Item<'_>> = words.iter().map(|word| Item::Piece(word)).collect();
+    let special = SpecialTokens::default();
+    counts.add(&items, None, &special, threads, checkpoint)
+}
+
+fn limited(limit: usize) -> PieceCounts {
+    PieceCounts::with_memory_limit(limit, env::temp_dir())
+}
+
+#[test]
+fn counts_are_the_same_for_every_limit() -> TestResult {
+    let mut random = Random::new(1);
+    let words = words(&mut random, 20_000);
+    let mut unlimited = PieceCounts::new();
+    add(&mut unlimited, &words, 1, &RunToEnd)?;
+    let expected = unlimited.columns(&RunToEnd)?;
+    for limit in [150_000, 1_000_000, 1 << 30] {
+        for threads in [1, 2, 7] {
+            let mut counts = limited(limit);
+            for batch in words.chunks(3_000) {
+                add(&mut counts, batch, threads, &RunToEnd)?;
+            }
+            assert_eq!(counts.len(&RunToEnd)?, expected.counts.len());
+            assert_eq!(counts.columns(&RunToEnd)?, expected);
+            let most = counts.most_common(100, &RunToEnd)?;
+            assert_eq!(most, unlimited.most_common(100, &RunToEnd)?);
+            assert_eq!(counts.total(), unlimited.total());
+        }
+    }
+    Ok(())
+}
+
+/// A limit of nothing makes a run of every piece: so many runs that runs of runs are merged, too.
+#[test]
+fn thousands_of_runs_are_merged() -> TestResult {
+    let mut random = Random::new(2);
+    let words = words(&mut random, 2_500);
+    let mut unlimited = PieceCounts::new();
+    add(&mut unlimited, &words, 1, &RunToEnd)?;
+    let mut counts = limited(0);
+    add(&mut counts, &words, 2, &RunToEnd)?;
+    let expected = unlimited.columns(&RunToEnd)?;
+    assert_eq!(counts.columns(&RunToEnd)?, expected);
+    // What is read can be added to.
+    add(&mut counts, &words, 1, &RunToEnd)?;
+    let twice = counts.columns(&RunToEnd)?;
+    assert_eq!(twice.bytes, expected.bytes);
+    let doubled: Vec<u64> = expected.counts.iter().map(|count| 2 * count).collect();
+    assert_eq!(twice.counts, doubled);
+    Ok(())
+}
+
+#[test]
+fn tables_keep_the_limit() -> TestResult {
+    let mut random = Random::new(3);
+    let splitter = Splitter::new(r"\w+|[^\w]")?;
+    let special = SpecialTokens::default();
+    let limit = 4 << 20;
+    let mut counts = limited(limit);
+    let mut most = 0;
+    for threads in [1, 7, 2] {
+        let text: Vec<String> = (0..60_000)
+            .map(|_| format!("x{:x} ", random.number() >> 16))
+            .collect();
+        let text = text.concat();
+        counts.add(
+            &[Item::Text(&text)],
+            Some(&splitter),
+            &special,
+            threads,
+            &RunToEnd,
+        )?;
+        most = most.max(counts.memory());
+        assert!(counts.memory() <= limit, "{}", counts.memory());
+    }
+    assert!(most > limit / 8, "{most}");
+    assert!(counts.len(&RunToEnd)? > limit / 32);
+    Ok(())
+}
+
+#[test]
+fn every_tie_rule_learns_the_same() -> TestResult {
+    let mut random = Random::new(4);
+    let words = words(&mut random, 3_000);
+    for tie_break in TieBreak::ALL {
+        let options = Options {
+            tie_break,
+            threads: 2,
+            ..Options::default()
+        };
+        let learned = |mut counts: PieceCounts| {
+            add(&mut counts, &words, 2, &RunToEnd)?;
+            merges::train(&mut counts, 300, &options, &RunToEnd, &mut |_| Ok(()))
+        };
+        let expected = learned(PieceCounts::new())?;
+        assert_eq!(expected.len(), 300);
+        for limit in [0, 100_000] {
+            assert_eq!(learned(limited(limit))?, expected, "{tie_break:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Counts with and without a limit, in either order.
+#[test]
+fn limited_counts_add_up() -> TestResult {
+    let mut random = Random::new(5);
+    let words = words(&mut random, 4_000);
+    let (first, second) = words.split_at(1_500);
+    let counted = |mut counts: PieceCounts, words: &[Vec<u8>]| {
+        add(&mut counts, words, 2, &RunToEnd)?;
+        Ok::<PieceCounts, TrainError>(counts)
+    };
+    let expected = counted(PieceCounts::new(), &words)?.columns(&RunToEnd)?;
+    for limits in [[Some(0), None], [None, Some(0)], [Some(50_000), Some(0)]] {
+        let [left, right] = limits.map(|limit| limit.map_or_else(PieceCounts::new, limited));
+        let mut left = counted(left, first)?;
+        let right = counted(right, second)?;
+        left.merge(&right, &RunToEnd)?;
+        assert_eq!(left.columns(&RunToEnd)?, expected, "{limits:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_an_error_that_loses_nothing() -> TestResult {
+    let directory = Path::new("no such directory").to_owned();
+    let mut counts = PieceCounts::with_memory_limit(200_000, directory);
+    let mut random = Random::new(6);
+    let words = words(&mut random, 20_000);
+    add(&mut counts, &words[..1_000], 1, &RunToEnd)?;
+    let before = counts.columns(&RunToEnd)?;
+    let result = add(&mut counts, &words, 1, &RunToEnd);
+    let Err(TrainError::TemporaryFile(error)) = result else {
+        return Err(format!("expected an error of a file, got {result:?}").into());
+    };
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    // All but the piece that had no room, and those after it, are counted.
+    let after = counts.columns(&RunToEnd)?;
+    assert!(after.bytes.starts_with(&before.bytes));
+    assert!(after.counts.len() > before.counts.len());
+    Ok(())
+}
+
+/// Wherever writing and merging stops, what was counted is still there.
+#[test]
+fn interruption_loses_nothing() -> TestResult {
+    let text: Vec<String> = (0..20_000).map(|number| format!("x{number:x} ")).collect();
+    let text = text.concat();
+    let splitter = Splitter::new(r"\w+|[^\w]")?;
+    let special = SpecialTokens::default();
+    let mut counts = limited(0);
+    counts.add(
+        &[Item::Text(&text)],
+        Some(&splitter),
+        &special,
+        2,
+        &RunToEnd,
+    )?;
+    let expected = counts.clone().columns(&RunToEnd)?;
+    let endless = Patience::new(usize::MAX);
+    counts.clone().columns(&endless)?;
+    assert!(endless.asked() > 5, "{}", endless.asked());
+    for patience in (0..endless.asked()).step_by(endless.asked().div_ceil(12)) {
+        let mut attempt = counts.clone();
+        let result = attempt.columns(&Patience::new(patience));
+        assert!(matches!(result, Err(TrainError::Interrupted)), "{patience}");
+        assert_eq!(attempt.columns(&RunToEnd)?, expected, "{patience}");
+    }
+    Ok(())
+}
