@@ -121,15 +121,16 @@ class CoreBPE:
 class Splitter:
     def __new__(cls, pattern: str, splitter: Callable[[str], Sequence[int]] | None = None) -> Self: ...
 
-# Pieces and how often they occur. The sum of all counts is at most 2**64 - 1: beyond, `OverflowError`. Locked inside.
+# Pieces and how often they occur. The sum of all counts is at most 2**64 - 1: beyond, `OverflowError`. Locked
+# inside.
 @final
 class PieceCounts:
     # With a limit, tables take about so many bytes at most: full ones go to temporary files without names in
     # `directory`, and every method but `total`, `text_bytes` and `memory` may raise `OSError` of these.
     def __new__(cls, memory_limit: int | None = None, directory: str | None = None) -> Self: ...
-    # Splits texts and counts their pieces; without a splitter a text is one piece. Strings in `special` cut texts and
-    # are not counted. Of bytes, stretches of UTF-8 are texts of their own, what is between two of them is one piece.
-    # After an error some of the texts are counted and others are not.
+    # Splits texts and counts their pieces; without a splitter a text is one piece. Strings in `special` cut
+    # texts and are not counted. Of bytes, stretches of UTF-8 are texts of their own, what is between two of
+    # them is one piece. After an error some of the texts are counted and others are not.
     def add(
         self, texts: list[str | bytes], splitter: Splitter | None, special: list[str], num_threads: int
     ) -> None: ...
@@ -141,17 +142,17 @@ class PieceCounts:
     def total(self) -> int: ...
     def text_bytes(self) -> int: ...
     def memory(self) -> int: ...
-    # In the order of first occurrence, whatever the number of threads: as pairs; and as the bytes of all pieces, where
-    # they start and end, shape (pieces + 1,), and their counts, shape (pieces,).
+    # In the order of first occurrence, whatever the number of threads: as pairs; and as the bytes of all
+    # pieces, where they start and end, shape (pieces + 1,), and their counts, shape (pieces,).
     def items(self) -> list[tuple[bytes, int]]: ...
     def columns(self) -> tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.uint64]]: ...
     # Most frequent first; of equally frequent ones, those that occur first.
     def most_common(self, n: int) -> list[tuple[bytes, int]]: ...
 
-# The learned merges as pairs of ids; merge k makes token 256 + k, after the initial merges. `initial_tokens` are the 256
-# bytes in the order of their ids. Pairs that occur less often than `min_frequency` are not merged, nor are those that
-# would make a token of more than `max_token_length` bytes. `progress` is called a few times a second with the merges
-# done and wanted; what it raises stops training.
+# The learned merges as pairs of ids; merge k makes token 256 + k, after the initial merges. `initial_tokens`
+# are the 256 bytes in the order of their ids. Pairs that occur less often than `min_frequency` are not
+# merged, nor are those that would make a token of more than `max_token_length` bytes. `progress` is called a
+# few times a second with the merges done and wanted; what it raises stops training.
 def train_merges(
     counts: PieceCounts,
     merges: int,
