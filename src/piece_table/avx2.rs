@@ -67,12 +67,12 @@ pub(crate) fn get(
         unsafe { (load(bytes.as_ptr().cast()), load(key_bytes.as_ptr().cast())) };
     let key = _mm_shuffle_epi8(bytes, key_bytes);
     let wide = (length + 7) >> 4;
-    let number = 2 * (mixed(key) >> view.near_shift) as usize + wide;
+    let number = 2 * (key::mix(numbers(key)) >> view.near.shift) as usize + wide;
     let key = _mm256_broadcastsi128_si256(key);
-    let mut line = view.near.get(number)?;
+    let mut line = view.near.all.get(number)?;
     let mut at = *PLACE.get(2 * equal(line, key) + wide)?;
     if at >= NOWHERE {
-        line = view.near.get(number ^ 2)?;
+        line = view.near.all.get(number ^ 2)?;
         at = *PLACE.get(2 * equal(line, key) + wide)?;
         if at >= NOWHERE {
             return None;
@@ -111,12 +111,12 @@ fn get_whole(
     let second = _mm_and_si128(second, mask);
     let [a, b] = numbers(first);
     let [c, d] = numbers(second);
-    let mixed = key::mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)]);
-    let number = (mixed >> view.whole_shift) as usize;
+    let mixed = key::mix_four([a, b, c, d]);
+    let number = (mixed >> view.whole.shift) as usize;
     let key = _mm256_set_m128i(second, first);
-    let mut line = view.whole.get(number)?;
+    let mut line = view.whole.all.get(number)?;
     if equal(line, key) != ALL {
-        line = view.whole.get(number ^ 1)?;
+        line = view.whole.all.get(number ^ 1)?;
         if equal(line, key) != ALL {
             return None;
         }
@@ -131,13 +131,6 @@ fn get_whole(
     store(low, room, 0);
     store(high, room, 2 * IDS_A_NUMBER);
     Some(count(line.answers[0]))
-}
-
-/// The key mixed, as [`key::mix`].
-#[inline]
-#[target_feature(enable = "avx2")]
-fn mixed(key: __m128i) -> u64 {
-    key::mix(numbers(key))
 }
 
 /// The two numbers of a half of a key.

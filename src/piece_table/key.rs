@@ -1,4 +1,4 @@
-//! A piece as a key: the piece itself where it is short, a hash of it where it is long.
+//! A short piece as a key: the piece itself.
 
 /// Pieces of at most this many bytes are their own key.
 pub(crate) const LONGEST_WHOLE: usize = 32;
@@ -20,7 +20,7 @@ impl Width {
         1 << self as usize
     }
 
-    fn of(length: usize) -> Self {
+    pub(super) fn of(length: usize) -> Self {
         match length {
             0..=8 => Self::Short,
             9..=16 => Self::Wide,
@@ -99,19 +99,13 @@ impl Key {
         Some(Self { numbers, width })
     }
 
-    /// The hash of the piece.
-    pub(super) fn hash(&self) -> u64 {
-        let mixed = self.mixed();
-        (mixed ^ (mixed >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-
     /// Spread over the highest bits.
     #[inline]
     pub(super) fn mixed(&self) -> u64 {
-        let [a, b, c, d] = self.numbers;
+        let [a, b, ..] = self.numbers;
         match self.width {
             Width::Short | Width::Wide => mix([a, b]),
-            Width::Whole => mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)]),
+            Width::Whole => mix_four(self.numbers),
         }
     }
 }
@@ -146,19 +140,10 @@ pub(super) fn mix([first, second]: [u64; 2]) -> u64 {
     (first ^ second.rotate_left(27)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The hash of a piece that has no key.
+/// As [`mix`], for four numbers.
 #[inline]
-pub(super) fn hash(piece: &[u8]) -> u64 {
-    let (words, rest) = piece.as_chunks::<8>();
-    let last = rest
-        .iter()
-        .rev()
-        .fold(0, |last, &byte| (last << 8) | u64::from(byte));
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    words.chain([last]).fold(piece.len() as u64, |hash, word| {
-        let mixed = (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        mixed ^ (mixed >> 32)
-    })
+pub(super) fn mix_four([a, b, c, d]: [u64; 4]) -> u64 {
+    mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)])
 }
 
 #[cfg(test)]

@@ -131,46 +131,14 @@ impl Lines {
         size_of::<Line>() * self.all.len()
     }
 
-    /// All lines, and the shift from a mixed key to a line's number.
+    /// What looking up needs, borrowed once for many look-ups.
     #[inline]
-    pub(super) fn parts(&self) -> (&[Line], u32) {
-        (&self.all, self.shift)
-    }
-
-    /// Which of the widths here a key has.
-    fn which(&self, key: &Key) -> usize {
-        key.width as usize % self.widths
-    }
-
-    /// The number of the line that a key belongs to.
-    #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
-    fn line_of(&self, key: &Key) -> usize {
-        self.widths * (key.mixed() >> self.shift) as usize + self.which(key)
-    }
-
-    /// The other line that may hold what belongs to this one.
-    fn next(&self, line: usize) -> usize {
-        line ^ self.widths
-    }
-
-    /// Asks for the lines that may hold a key to be brought near.
-    #[inline]
-    pub(super) fn prefetch(&self, key: &Key) {
-        let own = self.line_of(key);
-        for line in [own, self.next(own)] {
-            if let Some(line) = self.all.get(line) {
-                memory::prefetch(line);
-            }
+    pub(super) fn view(&self) -> LinesView<'_> {
+        LinesView {
+            all: &self.all,
+            widths: self.widths,
+            shift: self.shift,
         }
-    }
-
-    /// The answer for a key, in its line or the next.
-    pub(super) fn get(&self, key: &Key) -> Option<Answer> {
-        let own = self.line_of(key);
-        [own, self.next(own)].into_iter().find_map(|line| {
-            let line = self.all.get(line)?;
-            Some(line.answer(line.place_of(key)?, key.width))
-        })
     }
 
     /// Remembers the answer for a key; false if there is no room nearby. When about half of the places are taken the
@@ -179,7 +147,7 @@ impl Lines {
     pub(super) fn insert(&mut self, key: &Key, answer: &Answer, most_log2: u32) -> bool {
         // Wide lines have fewer places, so that more of them are full at the same filling.
         let most_filled = [5, 4, 4][key.width as usize] << self.lines_log2();
-        let well_filled = 2 * self.filled[self.which(key)] > most_filled;
+        let well_filled = 2 * self.filled[self.view().which(key)] > most_filled;
         if well_filled && self.lines_log2() < most_log2.min(MOST_LOG2) {
             self.double();
             return self.add(key, answer);
@@ -187,7 +155,8 @@ impl Lines {
         let added = self.add(key, answer);
         if !added && well_filled {
             let at = self.next_turn(key.width);
-            self.put(self.line_of(key), at, key, answer);
+            let [own, _] = self.view().places(key);
+            self.put(own, at, key, answer);
         }
         added || well_filled
     }
@@ -195,11 +164,10 @@ impl Lines {
     /// Remembers an answer if there is room for it.
     pub(super) fn add(&mut self, key: &Key, answer: &Answer) -> bool {
         let numbers = key.width.numbers();
-        let own = self.line_of(key);
-        for line in [own, self.next(own)] {
+        for line in self.view().places(key) {
             let empty = self.all.get(line).map(|line| line.empty_place(key.width));
             if let Some(at) = empty.flatten() {
-                let which = self.which(key);
+                let which = self.view().which(key);
                 self.filled[which] += numbers;
                 self.put(line, at, key, answer);
                 return true;
@@ -245,20 +213,70 @@ impl Lines {
     }
 }
 
-/// All [`Lines`], to look up in.
+/// [`Lines`] to look up in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinesView<'a> {
+    pub(super) all: &'a [Line],
+    widths: usize,
+    pub(super) shift: u32,
+}
+
+impl LinesView<'_> {
+    /// Which of the widths here a key has.
+    #[inline]
+    fn which(&self, key: &Key) -> usize {
+        key.width as usize % self.widths
+    }
+
+    /// The line that a key belongs to, and the next, which may hold it too.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
+    fn places(&self, key: &Key) -> [usize; 2] {
+        let own = self.widths * (key.mixed() >> self.shift) as usize + self.which(key);
+        [own, own ^ self.widths]
+    }
+
+    /// Asks for the lines that may hold a key to be brought near.
+    #[inline]
+    pub(super) fn prefetch(&self, key: &Key) {
+        for line in self.places(key) {
+            if let Some(line) = self.all.get(line) {
+                memory::prefetch(line);
+            }
+        }
+    }
+
+    /// The answer for a key.
+    #[inline]
+    pub(super) fn get(&self, key: &Key) -> Option<Answer> {
+        self.places(key).into_iter().find_map(|line| {
+            let line = self.all.get(line)?;
+            Some(line.answer(line.place_of(key)?, key.width))
+        })
+    }
+}
+
+/// All lines of a table, to look up in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     /// Short and wide lines in turn.
-    pub(super) near: &'a [Line],
-    pub(super) near_shift: u32,
-    pub(super) whole: &'a [Line],
-    pub(super) whole_shift: u32,
+    pub(super) near: LinesView<'a>,
+    pub(super) whole: LinesView<'a>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// The lines of a width.
+    #[inline]
+    pub(super) fn of(&self, width: Width) -> LinesView<'a> {
+        match width {
+            Width::Short | Width::Wide => self.near,
+            Width::Whole => self.whole,
+        }
+    }
+
     /// Stores the ids of the first `length` of `bytes` at the start of `room`, if their lines know them, and answers how
-    /// many there are; what is stored after them has no meaning. There is at least one, none is NUL
-    /// or 0xFF. In plain code.
+    /// many there are; what is stored after them has no meaning. There is at least one byte, none is NUL or 0xFF. In
+    /// plain code.
     #[inline]
     pub(crate) fn get(
         &self,
@@ -270,27 +288,11 @@ impl View<'_> {
             return None;
         }
         let key = Key::of_first(bytes, length);
-        let mixed = key.mixed();
-        #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
-        let (lines, own, next) = match key.width {
-            Width::Short | Width::Wide => {
-                let own = 2 * (mixed >> self.near_shift) as usize + key.width as usize;
-                (self.near, own, own ^ 2)
-            }
-            Width::Whole => {
-                let own = (mixed >> self.whole_shift) as usize;
-                (self.whole, own, own ^ 1)
-            }
-        };
-        let (line, at) = [own, next].into_iter().find_map(|line| {
-            let line = lines.get(line)?;
-            Some((line, line.place_of(&key)?))
-        })?;
-        let answers = line.answers.get(at..at + key.width.numbers())?;
+        let answer = self.of(key.width).get(&key)?;
         let room = room.as_chunks_mut::<IDS_A_NUMBER>().0;
-        for (ids, number) in room.iter_mut().zip(answers) {
+        for (ids, number) in room.iter_mut().zip(&answer[..key.width.numbers()]) {
             *ids = unpack(*number);
         }
-        answers.first().map(|first| count(*first))
+        Some(count(answer[0]))
     }
 }

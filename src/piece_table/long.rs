@@ -1,5 +1,9 @@
 //! Longer pieces → their ids: a bucket of slots by hash, then one record of ids and bytes.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 use crate::memory;
 use crate::token::TokenId;
 
@@ -72,7 +76,8 @@ impl LongPieces {
     }
 
     /// Remembers the ids of a piece, forgetting all others if that would take more than `most` bytes.
-    pub(super) fn insert(&mut self, hash: u64, piece: &[u8], ids: &[TokenId], most: usize) {
+    pub(super) fn insert(&mut self, piece: &[u8], ids: &[TokenId], most: usize) {
+        let hash = hash(piece);
         let words = 1 + ids.len() + piece.len().div_ceil(4);
         let (Ok(length), Ok(count)) = (u16::try_from(piece.len()), u16::try_from(ids.len())) else {
             return;
@@ -130,4 +135,9 @@ fn last_word(rest: &[u8]) -> u32 {
     rest.iter()
         .rev()
         .fold(0, |word, &byte| (word << 8) | u32::from(byte))
+}
+
+/// The hash of a piece.
+pub(super) fn hash(piece: &[u8]) -> u64 {
+    FxBuildHasher.hash_one(piece)
 }

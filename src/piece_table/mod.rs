@@ -37,8 +37,8 @@ pub(crate) const LONGEST: usize = 256;
 /// What a table takes at most if nobody says otherwise, in bytes.
 pub(crate) const USUAL_LIMIT: usize = 64 << 20;
 
-/// So many tokens, those of the lowest ids, are known from the start. They are most of those that occur; to add all
-/// 200,000 of a large vocabulary takes 8 ms more, longer than merging those that 10 MB of English need.
+/// So many tokens, those of the lowest ids, are known from the start. They are most of those that occur; to add all of
+/// a large vocabulary takes longer than merging those that some megabytes of text need.
 const SEEDED: usize = 1 << 16;
 
 /// Tokens that are looked up at once.
@@ -59,11 +59,8 @@ impl PieceTable {
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
         let mut counts = [0_usize; 3];
         for (place, _) in vocabulary.places().take(SEEDED) {
-            match place.len() {
-                0..=8 => counts[0] += 1,
-                9..=16 => counts[1] += 1,
-                17..=32 => counts[2] += 1,
-                _ => {}
+            if place.len() <= LONGEST_WHOLE {
+                counts[Width::of(place.len()) as usize] += 1;
             }
         }
         // Two thirds of the places are taken then, at most.
@@ -98,10 +95,10 @@ impl PieceTable {
                 break;
             }
             for (key, _) in &batch {
-                self.lines(key.width).prefetch(key);
+                self.view().of(key.width).prefetch(key);
             }
             for (key, answer) in batch.drain(..) {
-                self.lines_mut(key.width).add(&key, &answer);
+                self.lines(key.width).add(&key, &answer);
             }
         }
     }
@@ -111,28 +108,16 @@ impl PieceTable {
         self.near.memory() + self.whole.memory() + self.long.memory()
     }
 
-    /// Where short pieces are looked up.
+    /// Where pieces of at most [`LONGEST_WHOLE`] bytes are looked up.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        let (near, near_shift) = self.near.parts();
-        let (whole, whole_shift) = self.whole.parts();
         View {
-            near,
-            near_shift,
-            whole,
-            whole_shift,
+            near: self.near.view(),
+            whole: self.whole.view(),
         }
     }
 
-    #[inline]
-    fn lines(&self, width: Width) -> &Lines {
-        match width {
-            Width::Short | Width::Wide => &self.near,
-            Width::Whole => &self.whole,
-        }
-    }
-
-    fn lines_mut(&mut self, width: Width) -> &mut Lines {
+    fn lines(&mut self, width: Width) -> &mut Lines {
         match width {
             Width::Short | Width::Wide => &mut self.near,
             Width::Whole => &mut self.whole,
@@ -143,14 +128,15 @@ impl PieceTable {
     pub(crate) fn get(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         let key = Key::of(piece);
         let beyond = key.and_then(|key| key.beyond());
-        let hash = key.map_or_else(|| key::hash(piece), |key| key.hash());
+        let hash = long::hash(piece);
+        let view = self.view();
         // All at once: most pieces that are not where they belong are nowhere.
         if let Some(beyond) = &beyond {
-            self.lines(beyond.width).prefetch(beyond);
+            view.of(beyond.width).prefetch(beyond);
         }
         self.long.prefetch(hash);
         for key in key.iter().chain(&beyond) {
-            if let Some(answer) = self.lines(key.width).get(key) {
+            if let Some(answer) = view.of(key.width).get(key) {
                 let unpacked: [[TokenId; IDS_A_NUMBER]; _] = answer.map(unpack);
                 ids.extend_from_slice(&unpacked.as_flattened()[..count(answer[0])]);
                 return true;
@@ -170,20 +156,19 @@ impl PieceTable {
 
     /// Remembers the ids of a piece.
     pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) {
-        let key = Key::of(piece);
         if let Some(answer) = pack(ids) {
+            let key = Key::of(piece);
             let beyond = key.and_then(|key| key.beyond());
             for key in key.iter().chain(&beyond) {
                 let most = most_lines_log2(self.limit);
                 let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();
-                if fits && self.lines_mut(key.width).insert(key, &answer, most) {
+                if fits && self.lines(key.width).insert(key, &answer, most) {
                     return;
                 }
             }
         }
         if piece.len() <= LONGEST {
-            let hash = key.map_or_else(|| key::hash(piece), |key| key.hash());
-            self.long.insert(hash, piece, ids, self.limit / 2);
+            self.long.insert(piece, ids, self.limit / 2);
         }
     }
 }

@@ -1,5 +1,9 @@
 //! A piece as two numbers where it is short, as a hash of it where it is long.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 /// Pieces of at most this many bytes are their own key.
 pub(super) const LONGEST_WHOLE: usize = 16;
 
@@ -64,13 +68,7 @@ pub(super) fn mix(key: u128) -> u64 {
 
 /// A hash of a piece of any length.
 pub(super) fn hash(piece: &[u8]) -> u64 {
-    let words = piece.chunks(8).map(|word| {
-        let last = word.iter().rev();
-        last.fold(0, |number, &byte| (number << 8) | u64::from(byte))
-    });
-    words.fold(piece.len() as u64, |hash, word| {
-        fold(hash ^ word, 0x9E37_79B9_7F4A_7C15).wrapping_add(hash.rotate_left(29))
-    })
+    FxBuildHasher.hash_one(piece)
 }
 
 /// Both halves of the product, as one.
