@@ -118,6 +118,27 @@ where
         self.pieces.ids.extend_from_slice(found);
         self.found = 0;
     }
+
+    /// Finds the ids of a piece of a window that its line does not know.
+    #[inline(never)]
+    fn unknown(
+        &mut self,
+        window: &Window,
+        piece: Range<usize>,
+        keys: bool,
+    ) -> Result<(), EncodeError> {
+        let Workspace { table, found } = &mut *self.pieces.workspace;
+        let bytes = window[piece.start & (WINDOW - 1)..].first_chunk();
+        let room = found[self.found & (FOUND - 1)..].first_chunk_mut();
+        if let (Some(bytes), Some(room), true) = (bytes, room, keys)
+            && let Some(ids) = table.view().get_beyond(bytes, piece.len(), room)
+        {
+            self.found += ids;
+            return Ok(());
+        }
+        self.append();
+        self.pieces.piece(&window[piece])
+    }
 }
 
 impl<G> Sink for LookUps<'_, '_, G>
@@ -163,8 +184,7 @@ where
             }
             self.found = count;
             if !unknown.is_empty() {
-                self.append();
-                self.pieces.piece(&window[unknown])?;
+                self.unknown(window, unknown, keys)?;
             }
         }
         Ok(())

@@ -215,6 +215,7 @@ mod tests {
     fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
         let bytes = (0..=255_u8).map(|byte| (vec![byte], TokenId::from(byte)));
         let vocabulary = Vocabulary::from_ranks(bytes.collect())?;
+        let mut answered_beyond = 0;
         for seed in 0..24 {
             let state = &mut (seed << 32);
             // From tables that are hardly filled to some that give up entries.
@@ -269,6 +270,14 @@ mod tests {
                         };
                         assert_eq!(&plain[..count], ids, "{piece:?}");
                     }
+                    let mut beyond = [0; ROOM];
+                    if let Some(count) = view.get_beyond(&window, length, &mut beyond) {
+                        assert_eq!(
+                            Some(&beyond[..count]),
+                            known.get(&window[..length]).map(Vec::as_slice)
+                        );
+                        answered_beyond += 1;
+                    }
                     if Tier::Avx2.available() {
                         // SAFETY: the machine has what the function is compiled for.
                         let same = unsafe { get(&view, &window, length, &mut here) };
@@ -279,6 +288,7 @@ mod tests {
                 }
             }
         }
+        assert!(answered_beyond > 1000, "{answered_beyond}");
         Ok(())
     }
 }

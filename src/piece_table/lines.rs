@@ -289,10 +289,32 @@ impl<'a> View<'a> {
         }
         let key = Key::of_first(bytes, length);
         let answer = self.of(key.width).get(&key)?;
-        let room = room.as_chunks_mut::<IDS_A_NUMBER>().0;
-        for (ids, number) in room.iter_mut().zip(&answer[..key.width.numbers()]) {
-            *ids = unpack(*number);
-        }
-        Some(count(answer[0]))
+        Some(store(&answer[..key.width.numbers()], room))
     }
+
+    /// As [`View::get`], for pieces with more ids than belong to their width.
+    #[inline(never)]
+    pub(crate) fn get_beyond(
+        &self,
+        bytes: &[u8; LONGEST_WHOLE],
+        length: usize,
+        room: &mut Room,
+    ) -> Option<usize> {
+        if length > LONGEST_WHOLE {
+            return None;
+        }
+        let key = Key::of_first(bytes, length).beyond()?;
+        let answer = self.of(key.width).get(&key)?;
+        Some(store(&answer[..key.width.numbers()], room))
+    }
+}
+
+/// Stores the ids of an answer at the start of `room`, and answers how many count.
+#[inline]
+fn store(answer: &[u64], room: &mut Room) -> usize {
+    let room = room.as_chunks_mut::<IDS_A_NUMBER>().0;
+    for (ids, number) in room.iter_mut().zip(answer) {
+        *ids = unpack(*number);
+    }
+    count(answer[0])
 }
