@@ -9,6 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
+use super::listed;
 use crate::token::TokenId;
 
 /// Fewer ids are copied at less cost than borrowed.
@@ -26,11 +27,7 @@ impl<'py> TokenIds<'py> {
     /// `NumPy` array or `array.array`: those are read without a Python integer for each id.
     pub(super) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(list) = argument.cast::<PyList>() {
-            let mut ids = Vec::with_capacity(list.len());
-            for id in list {
-                ids.push(id.extract()?);
-            }
-            return Ok(Self::Copied(ids));
+            return listed::ids(list).map(Self::Copied);
         }
         if !argument.is_instance_of::<PyTuple>() {
             if numpy_is_imported(argument.py())?

@@ -6,6 +6,7 @@ mod decode;
 mod error;
 mod ids;
 mod interned;
+mod listed;
 mod look_up;
 mod many;
 mod one;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import bytemill
@@ -310,3 +313,30 @@ def test_encodings_are_made_once() -> None:
 )
 def test_encodings_of_models(model: str, name: str) -> None:
     assert bytemill.encoding_for_model(model).name == bytemill.encoding_name_for_model(model) == name
+
+
+def test_lists_of_ids_may_hold_anything_that_stands_for_an_integer() -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    ids: list[Any] = [15339, np.int64(995), True, 0]
+    assert encoding.decode_bytes(ids) == encoding.decode_bytes([15339, 995, 1, 0])
+
+
+def test_a_list_may_change_while_its_ids_are_read() -> None:
+    ids: list[Any] = []
+
+    class Clears:
+        def __index__(self) -> int:
+            del ids[2:]
+            return 5
+
+    ids += [1, Clears(), 2, 3]
+    encoding = bytemill.get_encoding("gpt2")
+    assert encoding.decode_bytes(ids) == encoding.decode_bytes([1, 5])
+
+
+@pytest.mark.parametrize("number", [-1, 2**32, 2**63, -(2**63), 2**70, -(2**70)])
+def test_numbers_that_are_no_ids_are_refused_in_lists(number: int) -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    with pytest.raises(OverflowError):
+        encoding.decode([1, number])
+    assert encoding.decode([1]) == '"'
