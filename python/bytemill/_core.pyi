@@ -31,6 +31,9 @@ class CoreBPE:
     @staticmethod
     def builtin(vocabulary: str, special_tokens: dict[str, int], pattern: str) -> CoreBPE: ...
 
+    # With the same vocabulary and pattern, shared, and these special tokens instead.
+    def with_special_tokens(self, special_tokens: dict[str, int], /) -> CoreBPE: ...
+
     # Text to ids. `disallowed_special` being `None` stands for all special tokens that are not allowed; by
     # default nothing is disallowed.
     def encode_ordinary(self, text: str, /) -> list[int]: ...
@@ -61,6 +64,23 @@ class CoreBPE:
     ) -> tuple[list[int], list[list[int]]]: ...
     # How many ids `encode_ordinary` gives.
     def count(self, text: str, /) -> int: ...
+
+    # The same if it is no more than `limit`, else `None`.
+    def count_till_limit(self, text: str, limit: int, /) -> int | None: ...
+    # How many characters to keep so that they have at most `limit` ids, or `None` for the whole text; and how
+    # many they have. A pair of surrogates is one character, here and in the next two.
+    def truncate(self, text: str, limit: int, keep_end: bool, /) -> tuple[int | None, int]: ...  # noqa: FBT001
+    # Where parts of at most `limit` ids start and end. `overlap` is below `limit`.
+    def parts(self, text: str, limit: int, overlap: int, /) -> list[tuple[int, int]]: ...
+    # Ids, and where each starts and ends, in characters or in bytes.
+    def encode_with_offsets(
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        characters: bool,  # noqa: FBT001
+        /,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
 
     # Many texts. Errors are those of the first text that fails.
     def encode_ordinary_batch(self, texts: list[str], num_threads: int, /) -> list[list[int]]: ...
@@ -107,6 +127,8 @@ class CoreBPE:
     # Whether any integer is the id of a token, mergeable or special.
     def is_token(self, number: int, /) -> bool: ...
 
+    # Ids and lengths in bytes of the mergeable tokens, in rank order.
+    def token_lengths(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]: ...
     # The mergeable tokens: sorted by bytes; with their ranks, in rank order; and those of more than one byte
     # as the ids of their two parts, in rank order.
     def memory_usage(self) -> int: ...
