@@ -69,7 +69,7 @@ class CoreBPE:
     def count_till_limit(self, text: str, limit: int, /) -> int | None: ...
     # How many characters to keep so that they have at most `limit` ids, or `None` for the whole text; and how
     # many they have. A pair of surrogates is one character, here and in the next two.
-    def truncate(self, text: str, limit: int, keep_end: bool, /) -> tuple[int | None, int]: ...  # noqa: FBT001
+    def truncate(self, text: str, limit: int, keep_end: bool, /) -> tuple[int | None, int]: ...
     # Where parts of at most `limit` ids start and end. `overlap` is below `limit`.
     def parts(self, text: str, limit: int, overlap: int, /) -> list[tuple[int, int]]: ...
     # Ids, and where each starts and ends, in characters or in bytes.
@@ -78,7 +78,7 @@ class CoreBPE:
         text: str,
         allowed_special: AbstractSet[str] | None,
         disallowed_special: AbstractSet[str] | None,
-        characters: bool,  # noqa: FBT001
+        characters: bool,
         /,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
 
