@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from operator import index, itemgetter
+from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.ambiguity import warn_of_ambiguity
@@ -264,7 +265,8 @@ def checked(special_token: tuple[Any, Any]) -> tuple[str, int]:
 def listed(tokens: Iterable[tuple[bytes, int]]) -> bytes:
     """Gives tokens as `sha256` takes them: their number, then id, length and bytes of each."""
     in_order = sorted(tokens, key=itemgetter(1))
-    rows = (eight_bytes(token_id) + eight_bytes(len(token)) + token for token, token_id in in_order)
+    id_and_length = Struct("<QQ").pack
+    rows = [id_and_length(token_id, len(token)) + token for token, token_id in in_order]
     return eight_bytes(len(in_order)) + b"".join(rows)
 
 
