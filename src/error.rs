@@ -186,6 +186,17 @@ pub enum EncodeError {
         /// How many characters come before it.
         start: usize,
     },
+    /// A part of a text may have fewer ids than its next character.
+    NoRoom {
+        /// That character.
+        character: char,
+        /// How many characters come before it.
+        start: usize,
+        /// How many ids it has by itself.
+        count: usize,
+        /// How many a part may have.
+        limit: usize,
+    },
 }
 
 impl fmt::Display for EncodeError {
@@ -202,6 +213,16 @@ impl fmt::Display for EncodeError {
                 f,
                 "the special token {token:?} occurs at character {start}: expected text without it; allow it, or do \
                  not disallow it to have it encoded as ordinary text"
+            ),
+            Self::NoRoom {
+                character,
+                start,
+                count,
+                limit,
+            } => write!(
+                f,
+                "no part of the text that begins at character {start} has at most {limit} tokens: {character:?} takes \
+                 {count} by itself; expected max_tokens to be at least that"
             ),
         }
     }

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from bytemill.bulk import Ragged
 from bytemill.core import Encoding, __version__
+from bytemill.cutting import Truncated
 from bytemill.errors import (
     DisallowedSpecialTokenError,
     InternalError,
@@ -30,18 +31,25 @@ from bytemill.errors import (
     VocabularyError,
 )
 from bytemill.model import encoding_for_model, encoding_name_for_model
+from bytemill.offsets import EncodedWithOffsets
 from bytemill.registry import get_encoding, list_encoding_names
+from bytemill.streaming import StreamDecoder
+from bytemill.vocabulary import PieceExplanation
 
 if TYPE_CHECKING:
     from bytemill.training import PieceCounts, count_pieces, train
 
 __all__ = [
     "DisallowedSpecialTokenError",
+    "EncodedWithOffsets",
     "Encoding",
     "InternalError",
     "PatternError",
     "PieceCounts",
+    "PieceExplanation",
     "Ragged",
+    "StreamDecoder",
+    "Truncated",
     "UnknownEncodingError",
     "UnknownTokenError",
     "VocabularyError",

@@ -8,7 +8,6 @@ what a pickle holds.
 from __future__ import annotations
 
 import sys
-from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,8 +15,11 @@ from bytemill._core import CoreBPE, __version__
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.ambiguity import warn_of_ambiguity
 from bytemill.bulk import BulkEncoder, refuse_strings
+from bytemill.cutting import Cutter
 from bytemill.decoding import Decoder, thread_count
 from bytemill.errors import UnsupportedPatternError
+from bytemill.iteration import IteratingEncoder
+from bytemill.offsets import OffsetEncoder
 from bytemill.special import (
     ALL,
     NO_TOKENS,
@@ -26,6 +28,7 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
+from bytemill.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "__version__"]
 
 
-class Encoding(BulkEncoder, Decoder):
+class Encoding(BulkEncoder, IteratingEncoder, OffsetEncoder, Cutter, Decoder, Vocabulary):
     """Turns text into token ids and back.
 
     An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is
@@ -106,8 +109,17 @@ class Encoding(BulkEncoder, Decoder):
         cls, name: str, *, vocabulary: str, pat_str: str, special_tokens: dict[str, int], max_token_value: int
     ) -> Encoding:
         """Builds a published encoding around the vocabulary of that name in the compiled core."""
-        encoding = cls.__new__(cls)
         core = CoreBPE.builtin(vocabulary, special_tokens, pat_str)
+        return cls._around(
+            name, pat_str=pat_str, special_tokens=special_tokens, max_token_value=max_token_value, core=core
+        )
+
+    @classmethod
+    def _around(
+        cls, name: str, *, pat_str: str, special_tokens: dict[str, int], max_token_value: int, core: CoreBPE
+    ) -> Encoding:
+        """Builds an encoding around a core that was made of the same parts."""
+        encoding = cls.__new__(cls)
         encoding._assemble(name, pat_str, special_tokens, max_token_value, core)  # noqa: SLF001 - of this class
         return encoding
 
@@ -254,7 +266,7 @@ class Encoding(BulkEncoder, Decoder):
         """
         return self._core_bpe.encode_single_token(utf8(text_or_bytes))
 
-    # --- The vocabulary ---
+    # --- Memory ---
 
     def memory_usage(self) -> int:
         """Tells how many bytes the vocabulary takes with what was learned from the texts so far.
@@ -283,80 +295,7 @@ class Encoding(BulkEncoder, Decoder):
             raise ValueError(message)
         self._core_bpe.set_cache_limit(min(bytes_per_thread, sys.maxsize))
 
-    def token_byte_values(self) -> list[bytes]:
-        """Gives the bytes of all mergeable tokens, sorted."""
-        return self._core_bpe.token_byte_values()
-
-    def merges(self) -> list[tuple[int, int]]:
-        """Gives the two tokens that each mergeable token of more than one byte is made of, in rank order.
-
-        Raises:
-            VocabularyError: A token is not made of exactly two others of lower rank.
-        """
-        return self._core_bpe.merges()
-
-    def vocab(self) -> dict[int, bytes]:
-        """Gives the bytes of every token, special ones as UTF-8, in the order of the ids."""
-        tokens = {token_id: token for token, token_id in self._mergeable_ranks.items()}
-        for text, token_id in self._special_tokens.items():
-            tokens.setdefault(token_id, text.encode())
-        return dict(sorted(tokens.items()))
-
-    def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
-        """Makes an encoding of the first merges only: what training to that size would have given.
-
-        Args:
-            vocab_size: The number of ids: of the mergeable tokens that are kept, and of the special tokens,
-                which follow them in the order of their ids.
-            name: The name of the encoding; if not given, that of this one followed by the size.
-
-        Raises:
-            ValueError: This encoding has fewer ids, or so few do not hold the bytes and the special tokens.
-        """
-        special_ids = sorted(self._special_token_values)
-        kept = vocab_size - len(special_ids)
-        ranks = {token: rank for token, rank in self._mergeable_ranks.items() if rank < kept}
-        if len(ranks) != kept or sum(len(token) == 1 for token in ranks) < 256:  # noqa: PLR2004 - byte tokens
-            message = (
-                f"expected a vocab_size from {256 + len(special_ids)} to {self.n_vocab}, "
-                f"below any gap in the ids of mergeable tokens, got {vocab_size}"
-            )
-            raise ValueError(message)
-        new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
-        return Encoding(
-            f"{self.name}_{vocab_size}" if name is None else name,
-            pat_str=self._pat_str,
-            mergeable_ranks=ranks,
-            special_tokens={text: new_id[token_id] for text, token_id in self._special_tokens.items()},
-        )
-
-    @property
-    def eot_token(self) -> int:
-        """The id of `<|endoftext|>`; `KeyError` if there is none."""
-        return self._special_tokens["<|endoftext|>"]
-
-    @cached_property
-    def special_tokens_set(self) -> set[str]:
-        """The special tokens."""
-        return set(self._special_tokens)
-
-    def is_special_token(self, token: int) -> bool:
-        """Tells whether an id is that of a special token; `AssertionError` if it is not an `int`."""
-        if not isinstance(token, int):
-            raise AssertionError  # noqa: TRY004 - as in tiktoken
-        return token in self._special_token_values
-
-    @property
-    def n_vocab(self) -> int:
-        """The highest token id plus one: more than there are tokens if ids leave gaps."""
-        return self.max_token_value + 1
-
     # --- Names that are private in tiktoken and used all the same ---
-
-    @cached_property
-    def _mergeable_ranks(self) -> dict[bytes, int]:
-        # Built-in encodings make it when asked: the dictionary takes longer than everything else about them.
-        return self._core_bpe.mergeable_ranks()
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         """Encodes one piece: merges only, no splitting and no special tokens."""

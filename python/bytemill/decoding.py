@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from bytemill.streaming import StreamDecoder
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -76,6 +78,10 @@ class Decoder:
             offsets.append(max(0, characters - starts_inside))
             characters += len(part.translate(None, CONTINUATION_BYTES))
         return b"".join(parts).decode("utf-8"), offsets
+
+    def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
+        """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own."""
+        return StreamDecoder(self, errors)
 
     def decode_batch(
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8

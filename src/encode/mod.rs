@@ -4,12 +4,15 @@
 mod avx2;
 pub mod batch;
 mod decode;
+pub mod fit;
 mod idle;
 mod pieces;
+pub mod places;
 pub mod ragged;
 pub mod special;
 mod unstable;
 
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
@@ -49,6 +52,16 @@ impl Encoder {
             idle,
             rows: Rows::default(),
         }
+    }
+
+    /// The same with other special tokens.
+    #[must_use]
+    pub fn with_special_tokens(&self, special_tokens: SpecialTokens) -> Self {
+        Self::new(
+            Arc::clone(&self.vocabulary),
+            special_tokens,
+            self.splitter.clone(),
+        )
     }
 
     /// Its vocabulary.
@@ -137,11 +150,27 @@ impl Encoder {
         text: &str,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, EncodeError> {
+        self.count_while(workspace, text, checkpoint, |_| true)
+    }
+
+    /// Counts ids until there are none left or `go_on` is false of those so far.
+    fn count_while(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        checkpoint: &dyn Checkpoint,
+        go_on: impl Fn(usize) -> bool,
+    ) -> Result<usize, EncodeError> {
         let mut ids = Vec::new();
         let mut count = 0;
-        self.encode_stretch(workspace, text, &mut ids, checkpoint, |ids| {
+        self.encode_stretch(workspace, text, &mut ids, checkpoint, |ids, _| {
             count += ids.len();
             ids.clear();
+            if go_on(count) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         })?;
         Ok(count)
     }
@@ -166,31 +195,50 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
+        self.encode_seen(workspace, text, allowed, ids, checkpoint, |_, _| ())
+    }
+
+    /// As [`encode_with`](Self::encode_with); `seen` is shown the ids so far and the stretch of the text that the last of
+    /// them stand for, all of it, stretch by stretch.
+    fn encode_seen(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+        mut seen: impl FnMut(&[TokenId], Range<usize>),
+    ) -> Result<(), EncodeError> {
         let mut place = 0;
         loop {
             checkpoint::pass(checkpoint)?;
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
-            self.encode_stretch(workspace, &text[place..end], ids, checkpoint, |_| ())?;
+            let rest = &text[place..end];
+            self.encode_stretch(workspace, rest, ids, checkpoint, |ids, stretch| {
+                seen(ids, place + stretch.start..place + stretch.end);
+                ControlFlow::Continue(())
+            })?;
             match special {
                 Some(found) => {
                     ids.push(found.id);
                     place = end + found.text.len();
+                    seen(ids, end..place);
                 }
                 None => return Ok(()),
             }
         }
     }
 
-    /// Appends the ids of a text without special tokens, some hundred pieces or some KB at a time; `pause` may take them away
-    /// in between, and gets the last ones, too.
+    /// Appends the ids of a text without special tokens, some KB or a piece at a time. In between, `pause` is told of which
+    /// stretch of the text, all of it, the last ids are, and may take them away, or stop.
     fn encode_stretch(
         &self,
         workspace: &mut Workspace,
         text: &str,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-        mut pause: impl FnMut(&mut Vec<TokenId>),
+        mut pause: impl FnMut(&mut Vec<TokenId>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<(), EncodeError> {
         let mut pieces = Pieces {
             vocabulary: &self.vocabulary,
@@ -202,8 +250,11 @@ impl Encoder {
             let mut place = 0;
             while place < text.len() {
                 checkpoint::pass(checkpoint)?;
+                let start = place;
                 pieces.encode(family, tier, text.as_bytes(), &mut place)?;
-                pause(pieces.ids);
+                if pause(pieces.ids, start..place).is_break() {
+                    break;
+                }
             }
             return Ok(());
         }
@@ -211,10 +262,12 @@ impl Encoder {
         let mut chunk = Vec::new();
         while chunks.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            for piece in &chunk {
+            for piece in chunk.drain(..) {
                 pieces.piece(&text.as_bytes()[piece.clone()])?;
+                if pause(pieces.ids, piece).is_break() {
+                    return Ok(());
+                }
             }
-            pause(pieces.ids);
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::error::guarded;
 use super::interned::InternedIds;
 use super::special::{self, Tokens, policy};
 use super::splitter::PythonSplitter;
-use super::{decode, look_up, many, one};
+use super::{cutting, decode, look_up, many, one, places};
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
 use crate::encode::ragged::Batch;
@@ -34,13 +34,14 @@ impl CoreBpe {
         special_tokens: SpecialTokens,
         splitter: Splitter,
     ) -> Self {
-        let largest = vocabulary
-            .ids()
-            .last()
-            .copied()
-            .unwrap_or(0)
-            .max(special_tokens.largest_id());
-        let encoder = Encoder::new(vocabulary, special_tokens, splitter);
+        Self::around(Encoder::new(vocabulary, special_tokens, splitter))
+    }
+
+    fn around(encoder: Encoder) -> Self {
+        let largest = encoder
+            .vocabulary()
+            .highest_id()
+            .max(encoder.special_tokens().largest_id());
         Self {
             encoder,
             interned: InternedIds::new(largest),
@@ -100,6 +101,16 @@ impl CoreBpe {
                 vocabulary,
                 special_tokens,
                 Splitter::new(pattern)?,
+            ))
+        })
+    }
+
+    #[pyo3(signature = (special_tokens, /))]
+    fn with_special_tokens(&self, special_tokens: &Bound<'_, PyDict>) -> PyResult<Self> {
+        guarded(|| {
+            let special_tokens = special::special_tokens(special_tokens)?;
+            Ok(Self::around(
+                self.encoder.with_special_tokens(special_tokens),
             ))
         })
     }
@@ -167,6 +178,45 @@ impl CoreBpe {
     #[pyo3(signature = (text, /))]
     fn count(&self, text: &Bound<'_, PyAny>) -> PyResult<usize> {
         guarded(|| one::count(self, text))
+    }
+
+    #[pyo3(signature = (text, limit, /))]
+    fn count_till_limit(&self, text: &Bound<'_, PyAny>, limit: usize) -> PyResult<Option<usize>> {
+        guarded(|| cutting::count(self, text, limit))
+    }
+
+    #[pyo3(signature = (text, limit, keep_end, /))]
+    fn truncate(
+        &self,
+        text: &Bound<'_, PyAny>,
+        limit: usize,
+        keep_end: bool,
+    ) -> PyResult<(Option<usize>, usize)> {
+        guarded(|| cutting::truncate(self, text, limit, keep_end))
+    }
+
+    #[pyo3(signature = (text, limit, overlap, /))]
+    fn parts(
+        &self,
+        text: &Bound<'_, PyAny>,
+        limit: usize,
+        overlap: usize,
+    ) -> PyResult<Vec<(usize, usize)>> {
+        guarded(|| cutting::parts(self, text, limit, overlap))
+    }
+
+    #[pyo3(signature = (text, allowed_special, disallowed_special, characters, /))]
+    fn encode_with_offsets<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+        characters: bool,
+    ) -> PyResult<places::Arrays<'py>> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            places::arrays(self, text, &policy, characters)
+        })
     }
 
     // --- Many texts ---
@@ -343,6 +393,10 @@ impl CoreBpe {
 
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         guarded(|| look_up::sorted(self, py))
+    }
+
+    fn token_lengths<'py>(&self, py: Python<'py>) -> look_up::Lengths<'py> {
+        look_up::lengths(self, py)
     }
 
     fn mergeable_ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

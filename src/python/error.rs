@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 use super::splitter::SplitterError;
@@ -48,6 +48,7 @@ impl From<EncodeError> for PyErr {
             EncodeError::Disallowed { token, start } => {
                 classes::DisallowedSpecialTokenError::new_err((token, start))
             }
+            EncodeError::NoRoom { .. } => PyValueError::new_err(error.to_string()),
             EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
             EncodeError::Splitter(inner) => match inner.downcast::<SplitterError>() {
                 Ok(raised) => raised.0,

@@ -1,5 +1,6 @@
 //! What the vocabulary and the special tokens hold: ids, bytes, merges.
 
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -56,6 +57,20 @@ pub(super) fn sorted<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py
         .filter_map(|&id| vocabulary.bytes(id));
     let tokens: Vec<_> = sorted.map(|token| PyBytes::new(py, token)).collect();
     PyList::new(py, tokens)
+}
+
+/// Ids, and how many bytes each has.
+pub(super) type Lengths<'py> = (Bound<'py, PyArray1<TokenId>>, Bound<'py, PyArray1<usize>>);
+
+/// Of all mergeable tokens.
+pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> Lengths<'py> {
+    let vocabulary = core.encoder.vocabulary();
+    let lengths = vocabulary.places().map(|(place, _)| place.len());
+    let lengths: Vec<usize> = lengths.collect();
+    (
+        vocabulary.ids().to_vec().into_pyarray(py),
+        lengths.into_pyarray(py),
+    )
 }
 
 /// The mergeable tokens with their ranks, in rank order.

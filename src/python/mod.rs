@@ -2,6 +2,7 @@
 //! name Python.
 
 mod core_bpe;
+mod cutting;
 mod decode;
 mod error;
 mod ids;
@@ -10,6 +11,7 @@ mod listed;
 mod look_up;
 mod many;
 mod one;
+mod places;
 mod run;
 mod special;
 mod splitter;

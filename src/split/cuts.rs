@@ -16,33 +16,37 @@
 //! end of the text ends them as well. Contractions need letters or an apostrophe beyond the cut to be longer or
 //! other than they are.
 
+use std::iter;
+use std::ops::Range;
+
 use super::classify::Class;
 use super::cursor::class_at;
 use super::rules;
 
-/// How far a cut is searched for.
-const FARTHEST: usize = 1 << 16;
-
-/// The first cut at `near` or after it, if there is one within [`FARTHEST`] bytes.
-pub(super) fn first(text: &str, near: usize) -> Option<usize> {
-    // From the last character that starts before `near`.
-    let mut place = (0..near.min(text.len()))
+/// The cuts at the places in `range`, in order.
+pub(super) fn within(text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
+    // From the last character that starts before the range.
+    let mut place = (0..range.start.min(text.len()))
         .rev()
         .find(|&place| text.is_char_boundary(place))
         .unwrap_or(0);
     let text = text.as_bytes();
     let mut before = None;
-    while let Some((class, length)) = class_at(text, place)
-        && place - near.min(place) < FARTHEST
-    {
-        let apostrophe = text[place] == b'\'';
-        if place >= near && before.is_some_and(|before| parts(before, class, apostrophe)) {
-            return Some(place);
+    iter::from_fn(move || {
+        while place < range.end
+            && let Some((class, length)) = class_at(text, place)
+        {
+            let here = place;
+            let apostrophe = text[here] == b'\'';
+            let parted = before.is_some_and(|before| parts(before, class, apostrophe));
+            before = Some(class);
+            place += length;
+            if parted && here >= range.start {
+                return Some(here);
+            }
         }
-        before = Some(class);
-        place += length;
-    }
-    None
+        None
+    })
 }
 
 /// Whether a character of class `before` and one of class `after` that follows it are never in one piece.

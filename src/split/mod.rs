@@ -34,6 +34,9 @@ use pattern::Family;
 const CHUNK: usize = 512;
 const CHUNK_BYTES: usize = 1 << 13;
 
+/// How far [`Splitter::cut`] searches, in bytes.
+const FARTHEST_CUT: usize = 1 << 16;
+
 /// A splitter from outside: all pieces of a text at once, as ordered byte ranges without overlap.
 pub trait ExternalSplitter: Send + Sync {
     /// The pieces of `text`.
@@ -78,17 +81,29 @@ impl Splitter {
         }
     }
 
-    /// A place at `near` or after it where the text can be cut: its pieces are those of `text[..cut]` and `text[cut..]`.
-    /// `None` if there is no such place within 64 KiB, or if the pattern is not native. The place is never at the start
-    /// or the end of the text.
+    /// A place at `near` or after it where the text can be cut, if there is one within 64 KiB: the first of the
+    /// [`cuts`](Self::cuts).
     ///
     /// # Complexity
     /// O(distance), at most 64 KiB.
     pub fn cut(&self, text: &str, near: usize) -> Option<usize> {
-        match self {
-            Self::Native(..) => cuts::first(text, near),
-            Self::General(_) | Self::External(_) => None,
-        }
+        self.cuts(text, near..near.saturating_add(FARTHEST_CUT))
+            .next()
+    }
+
+    /// The places in `range` where the text can be cut, in order: its pieces are those of `text[..cut]` and
+    /// `text[cut..]`. None if the pattern is not native. The start and the end of the text are never among them.
+    ///
+    /// # Complexity
+    /// O(range) for all of them.
+    pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
+        let cuts = self.is_native().then(|| cuts::within(text, range));
+        cuts.into_iter().flatten()
+    }
+
+    /// Whether the pattern is native: then every byte of a text is in some piece.
+    pub fn is_native(&self) -> bool {
+        matches!(self, Self::Native(..))
     }
 
     /// Starts on a text.

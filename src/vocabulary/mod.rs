@@ -36,6 +36,7 @@ pub struct Vocabulary {
     /// Known: the merges make each token of its own bytes.
     tokens_merge: bool,
     sorted: OnceLock<Vec<TokenId>>,
+    longest: OnceLock<usize>,
 }
 
 impl Vocabulary {
@@ -191,6 +192,7 @@ impl Vocabulary {
             adjacencies,
             tokens_merge: false,
             sorted: OnceLock::new(),
+            longest: OnceLock::new(),
         })
     }
 
@@ -244,6 +246,12 @@ impl Vocabulary {
     #[inline]
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {
         self.tokens.bytes(id)
+    }
+
+    /// How many bytes the longest token has. O(tokens) for the first caller.
+    pub fn longest(&self) -> usize {
+        let longest = || self.places().map(|(place, _)| place.len()).max();
+        *self.longest.get_or_init(|| longest().unwrap_or(0))
     }
 
     /// The token that is exactly `bytes`. O(length).

@@ -112,6 +112,21 @@ WORK = {
             text = WORDS * (500_000 * size)
             return lambda: encoding.count(text)
         """,
+    "split": """
+        def prepare(size):
+            text = WORDS * (50_000 * size)
+            return lambda: encoding.split(text, 100, overlap=10)
+        """,
+    "encode_with_offsets": """
+        def prepare(size):
+            text = WORDS * (100_000 * size)
+            return lambda: encoding.encode_with_offsets(text)
+        """,
+    "encode_iter": """
+        def prepare(size):
+            text = WORDS * 1_000
+            return lambda: sum(map(len, encoding.encode_iter([text] * (1_000 * size), num_threads=2)))
+        """,
     "count_batch": """
         def prepare(size):
             text = WORDS * 1_000

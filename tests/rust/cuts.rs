@@ -135,6 +135,25 @@ fn places() -> TestResult {
 }
 
 #[test]
+fn ranges_of_places() -> TestResult {
+    let splitter = Splitter::new(PUBLISHED[0])?;
+    let mut random = Random::new(1);
+    for _ in 0..50 {
+        let text = random.text(20);
+        let all: Vec<usize> = splitter.cuts(&text, 0..usize::MAX).collect();
+        for _ in 0..20 {
+            let start = random.below(text.len() + 2);
+            let range = start..random.within(start..text.len() + 3);
+            let found: Vec<usize> = splitter.cuts(&text, range.clone()).collect();
+            let mut expected = all.clone();
+            expected.retain(|cut| range.contains(cut));
+            assert_eq!(found, expected, "{text:?} in {range:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn no_cut_is_searched_for_too_far_or_in_other_patterns() -> TestResult {
     for pattern in PUBLISHED {
         let splitter = Splitter::new(pattern)?;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::{Checkpoint, Interrupted, RunToEnd};
+use bytemill::encode::fit::Kept;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::{Encoder, batch};
 use bytemill::error::{DecodeError, EncodeError};
@@ -143,6 +144,25 @@ fn unfinished_text_and_bytes_stop() -> TestResult {
     let bytes = [text.as_bytes(), &vec![0xFF; 100_000]].concat();
     assert_stops("encode_bytes", 5, |checkpoint| {
         encoder.encode_bytes(&bytes, &mut Vec::new(), checkpoint)
+    })
+}
+
+#[test]
+fn cutting_and_placing_stop() -> TestResult {
+    let encoder = encoder()?;
+    let text = "word ".repeat(10_000);
+    assert_stops("parts", 100, |checkpoint| {
+        encoder.parts(&text, 100, 10, checkpoint).map(drop)
+    })?;
+    assert_stops("truncate", 2, |checkpoint| {
+        encoder
+            .truncate(&text, 5_000, Kept::End, checkpoint)
+            .map(drop)
+    })?;
+    assert_stops("encode_with_places", 5, |checkpoint| {
+        encoder
+            .encode_with_places(&text, &Allowed::All, checkpoint)
+            .map(drop)
     })
 }
 

@@ -7,6 +7,7 @@ mod counting;
 mod cuts;
 mod decoding;
 mod encoders;
+mod fit;
 mod golden;
 mod interruption;
 mod long_pieces;
