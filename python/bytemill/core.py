@@ -26,6 +26,7 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
+from bytemill.storage import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "__version__"]
 
 
-class Encoding(BulkEncoder, Decoder):
+class Encoding(BulkEncoder, Decoder, Storage):
     """Turns text into token ids and back.
 
     An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is
