@@ -1,7 +1,8 @@
-"""The part of an encoding that reads and writes files: one method for each format, checked before they are renamed."""
+"""The part of an encoding that reads and writes files, of this library and of others."""
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -37,7 +38,8 @@ class Storage:
             pat_str: str,
             mergeable_ranks: dict[bytes, int],
             special_tokens: dict[str, int],
-        ) -> None: ...
+        ) -> None:
+            """Is that of `Encoding`."""
 
     @classmethod
     def from_file(
@@ -80,6 +82,8 @@ class Storage:
         from bytemill.formats.recognition import read_parts, usual_name
 
         parts = read_parts(path)
+        if parts.warning is not None:
+            warnings.warn(parts.warning, UserWarning, stacklevel=2)
         chosen = resolve(pattern, parts.pattern, parts.usual_pattern, path)
         try:
             return cls(
@@ -173,15 +177,16 @@ class Storage:
         from bytemill.formats.verification import check_parts, write_verified
 
         encoding = whole(self)
-        ranks, special_tokens = encoding._mergeable_ranks, encoding._special_tokens  # noqa: SLF001 - tiktoken's names
+        ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
 
         def check(read: bytes) -> None:
+            special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
             check_parts(encoding, Parts(None, parse_ranks(read, str(path)), special_tokens))
 
         write_verified({path: format_ranks(ranks)}, check)
 
     def save_huggingface(self, directory: str | os.PathLike[str]) -> None:
-        """Writes `tokenizer.json` and `tokenizer_config.json`, for Hugging Face's tokenizers and transformers.
+        """Writes `tokenizer.json` and `tokenizer_config.json`, for tokenizers and transformers of Hugging Face.
 
         There special tokens are always found in text: the ids are those of
         `encode(text, allowed_special="all")`. Where `tokenizers` is installed, the file is also checked by it.
@@ -194,17 +199,19 @@ class Storage:
             PatternError: The pattern may mean something else to the library's regular expressions.
             OSError: A file cannot be written.
         """
-        from bytemill.formats.huggingface import format_tokenizer, format_tokenizer_config, parse_tokenizer
+        from bytemill.formats import huggingface
         from bytemill.formats.json_file import parse_json
         from bytemill.formats.verification import check_parts, check_with_tokenizers, write_verified
 
-        tokenizer, config = format_tokenizer(whole(self)), format_tokenizer_config(whole(self))
+        encoding = whole(self)
+        tokenizer = huggingface.format_tokenizer(encoding)
+        config = huggingface.format_tokenizer_config(encoding)
         folder = made_directory(directory)
         path = folder / "tokenizer.json"
 
         def check(read: bytes, _: bytes) -> None:
-            check_parts(whole(self), parse_tokenizer(parse_json(read, str(path))))
-            check_with_tokenizers(whole(self), read)
+            check_parts(encoding, huggingface.parse_tokenizer(parse_json(read, str(path))))
+            check_with_tokenizers(encoding, read)
 
         write_verified({path: tokenizer, folder / "tokenizer_config.json": config}, check)
 
@@ -250,17 +257,21 @@ class Storage:
             PatternError: The pattern may mean something else to minbpe's regular expressions.
             OSError: A file cannot be written.
         """
-        from bytemill.formats.minbpe_model import format_model, format_vocab, model_of, parse_model, parts_of
+        from bytemill.formats import minbpe_model
         from bytemill.formats.verification import check_parts, write_verified
 
-        model = model_of(whole(self))
+        model = minbpe_model.model_of(whole(self))
         path = Path(f"{Path(prefix)}.model")
 
         def check(read: bytes, _: bytes) -> None:
-            check_parts(whole(self), parts_of(parse_model(read, str(path)), str(path)))
+            check_parts(
+                whole(self), minbpe_model.parts_of(minbpe_model.parse_model(read, str(path)), str(path))
+            )
 
-        vocabulary = format_vocab(whole(self).vocab(), model.merges)
-        write_verified({path: format_model(model), Path(f"{Path(prefix)}.vocab"): vocabulary}, check)
+        vocabulary = minbpe_model.format_vocab(whole(self).vocab(), model.merges)
+        write_verified(
+            {path: minbpe_model.format_model(model), Path(f"{Path(prefix)}.vocab"): vocabulary}, check
+        )
 
 
 def whole(part: Storage) -> Encoding:

@@ -40,6 +40,13 @@ CHARACTER_OF_BYTE = {byte: chr(byte) for byte in PRINTABLE} | {
 }
 BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.items()}
 
+# The same for `str.translate`, bytes being characters of Latin-1; what stands for no byte is put outside.
+TEXT_OF_BYTES = str.maketrans({chr(byte): character for byte, character in CHARACTER_OF_BYTE.items()})
+BYTES_OF_TEXT = str.maketrans(
+    {chr(byte): "\uffff" for byte in UNPRINTABLE}
+    | {character: chr(byte) for character, byte in BYTE_OF_CHARACTER.items()}
+)
+
 SPECIAL_TOKENS = {"<|endoftext|>", "<|startoftext|>"}
 
 # Those that give the same pieces as GPT-2's.
@@ -50,15 +57,15 @@ HEADER = "#version: 0.2"
 
 def token_text(token: bytes) -> str:
     """Shows a token as text."""
-    return "".join(map(CHARACTER_OF_BYTE.__getitem__, token))
+    return token.decode("latin-1").translate(TEXT_OF_BYTES)
 
 
 def token_bytes(text: str) -> bytes:
     """Reads a token shown as text; `ValueError` if a character stands for no byte."""
     try:
-        return bytes(map(BYTE_OF_CHARACTER.__getitem__, text))
-    except KeyError as error:
-        message = f"the character {error.args[0]!r} stands for no byte"
+        return text.translate(BYTES_OF_TEXT).encode("latin-1")
+    except UnicodeEncodeError as error:
+        message = f"the character {text[error.start]!r} stands for no byte"
         raise ValueError(message) from error
 
 
@@ -156,10 +163,11 @@ def parse_merges(contents: bytes, source: str) -> list[tuple[bytes, bytes]]:
     lines = contents.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
     for number, line in enumerate(lines[1:], start=2):
         try:
-            merges.append(parse_merge(line))
+            merge = parse_merge(line)
         except ValueError as error:
             message = f"Error parsing line {line!r} in {source}: line {number}: {error}"
             raise VocabularyError(message) from error
+        merges.append(merge)
     return merges
 
 
@@ -207,14 +215,14 @@ def format_merges(encoding: Encoding) -> bytes:
     pairs, whole = merges_of(ranks)
     if encoding._pat_str not in SAME_PATTERNS:  # noqa: SLF001 - tiktoken's name
         message = (
-            f"{encoding!r} cannot be written as vocab.bpe: readers of the format cut text by GPT-2's pattern, "
+            f"{encoding!r} cannot be written as vocab.bpe: its readers cut text by GPT-2's pattern, "
             f"which gives other pieces than {encoding._pat_str!r}"  # noqa: SLF001 - tiktoken's name
         )
         raise VocabularyError(message)
     if whole:
         message = (
-            f"{encoding!r} cannot be written as vocab.bpe: the token {whole[0]!r} with the id {ranks[whole[0]]} "
-            "cannot be made by any merges"
+            f"{encoding!r} cannot be written as vocab.bpe: no merges make the token {whole[0]!r} with the id "
+            f"{ranks[whole[0]]}"
         )
         raise VocabularyError(message)
     lines = [f"{token_text(left)} {token_text(right)}\n" for left, right in pairs.values()]
@@ -229,9 +237,10 @@ def format_encoder(encoding: Encoding) -> bytes:
     """
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
     special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
+    refusal = f"{encoding!r} cannot be written as encoder.json"
     ids = {token_text(token): rank for token, rank in ranks.items()}
     if clash := sorted(ids.keys() & special_tokens.keys()):
-        message = f"{encoding!r} cannot be written as encoder.json, where {clash} would be mergeable tokens"
+        message = f"{refusal}, where {clash} would be mergeable tokens"
         raise VocabularyError(message)
-    checked_ids([*ids.items(), *special_tokens.items()], f"{encoding!r} cannot be written as encoder.json")
+    checked_ids([*ids.items(), *special_tokens.items()], refusal)
     return json.dumps(dict(sorted((ids | special_tokens).items(), key=itemgetter(1)))).encode()

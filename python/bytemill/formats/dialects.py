@@ -1,4 +1,4 @@
-r"""Patterns in the regular expressions of other libraries: what means the same there, and what has to be spelled anew.
+r"""Patterns for the regular expressions of other libraries: what means the same, and what is spelled anew.
 
 An `Encoding` has its pattern in the syntax of Rust's `fancy-regex`, as tiktoken; `tokenizers` has Oniguruma,
 minbpe the `regex` package of Python. Here is what all three agree on; everything else is refused by name:
@@ -79,46 +79,70 @@ class Element(NamedTuple):
     text: str
 
 
-def elements(pattern: str, language: str, dot_all: str) -> Iterator[Element]:
-    """Takes a pattern apart; `PatternError` if something in it may have another meaning elsewhere."""
+def elements(pattern: str, direction: str, dot_all: str) -> Iterator[Element]:
+    """Takes a pattern apart.
 
-    def refuse(what: str) -> NoReturn:
-        message = f"the pattern {pattern!r} cannot be translated {language}: {what}"
+    Args:
+        pattern: The pattern.
+        direction: Between which languages it is to be translated, for messages.
+        dot_all: How a group begins in which the dot matches line feeds.
+
+    Raises:
+        PatternError: Something in it may have another meaning elsewhere.
+    """
+
+    def refuse(why: str) -> NoReturn:
+        message = f"the pattern {pattern!r} cannot be translated {direction}: {why}"
         raise PatternError(message)
 
-    caseless = [False]
+    caseless = [False]  # of each open group
+    before = Element("bar", "")
     position = 0
-    quantified = True
     while position < len(pattern):
         found = ELEMENT.match(pattern, position)
         if found is None:
             refuse(f"nothing like {pattern[position : position + 10]!r} is the same in both")
-        kind, text = str(found.lastgroup), found.group()
-        if kind == "group":
-            if text in {"(?m:", "(?s:"} and text != dot_all:
-                refuse(f"it has {text!r}")
-            caseless.append(caseless[-1] or text == "(?i:")
-        elif kind == "close":
+        element = Element(str(found.lastgroup), found.group())
+        position = found.end()
+        if element.kind == "group":
+            if element.text in {"(?m:", "(?s:"} - {dot_all}:
+                refuse(f"nothing like {element.text!r} is the same in both")
+            caseless.append(caseless[-1] or element.text == "(?i:")
+        elif element.kind == "close":
             caseless.pop()
             if not caseless:
                 refuse("a group ends that has not begun")
-        elif kind == "quantifier" and (quantified or text.endswith("}?")):
-            refuse(f"it has the quantifier {text!r} where it means something else")
-        elif kind == "class" and SET_OPERATION.search(text):
-            refuse(f"it has a set operation in {text!r}")
-        elif caseless[-1] and kind in {"class", "escape", "dot", "character"}:
-            ahead = text + pattern[found.end() : found.end() + 1]
-            if not all(map(CASELESS.match, text)) or (kind == "character" and FOLDED_PAIRS.match(ahead)):
-                refuse(f"it has {ahead!r} where case does not matter")
-        yield Element(kind, text)
-        quantified = kind in {"group", "bar", "quantifier", "end"}
-        position = found.end()
+        elif differs(element, before, pattern[position : position + 1], caseless=caseless[-1]):
+            refuse(f"{element.text!r} may mean something else where it stands")
+        yield element
+        before = element
     if len(caseless) > 1:
         refuse("a group does not end")
 
 
+def differs(element: Element, before: Element, following: str, *, caseless: bool) -> bool:
+    """Tells whether an element may have another meaning elsewhere.
+
+    Args:
+        element: What is neither the beginning nor the end of a group.
+        before: What comes before it.
+        following: The character that comes after it.
+        caseless: Whether case does not matter.
+    """
+    kind, text = element
+    if kind == "quantifier":
+        return before.kind in {"group", "bar", "quantifier", "end"} or text.endswith("}?")
+    if kind == "class" and SET_OPERATION.search(text):
+        return True
+    if not caseless or kind in {"bar", "end"}:
+        return False
+    return not all(map(CASELESS.match, text)) or (
+        kind == "character" and FOLDED_PAIRS.match(text + following) is not None
+    )
+
+
 def to_oniguruma(pattern: str) -> str:
-    """Spells a pattern of ours for Oniguruma; `PatternError` if something in it may mean something else there."""
+    """Spells a pattern for Oniguruma; `PatternError` if something in it may mean something else there."""
     out: list[str] = []
     starts: list[int] = []  # where each open group starts in `out`
     atom = 0  # where the last element that a quantifier can follow starts
@@ -141,9 +165,9 @@ def to_oniguruma(pattern: str) -> str:
 
 
 def from_oniguruma(pattern: str) -> str:
-    """Spells a pattern of Oniguruma as ours; `PatternError` if something in it may mean something else here.
+    r"""Spells a pattern of Oniguruma as ours; `PatternError` if something in it may mean something else here.
 
-    For every pattern p, `from_oniguruma(to_oniguruma(p))` is p again, but that `$` stands for `\\z`.
+    For every pattern p, `from_oniguruma(to_oniguruma(p))` is p again, but that `$` stands for `\z`.
     """
     out: list[str] = []
     starts: list[int] = []
@@ -182,7 +206,7 @@ def from_oniguruma(pattern: str) -> str:
 def check_python(pattern: str) -> None:
     """Checks that a pattern means the same to the `regex` package; `PatternError` if it may not."""
     before: list[str] = []
-    for kind, text in elements(pattern, "to or from Python", "(?s:"):
+    for kind, text in elements(pattern, "to or from Python's", "(?s:"):
         if (kind == "end" and (text != "$" or before[-2:] != BLANKS)) or r"\x" in text:
             message = (
                 f"the pattern {pattern!r} has {text!r}, which means something else to the package `regex`"
@@ -228,5 +252,5 @@ def matches_everything(pattern: str) -> bool:
         mergeable_ranks={bytes([byte]): byte for byte in range(256)},
         special_tokens={},
     )
-    characters = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    characters = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000))]
     return bool(encoding.count_batch(characters).all())

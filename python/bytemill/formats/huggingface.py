@@ -19,7 +19,6 @@ forgets the first.
 from __future__ import annotations
 
 import json
-import warnings
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +47,6 @@ def parse_tokenizer(file: Value) -> Parts:
     Raises:
         VocabularyError: It is malformed, or does something that an encoding does not; the message names file,
             place and reason.
-
-    Warns:
-        UserWarning: The file says that tokens are put before or after each text.
     """
     for part, why in (
         ("normalizer", "texts would be changed before they are encoded"),
@@ -61,9 +57,9 @@ def parse_tokenizer(file: Value) -> Parts:
             file[part].refuse(f"expected null, got {kind(file[part])}: {why}, which an encoding does not do")
     check_decoder(file["decoder"])
     pattern = parse_pre_tokenizer(file["pre_tokenizer"])
-    ranks, special_tokens = parse_model(file["model"], added_tokens(file["added_tokens"]))
-    warn_of_post_processor(file["post_processor"])
-    return Parts(pattern, ranks, special_tokens)
+    special_tokens = added_tokens(file["added_tokens"])
+    ranks = parse_model(file["model"], special_tokens)
+    return Parts(pattern, ranks, special_tokens, warning=warning_of(file["post_processor"]))
 
 
 def kind(component: Value) -> str:
@@ -91,10 +87,8 @@ def parse_pre_tokenizer(component: Value) -> str:
             "an encoding cuts text by one pattern"
         )
     byte_level = steps[-1]
-    if byte_level["add_prefix_space"].flag():
-        byte_level["add_prefix_space"].refuse(
-            "expected false, got true: an encoding puts no space before a text"
-        )
+    if byte_level["add_prefix_space"].contents is not False:
+        byte_level["add_prefix_space"].refuse("expected false: an encoding puts no space before a text")
     splits_again = byte_level["use_regex"].is_null or byte_level["use_regex"].flag()
     if len(steps) == 1:
         if not splits_again:
@@ -116,20 +110,19 @@ def parse_split(split: Value) -> str:
         pattern = from_oniguruma(regex.text())
     except PatternError as error:
         regex.refuse(str(error))
-    match split["behavior"].text(), split["invert"].flag():
-        case ["Removed", True]:
-            return pattern
-        case ["Isolated", _] if matches_everything(pattern):
-            return pattern
-        case ["Isolated", _]:
+    behavior, inverted = split["behavior"].text(), split["invert"].flag()
+    if behavior == "Isolated":
+        if not matches_everything(pattern):
             split.refuse(
-                f"what the pattern {regex.text()!r} does not match would become a piece, "
-                "which an encoding leaves out; expected a pattern that certainly matches every character"
+                f"what the pattern {regex.text()!r} does not match would become a piece, which an encoding "
+                "leaves out; expected a pattern that certainly matches every character"
             )
-    split.refuse(
-        'expected the behavior "Isolated", or "Removed" with invert, '
-        f"got {split['behavior'].text()!r}{' with invert' if split['invert'].flag() else ''}"
-    )
+    elif behavior != "Removed" or not inverted:
+        split["behavior"].refuse(
+            f'expected "Isolated", or "Removed" with invert, got {behavior!r} '
+            f"{'with' if inverted else 'without'} invert"
+        )
+    return pattern
 
 
 def added_tokens(tokens: Value) -> dict[str, int]:
@@ -141,7 +134,7 @@ def added_tokens(tokens: Value) -> dict[str, int]:
         for option in ("single_word", "lstrip", "rstrip"):
             if token[option].flag():
                 token[option].refuse(
-                    f"expected false, got true: the special token {content!r} would depend on the text around it"
+                    f"expected false, got true: the token {content!r} would depend on the text around it"
                 )
         if not content:
             token["content"].refuse("expected a text, got an empty one")
@@ -153,8 +146,8 @@ def added_tokens(tokens: Value) -> dict[str, int]:
     for first, second in product(normalized[False], normalized[True]):
         if overlap(first, second):
             tokens.refuse(
-                f"{first!r} and {second!r} can overlap in a text: the library would look for the first in the "
-                "whole text before it looks for the second, as only the second is normalized"
+                f"{first!r} and {second!r} can overlap in a text: the library would look for the first "
+                "everywhere before it looks for the second, as only the second is normalized"
             )
     return ids
 
@@ -169,8 +162,36 @@ def overlap(first: str, second: str) -> bool:
     )
 
 
-def parse_model(model: Value, added: dict[str, int]) -> tuple[dict[bytes, int], dict[str, int]]:
-    """Reads the model: gives the mergeable tokens, and the added tokens with the ids that the library gives."""
+def parse_model(model: Value, added: dict[str, int]) -> dict[bytes, int]:
+    """Reads the model: gives the mergeable tokens."""
+    check_options(model)
+    vocabulary = model["vocab"].ids()
+    merges = parse_merges(model["merges"])
+    made = {left + right for left, right in merges}
+    tokens: dict[str, bytes] = {}
+    for text in vocabulary:
+        # An added token that is made by merges too, or is a byte, is both.
+        if text in added and text not in made and text not in BYTE_OF_CHARACTER:
+            continue
+        try:
+            tokens[text] = token_bytes(text)
+        except ValueError as error:
+            model["vocab"].refuse(f"the token {text!r}, which is no added token: {error}")
+    ranks = checked_ranks({token: vocabulary[text] for text, token in tokens.items()}, model.source)
+    if unknown := next((text for merge in merges for text in merge if text not in tokens), None):
+        model["merges"].refuse(f"{unknown!r} is no token in {model['vocab'].place}")
+    check_merges(
+        ranks,
+        [(tokens[left], tokens[right]) for left, right in merges],
+        model.source,
+        whole_pieces=model["ignore_merges"].flag(),
+    )
+    check_added_ids(added, vocabulary, model)
+    return ranks
+
+
+def check_options(model: Value) -> None:
+    """Checks that the model is BPE and nothing else."""
     if not model["type"].is_null and model["type"].text() != "BPE":
         model["type"].refuse(f"expected BPE, got {model['type'].text()}")
     if model["dropout"].contents:
@@ -179,83 +200,56 @@ def parse_model(model: Value, added: dict[str, int]) -> tuple[dict[bytes, int], 
         if model[affix].contents:
             model[affix].refuse(f"expected null, got {model[affix].contents!r}")
 
-    vocabulary = model["vocab"].ids()
-    merges = parse_merges(model["merges"])
-    made = {left + right for left, right in merges}
-    ranks: dict[bytes, int] = {}
-    for text, token_id in vocabulary.items():
-        if text in added and text not in made and text not in BYTE_OF_CHARACTER:
-            continue
-        try:
-            ranks[token_bytes(text)] = token_id
-        except ValueError as error:
-            model["vocab"].refuse(f"the token {text!r}, which is no added token: {error}")
-    check_merges(
-        checked_ranks(ranks, model.source),
-        [(token_bytes(left), token_bytes(right)) for left, right in merges],
-        model.source,
-        whole_pieces=model["ignore_merges"].flag(),
-    )
-    check_added_ids(added, vocabulary, model)
-    spelled = {token_id: token_text(token) for token, token_id in ranks.items()}
-    for content, token_id in added.items():
-        if spelled.get(token_id, content) != content:
-            model["vocab"].refuse(
-                f"{spelled[token_id]!r} and the added token {content!r} have the same id {token_id}"
-            )
-    return ranks, added
-
 
 def parse_merges(merges: Value) -> list[tuple[str, str]]:
     """Reads the merges: pairs of texts, or texts with a space between."""
     pairs = []
-    for merge in merges:
-        parts = merge.contents.split(" ") if isinstance(merge.contents, str) else merge.contents
-        match parts:
+    for place, merge in enumerate(merges.list()):
+        match merge.split(" ") if isinstance(merge, str) else merge:
             case [str(left), str(right)]:
-                pass
+                pairs.append((left, right))
             case _:
-                merge.refuse(f"expected two tokens, got {merge.contents!r}")
-        try:
-            token_bytes(left + right)
-        except ValueError as error:
-            merge.refuse(str(error))
-        pairs.append((left, right))
+                merges.refuse(f"merge {place}: expected two tokens, got {merge!r}")
     return pairs
 
 
 def check_added_ids(added: dict[str, int], vocabulary: dict[str, int], model: Value) -> None:
     """Checks that the ids of the added tokens are those that the library gives them, see the module."""
+    text_of_id = {token_id: text for text, token_id in vocabulary.items()}
     highest: int | None = None
     for content, token_id in added.items():
         given = vocabulary.get(content)
         if given is None:
             given = len(vocabulary) if highest is None or highest < len(vocabulary) else highest + 1
         if given != token_id:
-            message = (
-                f"Error parsing {model.source}: added_tokens: {content!r} has the id {token_id}, but the library "
-                f"tokenizers gives it {given}: it takes the id from model.vocab, or else numbers on"
+            model["vocab"].refuse(
+                f"the added token {content!r} has the id {token_id}, but the library gives it {given}: that "
+                "which it has here, or else the next number"
             )
-            raise VocabularyError(message)
+        text = text_of_id.get(token_id, content)
+        if text != content:
+            model["vocab"].refuse(f"{text!r} and the added token {content!r} have the same id {token_id}")
         highest = token_id if highest is None else max(highest, token_id)
 
 
-def warn_of_post_processor(processor: Value) -> None:
-    """Warns of tokens that are put before or after texts; refuses what is not known."""
+def warning_of(processor: Value) -> str | None:
+    """Says what a post-processor does to texts, if anything; refuses those that are not known."""
     if processor.is_null:
-        return
+        return None
     steps = list(processor["processors"]) if kind(processor) == "Sequence" else [processor]
+    names: list[str] = []
     for step in steps:
         if kind(step) == "TemplateProcessing":
-            names = [part["SpecialToken"]["id"] for part in step["single"] if "SpecialToken" in part.object()]
-            if names:
-                message = (
-                    f"{processor.source}: its post-processor adds {', '.join(name.text() for name in names)} to "
-                    "each text; encodings do not: see `prepend` and `append` of `encode_batch_to_numpy`"
-                )
-                warnings.warn(message, UserWarning, stacklevel=2)
+            parts = [part["SpecialToken"] for part in step["single"]]
+            names += [part["id"].text() for part in parts if not part.is_null]
         elif kind(step) != "ByteLevel":
             step.refuse(f"expected ByteLevel or TemplateProcessing, got {kind(step)}")
+    if not names:
+        return None
+    return (
+        f"{processor.source}: its post-processor adds {', '.join(names)} to each text, which an encoding "
+        "does not: `encode_batch_to_numpy` has `prepend` and `append`"
+    )
 
 
 # --- Writing ---
@@ -319,14 +313,14 @@ def check_special_token(text: str, token_id: int, vocabulary: dict[str, int]) ->
     """Checks that the library tells a special token from others, and decodes it to itself."""
     if vocabulary.get(text, token_id) != token_id:
         message = (
-            f"the special token {text!r} cannot be written as tokenizer.json: that is how the mergeable token "
-            f"{token_bytes(text)!r} with the id {vocabulary[text]} is spelled there"
+            f"the special token {text!r} cannot be written as tokenizer.json: that is how the mergeable "
+            f"token {token_bytes(text)!r} with the id {vocabulary[text]} is spelled there"
         )
         raise VocabularyError(message)
     if not text.isascii() and all(character in BYTE_OF_CHARACTER for character in text):
         message = (
-            f"the special token {text!r} cannot be written as tokenizer.json: all its characters stand for bytes "
-            f"there, so that it would be decoded to {token_bytes(text)!r}"
+            f"the special token {text!r} cannot be written as tokenizer.json: all its characters stand for "
+            f"bytes there, so that it would be decoded to {token_bytes(text)!r}"
         )
         raise VocabularyError(message)
 
@@ -344,5 +338,5 @@ def format_tokenizer_config(encoding: Encoding) -> bytes:
         "clean_up_tokenization_spaces": False,
     }
     if "<|endoftext|>" in encoding.special_tokens_set:
-        contents["eos_token"] = "<|endoftext|>"
+        contents["eos_token"] = "<|endoftext|>"  # noqa: S105 - no password
     return json.dumps(contents, indent=1).encode()

@@ -76,6 +76,11 @@ class Value:
         entries: dict[str, Any] = self._expect(dict)
         return entries
 
+    def list(self) -> list[Any]:
+        """The contents of a list."""
+        elements: list[Any] = self._expect(list)
+        return elements
+
     def text(self) -> str:
         """A string, without lone surrogates."""
         text: str = self._expect(str)
@@ -105,7 +110,7 @@ class Value:
 
     def __iter__(self) -> Iterator[Value]:
         """The elements of a list."""
-        for i, element in enumerate(self._expect(list)):
+        for i, element in enumerate(self.list()):
             yield Value(element, self.source, f"{self.place}[{i}]")
 
     def ids(self) -> dict[str, int]:

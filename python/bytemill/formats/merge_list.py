@@ -139,8 +139,8 @@ def check_merges(
         if pair not in places:
             refuse(
                 source,
-                f"cannot be encoded exactly: by the order of ids the token {token!r} with the id {ranks[token]} "
-                f"is made of {pair[0]!r} and {pair[1]!r}, which is not among the merges",
+                f"cannot be encoded exactly: by the order of ids the token {token!r} with the id "
+                f"{ranks[token]} is made of {pair[0]!r} and {pair[1]!r}, which is not among the merges",
             )
         if last is not None and places[last] > places[pair]:
             made = last[0] + last[1]

@@ -130,7 +130,7 @@ def parts_of(model: Model, source: str) -> Parts:
     for (left, right), new_id in model.merges.items():
         token = tokens[left] + tokens[right]
         if token in ranks:
-            message = f"{source}: cannot be encoded exactly: the ids {ranks[token]} and {new_id} are both of {token!r}"
+            message = f"{source}: ids {ranks[token]} and {new_id} are both of {token!r}"
             raise VocabularyError(message)
         ranks[token] = new_id
         tokens.append(token)
@@ -164,8 +164,8 @@ def model_of(encoding: Encoding) -> Model:
     in_order = sorted(ranks, key=ranks.__getitem__)
     if in_order[:BYTES] != [bytes([byte]) for byte in range(BYTES)] or ranks[in_order[-1]] != len(ranks) - 1:
         message = (
-            f"{encoding!r} cannot be written for minbpe: expected the ids 0 to 255 for the bytes in their order, "
-            "and then one for each merge without a gap"
+            f"{encoding!r} cannot be written for minbpe: expected the ids 0 to 255 for the bytes in their "
+            "order, and then one for each merge without a gap"
         )
         raise VocabularyError(message)
     checked_ids(special_tokens.items(), f"{encoding!r} cannot be written for minbpe")

@@ -24,6 +24,7 @@ class Parts(NamedTuple):
         special_tokens: Each special token's id.
         name: The name of the encoding, if the file says it.
         usual_pattern: What readers of the format use, if it has no place for a pattern and they agree on one.
+        warning: What the reader should know, if anything.
     """
 
     pattern: str | None
@@ -31,6 +32,7 @@ class Parts(NamedTuple):
     special_tokens: dict[str, int]
     name: str | None = None
     usual_pattern: str | None = None
+    warning: str | None = None
 
 
 def checked_ranks(ranks: dict[bytes, int], source: str) -> dict[bytes, int]:

@@ -29,9 +29,6 @@ def read_parts(path: str | os.PathLike[str]) -> Parts:
         VocabularyError: It is of no format known here, malformed, or cannot be encoded exactly; the message
             names file, place and reason.
         OSError: It cannot be read.
-
-    Warns:
-        UserWarning: See `bytemill.formats.huggingface`.
     """
     file = file_of(Path(path))
     contents = file.read_bytes()
@@ -75,9 +72,10 @@ def read_json(path: Path, contents: bytes) -> Parts:
         return tekken.parse_tekken(file)
     if all(type(entry) is int for entry in file.object().values()):
         return read_pair(path, None, encoder=contents)
-    file.refuse(
-        "expected tokenizer.json (with an entry model), tekken.json (config and vocab), encoder.json (ids only) "
-        f'or a native file ("format": "bytemill"), got an object with the keys {sorted(file.object())[:10]}'
+    return file.refuse(
+        "expected tokenizer.json (with an entry model), tekken.json (config and vocab), encoder.json (ids "
+        'only) or a native file ("format": "bytemill"), got an object with the keys '
+        f"{sorted(file.object())[:10]}"
     )
 
 
@@ -106,6 +104,6 @@ def read_pair(path: Path, merges: bytes | None, *, encoder: bytes | None) -> Par
 
 
 def usual_name(path: str | os.PathLike[str]) -> str:
-    """Gives an encoding the name of its file, or that of the directory if all files of the format have one name."""
+    """Gives an encoding the name of its file, or that of the directory where files have one usual name."""
     file = Path(path).absolute()
     return file.parent.name if file.name in USUAL_NAMES else file.name if file.is_dir() else file.stem

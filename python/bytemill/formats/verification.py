@@ -1,4 +1,4 @@
-"""Writing files that are known to be right: they are read back and encode sample texts before they get their names."""
+"""Writing files that are known to be right: they are read back and tried before they get their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ TEXTS = [
     "\xa0\u3000no-break and wide\u2003blanks\u2028\x85\x1c",
     "!?...---===/**/\n/\n//;;\n$%^&*()_+{}|:\"<>'",
     "Zu\u0308rich Stra\xdfe \u0130stanbul \u01c5 \u02b0 na\xefve \u017f'\u017f",
-    "\u041f\u0440\u0438\u0432\u0435\u0442 \u03b3\u03b5\u03b9\u03ac \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 "
+    "\u041f\u0440\u0438\u0432\u0435\u0442 \u03b3\u03b5\u03b9\u03ac",
+    "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
     "\u0928\u092e\u0938\u094d\u0924\u0947 \u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35",
     "\u4f60\u597d\uff0c\u4e16\u754c\u3002\u3053\u3093\u306b\u3061\u306f \ud55c\uad6d\uc5b4 \u30c6\u30b9\u30c8",
     "\U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001d400\U00020000 e\u0301\u0338",
@@ -71,7 +72,8 @@ def check_parts(encoding: Encoding, parts: Parts) -> None:
     """Checks that what was read back is the encoding; `VocabularyError` if not."""
     from bytemill.core import Encoding
 
-    if parts.ranks != encoding._mergeable_ranks or parts.special_tokens != encoding._special_tokens:  # noqa: SLF001 - tiktoken's names
+    expected = encoding._mergeable_ranks, encoding._special_tokens  # noqa: SLF001 - tiktoken's names
+    if (parts.ranks, parts.special_tokens) != expected:
         message = f"{encoding!r} cannot be written: the file has other tokens when it is read back"
         raise VocabularyError(message)
     pattern = parts.pattern or parts.usual_pattern or encoding._pat_str  # noqa: SLF001 - tiktoken's name
