@@ -186,10 +186,10 @@ class Storage:
         write_verified({path: format_ranks(ranks)}, check)
 
     def save_huggingface(self, directory: str | os.PathLike[str]) -> None:
-        """Writes `tokenizer.json` and `tokenizer_config.json`, for tokenizers and transformers of Hugging Face.
+        """Writes `tokenizer.json` and `tokenizer_config.json` for Hugging Face's libraries.
 
         There special tokens are always found in text: the ids are those of
-        `encode(text, allowed_special="all")`. Where `tokenizers` is installed, the file is also checked by it.
+        `encode(text, allowed_special="all")`. Where `tokenizers` is installed, it checks the file too.
 
         Args:
             directory: Made if it does not exist; files of these names are replaced.

@@ -61,12 +61,20 @@ def merges_of(ranks: dict[bytes, int]) -> Merges:
         O(n log n) for n bytes of tokens; where some are made by no merges, quadratic in the length of each
         token, in Python.
     """
-    try:
-        return Merges(pairs_of(ranks), [])
-    except VocabularyError:
-        whole = {token for token in ranks if len(token) > 1 and len(parts_below(token, ranks)) != 2}  # noqa: PLR2004
-    others = {token: rank for token, rank in ranks.items() if token not in whole}
-    pairs = pairs_of(others)
+    whole: set[bytes] = set()
+    pairs: dict[bytes, BytePair] | None = None
+    while pairs is None:
+        others = {token: rank for token, rank in ranks.items() if token not in whole}
+        try:
+            pairs = pairs_of(others)
+        except VocabularyError:
+            # Without these, others may come apart differently.
+            found = {token for token in others if len(token) > 1 and len(parts_below(token, others)) != 2}  # noqa: PLR2004
+            if not found:
+                raise
+            whole |= found
+    if not whole:
+        return Merges(pairs, [])
     encoding = plain_encoding(others)
     for token in whole:
         if len(encoding._encode_single_piece(token)) < 3:  # noqa: PLR2004, SLF001 - tiktoken's name
@@ -133,7 +141,7 @@ def check_merges(
     except VocabularyError as error:
         refuse(source, f"cannot be encoded exactly: {error}")
     if whole and not whole_pieces:
-        refuse(source, f"the token {whole[0]!r} with the id {ranks[whole[0]]} cannot be made by any merges")
+        refuse(source, f"no merges make the token {whole[0]!r} with the id {ranks[whole[0]]}")
     last: BytePair | None = None
     for token, pair in pairs.items():
         if pair not in places:
