@@ -272,10 +272,11 @@ def format_tokenizer(encoding: Encoding) -> bytes:
         (*vocabulary.items(), *special_tokens.items()), f"{encoding!r} cannot be written as tokenizer.json"
     )
     pattern = encoding._pat_str  # noqa: SLF001 - tiktoken's name
+    regex = to_oniguruma(pattern)
     isolated = matches_everything(pattern)
     split = {
         "type": "Split",
-        "pattern": {"Regex": to_oniguruma(pattern)},
+        "pattern": {"Regex": regex},
         "behavior": "Isolated" if isolated else "Removed",
         "invert": not isolated,
     }
