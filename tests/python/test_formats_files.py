@@ -1,6 +1,6 @@
 """Files of vocabularies: which format they are, what is read and what is written, and what is refused."""
 
-# ruff: noqa: S106 - tokens are no passwords
+# ruff: noqa: S106, S311 - tokens are no passwords, and what is random can be repeated
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import base64
 import errno
 import json
 import pickle
+import random
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,6 @@ import texts
 from bytemill import Encoding
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.fingerprint import vocabulary_sha256
-from bytemill.formats.data_gym import token_text
 from bytemill.formats.parts import Parts
 from bytemill.formats.tiktoken_ranks import format_ranks
 from bytemill.minbpe import BasicTokenizer, RegexTokenizer
@@ -205,6 +205,8 @@ def test_what_gpt2_files_cannot_hold(tmp_path: Path) -> None:
     special = {"the": 700}
     with pytest.raises(VocabularyError, match=r"\['the'\] would be mergeable tokens"):
         toy("gpt2", special=special).save_gpt2(tmp_path)
+    with pytest.raises(VocabularyError, match=r"special tokens are in <> or \[\]: \['EOS'\] would be taken"):
+        toy("gpt2", special={"EOS": 700}).save_gpt2(tmp_path)
     orphan = Encoding(
         "x", pat_str=R50K_PATTERN, mergeable_ranks=BYTE_RANKS | {b"abc": 256}, special_tokens={}
     )
@@ -222,9 +224,8 @@ def test_malformed_gpt2_files(tmp_path: Path) -> None:
     refuses(merges, "cannot be encoded exactly")
     merges.write_text("\n".join([*lines, "a"]), encoding="utf-8")
     refuses(merges, f"in {merges}: line {len(lines) + 1}: expected two parts, got 1")
-    merges.write_text("\n".join(lines[:-1]), encoding="utf-8")
-    # What no merge makes is a special token.
-    assert token_text(list(toy("gpt2")._mergeable_ranks)[-1]) in Encoding.from_file(ids)._special_tokens
+    merges.write_text("\n".join(lines[:-50]), encoding="utf-8")
+    refuses(merges, "is a file cut short?")
     merges.write_text("\n".join(lines), encoding="utf-8")
     ids.write_text(json.dumps(contents | {"!": -1}), encoding="utf-8")
     refuses(ids, "['!']: expected an integer from 0 to")
@@ -577,3 +578,36 @@ def test_two_files_are_written_both_or_not_at_all(tmp_path: Path, monkeypatch: p
     with pytest.raises(OSError, match="disk full"):
         toy("gpt2", size=300).save_gpt2(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_damage_is_an_error_with_the_name_of_the_file(tmp_path: Path) -> None:
+    encoding = Encoding(
+        "toy",
+        pat_str=GPT2_PATTERN,
+        mergeable_ranks=BYTE_RANKS | {b"ab": 256, b"abc": 257},
+        special_tokens={EOT: 258},
+    )
+    encoding.save(tmp_path / "mine.bytemill")
+    encoding.save_tiktoken(tmp_path / "mine.tiktoken")
+    encoding.save_minbpe(tmp_path / "mine")
+    encoding.save_gpt2(tmp_path)
+    encoding.save_huggingface(tmp_path)
+    (tmp_path / "tekken.json").write_text(json.dumps(tekken()), encoding="utf-8")
+    source = random.Random(5)
+    refused = 0
+    for path in sorted(tmp_path.iterdir()):
+        if path.name in {"mine.vocab", "tokenizer_config.json"}:
+            continue
+        pattern = "gpt2" if path.suffix == ".tiktoken" else None
+        whole = path.read_bytes()
+        for _ in range(60):
+            place = source.randrange(1, len(whole))
+            rest = source.choice([whole[place + 1 :], whole[place + 9 :], b""])
+            path.write_bytes(whole[:place] + bytes(source.choices(b'0129"{}[],: ab\\\xff\n', k=3)) + rest)
+            try:
+                Encoding.from_file(path, pattern=pattern)
+            except VocabularyError as error:
+                refused += 1
+                assert str(tmp_path) in str(error)  # noqa: PT017 - some damage does not matter
+        path.write_bytes(whole)
+    assert refused > 300

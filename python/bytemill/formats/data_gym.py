@@ -2,7 +2,8 @@
 
 Both show bytes as text: each of the 256 bytes has a visible character, so that a space separates and nothing
 needs an escape. The pattern is GPT-2's, and not in the files. Entries of `encoder.json` that are no bytes and
-that no merge makes are special tokens, which readers of this format do not look for in text.
+that no merge makes are special tokens, if they are in brackets. Readers of this format do not look for them
+in text.
 
 tiktoken's loader, `parse_data_gym` here, takes less than `parse_pair` and other libraries do: ids are implied
 there, the byte tokens come first, those whose byte is a printable Latin-1 character before the others, and
@@ -12,6 +13,7 @@ then one id for each merge; and it knows two special tokens only.
 from __future__ import annotations
 
 import json
+import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -48,6 +50,9 @@ BYTES_OF_TEXT = str.maketrans(
 )
 
 SPECIAL_TOKENS = {"<|endoftext|>", "<|startoftext|>"}
+
+# What entries look like that are taken for special tokens: else a file cut short would turn tokens into them.
+SPECIAL_TOKEN = re.compile(r"<.+>|\[.+\]", re.DOTALL)
 
 # Those that give the same pieces as GPT-2's.
 SAME_PATTERNS = {GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN}
@@ -134,8 +139,14 @@ def parse_pair(
             token = b""
         if len(token) == 1 or token in made:
             ranks[token] = token_id
-        else:
+        elif SPECIAL_TOKEN.fullmatch(text):
             special_tokens[text] = token_id
+        else:
+            message = (
+                f"{encoder_json_file}: no merge in {vocab_bpe_file} makes the token {text!r}, and it is not "
+                "in brackets as special tokens are: is a file cut short?"
+            )
+            raise VocabularyError(message)
     checked_ranks(ranks, encoder_json_file)
     checked_ids([*ranks.items(), *special_tokens.items()], encoder_json_file)
     check_merges(ranks, merges, vocab_bpe_file, whole_pieces=False)
@@ -241,6 +252,9 @@ def format_encoder(encoding: Encoding) -> bytes:
     ids = {token_text(token): rank for token, rank in ranks.items()}
     if clash := sorted(ids.keys() & special_tokens.keys()):
         message = f"{refusal}, where {clash} would be mergeable tokens"
+        raise VocabularyError(message)
+    if other := [text for text in special_tokens if not SPECIAL_TOKEN.fullmatch(text)]:
+        message = f"{refusal}, where special tokens are in <> or []: {other} would be taken for damage"
         raise VocabularyError(message)
     checked_ids([*ids.items(), *special_tokens.items()], refusal)
     return json.dumps(dict(sorted((ids | special_tokens).items(), key=itemgetter(1)))).encode()

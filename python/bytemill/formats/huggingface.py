@@ -178,7 +178,8 @@ def parse_model(model: Value, added: dict[str, int]) -> dict[bytes, int]:
         except ValueError as error:
             model["vocab"].refuse(f"the token {text!r}, which is no added token: {error}")
     ranks = checked_ranks({token: vocabulary[text] for text, token in tokens.items()}, model.source)
-    if unknown := next((text for merge in merges for text in merge if text not in tokens), None):
+    unknown = next((text for merge in merges for text in merge if text not in tokens), None)
+    if unknown is not None:
         model["merges"].refuse(f"{unknown!r} is no token in {model['vocab'].place}")
     check_merges(
         ranks,
