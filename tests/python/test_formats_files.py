@@ -580,6 +580,7 @@ def test_two_files_are_written_both_or_not_at_all(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.filterwarnings("ignore:special tokens share the ids", "ignore:the special token")
 def test_damage_is_an_error_with_the_name_of_the_file(tmp_path: Path) -> None:
     encoding = Encoding(
         "toy",
