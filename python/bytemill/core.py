@@ -28,6 +28,7 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
+from bytemill.storage import Storage
 from bytemill.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "__version__"]
 
 
-class Encoding(BulkEncoder, IteratingEncoder, OffsetEncoder, Cutter, Decoder, Vocabulary):
+class Encoding(BulkEncoder, IteratingEncoder, OffsetEncoder, Cutter, Decoder, Vocabulary, Storage):
     """Turns text into token ids and back.
 
     An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from operator import index, itemgetter
-from struct import Struct
+from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.ambiguity import warn_of_ambiguity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     import numpy.typing as npt
@@ -94,20 +93,14 @@ class Vocabulary:
     def sha256(self) -> str:
         """The SHA-256 of all that decides about ids, in hexadecimal digits: of everything but the name.
 
-        It is that of these bytes, in which a number is 8 bytes, the least significant first, and a text is
-        UTF-8: the length of the pattern in bytes, and the pattern; the number of mergeable tokens, and of
-        each, in the order of ids, its id, its length in bytes and its bytes; the number of special tokens,
-        and the same of each of these, tokens with one id in the order in which they were given.
+        `bytemill.fingerprint` says of which bytes.
 
         Complexity:
             O(vocabulary), once.
         """
-        from hashlib import sha256
+        from bytemill.fingerprint import vocabulary_sha256
 
-        pattern = self._pat_str.encode()
-        special_tokens = [(text.encode(), token_id) for text, token_id in self._special_tokens.items()]
-        ordinary, special = listed(self._mergeable_ranks.items()), listed(special_tokens)
-        return sha256(eight_bytes(len(pattern)) + pattern + ordinary + special).hexdigest()
+        return vocabulary_sha256(self._pat_str, self._mergeable_ranks, self._special_tokens)
 
     # --- What they are made of ---
 
@@ -260,16 +253,3 @@ def checked(special_token: tuple[Any, Any]) -> tuple[str, int]:
         message = f"expected special tokens as strings with integers as ids, got {text!r}: {token_id!r}"
         raise TypeError(message)
     return text, index(token_id)
-
-
-def listed(tokens: Iterable[tuple[bytes, int]]) -> bytes:
-    """Gives tokens as `sha256` takes them: their number, then id, length and bytes of each."""
-    in_order = sorted(tokens, key=itemgetter(1))
-    id_and_length = Struct("<QQ").pack
-    rows = [id_and_length(token_id, len(token)) + token for token, token_id in in_order]
-    return eight_bytes(len(in_order)) + b"".join(rows)
-
-
-def eight_bytes(number: int) -> bytes:
-    """Gives a number as `sha256` takes it."""
-    return number.to_bytes(8, "little")

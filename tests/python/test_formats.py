@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ from bytemill.formats import atomic, data_gym, tiktoken_ranks
 
 def test_saved_files_are_the_exports(tmp_path: Path, exported_files: dict[str, list[bytes]]) -> None:
     gpt2, cl100k = bytemill.get_encoding("gpt2"), bytemill.get_encoding("cl100k_base")
-    tiktoken_ranks.save_tiktoken(cl100k, tmp_path / "cl100k_base.tiktoken")
+    cl100k.save_tiktoken(tmp_path / "cl100k_base.tiktoken")
     assert (tmp_path / "cl100k_base.tiktoken").read_bytes() == exported_files["cl100k_base"][0]
-    data_gym.save_data_gym(gpt2, tmp_path / "vocab.bpe", tmp_path / "encoder.json")
+    gpt2.save_gpt2(tmp_path)
     saved = [(tmp_path / file).read_bytes() for file in ("vocab.bpe", "encoder.json")]
     assert saved == exported_files["gpt2"]
     assert len(list(tmp_path.iterdir())) == 3
@@ -143,15 +142,6 @@ def test_files_that_disagree_name_the_first_token() -> None:
         VocabularyError, match="for the token b'cd' the first has the id None, the second 257"
     ):
         data_gym.parse_data_gym(merges, encoder)
-
-
-def test_what_the_data_gym_format_cannot_hold_is_refused(custom_parts: dict[str, Any]) -> None:
-    with pytest.raises(VocabularyError, match="without a gap"):
-        data_gym.format_merges(bytemill.get_encoding("p50k_base"))
-    with pytest.raises(VocabularyError, match="byte tokens in the order of GPT-2"):
-        data_gym.format_merges(bytemill.Encoding(**custom_parts))
-    with pytest.raises(VocabularyError, match=re.escape("no place for ['<|other|>']")):
-        data_gym.format_encoder(bytemill.Encoding(**custom_parts))
 
 
 def test_writing_replaces_the_whole_file(tmp_path: Path) -> None:

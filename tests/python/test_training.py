@@ -18,7 +18,6 @@ import tiktoken.load
 
 import bytemill
 import training_oracle
-from bytemill.formats.tiktoken_ranks import save_tiktoken
 from bytemill.patterns import LLAMA3_PATTERN, O200K_PATTERN, PATTERNS
 from bytemill.progress import Progress
 from bytemill.reference import split
@@ -388,7 +387,7 @@ def test_the_result_is_an_encoding_like_any_other(source_code: str) -> None:
 def test_tiktoken_takes_the_vocabulary(tie_break: TieBreak, source_code: str, tmp_path: Path) -> None:
     encoding = bytemill.train([source_code], 2_000, tie_break=tie_break, pattern="cl100k", progress=False)
     path = tmp_path / "trained.tiktoken"
-    save_tiktoken(encoding, path)
+    encoding.save_tiktoken(path)
     ranks = tiktoken.load.load_tiktoken_bpe(str(path))
     assert len(ranks) == 2_000
     theirs = tiktoken.Encoding(

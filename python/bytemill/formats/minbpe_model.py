@@ -9,12 +9,18 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from bytemill.errors import VocabularyError
+from bytemill.errors import PatternError, VocabularyError
+from bytemill.formats.dialects import check_python
+from bytemill.formats.merge_list import check_merges, merges_of
+from bytemill.formats.parts import Parts, checked_ids, checked_ranks
+from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Model", "Pair", "format_model", "format_vocab", "parse_model"]
+    from bytemill.core import Encoding
+
+__all__ = ["Model", "Pair", "format_model", "format_vocab", "model_of", "parse_model", "parts_of"]
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -104,6 +110,76 @@ def parse_merge(line: str, merges: Mapping[Pair, int]) -> Pair:
         message = f"expected two ids from 0 to {BYTES + len(merges) - 1}"
         raise ValueError(message)
     return left, right
+
+
+def parts_of(model: Model, source: str) -> Parts:
+    """Gives the parts of the encoding that has the same ids as minbpe.
+
+    Raises:
+        VocabularyError: There is none: two merges make the same bytes, the order in which minbpe looks for
+            special tokens matters, or the pattern may mean something else to it; the message names the file.
+    """
+    if model.pattern:
+        try:
+            check_python(model.pattern)
+        except PatternError as error:
+            message = f"Error parsing {source}: line 2: {error}"
+            raise VocabularyError(message) from error
+    tokens = [bytes([byte]) for byte in range(BYTES)]
+    ranks = {token: token_id for token_id, token in enumerate(tokens)}
+    for (left, right), new_id in model.merges.items():
+        token = tokens[left] + tokens[right]
+        if token in ranks:
+            message = f"{source}: ids {ranks[token]} and {new_id} are both of {token!r}"
+            raise VocabularyError(message)
+        ranks[token] = new_id
+        tokens.append(token)
+    checked_ranks(ranks, source)
+    check_merges(
+        ranks, [(tokens[left], tokens[right]) for left, right in model.merges], source, whole_pieces=False
+    )
+    checked_ids(model.special_tokens.items(), source)
+    texts = list(model.special_tokens)
+    for i, text in enumerate(texts):
+        for later in texts[i + 1 :]:
+            if later.startswith(text):
+                message = (
+                    f"{source}: cannot be encoded exactly: minbpe never finds the special token {later!r}, "
+                    f"which begins with {text!r} and comes after it in the file"
+                )
+                raise VocabularyError(message)
+    return Parts(model.pattern or WHOLE_TEXT_PATTERN, ranks, model.special_tokens)
+
+
+def model_of(encoding: Encoding) -> Model:
+    """Gives what minbpe needs for the same ids.
+
+    Raises:
+        VocabularyError: It would give other ids.
+        PatternError: The pattern may mean something else to it.
+    """
+    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
+    pattern = encoding._pat_str  # noqa: SLF001 - tiktoken's name
+    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
+    in_order = sorted(ranks, key=ranks.__getitem__)
+    if in_order[:BYTES] != [bytes([byte]) for byte in range(BYTES)] or ranks[in_order[-1]] != len(ranks) - 1:
+        message = (
+            f"{encoding!r} cannot be written for minbpe: expected the ids 0 to 255 for the bytes in their "
+            "order, and then one for each merge without a gap"
+        )
+        raise VocabularyError(message)
+    checked_ids(special_tokens.items(), f"{encoding!r} cannot be written for minbpe")
+    pairs, whole = merges_of(ranks)
+    if whole:
+        message = f"{encoding!r} cannot be written for minbpe: {whole[0]!r} cannot be made by any merges"
+        raise VocabularyError(message)
+    check_python(pattern)
+    return Model(
+        "" if pattern == WHOLE_TEXT_PATTERN else pattern,
+        # minbpe takes the first that matches, an encoding the longest.
+        dict(sorted(special_tokens.items(), key=lambda item: len(item[0]), reverse=True)),
+        {(ranks[left], ranks[right]): ranks[token] for token, (left, right) in pairs.items()},
+    )
 
 
 def format_vocab(tokens: Mapping[int, bytes], merges: Mapping[Pair, int]) -> bytes:

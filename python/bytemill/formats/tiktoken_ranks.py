@@ -1,23 +1,26 @@
 """The `.tiktoken` file: the mergeable tokens in rank order, each a line of base64, a space and the rank.
 
-The pattern and the special tokens are not in the file.
+The pattern and the special tokens are not in the file. Llama 3 and Qwen come in the same format, as
+`tiktoken.model`, `tokenizer.model` or `qwen.tiktoken`.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from bytemill.errors import VocabularyError
-from bytemill.formats.atomic import write_atomically
+from bytemill.formats.parts import ID_LIMIT
 
-if TYPE_CHECKING:
-    import os
+__all__ = ["format_ranks", "looks_like_ranks", "parse_ranks"]
 
-    from bytemill.core import Encoding
+FIRST_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2}[ \t]+[0-9]+\s*?(?:\n|$)")
 
-__all__ = ["format_ranks", "parse_ranks", "save_tiktoken"]
+
+def looks_like_ranks(contents: bytes) -> bool:
+    """Tells whether a file begins like one of this format."""
+    return FIRST_LINE.match(contents) is not None
 
 
 def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
@@ -64,6 +67,9 @@ def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int
         message = f"expected a rank in decimal digits, got {digits!r}"
         raise ValueError(message)
     rank = int(digits)
+    if rank >= ID_LIMIT:
+        message = f"expected a rank below {ID_LIMIT}, got {rank}"
+        raise ValueError(message)
     if token in ranks:
         message = f"the token is in line {line_of_rank[ranks[token]]} already"
         raise ValueError(message)
@@ -77,15 +83,3 @@ def format_ranks(mergeable_ranks: dict[bytes, int]) -> bytes:
     """Gives the contents of the `.tiktoken` file of a vocabulary."""
     in_order = sorted(mergeable_ranks.items(), key=itemgetter(1))
     return b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in in_order)
-
-
-def save_tiktoken(encoding: Encoding, path: str | os.PathLike[str]) -> None:
-    """Writes the vocabulary of an encoding as a `.tiktoken` file.
-
-    For a built-in encoding that is the published file, byte for byte; gpt2 was published in another format,
-    see `data_gym`.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    write_atomically(path, format_ranks(encoding._mergeable_ranks))  # noqa: SLF001 - tiktoken's name

@@ -1,0 +1,167 @@
+"""Merge lists: when does merging by a list of pairs give the ids that merging by rank gives?
+
+An `Encoding` knows tokens and ranks, a rank being an id too, and merges two neighbours if their joined bytes
+are a token: by *rank*. Other libraries have a list of pairs and merge two neighbours if that pair is in the
+list, the earliest pair first: by *list*. Both give the same ids for every text if
+
+1. each token of more than one byte, encoded under the ranks below its own, comes apart in exactly two tokens;
+2. the list has the pair of these two for each token, in the order of the ids.
+
+For take any text on the way to its encoding, where two neighbours spell a token T. What happened between
+their outer ends so far is what happens to T's bytes alone, as no merge crossed those ends. While ranks below
+T's are left, the two have either become T's two parts of condition 1 already or are not there; later they
+cannot be there either, because the parts would have been merged in T's turn. So no other pair for T is ever
+met: it does not matter which of them the list has besides, and where.
+
+Some vocabularies have tokens that no merges lead to: these stand for a piece only where the piece is exactly
+the token. If encoding such a token by all the others leaves three parts or more, no two neighbours ever spell
+it, and everything above holds for the other tokens. Then a library that looks up whole pieces first gives the
+same ids too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
+
+from bytemill.errors import VocabularyError
+from bytemill.patterns import WHOLE_TEXT_PATTERN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bytemill.core import Encoding
+
+__all__ = ["BytePair", "Merges", "check_merges", "merges_of"]
+
+BytePair: TypeAlias = tuple[bytes, bytes]
+
+
+class Merges(NamedTuple):
+    """How the tokens of a vocabulary are made.
+
+    Attributes:
+        pairs: The two tokens that each token of more than one byte is made of, in the order of ids.
+        whole: The tokens that no merges lead to, which stand for whole pieces only.
+    """
+
+    pairs: dict[bytes, BytePair]
+    whole: list[bytes]
+
+
+def merges_of(ranks: dict[bytes, int]) -> Merges:
+    """Finds how the tokens of a vocabulary are made.
+
+    Args:
+        ranks: Each mergeable token's id; all bytes are there.
+
+    Raises:
+        VocabularyError: No merge list gives the same ids, as far as the conditions of this module tell.
+
+    Complexity:
+        O(n log n) for n bytes of tokens; where some are made by no merges, quadratic in the length of each
+        token, in Python.
+    """
+    whole: set[bytes] = set()
+    pairs: dict[bytes, BytePair] | None = None
+    while pairs is None:
+        others = {token: rank for token, rank in ranks.items() if token not in whole}
+        try:
+            pairs = pairs_of(others)
+        except VocabularyError:
+            # Without these, others may come apart differently.
+            found = {token for token in others if len(token) > 1 and len(parts_below(token, others)) != 2}  # noqa: PLR2004
+            if not found:
+                raise
+            whole |= found
+    if not whole:
+        return Merges(pairs, [])
+    encoding = plain_encoding(others)
+    for token in whole:
+        if len(encoding._encode_single_piece(token)) < 3:  # noqa: PLR2004, SLF001 - tiktoken's name
+            message = (
+                f"the token {token!r} with the id {ranks[token]} is made of a token with a higher id: "
+                "merging by a list of pairs would give other ids than merging by rank"
+            )
+            raise VocabularyError(message)
+    return Merges(pairs, sorted(whole, key=ranks.__getitem__))
+
+
+def pairs_of(ranks: dict[bytes, int]) -> dict[bytes, BytePair]:
+    """Finds the two tokens that each token is made of; `VocabularyError` if one is not made of two."""
+    token_of_id = {token_id: token for token, token_id in ranks.items()}
+    pairs = [(token_of_id[left], token_of_id[right]) for left, right in plain_encoding(ranks).merges()]
+    return {left + right: (left, right) for left, right in pairs}
+
+
+def plain_encoding(ranks: dict[bytes, int]) -> Encoding:
+    """Makes an encoding of mergeable tokens only."""
+    from bytemill.core import Encoding
+
+    return Encoding("", pat_str=WHOLE_TEXT_PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def parts_below(token: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
+    """Merges the bytes of a token by the ranks below its own."""
+    limit = ranks[token]
+    parts = [token[i : i + 1] for i in range(len(token))]
+    while len(parts) > 1:
+        rank, i = min((ranks.get(parts[i] + parts[i + 1], limit), i) for i in range(len(parts) - 1))
+        if rank >= limit:
+            break
+        parts[i : i + 2] = [parts[i] + parts[i + 1]]
+    return parts
+
+
+def check_merges(
+    ranks: dict[bytes, int], merges: Sequence[BytePair], source: str, *, whole_pieces: bool
+) -> None:
+    """Checks that merging by a list of pairs gives the same ids as merging by rank.
+
+    Args:
+        ranks: Each mergeable token's id; all bytes are there.
+        merges: The list.
+        source: The name of its file, for messages.
+        whole_pieces: Whether the library that reads the list looks up whole pieces first.
+
+    Raises:
+        VocabularyError: A pair occurs twice or is not made of tokens, or both would not give the same ids, as
+            far as the conditions of this module tell.
+    """
+    places: dict[BytePair, int] = {}
+    for place, pair in enumerate(merges):
+        for token in (*pair, pair[0] + pair[1]):
+            if token not in ranks:
+                refuse(source, f"merge {place}, of {pair[0]!r} and {pair[1]!r}: {token!r} is no token")
+        if pair in places:
+            refuse(source, f"merge {place}, of {pair[0]!r} and {pair[1]!r}, is merge {places[pair]} already")
+        places[pair] = place
+
+    try:
+        pairs, whole = merges_of(ranks)
+    except VocabularyError as error:
+        refuse(source, f"cannot be encoded exactly: {error}")
+    if whole and not whole_pieces:
+        refuse(source, f"no merges make the token {whole[0]!r} with the id {ranks[whole[0]]}")
+    last: BytePair | None = None
+    for token, pair in pairs.items():
+        if pair not in places:
+            refuse(
+                source,
+                f"cannot be encoded exactly: by the order of ids the token {token!r} with the id "
+                f"{ranks[token]} is made of {pair[0]!r} and {pair[1]!r}, which is not among the merges",
+            )
+        if last is not None and places[last] > places[pair]:
+            made = last[0] + last[1]
+            refuse(
+                source,
+                "cannot be encoded exactly: the order of the merges is not that of the ids: "
+                f"{made!r} has the id {ranks[made]} and merge {places[last]}, "
+                f"{token!r} the id {ranks[token]} and merge {places[pair]}",
+            )
+        last = pair
+
+
+def refuse(source: str, reason: str) -> NoReturn:
+    """Raises the error of a file."""
+    message = f"{source}: {reason}"
+    raise VocabularyError(message)

@@ -1,0 +1,96 @@
+"""Mistral's `tekken.json`: read only.
+
+`config` has the pattern and two sizes, `vocab` the mergeable tokens in rank order, base64, and
+`special_tokens` the others. A file may have more tokens than are in use: of all ids, `default_vocab_size`,
+the first `default_num_special_tokens` are special tokens, named or not, and the ranks follow, so that a
+mergeable token's id is its rank plus that number. Mistral's own library never finds special tokens in text:
+its ids are those of `encode_ordinary`.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from bytemill.formats.parts import Parts, checked_ids, checked_ranks
+
+if TYPE_CHECKING:
+    from bytemill.formats.json_file import Value
+
+__all__ = ["parse_tekken"]
+
+# Those of files without a list: versions up to 7.
+UNLISTED_SPECIAL_TOKENS = [
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+    "[SUFFIX]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "[TOOL_CONTENT]",
+]
+
+
+def parse_tekken(file: Value) -> Parts:
+    """Reads a `tekken.json`.
+
+    Raises:
+        VocabularyError: It is malformed; the message names file, place and reason.
+    """
+    config = file["config"]
+    special = config["default_num_special_tokens"].integer()
+    mergeable = config["default_vocab_size"].integer() - special
+    ranks: dict[bytes, int] = {}
+    for rank, entry in enumerate(file["vocab"]):
+        if rank == mergeable:
+            break
+        if entry["rank"].integer() != rank:
+            entry["rank"].refuse(
+                f"expected {rank}, as tokens are in rank order, got {entry['rank'].contents}"
+            )
+        try:
+            token = base64.b64decode(entry["token_bytes"].text(), validate=True)
+        except ValueError as error:
+            entry["token_bytes"].refuse(str(error))
+        if token in ranks:
+            entry["token_bytes"].refuse(f"the token {token!r} has the rank {ranks[token] - special} already")
+        ranks[token] = special + rank
+    if len(ranks) != mergeable:
+        file["vocab"].refuse(f"expected {mergeable} tokens or more, as config says, got {len(ranks)}")
+    special_tokens = parse_special_tokens(file["special_tokens"], special)
+    return Parts(config["pattern"].text(), checked_ranks(ranks, file.source), special_tokens)
+
+
+def parse_special_tokens(tokens: Value, count: int) -> dict[str, int]:
+    """Reads the special tokens, and gives names to those that have none."""
+    if tokens.is_null:
+        ids = {text: i for i, text in enumerate(UNLISTED_SPECIAL_TOKENS[:count])}
+    else:
+        ids = {}
+        for token in tokens:
+            text, token_id = token["token_str"].text(), token["rank"].integer()
+            if text in ids:
+                token["token_str"].refuse(f"the special token {text!r} is there twice")
+            if token_id >= count:
+                token["rank"].refuse(
+                    f"expected a rank below {count}, the number of special tokens, got {token_id}"
+                )
+            ids[text] = token_id
+    named = checked_ids(ids.items(), tokens.source)
+    fillers = {f"<SPECIAL_{i}>": i for i in range(count) if i not in named}
+    if clash := ids.keys() & fillers.keys():
+        tokens.refuse(f"the names {sorted(clash)} are those of special tokens without a name")
+    return ids | fillers
