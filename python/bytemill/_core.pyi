@@ -84,6 +84,20 @@ class CoreBPE:
         num_threads: int,
         /,
     ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
+    # The same for texts that lie in one buffer: text i is data[offsets[i] : offsets[i + 1]], and need not be
+    # UTF-8. Offsets have the shape (texts + 1,); they start and end where they like. Nothing is disallowed.
+    # The data is copied, unless nobody may write to it.
+    def encode_spans_to_numpy(
+        self,
+        data: Buffer,
+        offsets: npt.NDArray[np.int64],
+        allowed_special: AbstractSet[str] | None,
+        prepend: Sequence[int],
+        append: Sequence[int],
+        dtype: str,
+        num_threads: int,
+        /,
+    ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
     def count_batch(self, texts: list[str], num_threads: int, /) -> npt.NDArray[np.int64]: ...
 
     # Bytes to ids: one token, one piece, many pieces, bytes that need not be UTF-8 (of any buffer).

@@ -1,6 +1,7 @@
 //! The compiled module `bytemill._core`: converts arguments, calls the library, converts results. The only files that
 //! name Python.
 
+mod buffer;
 mod core_bpe;
 mod decode;
 mod error;
@@ -11,6 +12,7 @@ mod look_up;
 mod many;
 mod one;
 mod run;
+mod spans;
 mod special;
 mod splitter;
 mod text;
