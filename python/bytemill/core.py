@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bytemill._core import CoreBPE, __version__
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.ambiguity import warn_of_ambiguity
+from bytemill.arrow import ArrowEncoder
 from bytemill.bulk import BulkEncoder, refuse_strings
 from bytemill.decoding import Decoder, thread_count
 from bytemill.errors import UnsupportedPatternError
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "__version__"]
 
 
-class Encoding(BulkEncoder, Decoder):
+class Encoding(BulkEncoder, ArrowEncoder, Decoder):
     """Turns text into token ids and back.
 
     An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,10 +101,24 @@ class Decoder:
 
 
 def thread_count(num_threads: int | None) -> int:
-    """Checks a number of threads; `None`, which tiktoken takes too, stands for all processors."""
+    """Checks a number of threads.
+
+    `None`, which tiktoken takes too, stands for all processors; in a process that `multiprocessing` has started,
+    as `torch` and `datasets` do, for one, because as many processes as there are processors work side by side.
+
+    Raises:
+        ValueError: The number is not positive.
+    """
     if num_threads is None:
-        return os.cpu_count() or 1
+        return 1 if is_worker() else os.cpu_count() or 1
     if num_threads <= 0:
         message = "max_workers must be greater than 0"
         raise ValueError(message)
     return num_threads
+
+
+def is_worker() -> bool:
+    """Tells whether `multiprocessing`, or `multiprocess`, which `datasets` uses instead, started this process."""
+    # A process that was started by one of them has imported it: there is nothing to import.
+    modules = (sys.modules.get(f"{package}.process") for package in ("multiprocessing", "multiprocess"))
+    return any(module.parent_process() is not None for module in modules if module)

@@ -8,12 +8,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use super::arrow::EncodedColumn;
 use super::buffer::Bytes;
 use super::error::guarded;
 use super::interned::InternedIds;
 use super::special::{self, Tokens, policy};
 use super::splitter::PythonSplitter;
-use super::{decode, look_up, many, one, spans};
+use super::{arrow, decode, look_up, many, one, spans};
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
 use crate::encode::ragged::Batch;
@@ -244,6 +245,22 @@ impl CoreBpe {
                 ..Batch::new(policy, num_threads)
             };
             spans::arrays(self, data, offsets, batch, dtype)
+        })
+    }
+
+    #[pyo3(signature = (column, allowed_special, disallowed_special, num_threads, /))]
+    fn encode_arrow(
+        &self,
+        column: &Bound<'_, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+        num_threads: usize,
+    ) -> PyResult<EncodedColumn> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let strings = special::strings(&self.encoder, disallowed_special)?;
+            let batch = Batch::new(policy, num_threads);
+            arrow::encode(self, column, batch, strings.as_ref())
         })
     }
 

@@ -1,6 +1,7 @@
 //! The compiled module `bytemill._core`: converts arguments, calls the library, converts results. The only files that
 //! name Python.
 
+mod arrow;
 mod buffer;
 mod core_bpe;
 mod decode;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::arrow::EncodedColumn;
     #[pymodule_export]
     use super::core_bpe::CoreBpe;
     #[pymodule_export]

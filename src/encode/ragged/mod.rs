@@ -14,9 +14,9 @@ mod plan;
 mod text;
 
 use super::pieces::Workspace;
-use super::special::{Allowed, Policy};
+use super::special::{Allowed, Policy, SpecialTokens};
 use super::{Encoder, batch};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use gather::Part;
@@ -76,7 +76,7 @@ impl Encoder {
                 let ids = &mut part.ids;
                 for (text, stretch) in share.stretches(texts) {
                     if stretch.start == 0 {
-                        self.refuse(text, &batch.policy.disallowed)?;
+                        refuse(text, &self.special_tokens, &batch.policy.disallowed)?;
                         ids.extend_from_slice(&batch.prepend);
                     }
                     let ends = stretch.end == text.len();
@@ -152,28 +152,47 @@ impl Encoder {
         let parts = batch::map_with(&shares, threads, checkpoint, take, give_back, work)?;
         Ok(Shares { parts, threads })
     }
+}
 
-    /// Refuses a text that holds one of the `disallowed` special tokens. Where it is not UTF-8, each sequence of bytes
-    /// that is no character counts as one.
-    fn refuse(&self, text: &impl Text, disallowed: &Allowed) -> Result<(), EncodeError> {
-        if *disallowed == Allowed::Nothing {
-            return Ok(());
-        }
-        if let Some(text) = text.utf8(0..text.len()) {
-            return self.special_tokens.refuse(text, disallowed);
-        }
-        let mut before = 0;
-        for chunk in text.bytes().utf8_chunks() {
-            let refused = self.special_tokens.refuse(chunk.valid(), disallowed);
-            refused.map_err(|error| match error {
-                EncodeError::Disallowed { token, start } => {
-                    let start = before + start;
-                    EncodeError::Disallowed { token, start }
-                }
-                other => other,
-            })?;
-            before += chunk.valid().chars().count() + 1;
-        }
-        Ok(())
+/// Refuses the first of `texts` that holds one of the `strings`.
+///
+/// # Errors
+/// [`EncodeError::Disallowed`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
+pub fn refuse_all(
+    texts: &[impl Text],
+    strings: &SpecialTokens,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    texts.iter().try_for_each(|text| {
+        checkpoint::pass(checkpoint)?;
+        refuse(text, strings, &Allowed::All)
+    })
+}
+
+/// Refuses a text that holds one of the `disallowed` special tokens. Where it is not UTF-8, each sequence of bytes that
+/// is no character counts as one.
+fn refuse(
+    text: &impl Text,
+    special_tokens: &SpecialTokens,
+    disallowed: &Allowed,
+) -> Result<(), EncodeError> {
+    if *disallowed == Allowed::Nothing {
+        return Ok(());
     }
+    if let Some(text) = text.utf8(0..text.len()) {
+        return special_tokens.refuse(text, disallowed);
+    }
+    let mut before = 0;
+    for chunk in text.bytes().utf8_chunks() {
+        let refused = special_tokens.refuse(chunk.valid(), disallowed);
+        refused.map_err(|error| match error {
+            EncodeError::Disallowed { token, start } => {
+                let start = before + start;
+                EncodeError::Disallowed { token, start }
+            }
+            other => other,
+        })?;
+        before += chunk.valid().chars().count() + 1;
+    }
+    Ok(())
 }
