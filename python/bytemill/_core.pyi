@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
-__all__ = ["BUILD_PROFILE", "CoreBPE", "EncodedColumn", "PieceCounts", "Splitter", "__version__", "train_merges"]
+__all__ = [
+    "BUILD_PROFILE",
+    "CoreBPE",
+    "EncodedColumn",
+    "PieceCounts",
+    "Splitter",
+    "__version__",
+    "train_merges",
+]
 
 # The version of the package, and "release" or "debug".
 __version__: str
@@ -139,8 +147,8 @@ class CoreBPE:
     def mergeable_ranks(self) -> dict[bytes, int]: ...
     def merges(self) -> list[tuple[int, int]]: ...
 
-# A list of ids for each text, for Arrow: `list<uint32>`, or `large_list` if there are 2**31 ids or more, or if
-# that is what is asked for; other requests are ignored. May be read more than once.
+# A list of ids for each text, for Arrow: `list<uint32>`, or `large_list` if there are 2**31 ids or more or if
+# that is asked for; other requests are ignored. May be read more than once.
 @final
 class EncodedColumn:
     def __len__(self) -> int: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bytemill.decoding import thread_count
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial, resolve_for_core
@@ -16,15 +16,13 @@ __all__ = ["ArrowArray", "ArrowEncoder", "ArrowStream"]
 class ArrowArray(Protocol):
     """An array of Arrow: a PyArrow array, for example."""
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:  # noqa: D102 - Arrow's name
-        ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 
 class ArrowStream(Protocol):
     """Several arrays of Arrow: a chunked array of PyArrow, or a series of Polars or pandas, for example."""
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:  # noqa: D102 - Arrow's name
-        ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
 class ArrowEncoder:
@@ -41,11 +39,11 @@ class ArrowEncoder:
         disallowed_special: DisallowedSpecial = (),
         num_threads: int | None = None,
     ) -> EncodedColumn:
-        """Encodes a column of texts in parallel, where it lies: no text is copied or becomes a Python object.
+        """Encodes a column of texts in parallel, where it lies: none is copied or becomes a Python object.
 
-        Any library that speaks Arrow's PyCapsule interface can read the result, as often as it likes and without
-        a copy: `pyarrow.array(ids)`, `polars.Series(ids)`, `pandas.Series.from_arrow(ids)`. Its memory is freed
-        when the last that reads it lets go.
+        Any library that speaks Arrow's PyCapsule interface can read the result, as often as it likes and
+        without a copy: `pyarrow.array(ids)`, `polars.Series(ids)`, `pandas.Series.from_arrow(ids)`. Its memory
+        is freed when the last that reads it lets go.
 
         A column in several chunks is read to its end before the first is encoded, and becomes one array. Of a
         table that does not fit into memory, pass the column of one batch after the other.
@@ -54,15 +52,15 @@ class ArrowEncoder:
             column: A column of type string, large_string or string_view, or of binary, large_binary or
                 binary_view, whose bytes are encoded as `encode_bytes` does it; slices and chunks of one, too.
                 Anything with `__arrow_c_array__` or `__arrow_c_stream__` will do.
-            allowed_special: As in `encode`. In bytes that are not UTF-8, special tokens are found before the first
-                offending byte only.
+            allowed_special: As in `encode`. In bytes that are not UTF-8, special tokens are found before the
+                first offending byte only.
             disallowed_special: As in `encode`, but by default nothing is an error.
             num_threads: How many threads may work. If not given: all processors, and one in a process that
                 `multiprocessing` has started, next to which others work.
 
         Returns:
-            A column as long as `column`, null where that is null: of type list<uint32>, or large_list<uint32> if
-            there are 2**31 ids or more.
+            A column as long as `column`, null where that is null: of type list<uint32>, or large_list<uint32>
+            if there are 2**31 ids or more.
 
         Raises:
             TypeError: `column` is no column of text. Dictionaries (categories) are to be cast first.
@@ -72,8 +70,8 @@ class ArrowEncoder:
             OSError: The column's owner cannot read it.
 
         Complexity:
-            That of `encode` for each text, divided by the threads. In memory are 16 bytes a text, and the ids twice,
-            4 bytes each, while those of several threads are put together.
+            That of `encode` for each text, divided by the threads. In memory are 16 bytes a text, and the ids
+            twice, 4 bytes each, while those of several threads are put together.
         """
         special_tokens = self._special_tokens.keys()
         allowed, disallowed = resolve_for_core(special_tokens, allowed_special, disallowed_special)

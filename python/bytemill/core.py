@@ -381,7 +381,9 @@ class Encoding(BulkEncoder, ArrowEncoder, Decoder):
         """Gives the name of a registered encoding, or else the parts, sorted: equals pickle equally."""
         from bytemill import registry
 
-        if registry.ENCODINGS.get(self.name) is self:
+        registered = registry.ENCODINGS.get(self.name)
+        # What was unpickled or copied is another object, and still the encoding of that name.
+        if registered is not None and registered._core_bpe is self._core_bpe:  # noqa: SLF001 - of this class
             return self.name
         return {
             "name": self.name,

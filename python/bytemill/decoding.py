@@ -103,8 +103,8 @@ class Decoder:
 def thread_count(num_threads: int | None) -> int:
     """Checks a number of threads.
 
-    `None`, which tiktoken takes too, stands for all processors; in a process that `multiprocessing` has started,
-    as `torch` and `datasets` do, for one, because as many processes as there are processors work side by side.
+    `None`, which tiktoken takes too, stands for all processors. In a process that `multiprocessing` has
+    started, as PyTorch and `datasets` have it do, it stands for one: other such processes have the others.
 
     Raises:
         ValueError: The number is not positive.
@@ -118,7 +118,7 @@ def thread_count(num_threads: int | None) -> int:
 
 
 def is_worker() -> bool:
-    """Tells whether `multiprocessing`, or `multiprocess`, which `datasets` uses instead, started this process."""
+    """Tells whether `multiprocessing`, or `multiprocess` as `datasets` has it, started this process."""
     # A process that was started by one of them has imported it: there is nothing to import.
     modules = (sys.modules.get(f"{package}.process") for package in ("multiprocessing", "multiprocess"))
     return any(module.parent_process() is not None for module in modules if module)

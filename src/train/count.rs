@@ -90,7 +90,7 @@ impl PieceCounts {
                 cut.filter(|&cut| !special.lies_across(text, cut))
             }
         });
-        let shares = plan(items, threads, cut);
+        let shares = plan(items, threads, cut.as_ref());
         let workers = threads.min(batch::cores()).min(shares.len());
         let workers = workers.max(self.tables.len());
         let spill = self.spill.as_mut();

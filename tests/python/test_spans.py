@@ -1,4 +1,4 @@
-"""Texts that lie in one buffer: the ids of `encode` and `encode_bytes`, whatever the threads and the buffer."""
+"""Texts that lie in one buffer: the ids of `encode_bytes`, whatever the threads and the buffer."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def test_special_tokens_become_ids_where_allowed(encoding: bytemill.Encoding, th
         assert ids == expected
     # Those before the first byte that is not UTF-8 are found, those after it are bytes like others.
     broken = f"a {EOT} b".encode() + b"\xff" + EOT.encode()
-    (ids,) = encode(encoding, broken, offsets_of([broken]), allowed={EOT})
-    assert ids.count(encoding.eot_token) == 1
-    assert encoding.decode_bytes(ids) == broken
+    (one,) = encode(encoding, broken, offsets_of([broken]), allowed={EOT})
+    assert one.count(encoding.eot_token) == 1
+    assert encoding.decode_bytes(one) == broken
 
 
 def test_spans_need_not_be_all_of_the_data(encoding: bytemill.Encoding) -> None:
@@ -133,7 +133,7 @@ def test_what_are_no_offsets_is_refused(encoding: bytemill.Encoding, offsets: An
 
 
 def test_any_contiguous_buffer_of_bytes(encoding: bytemill.Encoding, tmp_path: pathlib.Path) -> None:
-    data = "some words".encode() * 10
+    data = b"some words" * 10
     expected = encode(encoding, data, np.array([0, 50, 100]))
     path = tmp_path / "data"
     path.write_bytes(data)
@@ -172,5 +172,5 @@ def test_only_what_can_change_is_copied(encoding: bytemill.Encoding) -> None:
         pytest.skip("the system does not tell how much memory was used at most")
     for constant in [vast, memoryview(vast), pa.py_buffer(vast), np.frombuffer(vast, np.uint8)]:
         assert not grown(constant)
-    for other in [changeable, locked, memoryview(changeable).toreadonly(), bytearray(vast)]:
+    for other in [changeable, locked, changeable.data.toreadonly(), bytearray(vast)]:
         assert grown(other)

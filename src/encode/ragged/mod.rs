@@ -80,15 +80,13 @@ impl Encoder {
                         ids.extend_from_slice(&batch.prepend);
                     }
                     let ends = stretch.end == text.len();
-                    match text.utf8(stretch) {
-                        Some(part) => {
-                            self.encode_with(workspace, part, allowed, ids, checkpoint)?
-                        }
-                        // Never cut, so this is all of it.
-                        None => {
-                            let bytes = text.bytes();
-                            self.encode_not_utf8(workspace, bytes, allowed, ids, checkpoint)?;
-                        }
+                    let whole = stretch == (0..text.len());
+                    if let Some(part) = text.utf8(stretch) {
+                        self.encode_with(workspace, part, allowed, ids, checkpoint)?;
+                    } else {
+                        debug_assert!(whole, "only text is cut");
+                        let bytes = text.bytes();
+                        self.encode_not_utf8(workspace, bytes, allowed, ids, checkpoint)?;
                     }
                     if ends {
                         ids.extend_from_slice(&batch.append);
@@ -145,7 +143,7 @@ impl Encoder {
         // A special token that is to be found may lie across a cut.
         let ordinary = *allowed == Allowed::Nothing;
         let cut = ordinary.then_some(|text: &str, near| self.splitter.cut(text, near));
-        let shares = plan(texts, threads, cut);
+        let shares = plan(texts, threads, cut.as_ref());
         let take = || self.idle.take(&self.vocabulary);
         let give_back = |workspace| self.idle.give_back(workspace);
         let work = |workspace: &mut Workspace, share: &Share| work(workspace, share);

@@ -53,7 +53,7 @@ impl Share {
 pub(crate) fn plan(
     texts: &[impl Text],
     threads: usize,
-    cut: Option<impl Fn(&str, usize) -> Option<usize>>,
+    cut: Option<&impl Fn(&str, usize) -> Option<usize>>,
 ) -> Vec<Share> {
     // A text costs something even if it is empty.
     const TEXT: usize = 32;
@@ -67,7 +67,7 @@ pub(crate) fn plan(
     for (number, text) in texts.iter().enumerate() {
         let mut start = 0;
         let mut near = room;
-        let cuttable = cut.as_ref().filter(|_| near < text.len());
+        let cuttable = cut.filter(|_| near < text.len());
         let cut = cuttable.and_then(|cut| Some((cut, text.utf8(0..text.len())?)));
         while let Some((cut, text)) = cut.filter(|_| near < text.len()) {
             if let Some(to) = cut(text, near).filter(|&cut| cut < text.len()) {
@@ -126,7 +126,7 @@ mod tests {
         {
             for what in ["nothing", "the text", " "] {
                 let cut = |text: &str, near| cut_after(what, text, near);
-                let shares = plan(texts, threads, Some(cut));
+                let shares = plan(texts, threads, Some(&cut));
                 let stretches = || shares.iter().flat_map(|share| share.stretches(texts));
                 let joined: String = stretches().map(|(text, part)| &text[part]).collect();
                 assert_eq!(joined, texts.concat());
