@@ -39,7 +39,7 @@ class ArrowEncoder:
         disallowed_special: DisallowedSpecial = (),
         num_threads: int | None = None,
     ) -> EncodedColumn:
-        """Encodes a column of texts in parallel, where it lies: none is copied or becomes a Python object.
+        """Encodes a column of texts in parallel, where it lies, without Python objects for them.
 
         Any library that speaks Arrow's PyCapsule interface can read the result, as often as it likes and
         without a copy: `pyarrow.array(ids)`, `polars.Series(ids)`, `pandas.Series.from_arrow(ids)`. Its memory
@@ -55,8 +55,8 @@ class ArrowEncoder:
             allowed_special: As in `encode`. In bytes that are not UTF-8, special tokens are found before the
                 first offending byte only.
             disallowed_special: As in `encode`, but by default nothing is an error.
-            num_threads: How many threads may work. If not given: all processors, and one in a process that
-                `multiprocessing` has started, next to which others work.
+            num_threads: How many threads may work; all processors if not given, one in a process that
+                `multiprocessing` has started.
 
         Returns:
             A column as long as `column`, null where that is null: of type list<uint32>, or large_list<uint32>
