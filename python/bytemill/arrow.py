@@ -42,8 +42,8 @@ class ArrowEncoder:
         """Encodes a column of texts in parallel, where it lies, without Python objects for them.
 
         Any library that speaks Arrow's PyCapsule interface can read the result, as often as it likes and
-        without a copy: `pyarrow.array(ids)`, `polars.Series(ids)`, `pandas.Series.from_arrow(ids)`. Its memory
-        is freed when the last that reads it lets go.
+        without a copy: `pyarrow.array(ids)`, `polars.Series(ids)`, `pandas.Series.from_arrow(ids)`. Its
+        memory is freed when the last that reads it lets go.
 
         A column in several chunks is read to its end before the first is encoded, and becomes one array. Of a
         table that does not fit into memory, pass the column of one batch after the other.
