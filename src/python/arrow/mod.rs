@@ -11,8 +11,8 @@
 //! memory hands over a part at a time.
 //!
 //! The interface itself, three structs of C, is written down here (`interface`) and not taken from the `arrow` crates:
-//! these need 40 more crates and 48 s of compiling, and still leave the capsules, and streams of columns that are no
-//! tables, to their user. It is also why there is `unsafe` code here: memory of others comes as pointers, and the
+//! these need 14 more crates and 48 s of a processor to compile, and still leave the capsules, and streams of columns
+//! that are no tables, to their user. It is also why there is `unsafe` code here: memory of others comes as pointers, and the
 //! interface's promises are all that is known about it. What can be checked is checked.
 
 mod input;
