@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
-__all__ = ["BUILD_PROFILE", "CoreBPE", "PieceCounts", "Splitter", "__version__", "train_merges"]
+__all__ = [
+    "BUILD_PROFILE",
+    "CoreBPE",
+    "EncodedColumn",
+    "PieceCounts",
+    "Splitter",
+    "__version__",
+    "train_merges",
+]
 
 # The version of the package, and "release" or "debug".
 __version__: str
@@ -104,6 +112,29 @@ class CoreBPE:
         num_threads: int,
         /,
     ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
+    # The same for texts that lie in one buffer: text i is data[offsets[i] : offsets[i + 1]], and need not be
+    # UTF-8. Offsets have the shape (texts + 1,); they start and end where they like. Nothing is disallowed.
+    # The data is copied, unless nobody may write to it.
+    def encode_spans_to_numpy(
+        self,
+        data: Buffer,
+        offsets: npt.NDArray[np.int64],
+        allowed_special: AbstractSet[str] | None,
+        prepend: Sequence[int],
+        append: Sequence[int],
+        dtype: str,
+        num_threads: int,
+        /,
+    ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
+    # For each text of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
+    def encode_arrow(
+        self,
+        column: object,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        num_threads: int,
+        /,
+    ) -> EncodedColumn: ...
     def count_batch(self, texts: list[str], num_threads: int, /) -> npt.NDArray[np.int64]: ...
 
     # Bytes to ids: one token, one piece, many pieces, bytes that need not be UTF-8 (of any buffer).
@@ -137,6 +168,14 @@ class CoreBPE:
     def token_byte_values(self) -> list[bytes]: ...
     def mergeable_ranks(self) -> dict[bytes, int]: ...
     def merges(self) -> list[tuple[int, int]]: ...
+
+# A list of ids for each text, for Arrow: `list<uint32>`, or `large_list` if there are 2**31 ids or more or if
+# that is asked for; other requests are ignored. May be read more than once.
+@final
+class EncodedColumn:
+    def __len__(self) -> int: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 # What cuts texts into pieces: a pattern, or `splitter` instead of it, as in `CoreBPE`.
 @final

@@ -74,7 +74,8 @@ class BulkEncoder:
             prepend: A token id, or several, to put before the ids of each text.
             append: A token id, or several, to put after the ids of each text.
             dtype: The integer type of the ids; uint32 if not given. uint16 holds vocabularies below 65,536.
-            num_threads: How many threads may work; all processors if not given.
+            num_threads: How many threads may work; all processors if not given, one in a process that
+                `multiprocessing` has started.
 
         Returns:
             The ids of all texts, and where those of each text start and end.
@@ -124,7 +125,7 @@ class BulkEncoder:
 
         Args:
             data: `bytes`, or any other contiguous buffer of them: `bytearray`, `memoryview`, `mmap`, a NumPy
-                array of uint8. All but `bytes` are copied first, for they could change meanwhile.
+                array of uint8. What could change meanwhile is copied first.
 
         Raises:
             TypeError: `data` is no such buffer.
@@ -148,7 +149,8 @@ class BulkEncoder:
 
         Args:
             texts: The texts. A single string counts as the texts of its characters.
-            num_threads: How many threads may work; all processors if not given.
+            num_threads: How many threads may work; all processors if not given, one in a process that
+                `multiprocessing` has started.
 
         Returns:
             The numbers, of shape (texts,) and dtype int64.

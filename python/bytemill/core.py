@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bytemill._core import CoreBPE, __version__
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.ambiguity import warn_of_ambiguity
+from bytemill.arrow import ArrowEncoder
 from bytemill.bulk import BulkEncoder, refuse_strings
 from bytemill.cutting import Cutter
 from bytemill.decoding import Decoder, thread_count
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 __all__ = ["Encoding", "__version__"]
 
 
-class Encoding(BulkEncoder, IteratingEncoder, OffsetEncoder, Cutter, Decoder, Vocabulary, Storage):
+class Encoding(
+    BulkEncoder, IteratingEncoder, ArrowEncoder, OffsetEncoder, Cutter, Decoder, Vocabulary, Storage
+):
     """Turns text into token ids and back.
 
     An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is
@@ -320,7 +323,9 @@ class Encoding(BulkEncoder, IteratingEncoder, OffsetEncoder, Cutter, Decoder, Vo
         """Gives the name of a registered encoding, or else the parts, sorted: equals pickle equally."""
         from bytemill import registry
 
-        if registry.ENCODINGS.get(self.name) is self:
+        registered = registry.ENCODINGS.get(self.name)
+        # What was unpickled or copied is another object, and still the encoding of that name.
+        if registered is not None and registered._core_bpe is self._core_bpe:  # noqa: SLF001 - of this class
             return self.name
         return {
             "name": self.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from bytemill.streaming import StreamDecoder
@@ -106,10 +107,24 @@ class Decoder:
 
 
 def thread_count(num_threads: int | None) -> int:
-    """Checks a number of threads; `None`, which tiktoken takes too, stands for all processors."""
+    """Checks a number of threads.
+
+    `None`, which tiktoken takes too, stands for all processors. In a process that `multiprocessing` has
+    started, as PyTorch and `datasets` have it do, it stands for one: other such processes have the others.
+
+    Raises:
+        ValueError: The number is not positive.
+    """
     if num_threads is None:
-        return os.cpu_count() or 1
+        return 1 if is_worker() else os.cpu_count() or 1
     if num_threads <= 0:
         message = "max_workers must be greater than 0"
         raise ValueError(message)
     return num_threads
+
+
+def is_worker() -> bool:
+    """Tells whether `multiprocessing`, or `multiprocess` as `datasets` has it, started this process."""
+    # A process that was started by one of them has imported it: there is nothing to import.
+    modules = (sys.modules.get(f"{package}.process") for package in ("multiprocessing", "multiprocess"))
+    return any(module.parent_process() is not None for module in modules if module)

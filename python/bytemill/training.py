@@ -70,7 +70,8 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         pattern: What cuts documents into pieces: a name of `bytemill.patterns.PATTERNS` such as "gpt2",
             "cl100k", "o200k" or "llama3", any regular expression, or `None`: each document is one piece.
         special_tokens: Strings that cut documents before that, and are in no piece.
-        num_threads: How many threads may work; all processors if not given.
+        num_threads: How many threads may work; all processors if not given, one in a process that
+            `multiprocessing` has started.
         memory_limit: How many bytes the tables of pieces may take, about, of all threads together; at least
             1 MiB (1,048,576). What they have no room for goes to temporary files in
             `tempfile.gettempdir()`, see `PieceCounts`, and nothing else changes. Not in the limit are the
@@ -140,7 +141,8 @@ def train(  # noqa: PLR0913 - all but the first two have names
             (left id, right id). "huggingface": the same with the bytes in the order of the `tokenizers`
             package. "greatest_bytes": the greatest (left bytes, right bytes). "first_seen": the one that
             occurs first in the text as it is then, as for minbpe and tiktoken's educational trainer; slower.
-        num_threads: How many threads may work; all processors if not given.
+        num_threads: How many threads may work; all processors if not given, one in a process that
+            `multiprocessing` has started.
         memory_limit: As in `count_pieces`: the tables of pieces while text is counted. If they had to go to
             files, none of them is in memory any more when merging starts. Merging itself is not limited: it
             takes 4.5 bytes for each byte of the different pieces and for each piece, and 4 bytes for each

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use super::Encoder;
+use super::pieces::Workspace;
 use super::special::Allowed;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
@@ -90,16 +91,29 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        let valid = match std::str::from_utf8(bytes) {
-            Ok(text) => return self.encode_ordinary(text, ids, checkpoint),
-            Err(error) => {
-                let (valid, _) = bytes.split_at(error.valid_up_to());
-                std::str::from_utf8(valid).unwrap_or_default()
-            }
-        };
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return self.encode_ordinary(text, ids, checkpoint);
+        }
+        self.with_workspace(|workspace| {
+            self.encode_not_utf8(workspace, bytes, &Allowed::Nothing, ids, checkpoint)
+        })
+    }
+
+    /// As [`encode_bytes`](Self::encode_bytes), of bytes that are not UTF-8; `allowed` special tokens before the first
+    /// offending byte become their ids.
+    pub(super) fn encode_not_utf8(
+        &self,
+        workspace: &mut Workspace,
+        bytes: &[u8],
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let mut chunks = bytes.utf8_chunks();
+        let valid = chunks.next().map_or("", |chunk| chunk.valid());
         let mut tokens = Vec::new();
-        self.encode_ordinary(valid, &mut tokens, checkpoint)?;
-        let last_piece = self.last_piece(valid, &Allowed::Nothing)?;
+        self.encode_with(workspace, valid, allowed, &mut tokens, checkpoint)?;
+        let last_piece = self.last_piece(valid, allowed)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
         rest.extend_from_slice(&bytes[valid.len()..]);
         merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;

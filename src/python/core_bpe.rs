@@ -8,11 +8,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use super::arrow::EncodedColumn;
+use super::buffer::Bytes;
 use super::error::guarded;
 use super::interned::InternedIds;
 use super::special::{self, Tokens, policy};
 use super::splitter::PythonSplitter;
-use super::{cutting, decode, look_up, many, one, places};
+use super::{arrow, cutting, decode, look_up, many, one, places, spans};
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
 use crate::encode::ragged::Batch;
@@ -270,6 +272,48 @@ impl CoreBpe {
         })
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "as many as in Python, where they have names"
+    )]
+    #[pyo3(signature = (data, offsets, allowed_special, prepend, append, dtype, num_threads, /))]
+    fn encode_spans_to_numpy<'py>(
+        &self,
+        data: &Bound<'py, PyAny>,
+        offsets: &Bound<'py, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        prepend: Vec<TokenId>,
+        append: Vec<TokenId>,
+        dtype: &str,
+        num_threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, Tokens::Nothing)?;
+            let batch = Batch {
+                prepend,
+                append,
+                ..Batch::new(policy, num_threads)
+            };
+            spans::arrays(self, data, offsets, batch, dtype)
+        })
+    }
+
+    #[pyo3(signature = (column, allowed_special, disallowed_special, num_threads, /))]
+    fn encode_arrow(
+        &self,
+        column: &Bound<'_, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+        num_threads: usize,
+    ) -> PyResult<EncodedColumn> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let strings = special::strings(&self.encoder, disallowed_special)?;
+            let batch = Batch::new(policy, num_threads);
+            arrow::encode(self, column, batch, strings.as_ref())
+        })
+    }
+
     #[pyo3(signature = (texts, num_threads, /))]
     fn count_batch<'py>(
         &self,
@@ -307,7 +351,7 @@ impl CoreBpe {
 
     #[pyo3(signature = (data, /))]
     fn encode_bytes<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::bytes(self, data.py(), &one::buffer(data)?))
+        guarded(|| one::bytes(self, data.py(), &Bytes::of(data)?))
     }
 
     // --- Parts of encoding ---

@@ -48,8 +48,16 @@ pub(super) fn arrays<'py>(
     batch: Batch,
     dtype: &str,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
-    let py = texts.py();
     let shares = encode(core, texts, batch, |shares, _| Ok(shares))?;
+    in_arrays(texts.py(), shares, dtype)
+}
+
+/// The ids of a batch and their offsets as arrays.
+pub(super) fn in_arrays<'py>(
+    py: Python<'py>,
+    shares: Shares,
+    dtype: &str,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
     let offsets = shares.offsets().into_iter().map(usize::cast_signed);
     let offsets = offsets.collect::<Vec<_>>().into_pyarray(py);
     let ids = match dtype {

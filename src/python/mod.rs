@@ -1,6 +1,8 @@
 //! The compiled module `bytemill._core`: converts arguments, calls the library, converts results. The only files that
 //! name Python.
 
+mod arrow;
+mod buffer;
 mod core_bpe;
 mod cutting;
 mod decode;
@@ -13,6 +15,7 @@ mod many;
 mod one;
 mod places;
 mod run;
+mod spans;
 mod special;
 mod splitter;
 mod text;
@@ -25,6 +28,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::arrow::EncodedColumn;
     #[pymodule_export]
     use super::core_bpe::CoreBpe;
     #[pymodule_export]

@@ -1,13 +1,10 @@
 //! One text or one piece → ids.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 
 use super::core_bpe::CoreBpe;
 use super::run::run;
@@ -69,23 +66,6 @@ pub(super) fn with_unstable(
             .encode_with_unstable(&text, &policy.allowed, checkpoint)
     })?;
     Ok((stable, HashSet::into_iter(completions).collect()))
-}
-
-/// The bytes of a contiguous buffer: those of `bytes` where they are; others are copied, for they might change while
-/// other threads run.
-pub(super) fn buffer<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
-    if let Ok(bytes) = data.cast::<PyBytes>() {
-        return Ok(Cow::Borrowed(bytes.as_bytes()));
-    }
-    let buffer = PyBuffer::<u8>::get(data).ok();
-    if let Some(buffer) = buffer.filter(|buffer| buffer.is_c_contiguous()) {
-        return buffer.to_vec(data.py()).map(Cow::Owned);
-    }
-    Err(PyTypeError::new_err(format!(
-        "expected bytes or a contiguous buffer of them, such as a bytearray, an mmap or an array of uint8, got {}; \
-         of an array with gaps, pass a copy",
-        data.get_type().qualname()?
-    )))
 }
 
 /// The ids of bytes that need not be UTF-8.

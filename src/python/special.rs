@@ -78,3 +78,24 @@ pub(super) fn policy(
         disallowed,
     })
 }
+
+/// The `disallowed` strings, if some of them are no special tokens of `encoder`, which its search would not find.
+pub(super) fn strings(
+    encoder: &Encoder,
+    disallowed: Tokens<'_, '_>,
+) -> PyResult<Option<SpecialTokens>> {
+    let Tokens::Some(strings) = disallowed else {
+        return Ok(None);
+    };
+    let strings = strings.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let strings = strings
+        .iter()
+        .map(|string| Ok((text(string)?.into_owned(), 0)))
+        .collect::<PyResult<Vec<(String, TokenId)>>>()?;
+    let special_tokens = encoder.special_tokens();
+    let known = |(string, _): &(String, TokenId)| special_tokens.id(string).is_some();
+    if strings.iter().all(known) {
+        return Ok(None);
+    }
+    Ok(Some(SpecialTokens::new(strings)?))
+}

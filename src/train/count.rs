@@ -84,11 +84,13 @@ impl PieceCounts {
         self.total
             .checked_add(bytes)
             .ok_or(TrainError::TooManyOccurrences)?;
-        let shares = plan(items, threads, |text, near| {
-            splitter?
-                .cut(text, near)
-                .filter(|&cut| !special.lies_across(text, cut))
+        let cut = splitter.map(|splitter| {
+            |text: &str, near| {
+                let cut = splitter.cut(text, near);
+                cut.filter(|&cut| !special.lies_across(text, cut))
+            }
         });
+        let shares = plan(items, threads, cut.as_ref());
         let workers = threads.min(batch::cores()).min(shares.len());
         let workers = workers.max(self.tables.len());
         let spill = self.spill.as_mut();

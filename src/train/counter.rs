@@ -79,11 +79,14 @@ impl Counter<'_, '_> {
         share: &Share,
     ) -> Result<(), TrainError> {
         let mut chunk = Vec::new();
-        for (number, (text, stretch)) in share.numbered_stretches(items) {
-            if let Item::Piece(piece) = items[number] {
-                self.piece(piece, bases[number])?;
-                continue;
-            }
+        for (number, (item, stretch)) in share.numbered_stretches(items) {
+            let text = match item {
+                Item::Text(text) => text,
+                Item::Piece(piece) => {
+                    self.piece(piece, bases[number])?;
+                    continue;
+                }
+            };
             let mut place = stretch.start;
             let text = &text[..stretch.end];
             while place < text.len() {

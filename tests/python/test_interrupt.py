@@ -137,6 +137,24 @@ WORK = {
             data = bytearray((WORDS * (size * 200_000)).encode())
             return lambda: encoding.encode_bytes(data)
         """,
+    "encode_arrow": """
+        import pyarrow
+        def prepare(size):
+            # Views of one text, again and again.
+            column = pyarrow.array([WORDS * 1_000], pyarrow.string_view())
+            _, view, text = column.buffers()
+            views = pyarrow.py_buffer(view.to_pybytes()[:16] * (1_000 * size))
+            column = pyarrow.Array.from_buffers(pyarrow.string_view(), 1_000 * size, [None, views, text])
+            return lambda: encoding.encode_arrow(column, num_threads=2)
+        """,
+    "encode_spans_to_numpy": """
+        import numpy
+        def prepare(size):
+            data = (WORDS * (300_000 * size)).encode()
+            offsets = numpy.arange(0, len(data), 1_000)
+            encode = encoding._core_bpe.encode_spans_to_numpy
+            return lambda: encode(data, offsets, set(), [], [], "uint32", 1)
+        """,
     "encode_ordinary_batch, two long texts": """
         def prepare(size):
             text = WORDS * (50_000 * size)

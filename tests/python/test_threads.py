@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import bytemill
@@ -89,6 +91,10 @@ LONG_WORK: dict[str, Callable[[bytemill.Encoding], object]] = {
     "count": lambda encoding: encoding.count(WORDS),
     "count_batch": lambda encoding: encoding.count_batch([WORDS, WORDS]),
     "encode_bytes": lambda encoding: encoding.encode_bytes(WORDS.encode()),
+    "encode_arrow": lambda encoding: encoding.encode_arrow(pa.array([WORDS, WORDS])),
+    "encode_spans_to_numpy": lambda encoding: encoding._core_bpe.encode_spans_to_numpy(
+        WORDS.encode(), np.array([0, len(WORDS)]), set(), (), (), "uint32", 1
+    ),
     "_encode_bytes": lambda encoding: encoding._encode_bytes(WORDS.encode()),
     "_encode_single_piece": lambda encoding: encoding._encode_single_piece("a" * 2_000_000),
     "decode_bytes_batch": lambda encoding: encoding.decode_bytes_batch([range(256, 100_000)] * 200),

@@ -5,7 +5,7 @@ use std::error::Error;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::Batch;
+use bytemill::encode::ragged::{Batch, Span};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
@@ -126,5 +126,57 @@ fn the_first_text_with_a_disallowed_token_is_the_error() -> TestResult {
         };
         assert_eq!((token.as_str(), start), ("<|x|>", 1_101));
     }
+    Ok(())
+}
+
+#[test]
+fn spans_are_texts_or_bytes() -> TestResult {
+    let encoder = encoder(O200K)?;
+    let mut all: Vec<Vec<u8>> = texts().into_iter().map(String::into_bytes).collect();
+    for (number, bytes) in all.iter_mut().enumerate() {
+        if number % 3 == 1 {
+            // At the end of long texts, which are cut if they are UTF-8.
+            bytes.extend(b"<|x|>\xE2\x82 and <|x|>");
+        }
+    }
+    let mut expected: Vec<TokenId> = Vec::new();
+    for bytes in &all {
+        encoder.encode_bytes(bytes, &mut expected, &RunToEnd)?;
+    }
+    let spans: Vec<Span> = all.iter().map(|bytes| Span(bytes)).collect();
+    for threads in [1, 2, 8] {
+        let batch = Batch::new(Policy::ORDINARY, threads);
+        let shares = encoder.encode_batch(&spans, &batch, &RunToEnd)?;
+        assert_eq!(shares.offsets().len(), all.len() + 1);
+        assert!(shares.into_ids(&RunToEnd)? == expected, "{threads} threads");
+    }
+    Ok(())
+}
+
+#[test]
+fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
+    let encoder = encoder(O200K)?;
+    let span = [Span(b"\xC3\xA9<|x|>a\xFF\xE2\x82 \xC3\xA9<|x|>")];
+    let mut policy = Policy {
+        allowed: Allowed::All,
+        disallowed: Allowed::Nothing,
+    };
+    let encode =
+        |policy: &Policy| encoder.encode_batch(&span, &Batch::new(policy.clone(), 1), &RunToEnd);
+    let ids = encode(&policy)?.into_ids(&RunToEnd)?;
+    assert_eq!(ids.iter().filter(|&&id| id == 200_010).count(), 1);
+    assert_eq!(encoder.decode(&ids, &RunToEnd)?, span[0].0);
+
+    policy.disallowed = Allowed::All;
+    assert!(matches!(
+        encode(&policy),
+        Err(EncodeError::Disallowed { start: 1, .. })
+    ));
+    let span = [Span(&span[0].0[7..])];
+    let outcome = encoder.encode_batch(&span, &Batch::new(policy, 1), &RunToEnd);
+    assert!(matches!(
+        outcome,
+        Err(EncodeError::Disallowed { start: 5, .. })
+    ));
     Ok(())
 }

@@ -1,0 +1,196 @@
+//! Many texts → one flat list of ids and where each text ends in it, on several threads.
+//!
+//! ```text
+//! plan      the texts, end to end, cut into shares of about one size, each for one thread at a time
+//! encode    share after share, in order, by whichever thread is free, each into a list of its own
+//! gather    these lists into one, again by all threads: so they share the page faults and the copying, too
+//! ```
+//!
+//! With one thread there is one share, and nothing to gather. A long text is cut where a piece starts whatever stands
+//! around it, so that several threads can work on it.
+
+mod gather;
+mod plan;
+mod text;
+
+use super::pieces::Workspace;
+use super::special::{Allowed, Policy, SpecialTokens};
+use super::{Encoder, batch};
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::EncodeError;
+use crate::token::TokenId;
+use gather::Part;
+pub use gather::{Integer, Shares};
+pub(crate) use plan::{Share, plan};
+pub use text::{Span, Text};
+
+/// How a batch is encoded: the same for all of its texts.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// What becomes of special tokens.
+    pub policy: Policy,
+    /// Ids before those of each text.
+    pub prepend: Vec<TokenId>,
+    /// Ids after those of each text.
+    pub append: Vec<TokenId>,
+    /// The most threads that may work.
+    pub threads: usize,
+}
+
+impl Batch {
+    /// Nothing before or after the texts.
+    pub fn new(policy: Policy, threads: usize) -> Self {
+        Self {
+            policy,
+            prepend: Vec::new(),
+            append: Vec::new(),
+            threads,
+        }
+    }
+}
+
+impl Encoder {
+    /// The ids of all `texts`. Those that are not UTF-8 are encoded as [`encode_bytes`](Self::encode_bytes) does it: special
+    /// tokens are found before the first offending byte only.
+    ///
+    /// # Errors
+    /// [`EncodeError`]: that of the first text that fails.
+    ///
+    /// # Complexity
+    /// As [`encode`](Self::encode) for each text, divided by the threads; memory 4 bytes an id, twice as much while
+    /// the shares are gathered.
+    pub fn encode_batch(
+        &self,
+        texts: &[impl Text + Sync],
+        batch: &Batch,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Shares, EncodeError> {
+        let allowed = &batch.policy.allowed;
+        self.in_shares(
+            texts,
+            allowed,
+            batch.threads,
+            checkpoint,
+            |workspace, share| {
+                let mut part = Part::default();
+                let ids = &mut part.ids;
+                for (text, stretch) in share.stretches(texts) {
+                    if stretch.start == 0 {
+                        refuse(text, &self.special_tokens, &batch.policy.disallowed)?;
+                        ids.extend_from_slice(&batch.prepend);
+                    }
+                    let ends = stretch.end == text.len();
+                    let whole = stretch == (0..text.len());
+                    if let Some(part) = text.utf8(stretch) {
+                        self.encode_with(workspace, part, allowed, ids, checkpoint)?;
+                    } else {
+                        debug_assert!(whole, "only text is cut");
+                        let bytes = text.bytes();
+                        self.encode_not_utf8(workspace, bytes, allowed, ids, checkpoint)?;
+                    }
+                    if ends {
+                        ids.extend_from_slice(&batch.append);
+                        part.ends.push(ids.len());
+                    }
+                }
+                part.count = ids.len();
+                Ok(part)
+            },
+        )
+    }
+
+    /// How many ids each of the `texts` becomes, special tokens being ordinary text, as `offsets` of ids not kept.
+    ///
+    /// # Errors
+    /// [`EncodeError`]: that of the first text that fails.
+    ///
+    /// # Complexity
+    /// As [`count`](Self::count) for each text, divided by the threads.
+    pub fn count_batch(
+        &self,
+        texts: &[impl AsRef<str> + Sync],
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Shares, EncodeError> {
+        self.in_shares(
+            texts,
+            &Allowed::Nothing,
+            threads,
+            checkpoint,
+            |workspace, share| {
+                let mut part = Part::default();
+                for (text, stretch) in share.stretches(texts) {
+                    let ends = stretch.end == text.len();
+                    let text = &text.as_ref()[stretch];
+                    part.count += self.count_with(workspace, text, checkpoint)?;
+                    if ends {
+                        part.ends.push(part.count);
+                    }
+                }
+                Ok(part)
+            },
+        )
+    }
+
+    fn in_shares(
+        &self,
+        texts: &[impl Text + Sync],
+        allowed: &Allowed,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        work: impl Fn(&mut Workspace, &Share) -> Result<Part, EncodeError> + Sync,
+    ) -> Result<Shares, EncodeError> {
+        // A special token that is to be found may lie across a cut.
+        let ordinary = *allowed == Allowed::Nothing;
+        let cut = ordinary.then_some(|text: &str, near| self.splitter.cut(text, near));
+        let shares = plan(texts, threads, cut.as_ref());
+        let take = || self.idle.take(&self.vocabulary);
+        let give_back = |workspace| self.idle.give_back(workspace);
+        let work = |workspace: &mut Workspace, share: &Share| work(workspace, share);
+        let parts = batch::map_with(&shares, threads, checkpoint, take, give_back, work)?;
+        Ok(Shares { parts, threads })
+    }
+}
+
+/// Refuses the first of `texts` that holds one of the `strings`.
+///
+/// # Errors
+/// [`EncodeError::Disallowed`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
+pub fn refuse_all(
+    texts: &[impl Text],
+    strings: &SpecialTokens,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    texts.iter().try_for_each(|text| {
+        checkpoint::pass(checkpoint)?;
+        refuse(text, strings, &Allowed::All)
+    })
+}
+
+/// Refuses a text that holds one of the `disallowed` special tokens. Where it is not UTF-8, each sequence of bytes that
+/// is no character counts as one.
+fn refuse(
+    text: &impl Text,
+    special_tokens: &SpecialTokens,
+    disallowed: &Allowed,
+) -> Result<(), EncodeError> {
+    if *disallowed == Allowed::Nothing {
+        return Ok(());
+    }
+    if let Some(text) = text.utf8(0..text.len()) {
+        return special_tokens.refuse(text, disallowed);
+    }
+    let mut before = 0;
+    for chunk in text.bytes().utf8_chunks() {
+        let refused = special_tokens.refuse(chunk.valid(), disallowed);
+        refused.map_err(|error| match error {
+            EncodeError::Disallowed { token, start } => {
+                let start = before + start;
+                EncodeError::Disallowed { token, start }
+            }
+            other => other,
+        })?;
+        before += chunk.valid().chars().count() + 1;
+    }
+    Ok(())
+}

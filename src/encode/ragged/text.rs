@@ -1,0 +1,46 @@
+//! What a batch consists of: texts, or bytes that are yet to turn out as texts.
+
+use std::ops::Range;
+
+/// One text of a batch.
+pub trait Text {
+    /// Its bytes.
+    fn bytes(&self) -> &[u8];
+
+    /// Those of its bytes as text; `None` if they are not UTF-8.
+    fn utf8(&self, range: Range<usize>) -> Option<&str>;
+
+    /// How many bytes it has.
+    fn len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// True if it has no bytes.
+    fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+}
+
+impl<T: AsRef<str>> Text for T {
+    fn bytes(&self) -> &[u8] {
+        self.as_ref().as_bytes()
+    }
+
+    fn utf8(&self, range: Range<usize>) -> Option<&str> {
+        self.as_ref().get(range)
+    }
+}
+
+/// Bytes that need not be UTF-8. They are looked at by the thread that encodes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Span<'a>(pub &'a [u8]);
+
+impl Text for Span<'_> {
+    fn bytes(&self) -> &[u8] {
+        self.0
+    }
+
+    fn utf8(&self, range: Range<usize>) -> Option<&str> {
+        std::str::from_utf8(self.0.get(range)?).ok()
+    }
+}

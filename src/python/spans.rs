@@ -1,0 +1,79 @@
+//! Texts that lie one after the other in one buffer → arrays of ids: no Python object for each text.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::buffer::Bytes;
+use super::core_bpe::CoreBpe;
+use super::many::in_arrays;
+use super::run::{run, threads_for};
+use crate::encode::ragged::{Batch, Span};
+
+/// The ids of the texts `data[offsets[i]..offsets[i + 1]]` in an array of the `NumPy` type named, and where the ids of
+/// each text start and end.
+pub(super) fn arrays<'py>(
+    core: &CoreBpe,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    batch: Batch,
+    dtype: &str,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
+    let py = data.py();
+    let data = Bytes::of(data)?;
+    let spans = spans(&data, offsets)?;
+    let size = spans.iter().map(|span| span.0.len()).sum();
+    let batch = Batch {
+        threads: threads_for(size, batch.threads),
+        ..batch
+    };
+    let shares = run(py, size, |checkpoint| {
+        core.encoder.encode_batch(&spans, &batch, checkpoint)
+    })?;
+    in_arrays(py, shares, dtype)
+}
+
+/// The stretches of `data` between each offset and the next.
+fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<Span<'d>>> {
+    let Ok(offsets) = offsets.extract::<PyReadonlyArray1<'_, i64>>() else {
+        return Err(PyTypeError::new_err(format!(
+            "expected offsets as a one-dimensional NumPy array of int64, got {}",
+            description(offsets)?
+        )));
+    };
+    let offsets = offsets.as_array();
+    if offsets.is_empty() {
+        return Err(PyValueError::new_err(
+            "expected offsets of shape (texts + 1,), so at least one, got none",
+        ));
+    }
+    let mut spans = Vec::with_capacity(offsets.len() - 1);
+    let mut start = None;
+    for (index, &offset) in offsets.iter().enumerate() {
+        let end = usize::try_from(offset).ok();
+        let end = end.filter(|&end| start.is_none_or(|start| start <= end) && end <= data.len());
+        let Some(end) = end else {
+            let least = start.unwrap_or(0);
+            let most = data.len();
+            return Err(PyValueError::new_err(format!(
+                "offsets[{index}] is {offset}: expected {least} to {most}, for offsets must not decrease and the data \
+                 has {most} bytes"
+            )));
+        };
+        if let Some(start) = start {
+            spans.push(Span(&data[start..end]));
+        }
+        start = Some(end);
+    }
+    Ok(spans)
+}
+
+/// What was given instead of an array of offsets: its type, of an array its own and that of its elements.
+fn description(offsets: &Bound<'_, PyAny>) -> PyResult<String> {
+    let kind = offsets.get_type().qualname()?;
+    let part = |name: &str| offsets.getattr(name).and_then(|part| part.str());
+    Ok(match (part("dtype"), part("shape")) {
+        (Ok(dtype), Ok(shape)) => format!("{kind} of {dtype} and shape {shape}"),
+        _ => kind.to_string(),
+    })
+}
