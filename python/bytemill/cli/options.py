@@ -1,0 +1,155 @@
+"""Options that commands have in common, and the documents that their arguments name."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bytemill.cli import encoding_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bytemill.core import Encoding
+
+__all__ = [
+    "STANDARD_INPUT",
+    "documents",
+    "encoding_option",
+    "files_argument",
+    "json_option",
+    "source_options",
+    "special_option",
+    "threads_option",
+]
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+STANDARD_INPUT = "-"
+DEFAULT_ENCODING = "o200k_base"
+DEFAULT_FIELD = "text"
+
+
+def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the argument `encoding`, an `Encoding`: `-e` names it or its file, `-m` a model."""
+
+    @click.option(
+        "-e",
+        "--encoding",
+        "encoding_spec",
+        metavar="ENCODING",
+        help=f"Its name, or a file of it; {DEFAULT_ENCODING} if not given.",
+    )
+    @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
+    @functools.wraps(function)
+    def with_encoding(*args: Any, encoding_spec: str | None, model: str | None, **options: Any) -> Any:  # noqa: ANN401
+        return function(*args, encoding=chosen_encoding(encoding_spec, model), **options)
+
+    return with_encoding
+
+
+def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
+    """Gives the encoding that the two options name."""
+    from bytemill.model import encoding_for_model
+
+    if model is None:
+        return encoding_of(spec or DEFAULT_ENCODING)
+    if spec is not None:
+        message = "--encoding and --model exclude each other"
+        raise click.UsageError(message)
+    try:
+        return encoding_for_model(model)
+    except KeyError:
+        message = f"no encoding is known for the model {model!r}: name one with --encoding"
+        raise click.UsageError(message) from None
+
+
+def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
+    """Replaces globs that the shell did not; no names are standard input."""
+    files: list[str] = []
+    for name in names or [STANDARD_INPUT]:
+        if name == STANDARD_INPUT or not glob.has_magic(name) or Path(name).exists():
+            files.append(name)
+            continue
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of any folder
+        if not found:
+            message = f"no file matches {name!r}"
+            raise click.BadParameter(message)
+        files.extend(path for path in found if Path(path).is_file())
+    return tuple(files)
+
+
+# The argument `files`, a tuple of strings; never empty.
+files_argument = click.argument("files", nargs=-1, metavar="[FILES|-]...", callback=expanded)
+
+# The argument `as_json`.
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+# The argument `threads`, `None` if not given.
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many threads may work; all processors if not given.",
+)
+
+# The argument `special`.
+special_option = click.option(
+    "--special",
+    type=click.Choice(["text", "allow", "error"]),
+    default="text",
+    show_default=True,
+    help="What special tokens in the input are: ordinary text, their ids, or an error.",
+)
+
+
+def source_options(function: Function) -> Function:
+    """Gives a command the arguments `field`, `None` if not given, and `lines`."""
+    function = click.option(
+        "--lines", is_flag=True, help="Each line of a text is a document of its own, its line break included."
+    )(function)
+    return click.option(
+        "--field",
+        "--column",
+        "field",
+        metavar="NAME",
+        help="The field of JSON lines, or column of Parquet, that holds the text; "
+        f"{DEFAULT_FIELD!r} if not given. With this option standard input is JSON lines.",
+    )(function)
+
+
+def documents(files: Sequence[str], *, field: str | None = None, lines: bool = False) -> Iterator[str]:
+    """Gives the documents of files, one whole document at a time.
+
+    Args:
+        files: Paths; `-` is standard input. See `bytemill.sources` for the kinds of files.
+        field: The field of JSON lines or column of Parquet. With it, standard input is JSON lines, else text.
+        lines: Whether each line of a text is a document, its line break included.
+
+    Raises:
+        ValueError: A file is not what its name says, or is not UTF-8; the message names it.
+        OSError: A file cannot be read.
+        ImportError: A file needs a package that is not installed.
+    """
+    from bytemill.sources import Batches
+
+    batches = Batches(field=field or DEFAULT_FIELD, lines=lines, pattern=None, special_tokens=())
+    for name in files:
+        source = [sys.stdin.buffer.read()] if name == STANDARD_INPUT else Path(name)
+        for batch in batches.of(source):
+            for text in batch.texts:
+                yield text if isinstance(text, str) else decoded(text, name)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Decodes a text; the error names the file."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        message = f"{name}: expected text in UTF-8, got the byte {data[error.start]:#04x} at {error.start}"
+        raise ValueError(message) from error
