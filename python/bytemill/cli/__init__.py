@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.core import Encoding, __version__
+from bytemill.errors import DisallowedSpecialTokenError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FAILURE", "INTERRUPTED", "NO", "Commands", "encoding_of", "main"]
+__all__ = ["EXPECTED", "FAILURE", "NO", "Commands", "complain", "describe", "encoding_of", "main"]
 
 NO = 1
 FAILURE = 2
@@ -81,7 +82,7 @@ class Commands(click.Group):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
-        **extra: Any,
+        **extra: Any,  # noqa: ANN401 - click's signature
     ) -> Any:  # noqa: ANN401 - click's signature
         """Runs the command line; in standalone mode it ends the process with an exit code."""
         if not standalone_mode:
@@ -114,13 +115,20 @@ class Commands(click.Group):
         return result
 
 
-def complain(message: str) -> None:
+def complain(message: str, kind: str = "error") -> None:
     """Writes a message to stderr."""
-    click.echo(f"bytemill: error: {message}", err=True)
+    # Over the progress that may be there.
+    beginning = "\r\x1b[K" if sys.stderr.isatty() else ""
+    click.echo(f"{beginning}bytemill: {kind}: {message}", err=True)
 
 
 def describe(error: BaseException) -> str:
-    """What an error of the library says."""
+    """What an error of the library says, in the words of the command line."""
+    if isinstance(error, DisallowedSpecialTokenError):
+        return (
+            f"the input holds the special token {error.token!r}: --special text takes it for ordinary text, "
+            "--special allow for the token"
+        )
     if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, KeyError) and len(error.args) == 1:

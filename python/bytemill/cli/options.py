@@ -1,19 +1,19 @@
-"""Options that commands have in common, and the documents that their arguments name."""
+"""Options that commands have in common, and the documents that their arguments name (see `reading`)."""
 
 from __future__ import annotations
 
 import functools
 import glob
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bytemill.cli import encoding_of
+from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from bytemill.core import Encoding
 
@@ -25,14 +25,13 @@ __all__ = [
     "json_option",
     "source_options",
     "special_option",
+    "special_rule",
     "threads_option",
 ]
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
-STANDARD_INPUT = "-"
 DEFAULT_ENCODING = "o200k_base"
-DEFAULT_FIELD = "text"
 
 
 def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,8 +103,16 @@ special_option = click.option(
     type=click.Choice(["text", "allow", "error"]),
     default="text",
     show_default=True,
-    help="What special tokens in the input are: ordinary text, their ids, or an error.",
+    help="What special tokens in the input are: ordinary text, tokens, or an error.",
 )
+
+
+def special_rule(special: str) -> dict[str, Any]:
+    """Gives what `Encoding.encode` takes for the argument `special`."""
+    return {
+        "allowed_special": "all" if special == "allow" else set(),
+        "disallowed_special": "all" if special == "error" else (),
+    }
 
 
 def source_options(function: Function) -> Function:
@@ -121,35 +128,3 @@ def source_options(function: Function) -> Function:
         help="The field of JSON lines, or column of Parquet, that holds the text; "
         f"{DEFAULT_FIELD!r} if not given. With this option standard input is JSON lines.",
     )(function)
-
-
-def documents(files: Sequence[str], *, field: str | None = None, lines: bool = False) -> Iterator[str]:
-    """Gives the documents of files, one whole document at a time.
-
-    Args:
-        files: Paths; `-` is standard input. See `bytemill.sources` for the kinds of files.
-        field: The field of JSON lines or column of Parquet. With it, standard input is JSON lines, else text.
-        lines: Whether each line of a text is a document, its line break included.
-
-    Raises:
-        ValueError: A file is not what its name says, or is not UTF-8; the message names it.
-        OSError: A file cannot be read.
-        ImportError: A file needs a package that is not installed.
-    """
-    from bytemill.sources import Batches
-
-    batches = Batches(field=field or DEFAULT_FIELD, lines=lines, pattern=None, special_tokens=())
-    for name in files:
-        source = [sys.stdin.buffer.read()] if name == STANDARD_INPUT else Path(name)
-        for batch in batches.of(source):
-            for text in batch.texts:
-                yield text if isinstance(text, str) else decoded(text, name)
-
-
-def decoded(data: bytes, name: str) -> str:
-    """Decodes a text; the error names the file."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        message = f"{name}: expected text in UTF-8, got the byte {data[error.start]:#04x} at {error.start}"
-        raise ValueError(message) from error
