@@ -15,6 +15,7 @@ from bytemill.cli.options import (
     source_options,
     special_option,
     special_rule,
+    special_tokens_of,
     threads_option,
 )
 from bytemill.cli.reading import text_batches
@@ -127,7 +128,7 @@ def counted(  # noqa: PLR0913 - of the command
 ) -> Counted:
     """Counts what there is in a file."""
     total = Counted()
-    special_tokens = [] if special == "text" else sorted(encoding.special_tokens_set)
+    special_tokens = special_tokens_of(special, encoding)
     for batch in text_batches(
         [name], field=field, lines=lines, encoding=encoding, special_tokens=special_tokens
     ):

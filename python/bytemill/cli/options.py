@@ -23,9 +23,11 @@ __all__ = [
     "encoding_option",
     "files_argument",
     "json_option",
+    "output_option",
     "source_options",
     "special_option",
     "special_rule",
+    "special_tokens_of",
     "threads_option",
 ]
 
@@ -105,6 +107,16 @@ special_option = click.option(
     show_default=True,
     help="What special tokens in the input are: ordinary text, tokens, or an error.",
 )
+
+# The argument `output`, `None` if not given.
+output_option = click.option(
+    "-o", "--output", metavar="FILE", help="Where to write; standard output if not given."
+)
+
+
+def special_tokens_of(special: str, encoding: Encoding) -> list[str]:
+    """Gives what is no text, by the argument `special`."""
+    return [] if special == "text" else sorted(encoding.special_tokens_set)
 
 
 def special_rule(special: str) -> dict[str, Any]:

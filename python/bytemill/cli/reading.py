@@ -102,7 +102,7 @@ def text_batches(
                 meter.finished(file_size(name) or piped)
 
 
-def input_name(name: str, field: str | None) -> str:
+def input_name(name: str, field: str | None = None) -> str:
     """The name that tells what a file is: that of standard input does not."""
     if name != STANDARD_INPUT:
         return name
