@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
         """Runs a command; what the library raises becomes a message."""
         try:
-            result = super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UserWarning)
+                warnings.showwarning = show_warning
+                result = super().invoke(ctx)
             # Now, while errors can still be told.
             sys.stdout.flush()
         except BrokenPipeError:
@@ -120,6 +124,11 @@ def complain(message: str, kind: str = "error") -> None:
     # Over the progress that may be there.
     beginning = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(f"{beginning}bytemill: {kind}: {message}", err=True)
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: ANN401 - as `warnings.showwarning`
+    """Writes a warning of the library to stderr."""
+    complain(str(message), "warning")
 
 
 def describe(error: BaseException) -> str:

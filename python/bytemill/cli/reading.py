@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
     from bytemill.sources import Batch
 
-__all__ = ["DEFAULT_FIELD", "STANDARD_INPUT", "Meter", "TextBatch", "documents", "opened", "text_batches"]
+__all__ = [
+    "DEFAULT_FIELD",
+    "STANDARD_INPUT",
+    "TextBatch",
+    "documents",
+    "opened",
+    "raw_batches",
+    "text_batches",
+]
 
 STANDARD_INPUT = "-"
 DEFAULT_FIELD = "text"
@@ -81,25 +89,41 @@ def text_batches(
     Raises:
         ValueError, OSError, ImportError: As in `documents`.
     """
+    pattern = None if encoding is None else encoding._pat_str  # noqa: SLF001 - tiktoken's name
+    place: Place | None = None
+    for name, batch in raw_batches(
+        files, field=field, lines=lines, pattern=pattern, special_tokens=special_tokens
+    ):
+        if place is None or place.name != name:
+            place = Place(name)
+        texts = place.decoded(batch)
+        yield TextBatch(name, texts, batch.ends, place.size)
+
+
+def raw_batches(
+    files: Sequence[str],
+    *,
+    field: str | None,
+    lines: bool,
+    pattern: str | None,
+    special_tokens: Sequence[str],
+) -> Iterator[tuple[str, Batch]]:
+    """Gives batches as `bytemill.sources` does, with the name of the file; otherwise as `text_batches`."""
     # Only here: it takes longer to import than a short text to count.
     from bytemill.sources import Batches, Stream
 
-    pattern = None if encoding is None else encoding._pat_str  # noqa: SLF001 - tiktoken's name
     batches = Batches(
         field=field or DEFAULT_FIELD, lines=lines, pattern=pattern, special_tokens=special_tokens
     )
     with Meter(files) as meter:
         for name in files:
             with opened(name) as file:
-                place = Place(name)
-                stream = Stream(file, input_name(name, field))
-                piped = 0
-                for batch in batches.of([stream]):
-                    texts = place.decoded(batch)
-                    piped += place.size
-                    meter.at(name, file.tell() if file.seekable() else piped)
-                    yield TextBatch(name, texts, batch.ends, place.size)
-                meter.finished(file_size(name) or piped)
+                read = 0
+                for batch in batches.of([Stream(file, input_name(name, field))]):
+                    read = file.tell() if file.seekable() else read + batch.size
+                    meter.at(name, read)
+                    yield name, batch
+                meter.finished(file_size(name) or read)
 
 
 def input_name(name: str, field: str | None = None) -> str:
@@ -126,7 +150,7 @@ class Place:
 
     def __init__(self, name: str) -> None:
         """Starts at the beginning of the file of this name."""
-        self._name = name
+        self.name = name
         self._document = 1
         self._offset = 0
         self.size = 0
@@ -149,7 +173,7 @@ class Place:
         try:
             return text.decode()
         except UnicodeDecodeError as error:
-            name = "standard input" if self._name == STANDARD_INPUT else self._name
+            name = "standard input" if self.name == STANDARD_INPUT else self.name
             message = (
                 f"{name}, document {self._document}: expected text in UTF-8, got the byte "
                 f"{text[error.start]:#04x} at {self._offset + error.start}"
