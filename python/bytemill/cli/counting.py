@@ -40,9 +40,9 @@ def count_files(
 class CountFiles:
     """The counts that are kept of a training run, in a folder beside its output."""
 
-    def __init__(self, output: str, *, field: str | None, lines: bool) -> None:
+    def __init__(self, output: Path, *, field: str | None, lines: bool) -> None:
         """Takes the file that training will write, and how files are read."""
-        self.folder = Path(f"{output}.counts")
+        self.folder = output.with_name(f"{output.name}.counts")
         self._field = field
         self._lines = lines
 

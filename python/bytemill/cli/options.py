@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,7 @@ from bytemill.cli import encoding_of
 from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bytemill.core import Encoding
 
@@ -21,9 +22,11 @@ __all__ = [
     "STANDARD_INPUT",
     "documents",
     "encoding_option",
+    "expanded",
     "files_argument",
     "json_option",
     "output_option",
+    "print_record",
     "source_options",
     "special_option",
     "special_rule",
@@ -71,10 +74,10 @@ def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
 
 
 def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """Replaces globs that the shell did not; no names are standard input."""
+    """Replaces globs that the shell did not."""
     files: list[str] = []
-    for name in names or [STANDARD_INPUT]:
-        if name == STANDARD_INPUT or not glob.has_magic(name) or Path(name).exists():
+    for name in names:
+        if not glob.has_magic(name) or Path(name).exists():
             files.append(name)
             continue
         found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of any folder
@@ -85,8 +88,13 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
     return tuple(files)
 
 
-# The argument `files`, a tuple of strings; never empty.
-files_argument = click.argument("files", nargs=-1, metavar="[FILES|-]...", callback=expanded)
+# The argument `files`, a tuple of strings, never empty: no names are standard input.
+files_argument = click.argument(
+    "files",
+    nargs=-1,
+    metavar="[FILES|-]...",
+    callback=lambda context, parameter, names: expanded(context, parameter, names) or (STANDARD_INPUT,),
+)
 
 # The argument `as_json`.
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -140,3 +148,16 @@ def source_options(function: Function) -> Function:
         help="The field of JSON lines, or column of Parquet, that holds the text; "
         f"{DEFAULT_FIELD!r} if not given. With this option standard input is JSON lines.",
     )(function)
+
+
+def print_record(record: Mapping[str, object], *, as_json: bool) -> None:
+    """Prints what a command found out: as JSON, or a line for each entry."""
+    if as_json:
+        click.echo(json.dumps(record))
+        return
+    width = max(map(len, record))
+    for key, value in record.items():
+        text = (
+            ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
+        )
+        click.echo(f"{key.replace('_', ' '):<{width}}  {text}")

@@ -1,62 +1,70 @@
-"""Encodings in files: which format a name means."""
+"""Encodings in files: which format a name means, and writing it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
     from bytemill.core import Encoding
 
-__all__ = ["FORMATS", "check_output", "format_of", "save"]
+__all__ = ["FORMATS_HELP", "Target", "target_of"]
 
-# Each format, and the end of a name that means it. Those without one fill a folder.
-FORMATS = {
-    "bytemill": ".bytemill",
-    "tiktoken": ".tiktoken",
-    "minbpe": ".model",
-    "huggingface": "",
-    "gpt2": "",
-}
+# What the end of a name means, and the formats that fill a folder.
+SUFFIXES = {".bytemill": "bytemill", ".tiktoken": "tiktoken", ".model": "minbpe"}
+FOLDERS = ("huggingface", "gpt2")
+
+FORMATS_HELP = (
+    "NAME.bytemill holds all of an encoding; NAME.tiktoken, NAME.model (minbpe), huggingface:FOLDER and "
+    "gpt2:FOLDER are for other programs."
+)
 
 
-def format_of(path: str) -> str:
-    """The format that a name means.
+class Target(NamedTuple):
+    """What to write an encoding to.
+
+    Attributes:
+        kind: The format.
+        path: The file, or folder.
+    """
+
+    kind: str
+    path: Path
+
+    def save(self, encoding: Encoding) -> None:
+        """Writes an encoding; errors as the methods of `Encoding` that do it."""
+        if self.kind == "bytemill":
+            encoding.save(self.path)
+        elif self.kind == "tiktoken":
+            encoding.save_tiktoken(self.path)
+        elif self.kind == "minbpe":
+            encoding.save_minbpe(self.path.with_suffix(""))
+        elif self.kind == "huggingface":
+            encoding.save_huggingface(self.path)
+        else:
+            encoding.save_gpt2(self.path)
+
+
+def target_of(spec: str) -> Target:
+    """Reads what an option names as output.
 
     Raises:
-        UsageError: It means none.
+        UsageError: It means no format; or there is no folder for the file, which is better said before long
+            work than after it.
     """
-    suffix = Path(path).suffix.lower()
-    for name, ending in FORMATS.items():
-        if suffix and suffix == ending:
-            return name
-    known = ", ".join(filter(None, FORMATS.values()))
-    message = f"cannot tell the format of {path!r}: expected a name that ends in one of {known}, or --to"
-    raise click.UsageError(message)
-
-
-def check_output(path: str, kind: str) -> None:
-    """Sees that a file can be there, before long work; `UsageError` if its folder does not exist.
-
-    The folders of formats that fill one are made by those who write them.
-    """
-    folder = Path(path).parent
-    if FORMATS[kind] and not folder.is_dir():
-        message = f"there is no folder {str(folder)!r} to write {path!r} to"
+    kind, colon, folder = spec.partition(":")
+    if colon and kind in FOLDERS:
+        return Target(kind, Path(folder))
+    path = Path(spec)
+    if path.suffix.lower() not in SUFFIXES:
+        message = (
+            f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, or a "
+            f"folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}"
+        )
         raise click.UsageError(message)
-
-
-def save(encoding: Encoding, path: str, kind: str) -> None:
-    """Writes an encoding in a format; errors as the methods of `Encoding` that do it."""
-    if kind == "bytemill":
-        encoding.save(path)
-    elif kind == "tiktoken":
-        encoding.save_tiktoken(path)
-    elif kind == "minbpe":
-        encoding.save_minbpe(str(Path(path).with_suffix("")) if path.endswith(FORMATS[kind]) else path)
-    elif kind == "huggingface":
-        encoding.save_huggingface(path)
-    else:
-        encoding.save_gpt2(path)
+    if not path.parent.is_dir():
+        message = f"there is no folder {str(path.parent)!r} to write {spec!r} to"
+        raise click.UsageError(message)
+    return Target(SUFFIXES[path.suffix.lower()], path)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +11,9 @@ import click
 
 from bytemill.cli import encoding_of
 from bytemill.cli.counting import CountFiles, count_files
-from bytemill.cli.options import files_argument, json_option, source_options, threads_option
+from bytemill.cli.options import files_argument, json_option, print_record, source_options, threads_option
 from bytemill.cli.reading import STANDARD_INPUT
-from bytemill.cli.saving import check_output, format_of, save
+from bytemill.cli.saving import FORMATS_HELP, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +37,7 @@ def size_of(_: click.Context, __: click.Parameter, value: str | None) -> int | N
     return int(found[1]) * UNITS[found[2].upper()]
 
 
-@click.command
+@click.command(epilog=FORMATS_HELP)
 @files_argument
 @click.option("--vocab-size", type=click.IntRange(min=1), required=True, metavar="N", help="How many tokens.")
 @click.option(
@@ -49,8 +47,7 @@ def size_of(_: click.Context, __: click.Parameter, value: str | None) -> int | N
     multiple=True,
     required=True,
     metavar="FILE",
-    help="Where to write: .bytemill holds all of the encoding, .tiktoken and .model (minbpe) are for others. "
-    "May be given several times.",
+    help="Where to write, see below; may be given several times.",
 )
 @click.option(
     "--pattern",
@@ -120,14 +117,12 @@ def command(  # noqa: PLR0913 - its options
     from bytemill.piece_counts import PieceCounts
     from bytemill.training import train
 
-    kinds = [format_of(output) for output in outputs]
-    for output, kind in zip(outputs, kinds, strict=True):
-        check_output(output, kind)
+    targets = [target_of(output) for output in outputs]
     if resume and STANDARD_INPUT in files:
         message = "--resume needs files: what came from standard input is gone when a run goes on"
         raise click.UsageError(message)
     start = None if initial is None else encoding_of(initial)
-    options |= {"initial": start, "name": name or Path(outputs[0]).stem, "num_threads": thread_count(threads)}
+    options |= {"initial": start, "name": name or targets[0].path.stem, "num_threads": thread_count(threads)}
     counts = PieceCounts(
         pattern=chosen_pattern(pattern, start), special_tokens=special_tokens, memory_limit=memory_limit
     )
@@ -136,7 +131,7 @@ def command(  # noqa: PLR0913 - its options
         train(counts, vocab_size, progress=False, **options)
 
     began = perf_counter()
-    kept = CountFiles(outputs[0], field=field, lines=lines) if resume else None
+    kept = CountFiles(targets[0].path, field=field, lines=lines) if resume else None
     if kept is None:
         count_files(counts, files, field=field, lines=lines, threads=thread_count(threads))
     else:
@@ -144,8 +139,8 @@ def command(  # noqa: PLR0913 - its options
     counted = perf_counter()
     encoding = train(counts, vocab_size, progress=True, **options)
     merged = perf_counter()
-    for output, kind in zip(outputs, kinds, strict=True):
-        save(encoding, output, kind)
+    for target in targets:
+        target.save(encoding)
     if kept is not None:
         kept.remove()
     report = {
@@ -157,9 +152,9 @@ def command(  # noqa: PLR0913 - its options
         "seconds_counting": round(counted - began, 3),
         "seconds_merging": round(merged - counted, 3),
         "sha256": encoding.sha256,
-        "files": list(outputs),
+        "files": [str(target.path) for target in targets],
     }
-    click.echo(json.dumps(report) if as_json else "\n".join(map(shown, report.items())))
+    print_record(report, as_json=as_json)
 
 
 def chosen_pattern(pattern: str | None, initial: Encoding | None) -> str | None:
@@ -167,10 +162,3 @@ def chosen_pattern(pattern: str | None, initial: Encoding | None) -> str | None:
     if pattern is None:
         return DEFAULT_PATTERN if initial is None else initial._pat_str  # noqa: SLF001 - tiktoken's name
     return None if pattern == NO_PATTERN else pattern
-
-
-def shown(entry: tuple[str, object]) -> str:
-    """A line of the report for people."""
-    key, value = entry
-    text = ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
-    return f"{key.replace('_', ' '):<16}  {text}"
