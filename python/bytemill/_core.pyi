@@ -9,11 +9,21 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
-__all__ = ["BUILD_PROFILE", "CoreBPE", "PieceCounts", "Splitter", "__version__", "train_merges"]
+__all__ = [
+    "BUILD_PROFILE",
+    "UNICODE_VERSION",
+    "CoreBPE",
+    "PieceCounts",
+    "Splitter",
+    "__version__",
+    "train_merges",
+]
 
-# The version of the package, and "release" or "debug".
+# The version of the package, "release" or "debug", and the version of the Unicode data that splitting goes by:
+# major, minor, update.
 __version__: str
 BUILD_PROFILE: str
+UNICODE_VERSION: tuple[int, int, int]
 
 # A vocabulary, its special tokens and its splitter; immutable and shared freely between threads.
 @final
