@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytemill.core import Encoding, __version__
+from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
 from bytemill.errors import DisallowedSpecialTokenError
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def describe(error: BaseException) -> str:
 
 def version_message() -> str:
     """The version, and what else tells two installations apart."""
-    return f"bytemill {__version__}"
+    unicode_version = ".".join(map(str, UNICODE_VERSION))
+    return f"bytemill {__version__}, Unicode {unicode_version}, tier {TIER}"
 
 
 def encoding_of(spec: str) -> Encoding:

@@ -157,7 +157,15 @@ def print_record(record: Mapping[str, object], *, as_json: bool) -> None:
         return
     width = max(map(len, record))
     for key, value in record.items():
-        text = (
-            ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
-        )
-        click.echo(f"{key.replace('_', ' '):<{width}}  {text}")
+        click.echo(f"{key.replace('_', ' '):<{width}}  {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return str(value)
