@@ -100,15 +100,17 @@ def piece_at(encoding: Encoding, text: str, place: int) -> tuple[str, int]:
 def ids_between(encoding: Encoding, ids: Sequence[int], start: int, end: int) -> list[int]:
     """Gives the ids of the tokens that have a byte in common with those from `start` to `end`.
 
-    Ids that are no tokens stand for no bytes.
+    Of no bytes, which are those after the end of the text, it is all that follow. Ids that are no tokens
+    stand for no bytes, and belong to where they are.
     """
+    core = encoding._core_bpe  # noqa: SLF001 - of this package
     place = 0
     found = []
     for token in ids:
-        size = len(encoding.decode_single_token_bytes(token)) if encoding._core_bpe.is_token(token) else 0  # noqa: SLF001 - of this package
-        if place + size > start or (place >= start and not size):
+        size = len(core.decode_single_token_bytes(token)) if core.is_token(token) else 0
+        if place >= end > start:
+            break
+        if place + size > start or place >= start:
             found.append(token)
         place += size
-        if place >= end:
-            break
     return found
