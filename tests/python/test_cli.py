@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import signal
@@ -18,8 +19,8 @@ import pytest
 import zstandard
 
 import bytemill
-from bytemill.cli import COMMANDS, encoding_of
-from bytemill.cli.reading import documents, progress
+from bytemill.cli import COMMANDS, encoding_of, options, reading
+from bytemill.cli.reading import Meter, documents, progress
 from command_line import arguments, environment, started
 from command_line import bytemill as run
 
@@ -195,6 +196,43 @@ def test_what_is_not_utf_8_is_named(tmp_path: Path) -> None:
 def test_progress_tells_rate_and_time_left() -> None:
     assert progress("a.txt", 30_000_000, 3.0, 40_000_000) == "a.txt: 30 MB read, 10 MB/s, 75%, 1 s left"
     assert progress("-", 30_000_000, 3.0, None) == "-: 30 MB read, 10 MB/s"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_terminals(text_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "FIRST", 0.0)
+    silent, terminal = io.StringIO(), Terminal()
+    for stream in (silent, terminal):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert list(documents([str(text_file)])) == [TEXT]
+    assert silent.getvalue() == ""
+    assert terminal.getvalue().startswith(f"\r\x1b[K{text_file}: 0 MB read, ")
+    # It is gone in the end.
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    # Results on the same terminal are not written over.
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    with Meter([str(text_file)], prints=True) as meter:
+        assert list(documents([str(text_file)], meter=meter)) == [TEXT]
+    assert terminal.getvalue() == ""
+
+
+def test_mistakes_of_ours_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistake(_: str) -> bytemill.Encoding:
+        raise AttributeError
+
+    monkeypatch.setattr(options, "encoding_of", mistake)
+    called = run("count", given="a")
+    assert called.code == 2
+    assert "Traceback" in called.err
+    assert "please report it" in called.err
 
 
 # --- count ---

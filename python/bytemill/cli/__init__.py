@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
-from bytemill.errors import DisallowedSpecialTokenError
+from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ COMMANDS = (
 )
 
 # What the library raises for arguments and files that are not what they should be.
-EXPECTED = (ValueError, LookupError, OSError, ImportError, OverflowError, MemoryError)
+EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
 
 # Names that end so are those of files, whether these exist or not.
 FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".json", ".model", ".tiktoken", ".txt"})
@@ -97,6 +97,10 @@ class Commands(click.Group):
             complain(error.format_message())
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"{error.ctx.command_path} --help tells more", err=True)
+            code = FAILURE
+        except Exception:  # noqa: BLE001 - the exit code of Python would say no
+            sys.excepthook(*sys.exc_info())
+            complain("this is a mistake in bytemill: please report it with the lines above")
             code = FAILURE
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -18,10 +18,10 @@ from bytemill.cli.options import (
     special_tokens_of,
     threads_option,
 )
-from bytemill.cli.reading import text_batches
+from bytemill.cli.reading import Meter, TextBatch, text_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bytemill.core import Encoding
 
@@ -82,11 +82,21 @@ def command(  # noqa: PLR0913 - its options
     """
     count = counter(encoding, special, threads)
     counts: list[tuple[str, Counted]] = []
-    for name in files:
-        try:
-            counts.append((name, counted(name, encoding, special, count, field=field, lines=lines)))
-        except EXPECTED as error:  # noqa: PERF203 - the next file may be readable
-            complain(describe(error))
+    special_tokens = special_tokens_of(special, encoding)
+    with Meter(files) as meter:
+        for name in files:
+            batches = text_batches(
+                [name],
+                field=field,
+                lines=lines,
+                encoding=encoding,
+                special_tokens=special_tokens,
+                meter=meter,
+            )
+            try:
+                counts.append((name, counted(batches, count)))
+            except EXPECTED as error:
+                complain(describe(error))
     total = Counted()
     for _, each in counts:
         total = total.plus(each)
@@ -117,21 +127,10 @@ def counter(encoding: Encoding, special: str, threads: int | None) -> Callable[[
     )
 
 
-def counted(  # noqa: PLR0913 - of the command
-    name: str,
-    encoding: Encoding,
-    special: str,
-    count: Callable[[Sequence[str]], int],
-    *,
-    field: str | None,
-    lines: bool,
-) -> Counted:
-    """Counts what there is in a file."""
+def counted(batches: Iterable[TextBatch], count: Callable[[Sequence[str]], int]) -> Counted:
+    """Counts what there is in batches."""
     total = Counted()
-    special_tokens = special_tokens_of(special, encoding)
-    for batch in text_batches(
-        [name], field=field, lines=lines, encoding=encoding, special_tokens=special_tokens
-    ):
+    for batch in batches:
         total = total.plus(Counted(count(batch.texts), sum(batch.ends), batch.size))
     return total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from stat import S_ISREG
 from time import monotonic
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_FIELD",
     "STANDARD_INPUT",
+    "Meter",
     "TextBatch",
     "documents",
     "opened",
@@ -51,7 +52,9 @@ class TextBatch(NamedTuple):
     size: int
 
 
-def documents(files: Sequence[str], *, field: str | None = None, lines: bool = False) -> Iterator[str]:
+def documents(
+    files: Sequence[str], *, field: str | None = None, lines: bool = False, meter: Meter | None = None
+) -> Iterator[str]:
     """Gives the documents of files, each a whole one.
 
     Args:
@@ -59,25 +62,27 @@ def documents(files: Sequence[str], *, field: str | None = None, lines: bool = F
         field: The field of JSON lines or column of Parquet, "text" if not given. If it is, standard input is
             JSON lines, otherwise text.
         lines: Whether each line of a text is a document, its line break included.
+        meter: What shows progress, where the files are some of many; if not given, one for these.
 
     Raises:
         ValueError: A file is not what its name says, or is not UTF-8; the message names it.
         OSError: A file cannot be read.
         ImportError: A file needs a package that is not installed.
     """
-    for batch in text_batches(files, field=field, lines=lines):
+    for batch in text_batches(files, field=field, lines=lines, meter=meter):
         yield from batch.texts
 
 
-def text_batches(
+def text_batches(  # noqa: PLR0913 - all but the files have names
     files: Sequence[str],
     *,
     field: str | None = None,
     lines: bool = False,
     encoding: Encoding | None = None,
     special_tokens: Sequence[str] = (),
+    meter: Meter | None = None,
 ) -> Iterator[TextBatch]:
-    """Gives the texts of files, and shows on a terminal how far it is.
+    """Gives the texts of files, and shows how far that is.
 
     Args:
         files: As in `documents`.
@@ -85,6 +90,7 @@ def text_batches(
         lines: As in `documents`.
         encoding: If given, large documents come in parts whose ids are together those of the whole.
         special_tokens: What counts as a token of its own there, so that no part may end inside it.
+        meter: As in `documents`.
 
     Raises:
         ValueError, OSError, ImportError: As in `documents`.
@@ -92,7 +98,7 @@ def text_batches(
     pattern = None if encoding is None else encoding._pat_str  # noqa: SLF001 - tiktoken's name
     place: Place | None = None
     for name, batch in raw_batches(
-        files, field=field, lines=lines, pattern=pattern, special_tokens=special_tokens
+        files, field=field, lines=lines, pattern=pattern, special_tokens=special_tokens, meter=meter
     ):
         if place is None or place.name != name:
             place = Place(name)
@@ -100,13 +106,14 @@ def text_batches(
         yield TextBatch(name, texts, batch.ends, place.size)
 
 
-def raw_batches(
+def raw_batches(  # noqa: PLR0913 - all but the files have names
     files: Sequence[str],
     *,
     field: str | None,
     lines: bool,
     pattern: str | None,
     special_tokens: Sequence[str],
+    meter: Meter | None = None,
 ) -> Iterator[tuple[str, Batch]]:
     """Gives batches as `bytemill.sources` does, with the name of the file; otherwise as `text_batches`."""
     # Only here: it takes longer to import than a short text to count.
@@ -115,15 +122,15 @@ def raw_batches(
     batches = Batches(
         field=field or DEFAULT_FIELD, lines=lines, pattern=pattern, special_tokens=special_tokens
     )
-    with Meter(files) as meter:
+    with Meter(files) if meter is None else nullcontext(meter) as shown:
         for name in files:
             with opened(name) as file:
                 read = 0
                 for batch in batches.of([Stream(file, input_name(name, field))]):
                     read = file.tell() if file.seekable() else read + batch.size
-                    meter.at(name, read)
+                    shown.at(name, read)
                     yield name, batch
-                meter.finished(file_size(name) or read)
+                shown.finished(file_size(name) or read)
 
 
 def input_name(name: str, field: str | None = None) -> str:
@@ -184,9 +191,14 @@ class Place:
 class Meter:
     """Shows on stderr, if that is a terminal, how fast files are read and how long it will still take."""
 
-    def __init__(self, files: Sequence[str]) -> None:
-        """Takes the files that will be read."""
-        self._shown = sys.stderr is not None and sys.stderr.isatty()
+    def __init__(self, files: Sequence[str], *, prints: bool = False) -> None:
+        """Takes the files that will be read.
+
+        Args:
+            files: Their names.
+            prints: Whether results go to stdout meanwhile. If that is a terminal too, nothing is shown.
+        """
+        self._shown = sys.stderr.isatty() and not (prints and sys.stdout.isatty())
         sizes = [file_size(name) for name in files] if self._shown else []
         self._total = None if None in sizes else sum(filter(None, sizes))
         self._done = 0

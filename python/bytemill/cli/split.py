@@ -10,7 +10,7 @@ import click
 
 from bytemill.cli.options import encoding_option, files_argument, output_option, source_options
 from bytemill.cli.output import output_file
-from bytemill.cli.reading import STANDARD_INPUT, documents
+from bytemill.cli.reading import STANDARD_INPUT, Meter, documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,10 +58,34 @@ def command(  # noqa: PLR0913 - its options
     if folder is not None and output is not None:
         message = "--folder and --output exclude each other"
         raise click.UsageError(message)
-    parts = parts_of(files, encoding, tokens, overlap, field=field, lines=lines)
-    if folder is not None:
-        write_files(Path(folder), parts)
-        return
+    with Meter(files, prints=folder is None and output is None) as meter:
+        parts = parts_of(files, encoding, tokens, overlap, field=field, lines=lines, meter=meter)
+        if folder is None:
+            write_lines(output, encoding, parts)
+        else:
+            write_files(Path(folder), parts)
+
+
+def parts_of(  # noqa: PLR0913 - of the command
+    files: Sequence[str],
+    encoding: Encoding,
+    tokens: int,
+    overlap: int,
+    *,
+    field: str | None,
+    lines: bool,
+    meter: Meter,
+) -> Iterator[tuple[str, int, int, str]]:
+    """Gives name, number of the document, number of the part and text; all numbers from 1."""
+    for name in files:
+        texts = documents([name], field=field, lines=lines, meter=meter)
+        for document, text in enumerate(texts, start=1):
+            for part, piece in enumerate(encoding.split(text, tokens, overlap=overlap), start=1):
+                yield name, document, part, piece
+
+
+def write_lines(output: str | None, encoding: Encoding, parts: Iterator[tuple[str, int, int, str]]) -> None:
+    """Writes each part as a line of JSON."""
     with output_file(output) as file:
         for name, document, part, text in parts:
             record = {
@@ -72,16 +96,6 @@ def command(  # noqa: PLR0913 - its options
                 "text": text,
             }
             file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
-
-
-def parts_of(  # noqa: PLR0913 - of the command
-    files: Sequence[str], encoding: Encoding, tokens: int, overlap: int, *, field: str | None, lines: bool
-) -> Iterator[tuple[str, int, int, str]]:
-    """Gives name, number of the document, number of the part and text; all numbers from 1."""
-    for name in files:
-        for document, text in enumerate(documents([name], field=field, lines=lines), start=1):
-            for part, piece in enumerate(encoding.split(text, tokens, overlap=overlap), start=1):
-                yield name, document, part, piece
 
 
 def write_files(folder: Path, parts: Iterator[tuple[str, int, int, str]]) -> None:

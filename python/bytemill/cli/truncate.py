@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from bytemill.cli.options import (
-    documents,
     encoding_option,
     files_argument,
     json_option,
@@ -16,6 +15,7 @@ from bytemill.cli.options import (
     source_options,
 )
 from bytemill.cli.output import output_file
+from bytemill.cli.reading import Meter, documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,8 @@ def command(  # noqa: PLR0913 - its options
     line, an object with the fields text, tokens and truncated.
     """
     any_cut = False
-    with output_file(output) as file:
-        for number, text in enumerate(documents(files, field=field, lines=lines)):
+    with Meter(files, prints=output is None) as meter, output_file(output) as file:
+        for number, text in enumerate(documents(files, field=field, lines=lines, meter=meter)):
             if number and not as_json:
                 message = "there are several documents: --json prints each as a line of its own"
                 raise click.UsageError(message)

@@ -11,7 +11,7 @@ import click
 from bytemill.cli import NO, encoding_of
 from bytemill.cli.engines import ENGINES, engine
 from bytemill.cli.options import files_argument, json_option, print_record, source_options
-from bytemill.cli.reading import documents
+from bytemill.cli.reading import Meter, documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,17 +47,19 @@ def command(  # noqa: PLR0913 - its options
     other = engine(against, encoding, spec)
     report: dict[str, object] = {"encoding": encoding.name, "against": other.name, "equal": True}
     texts = tokens = 0
-    for name in files:
-        for number, text in enumerate(documents([name], field=field, lines=lines), start=1):
-            ours = encoding.encode(text, allowed_special="all")
-            theirs = list(other.encode(text))
-            texts += 1
-            tokens += len(ours)
-            if ours != theirs:
-                report |= {"equal": False, "file": name, "document": number}
-                report |= first_difference(encoding, text, ours, theirs)
-                print_record(report, as_json=as_json)
-                context.exit(NO)
+    with Meter(files) as meter:
+        for name in files:
+            each = documents([name], field=field, lines=lines, meter=meter)
+            for number, text in enumerate(each, start=1):
+                ours = encoding.encode(text, allowed_special="all")
+                theirs = list(other.encode(text))
+                texts += 1
+                tokens += len(ours)
+                if ours != theirs:
+                    report |= {"equal": False, "file": name, "document": number}
+                    report |= first_difference(encoding, text, ours, theirs)
+                    print_record(report, as_json=as_json)
+                    context.exit(NO)
     print_record(report | {"documents": texts, "tokens": tokens}, as_json=as_json)
 
 
