@@ -66,6 +66,8 @@ def test_version() -> None:
         (["count", "/no/such/file"], "/no/such/file: No such file or directory"),
         (["count", "/no/such/*.txt"], "no file matches"),
         (["count", "-e", "o200k_bass"], "'o200k_bass' is no encoding, no model and no file"),
+        (["count", "-e", "./gpt2"], "gpt2: No such file or directory"),
+        (["count", "-e", "gpt-4-tokenizer.json"], "gpt-4-tokenizer.json: No such file or directory"),
         (["count", "-m", "no-such-model"], "no encoding is known for the model 'no-such-model'"),
         (["count", "-e", "gpt2", "-m", "gpt-4o"], "exclude each other"),
         (

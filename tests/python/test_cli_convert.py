@@ -48,6 +48,19 @@ def test_formats(
     assert run("count", "-e", read, given=TEXT).out == f"{mine.count(TEXT)}\n"
 
 
+def test_a_folder_is_preferred_to_a_family_of_models(
+    mine: bytemill.Encoding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert encoding_of("gpt-4-mine") is bytemill.get_encoding("cl100k_base")
+    mine.save_huggingface("gpt-4-mine")
+    assert encoding_of("gpt-4-mine").sha256 == mine.sha256
+    # But not to an encoding.
+    mine.save_huggingface("gpt2")
+    assert encoding_of("gpt2") is bytemill.get_encoding("gpt2")
+    assert encoding_of("./gpt2").sha256 == mine.sha256
+
+
 def test_a_file_without_a_pattern(mine: bytemill.Encoding, mine_file: Path, tmp_path: Path) -> None:
     bare, back = tmp_path / "mine.tiktoken", tmp_path / "back.bytemill"
     assert run("convert", mine_file, bare).code == 0

@@ -56,6 +56,12 @@ def test_page(page: Path, commands: Path, tmp_path: Path, monkeypatch: pytest.Mo
             run_console(block)
 
 
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert page.name == "README.md" or f"({page.relative_to(ROOT / 'docs')})" in index
+
+
 def test_values_are_found() -> None:
     readme = PAGES[0].read_text(encoding="utf-8")
     lines = "".join(block for kind, block in BLOCKS.findall(readme) if kind == "python").splitlines()

@@ -177,7 +177,7 @@ def encoding_of(spec: str) -> Encoding:
     if spec in MODEL_TO_ENCODING:
         return get_encoding(MODEL_TO_ENCODING[spec])
     path = Path(spec)
-    if path.exists() or path.suffix.lower() in FILE_SUFFIXES or len(path.parts) > 1:
+    if path.exists() or path.suffix.lower() in FILE_SUFFIXES or {"/", os.sep} & {*spec}:
         return Encoding.from_file(path)
     try:
         return get_encoding(encoding_name_for_model(spec))
