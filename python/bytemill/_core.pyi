@@ -11,6 +11,8 @@ from typing_extensions import Buffer, Self
 
 __all__ = [
     "BUILD_PROFILE",
+    "TIER",
+    "UNICODE_VERSION",
     "CoreBPE",
     "EncodedColumn",
     "PieceCounts",
@@ -19,9 +21,12 @@ __all__ = [
     "train_merges",
 ]
 
-# The version of the package, and "release" or "debug".
+# The version of the package, "release" or "debug", the version of the Unicode data that splitting goes by:
+# major, minor, update; and which instructions of the machine are used.
 __version__: str
 BUILD_PROFILE: str
+UNICODE_VERSION: tuple[int, int, int]
+TIER: str
 
 # A vocabulary, its special tokens and its splitter; immutable and shared freely between threads.
 @final

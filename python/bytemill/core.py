@@ -11,7 +11,7 @@ import sys
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bytemill._core import CoreBPE, __version__
+from bytemill._core import TIER, UNICODE_VERSION, CoreBPE, __version__
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.ambiguity import warn_of_ambiguity
 from bytemill.arrow import ArrowEncoder
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from bytemill.splitting import Splitter
 
-__all__ = ["Encoding", "__version__"]
+__all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__"]
 
 
 class Encoding(

@@ -8,11 +8,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from typing_extensions import Buffer
 
-__all__ = ["COMPRESSIONS", "imported", "json_texts", "opened", "parquet_texts"]
+__all__ = ["COMPRESSIONS", "decompressed", "imported", "json_texts", "parquet_texts"]
 
 COMPRESSIONS = (".gz", ".zst")
 
@@ -21,32 +20,33 @@ COMPRESSED_BYTES = 1 << 15
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for reading, decompressed if its name says so.
+def decompressed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
+    """Gives what to read an open file by, decompressed if its name says so.
 
     Raises:
         ValueError: The compressed data are damaged or break off; the message names the file.
         OSError: The file cannot be read, or is no gzip file.
         ImportError: `zstandard` is not installed.
     """
-    suffix = path.suffix.lower()
-    if suffix == ".gz":
+    suffix = name.lower()[-4:]
+    damaged: tuple[type[Exception], ...]
+    if suffix.endswith(".gz"):
         import gzip
         import zlib
 
-        damaged: tuple[type[Exception], ...] = (EOFError, zlib.error)
-        stream: IO[bytes] = io.BufferedReader(gzip.GzipFile(path, "rb"))
+        damaged = (EOFError, zlib.error)
+        stream: IO[bytes] = io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"))
     elif suffix == ".zst":
         damaged = (EOFError, imported("zstandard", ".zst files").ZstdError)
-        stream = io.BufferedReader(ZstandardFile(path), 1 << 17)
+        stream = io.BufferedReader(ZstandardFile(file), 1 << 17)
     else:
-        damaged = ()
-        stream = path.open("rb")
+        yield file
+        return
     with stream:
         try:
             yield stream
         except damaged as error:
-            message = f"{path}: the compressed data are damaged or break off: {error}"
+            message = f"{name}: the compressed data are damaged or break off: {error}"
             raise ValueError(message) from error
 
 
@@ -56,10 +56,10 @@ class ZstandardFile(io.RawIOBase):
     The package's own reader takes a file that breaks off for a whole one.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Opens the file."""
+    def __init__(self, file: IO[bytes]) -> None:
+        """Takes the open file, which stays open."""
         self._frames = imported("zstandard", ".zst files").ZstdDecompressor()
-        self._file = path.open("rb")
+        self._file = file
         self._blocks = self._decompressed()
         self._block = memoryview(b"")
 
@@ -93,13 +93,8 @@ class ZstandardFile(io.RawIOBase):
         self._block = self._block[size:]
         return size
 
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-        super().close()
 
-
-def json_texts(file: IO[bytes], path: Path, field: str) -> Iterator[str]:
+def json_texts(file: IO[bytes], name: str, field: str) -> Iterator[str]:
     """Gives a field of each line; empty lines and `null` are no documents."""
     import json
 
@@ -109,42 +104,42 @@ def json_texts(file: IO[bytes], path: Path, field: str) -> Iterator[str]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            message = f"{path}, line {number}: expected a JSON object: {error}"
+            message = f"{name}, line {number}: expected a JSON object: {error}"
             raise ValueError(message) from error
         if not isinstance(record, dict) or field not in record:
             found = f"the fields {', '.join(record)}" if isinstance(record, dict) else type(record).__name__
-            message = f"{path}, line {number}: expected an object with the field {field!r}, got {found}"
+            message = f"{name}, line {number}: expected an object with the field {field!r}, got {found}"
             raise ValueError(message)
         text = record[field]
         if text is None:
             continue
         if not isinstance(text, str):
-            message = f"{path}, line {number}: expected a string in {field!r}, got {type(text).__name__}"
+            message = f"{name}, line {number}: expected a string in {field!r}, got {type(text).__name__}"
             raise ValueError(message)  # noqa: TRY004 - it is the file that is wrong, not an argument
         yield text
 
 
-def parquet_texts(path: Path, column: str) -> Iterator[str | bytes]:
+def parquet_texts(file: IO[bytes], name: str, column: str) -> Iterator[str | bytes]:
     """Gives a column of strings or bytes; nulls are no documents."""
     parquet = imported("pyarrow.parquet", "Parquet files")
     arrow = imported("pyarrow", "Parquet files")
     try:
-        file = parquet.ParquetFile(path)
+        table = parquet.ParquetFile(file)
     except arrow.ArrowInvalid as error:
-        message = f"{path}: {error}"
+        message = f"{name}: {error}"
         raise ValueError(message) from error
-    with file:
-        schema = file.schema_arrow
+    with table:
+        schema = table.schema_arrow
         if column not in schema.names:
-            message = f"{path}: expected a column {column!r}, got {', '.join(schema.names)}"
+            message = f"{name}: expected a column {column!r}, got {', '.join(schema.names)}"
             raise ValueError(message)
-        for batch in file.iter_batches(batch_size=1024, columns=[column]):
+        for batch in table.iter_batches(batch_size=1024, columns=[column]):
             for text in batch.column(0).to_pylist():
                 if isinstance(text, (str, bytes)):
                     yield text
                 elif text is not None:
                     kind = schema.field(column).type
-                    message = f"{path}: expected strings or bytes in the column {column!r}, got {kind}"
+                    message = f"{name}: expected strings or bytes in the column {column!r}, got {kind}"
                     raise ValueError(message)
 
 

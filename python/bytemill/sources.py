@@ -1,7 +1,8 @@
 """Where documents come from: anything iterable, and files, read in batches that fit into memory.
 
 A file's name says what it is: JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`) or else text, and with
-`.gz` or `.zst` after that, compressed. A text file is one document, unless its lines are to be.
+`.gz` or `.zst` after that, compressed. A text file is one document, unless its lines are to be. A `Stream` is
+a file that is open already.
 
 One document may be larger than memory. It is then handed out in parts, cut only where the pieces of the parts
 are the pieces of the whole, see `last_cut`.
@@ -15,16 +16,29 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias
 
-from bytemill.files import COMPRESSIONS, json_texts, opened, parquet_texts
+from bytemill.files import COMPRESSIONS, decompressed, json_texts, parquet_texts
 from bytemill.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Batch", "Batches", "Document", "Source", "last_cut"]
+__all__ = ["Batch", "Batches", "Document", "Source", "Stream", "last_cut"]
+
+
+class Stream(NamedTuple):
+    """An open file; it is not closed.
+
+    Attributes:
+        file: What to read from.
+        name: The name that says what it is, also in messages.
+    """
+
+    file: IO[bytes]
+    name: str
+
 
 Document: TypeAlias = str | bytes
-Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str]]
+Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream]
 
 # A batch is full with so many bytes or documents. Text files are read in blocks of which several fill one, so
 # that threads can share them.
@@ -48,13 +62,18 @@ class Batch(NamedTuple):
 
     Attributes:
         texts: What to split into pieces, each on its own.
-        documents: How many documents end here.
+        ends: For each of them, whether a document ends with it.
         size: How large they are: bytes of UTF-8, or characters of a `str`.
     """
 
     texts: list[Document]
-    documents: int
+    ends: list[bool]
     size: int
+
+    @property
+    def documents(self) -> int:
+        """How many documents end here."""
+        return sum(self.ends)
 
 
 class Batches:
@@ -82,7 +101,8 @@ class Batches:
         """Reads a source.
 
         Args:
-            source: A path; or an iterable whose items are documents or, if they are `os.PathLike`, files.
+            source: A path; or an iterable whose items are documents or, if they are `os.PathLike` or
+                `Stream`, files.
 
         Yields:
             Batches of at most 4 MiB and 65,536 texts, but for the last text of each. A single text is
@@ -96,41 +116,46 @@ class Batches:
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
         texts: list[Document] = []
-        documents = size = 0
-        for text, ends in self._texts(items_of(source)):
+        ends: list[bool] = []
+        size = 0
+        for text, is_end in self._texts(items_of(source)):
             texts.append(text)
-            documents += ends
+            ends.append(is_end)
             size += len(text)
             if size >= BATCH_BYTES or len(texts) >= BATCH_DOCUMENTS:
-                yield Batch(texts, documents, size)
-                texts, documents, size = [], 0, 0
+                yield Batch(texts, ends, size)
+                texts, ends, size = [], [], 0
         if texts:
-            yield Batch(texts, documents, size)
+            yield Batch(texts, ends, size)
 
     def _texts(self, items: Iterable[object]) -> Iterator[tuple[Document, bool]]:
         """Gives documents whole or in parts, and with each whether a document ends there."""
         for item in items:
             if isinstance(item, (str, bytes)):
                 yield item, True
+            elif isinstance(item, Stream):
+                yield from self._read(item)
             elif isinstance(item, os.PathLike):
-                yield from self._file(Path(item))
+                with Path(item).open("rb") as file:
+                    yield from self._read(Stream(file, os.fspath(item)))
             else:
                 message = f"expected documents as str or bytes, or paths, got {type(item).__name__}"
                 raise TypeError(message)
 
-    def _file(self, path: Path) -> Iterator[tuple[Document, bool]]:
-        suffixes = [suffix.lower() for suffix in path.suffixes]
+    def _read(self, stream: Stream) -> Iterator[tuple[Document, bool]]:
+        name = stream.name
+        suffixes = [suffix.lower() for suffix in Path(name).suffixes]
         compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
         kind = suffixes[-1] if suffixes else ""
         if kind == ".parquet":
             if compression is not None:
-                message = f"{path}: Parquet files are compressed inside, not as a whole: unpack it first"
+                message = f"{name}: Parquet files are compressed inside, not as a whole: unpack it first"
                 raise ValueError(message)
-            yield from ((text, True) for text in parquet_texts(path, self.field))
+            yield from ((text, True) for text in parquet_texts(stream.file, name, self.field))
             return
-        with opened(path) as file:
+        with decompressed(stream.file, name) as file:
             if kind in LINE_SUFFIXES:
-                yield from ((text, True) for text in json_texts(file, path, self.field))
+                yield from ((text, True) for text in json_texts(file, name, self.field))
             elif self.lines:
                 yield from ((line, True) for line in file)
             else:

@@ -1,0 +1,65 @@
+"""`bytemill convert`: an encoding from one format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bytemill.cli import encoding_of
+from bytemill.cli.options import json_option, print_record
+from bytemill.cli.saving import FORMATS_HELP, target_of
+from bytemill.core import Encoding
+
+
+@click.command(epilog=FORMATS_HELP)
+@click.argument("source", metavar="ENCODING")
+@click.argument("output", metavar="OUTPUT")
+@click.option("--name", help="What the encoding is called; as in its file if not given.")
+@click.option(
+    "--pattern",
+    metavar="PATTERN",
+    help="What cuts text into pieces, where the file does not say it: gpt2, cl100k, o200k, llama3 or a "
+    "regular expression.",
+)
+@click.option(
+    "--special-token",
+    "special_tokens",
+    type=(str, int),
+    multiple=True,
+    metavar="TEXT ID",
+    help="A special token that the file does not hold; may be given several times.",
+)
+@json_option
+def command(  # noqa: PLR0913 - its options
+    *,
+    source: str,
+    output: str,
+    name: str | None,
+    pattern: str | None,
+    special_tokens: tuple[tuple[str, int], ...],
+    as_json: bool,
+) -> None:
+    """Write an encoding, its name or a file of any format, in another format.
+
+    What was written is read back and compared, and a conversion that would change ids is refused.
+    """
+    target = target_of(output)
+    if name is None and pattern is None and not special_tokens:
+        encoding = encoding_of(source)
+    else:
+        encoding = Encoding.from_file(
+            Path(source), name=name, pattern=pattern, special_tokens=dict(special_tokens) or None
+        )
+    target.save(encoding)
+    print_record(
+        {
+            "name": encoding.name,
+            "vocab_size": encoding.n_vocab,
+            "special_tokens": len(encoding.special_tokens_set),
+            "sha256": encoding.sha256,
+            "format": target.kind,
+            "output": str(target.path),
+        },
+        as_json=as_json,
+    )

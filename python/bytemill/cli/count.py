@@ -1,0 +1,143 @@
+"""`bytemill count`: how many tokens texts have."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from bytemill.cli import EXPECTED, FAILURE, NO, complain, describe
+from bytemill.cli.options import (
+    encoding_option,
+    files_argument,
+    json_option,
+    source_options,
+    special_option,
+    special_rule,
+    special_tokens_of,
+    threads_option,
+)
+from bytemill.cli.reading import Meter, TextBatch, text_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from bytemill.core import Encoding
+
+
+# Texts of fewer characters are counted before threads start and the package for arrays is imported.
+SMALL = 1 << 20
+
+
+class Counted(NamedTuple):
+    """What there is in a file, or in all of them.
+
+    Attributes:
+        tokens: How many tokens.
+        documents: How many documents.
+        size: How many bytes of UTF-8.
+    """
+
+    tokens: int = 0
+    documents: int = 0
+    size: int = 0
+
+    def plus(self, other: Counted) -> Counted:
+        """Both together."""
+        return Counted(*map(sum, zip(self, other, strict=True)))
+
+    def record(self) -> dict[str, int]:
+        """What JSON holds of it."""
+        return {"tokens": self.tokens, "documents": self.documents, "bytes": self.size}
+
+
+@click.command
+@files_argument
+@encoding_option
+@special_option
+@source_options
+@click.option(
+    "--max", "limit", type=click.IntRange(min=0), metavar="N", help="Exit with 1 if there are more."
+)
+@threads_option
+@json_option
+@click.pass_context
+def command(  # noqa: PLR0913 - its options
+    context: click.Context,
+    *,
+    files: Sequence[str],
+    encoding: Encoding,
+    special: str,
+    field: str | None,
+    lines: bool,
+    limit: int | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Count the tokens of files or of standard input.
+
+    Of one input the number is printed, of several a table. A file that cannot be read is left out, with a
+    message, and the exit code is 2.
+    """
+    count = counter(encoding, special, threads)
+    counts: list[tuple[str, Counted]] = []
+    special_tokens = special_tokens_of(special, encoding)
+    with Meter(files) as meter:
+        for name in files:
+            batches = text_batches(
+                [name],
+                field=field,
+                lines=lines,
+                encoding=encoding,
+                special_tokens=special_tokens,
+                meter=meter,
+            )
+            try:
+                counts.append((name, counted(batches, count)))
+            except EXPECTED as error:
+                complain(describe(error))
+    total = Counted()
+    for _, each in counts:
+        total = total.plus(each)
+    if as_json:
+        rows = [{"file": name, **each.record()} for name, each in counts]
+        click.echo(json.dumps({"encoding": encoding.name, **total.record(), "files": rows}))
+    elif len(files) == 1:
+        for _, each in counts:
+            click.echo(each.tokens)
+    else:
+        click.echo(table([*counts, ("total", total)]))
+    if len(counts) < len(files):
+        context.exit(FAILURE)
+    if limit is not None and total.tokens > limit:
+        click.echo(f"bytemill: {total.tokens:,} tokens are more than {limit:,}", err=True)
+        context.exit(NO)
+
+
+def counter(encoding: Encoding, special: str, threads: int | None) -> Callable[[Sequence[str]], int]:
+    """Gives what counts the tokens of texts."""
+    if special != "text":
+        rule = special_rule(special)
+        return lambda texts: len(encoding.encode_batch_to_numpy(texts, **rule, num_threads=threads).ids)
+    return lambda texts: (
+        sum(map(encoding.count, texts))
+        if sum(map(len, texts)) < SMALL
+        else int(encoding.count_batch(texts, num_threads=threads).sum())
+    )
+
+
+def counted(batches: Iterable[TextBatch], count: Callable[[Sequence[str]], int]) -> Counted:
+    """Counts what there is in batches."""
+    total = Counted()
+    for batch in batches:
+        total = total.plus(Counted(count(batch.texts), sum(batch.ends), batch.size))
+    return total
+
+
+def table(rows: Sequence[tuple[str, Counted]]) -> str:
+    """A line for each file: tokens, bytes, name."""
+    cells = [(f"{each.tokens:,}", f"{each.size:,}", name) for name, each in rows]
+    cells.insert(0, ("tokens", "bytes", "file"))
+    tokens, sizes = (max(len(row[column]) for row in cells) for column in (0, 1))
+    return "\n".join(f"{row[0]:>{tokens}}  {row[1]:>{sizes}}  {row[2]}" for row in cells)

@@ -1,0 +1,56 @@
+"""`bytemill decode`: token ids to text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from bytemill.cli.id_files import format_option, format_or_suffix, id_blocks, id_type, id_type_option
+from bytemill.cli.options import encoding_option, files_argument, json_option, output_option
+from bytemill.cli.output import output_file
+from bytemill.cli.reading import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.core import Encoding
+
+
+@click.command
+@files_argument
+@encoding_option
+@format_option
+@id_type_option
+@output_option
+@json_option
+def command(  # noqa: PLR0913 - its options
+    *,
+    files: Sequence[str],
+    encoding: Encoding,
+    id_format: str | None,
+    dtype: str | None,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Decode ids: what encode wrote becomes the text again.
+
+    The bytes of all documents are written one after the other, whether they are UTF-8 or not. With --json
+    each document is a line, an object with the field text.
+    """
+    number = id_type(dtype, encoding)
+    with output_file(output) as target:
+        for name in files:
+            with opened(name) as file:
+                document = b""
+                for ids, is_end in id_blocks(name, file, format_or_suffix(id_format, name), number):
+                    data = encoding.decode_bytes(ids)
+                    if not as_json:
+                        target.write(data)
+                        continue
+                    document += data
+                    if is_end:
+                        text = document.decode(errors="replace")
+                        target.write(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n")
+                        document = b""

@@ -1,0 +1,72 @@
+"""`bytemill encode`: texts to token ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bytemill.cli.id_files import format_option, format_or_suffix, id_type, id_type_option, writer
+from bytemill.cli.options import (
+    encoding_option,
+    files_argument,
+    output_option,
+    source_options,
+    special_option,
+    special_rule,
+    special_tokens_of,
+    threads_option,
+)
+from bytemill.cli.output import output_file
+from bytemill.cli.reading import text_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.core import Encoding
+
+
+@click.command
+@files_argument
+@encoding_option
+@format_option
+@id_type_option
+@output_option
+@special_option
+@source_options
+@threads_option
+def command(  # noqa: PLR0913 - its options
+    *,
+    files: Sequence[str],
+    encoding: Encoding,
+    id_format: str | None,
+    dtype: str | None,
+    output: str | None,
+    special: str,
+    field: str | None,
+    lines: bool,
+    threads: int | None,
+) -> None:
+    r"""Encode files or standard input.
+
+    \b
+    ids    decimal numbers, a line for each document
+    jsonl  for each document an object with the field ids
+    npy    one array of all ids, which does not tell where documents end
+    bin    the same without a header, the lowest byte of each number first
+    """
+    kind = format_or_suffix(id_format, output)
+    number = id_type(dtype, encoding)
+    batches = text_batches(
+        files,
+        field=field,
+        lines=lines,
+        encoding=encoding,
+        special_tokens=special_tokens_of(special, encoding),
+    )
+    with output_file(output, binary=kind in {"npy", "bin"}) as file, writer(kind, file, number) as write:
+        for batch in batches:
+            ragged = encoding.encode_batch_to_numpy(
+                batch.texts, **special_rule(special), dtype=number, num_threads=threads
+            )
+            write(ragged, batch.ends)

@@ -1,0 +1,231 @@
+"""Token ids in files: decimal numbers, JSON lines, NumPy arrays and bare numbers.
+
+Where documents end is told by the first two: each has a line of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
+
+import click
+
+from bytemill.cli.reading import STANDARD_INPUT, input_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bytemill.bulk import Ragged
+    from bytemill.core import Encoding
+
+    # Takes the ids of some texts and, for each of them, whether a document ends with it.
+    Writer: TypeAlias = Callable[[Ragged, Sequence[bool]], None]
+
+    # Some ids, and whether a document ends with them.
+    Block: TypeAlias = tuple[Sequence[int], bool]
+
+__all__ = [
+    "format_option",
+    "format_or_suffix",
+    "id_blocks",
+    "id_type",
+    "id_type_option",
+    "writer",
+]
+
+FORMATS = ("ids", "jsonl", "npy", "bin")
+FIELD = "ids"
+
+# What is read at a time: bytes of a line, and ids.
+LINE_BYTES = 1 << 20
+BLOCK_IDS = 1 << 18
+
+# What may stand between decimal numbers: also what Python prints of a list.
+SEPARATORS = bytes.maketrans(b",[]", b"   ")
+
+# The first bytes of an array in a file of version 1.0, and how many go before the numbers.
+MAGIC = b"\x93NUMPY\x01\x00"
+HEADER_BYTES = 128
+
+# The argument `id_format`.
+format_option = click.option(
+    "--format",
+    "id_format",
+    type=click.Choice(FORMATS),
+    help="The format of the ids; what the name of their file says if not given, else ids.",
+)
+
+# The argument `dtype`.
+id_type_option = click.option(
+    "--dtype",
+    type=click.Choice(["uint16", "uint32"]),
+    help="The type of the numbers in npy and bin; if not given, the smaller one that holds every id.",
+)
+
+
+def format_or_suffix(id_format: str | None, name: str | None) -> str:
+    """The format that was chosen, or else the one that the name of the file says."""
+    suffix = "" if name is None else Path(name).suffix.lower().removeprefix(".")
+    return id_format or (suffix if suffix in FORMATS else FORMATS[0])
+
+
+def id_type(dtype: str | None, encoding: Encoding) -> str:
+    """The type of the numbers of ids in files, lowest byte first."""
+    if dtype is None:
+        dtype = "uint16" if encoding.max_token_value < 1 << 16 else "uint32"
+    return {"uint16": "<u2", "uint32": "<u4"}[dtype]
+
+
+# --- Writing ---
+
+
+@contextmanager
+def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
+    """Gives what writes ids to an open file; `number` is the type of the numbers in arrays.
+
+    Raises:
+        UsageError: The header of an array cannot be written: the file is a pipe.
+    """
+    if kind == "npy":
+        if not file.seekable():
+            message = (
+                "an array is preceded by its length: give the name of a file by --output, or --format bin"
+            )
+            raise click.UsageError(message)
+        start = file.tell()
+        file.write(header(number, 0))
+        yield array_writer(file)
+        size = file.tell() - start - HEADER_BYTES
+        file.seek(start)
+        file.write(header(number, size // int(number[-1])))
+        file.seek(0, 2)
+    elif kind == "bin":
+        yield array_writer(file)
+    elif kind == "jsonl":
+        yield line_writer(file, f'{{"{FIELD}": [', ", ", "]}\n")
+    else:
+        yield line_writer(file, "", " ", "\n")
+
+
+def header(number: str, length: int) -> bytes:
+    """What goes before the numbers of an array in a file, always of the same size."""
+    description = f"{{'descr': '{number}', 'fortran_order': False, 'shape': ({length},), }}"
+    size = HEADER_BYTES - len(MAGIC) - 2
+    return MAGIC + size.to_bytes(2, "little") + description.ljust(size - 1).encode() + b"\n"
+
+
+def array_writer(file: IO[bytes]) -> Writer:
+    """Writes the numbers as they are in memory."""
+
+    def write(ragged: Ragged, ends: Sequence[bool]) -> None:  # noqa: ARG001 - arrays do not tell ends
+        file.write(ragged.ids.data)
+
+    return write
+
+
+def line_writer(file: IO[bytes], begin: str, separator: str, end: str) -> Writer:
+    """Writes each document as a line."""
+    before = begin
+
+    def write(ragged: Ragged, ends: Sequence[bool]) -> None:
+        nonlocal before
+        for (start, stop), is_end in zip(pairwise(ragged.offsets.tolist()), ends, strict=True):
+            numbers = separator.join(map(str, ragged.ids[start:stop].tolist()))
+            if numbers:
+                file.write(f"{before}{numbers}".encode())
+                before = separator
+            if is_end:
+                # A document without ids begins here too.
+                file.write(end.encode() if before == separator else f"{begin}{end}".encode())
+                before = begin
+
+    return write
+
+
+# --- Reading ---
+
+
+def id_blocks(name: str, file: IO[bytes], kind: str, number: str) -> Iterator[Block]:
+    """Reads the ids of an open file, block by block.
+
+    Raises:
+        ValueError: It is not of this format; the message names file and place.
+    """
+    shown = input_name(name)
+    if kind == "npy":
+        return array_blocks(shown, file)
+    if kind == "bin":
+        return number_blocks(shown, file, number)
+    if kind == "jsonl":
+        return json_blocks(shown, file)
+    return decimal_blocks(shown, file)
+
+
+def array_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
+    """Reads the file of an array."""
+    import io
+
+    import numpy as np
+
+    # Pages of a file are read when they are needed.
+    is_file = name != input_name(STANDARD_INPUT)
+    try:
+        array = np.load(name, mmap_mode="r") if is_file else np.load(io.BytesIO(file.read()))
+    except (ValueError, EOFError) as error:
+        message = f"{name}: expected an array of ids in NumPy's format: {error}"
+        raise ValueError(message) from error
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu":
+        found = getattr(array, "dtype", type(array).__name__)
+        message = f"{name}: expected an array of integers of one dimension, got {found}"
+        raise ValueError(message)
+    for start in range(0, len(array), BLOCK_IDS):
+        yield cast("Sequence[int]", array[start : start + BLOCK_IDS]), start + BLOCK_IDS >= len(array)
+
+
+def number_blocks(name: str, file: IO[bytes], number: str) -> Iterator[Block]:
+    """Reads bare numbers."""
+    import numpy as np
+
+    width = np.dtype(number).itemsize
+    while data := file.read(BLOCK_IDS * width):
+        if len(data) % width:
+            message = f"{name}: expected numbers of {width} bytes each, but {len(data) % width} are left over"
+            raise ValueError(message)
+        yield cast("Sequence[int]", np.frombuffer(data, number)), len(data) < BLOCK_IDS * width
+
+
+def json_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
+    """Reads JSON lines."""
+    for number, line in enumerate(file, start=1):
+        if line.isspace():
+            continue
+        try:
+            ids = json.loads(line)[FIELD]
+        except (ValueError, LookupError, TypeError) as error:
+            message = f"{name}, line {number}: expected a JSON object with the field {FIELD}: {error}"
+            raise ValueError(message) from error
+        if not isinstance(ids, list) or not all(type(token) is int for token in ids):
+            message = f"{name}, line {number}: expected a list of integers in {FIELD}, got {ids!r:.60}"
+            raise ValueError(message)
+        yield ids, True
+
+
+def decimal_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
+    """Reads decimal numbers; lines may be longer than memory."""
+    rest = b""
+    number = 1
+    while data := file.readline(LINE_BYTES):
+        data = (rest + data).translate(SEPARATORS)
+        is_end = data.endswith(b"\n")
+        # The last digits may go on.
+        cut = len(data) if is_end or len(data) < LINE_BYTES else data.rfind(b" ") + 1
+        data, rest = data[:cut], data[cut:]
+        try:
+            yield list(map(int, data.split())), is_end
+        except ValueError as error:
+            message = f"{name}, line {number}: expected token ids as decimal numbers: {error}"
+            raise ValueError(message) from None
+        number += is_end

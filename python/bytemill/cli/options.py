@@ -1,0 +1,171 @@
+"""Options that commands have in common, and the documents that their arguments name (see `reading`)."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bytemill.cli import encoding_of
+from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, documents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from bytemill.core import Encoding
+
+__all__ = [
+    "STANDARD_INPUT",
+    "documents",
+    "encoding_option",
+    "expanded",
+    "files_argument",
+    "json_option",
+    "output_option",
+    "print_record",
+    "source_options",
+    "special_option",
+    "special_rule",
+    "special_tokens_of",
+    "threads_option",
+]
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+DEFAULT_ENCODING = "o200k_base"
+
+
+def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the argument `encoding`, an `Encoding`: `-e` names it or its file, `-m` a model."""
+
+    @click.option(
+        "-e",
+        "--encoding",
+        "encoding_spec",
+        metavar="ENCODING",
+        help=f"Its name, or a file of it; {DEFAULT_ENCODING} if not given.",
+    )
+    @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
+    @functools.wraps(function)
+    def with_encoding(*args: Any, encoding_spec: str | None, model: str | None, **options: Any) -> Any:  # noqa: ANN401
+        return function(*args, encoding=chosen_encoding(encoding_spec, model), **options)
+
+    return with_encoding
+
+
+def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
+    """Gives the encoding that the two options name."""
+    from bytemill.model import encoding_for_model
+
+    if model is None:
+        return encoding_of(spec or DEFAULT_ENCODING)
+    if spec is not None:
+        message = "--encoding and --model exclude each other"
+        raise click.UsageError(message)
+    try:
+        return encoding_for_model(model)
+    except KeyError:
+        message = f"no encoding is known for the model {model!r}: name one with --encoding"
+        raise click.UsageError(message) from None
+
+
+def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
+    """Replaces globs that the shell did not."""
+    files: list[str] = []
+    for name in names:
+        if not glob.has_magic(name) or Path(name).exists():
+            files.append(name)
+            continue
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of any folder
+        if not found:
+            message = f"no file matches {name!r}"
+            raise click.BadParameter(message)
+        files.extend(path for path in found if Path(path).is_file())
+    return tuple(files)
+
+
+# The argument `files`, a tuple of strings, never empty: no names are standard input.
+files_argument = click.argument(
+    "files",
+    nargs=-1,
+    metavar="[FILES|-]...",
+    callback=lambda context, parameter, names: expanded(context, parameter, names) or (STANDARD_INPUT,),
+)
+
+# The argument `as_json`.
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+# The argument `threads`, `None` if not given.
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many threads may work; all processors if not given.",
+)
+
+# The argument `special`.
+special_option = click.option(
+    "--special",
+    type=click.Choice(["text", "allow", "error"]),
+    default="text",
+    show_default=True,
+    help="What special tokens in the input are: ordinary text, tokens, or an error.",
+)
+
+# The argument `output`, `None` if not given.
+output_option = click.option(
+    "-o", "--output", metavar="FILE", help="Where to write; standard output if not given."
+)
+
+
+def special_tokens_of(special: str, encoding: Encoding) -> list[str]:
+    """Gives what is no text, by the argument `special`."""
+    return [] if special == "text" else sorted(encoding.special_tokens_set)
+
+
+def special_rule(special: str) -> dict[str, Any]:
+    """Gives what `Encoding.encode` takes for the argument `special`."""
+    return {
+        "allowed_special": "all" if special == "allow" else set(),
+        "disallowed_special": "all" if special == "error" else (),
+    }
+
+
+def source_options(function: Function) -> Function:
+    """Gives a command the arguments `field`, `None` if not given, and `lines`."""
+    function = click.option(
+        "--lines", is_flag=True, help="Each line of a text is a document of its own, its line break included."
+    )(function)
+    return click.option(
+        "--field",
+        "--column",
+        "field",
+        metavar="NAME",
+        help="The field of JSON lines, or column of Parquet, that holds the text; "
+        f"{DEFAULT_FIELD!r} if not given. With this option standard input is JSON lines.",
+    )(function)
+
+
+def print_record(record: Mapping[str, object], *, as_json: bool) -> None:
+    """Prints what a command found out: as JSON, or a line for each entry."""
+    if as_json:
+        click.echo(json.dumps(record))
+        return
+    width = max(map(len, record))
+    for key, value in record.items():
+        click.echo(f"{key.replace('_', ' '):<{width}}  {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return str(value)

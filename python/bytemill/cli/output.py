@@ -1,0 +1,43 @@
+"""Where commands write to: standard output, or a file that appears when it is whole."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["output_file"]
+
+STANDARD_OUTPUT = "-"
+
+
+@contextmanager
+def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]]:
+    """Opens what to write to.
+
+    Args:
+        name: The name of a file, which is replaced when all has been written, and not before; `None` or `-`
+            for standard output.
+        binary: Whether it is nothing for a terminal.
+
+    Raises:
+        UsageError: It is nothing for a terminal, and standard output is one.
+        OSError: The file cannot be written; nothing is left behind.
+    """
+    if name is None or name == STANDARD_OUTPUT:
+        stdout = sys.stdout.buffer
+        if binary and stdout.isatty():
+            message = "this is not for a terminal: give the name of a file by --output"
+            raise click.UsageError(message)
+        yield stdout
+        stdout.flush()
+        return
+    from bytemill.formats.atomic import replacing
+
+    with replacing(name) as temporary, temporary.open("xb") as file:
+        yield file

@@ -1,0 +1,70 @@
+"""Encodings in files: which format a name means, and writing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from bytemill.core import Encoding
+
+__all__ = ["FORMATS_HELP", "Target", "target_of"]
+
+# What the end of a name means, and the formats that fill a folder.
+SUFFIXES = {".bytemill": "bytemill", ".tiktoken": "tiktoken", ".model": "minbpe"}
+FOLDERS = ("huggingface", "gpt2")
+
+FORMATS_HELP = (
+    "NAME.bytemill holds all of an encoding; NAME.tiktoken, NAME.model (minbpe), huggingface:FOLDER and "
+    "gpt2:FOLDER are for other programs."
+)
+
+
+class Target(NamedTuple):
+    """What to write an encoding to.
+
+    Attributes:
+        kind: The format.
+        path: The file, or folder.
+    """
+
+    kind: str
+    path: Path
+
+    def save(self, encoding: Encoding) -> None:
+        """Writes an encoding; errors as the methods of `Encoding` that do it."""
+        if self.kind == "bytemill":
+            encoding.save(self.path)
+        elif self.kind == "tiktoken":
+            encoding.save_tiktoken(self.path)
+        elif self.kind == "minbpe":
+            encoding.save_minbpe(self.path.with_suffix(""))
+        elif self.kind == "huggingface":
+            encoding.save_huggingface(self.path)
+        else:
+            encoding.save_gpt2(self.path)
+
+
+def target_of(spec: str) -> Target:
+    """Reads what an option names as output.
+
+    Raises:
+        UsageError: It means no format; or there is no folder for the file, which is better said before long
+            work than after it.
+    """
+    kind, colon, folder = spec.partition(":")
+    if colon and kind in FOLDERS:
+        return Target(kind, Path(folder))
+    path = Path(spec)
+    if path.suffix.lower() not in SUFFIXES:
+        message = (
+            f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, or a "
+            f"folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}"
+        )
+        raise click.UsageError(message)
+    if not path.parent.is_dir():
+        message = f"there is no folder {str(path.parent)!r} to write {spec!r} to"
+        raise click.UsageError(message)
+    return Target(SUFFIXES[path.suffix.lower()], path)

@@ -1,0 +1,77 @@
+"""`bytemill truncate`: a text, but not more than so many tokens of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from bytemill.cli.options import (
+    encoding_option,
+    files_argument,
+    json_option,
+    output_option,
+    source_options,
+)
+from bytemill.cli.output import output_file
+from bytemill.cli.reading import Meter, documents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.core import Encoding
+
+# The exit code of --signal.
+CUT = 3
+
+
+@click.command
+@files_argument
+@click.option(
+    "-t", "--tokens", type=click.IntRange(min=0), required=True, metavar="N", help="How many at most."
+)
+@click.option(
+    "--side",
+    type=click.Choice(["right", "left"]),
+    default="right",
+    show_default=True,
+    help="Which end is dropped.",
+)
+@click.option("--signal", is_flag=True, help="Exit with 3 if something was dropped.")
+@encoding_option
+@output_option
+@source_options
+@json_option
+@click.pass_context
+def command(  # noqa: PLR0913 - its options
+    context: click.Context,
+    *,
+    files: Sequence[str],
+    tokens: int,
+    side: Literal["right", "left"],
+    signal: bool,
+    encoding: Encoding,
+    output: str | None,
+    field: str | None,
+    lines: bool,
+    as_json: bool,
+) -> None:
+    """Print the beginning of a text, or its end, of at most N tokens.
+
+    The cut is between characters. Of several documents each is cut, and --json is needed: each becomes a
+    line, an object with the fields text, tokens and truncated.
+    """
+    any_cut = False
+    with Meter(files, prints=output is None) as meter, output_file(output) as file:
+        for number, text in enumerate(documents(files, field=field, lines=lines, meter=meter)):
+            if number and not as_json:
+                message = "there are several documents: --json prints each as a line of its own"
+                raise click.UsageError(message)
+            kept, count, is_cut = encoding.truncate(text, tokens, side=side)
+            any_cut |= is_cut
+            record = {"text": kept, "tokens": count, "truncated": is_cut}
+            line = json.dumps(record, ensure_ascii=False) + "\n" if as_json else kept
+            file.write(line.encode())
+    if signal and any_cut:
+        context.exit(CUT)

@@ -1,0 +1,118 @@
+"""`bytemill verify`: whether the ids are those of another library."""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bytemill.cli import NO, encoding_of
+from bytemill.cli.engines import ENGINES, engine
+from bytemill.cli.options import files_argument, json_option, print_record, source_options
+from bytemill.cli.reading import Meter, documents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.core import Encoding
+
+
+@click.command
+@click.argument("spec", metavar="ENCODING")
+@files_argument
+@click.option("--against", type=click.Choice(list(ENGINES)), required=True, help="The library.")
+@source_options
+@json_option
+@click.pass_context
+def command(  # noqa: PLR0913 - its options
+    context: click.Context,
+    *,
+    spec: str,
+    files: Sequence[str],
+    against: str,
+    field: str | None,
+    lines: bool,
+    as_json: bool,
+) -> None:
+    """Compare the ids of files with those of another library.
+
+    tiktoken gets the vocabulary, pattern and special tokens of ENCODING, so nothing is downloaded. hf, the
+    package tokenizers, gets the file ENCODING if that is a tokenizer.json, or else one that is written for
+    it. Special tokens in the files are tokens for both. The exit code is 1 if ids differ; the first
+    difference is shown.
+    """
+    encoding = encoding_of(spec)
+    other = engine(against, encoding, spec)
+    report: dict[str, object] = {"encoding": encoding.name, "against": other.name, "equal": True}
+    texts = tokens = 0
+    with Meter(files) as meter:
+        for name in files:
+            each = documents([name], field=field, lines=lines, meter=meter)
+            for number, text in enumerate(each, start=1):
+                ours = encoding.encode(text, allowed_special="all")
+                theirs = list(other.encode(text))
+                texts += 1
+                tokens += len(ours)
+                if ours != theirs:
+                    report |= {"equal": False, "file": name, "document": number}
+                    report |= first_difference(encoding, text, ours, theirs)
+                    print_record(report, as_json=as_json)
+                    context.exit(NO)
+    print_record(report | {"documents": texts, "tokens": tokens}, as_json=as_json)
+
+
+def first_difference(
+    encoding: Encoding, text: str, ours: Sequence[int], theirs: Sequence[int]
+) -> dict[str, Any]:
+    """Tells where ids begin to differ: the character, the piece it is in, and the ids of that piece."""
+    from bytemill.splitting import repair_surrogates
+
+    text = repair_surrogates(text)
+    equal = next(i for i, (one, other) in enumerate(zip_longest(ours, theirs)) if one != other)
+    place = len(encoding.decode_bytes(ours[:equal]))
+    piece, start = piece_at(encoding, text, place)
+    end = start + len(piece.encode())
+    return {
+        "character": len(text.encode()[:place].decode(errors="ignore")),
+        "piece": piece,
+        "our_ids": ids_between(encoding, ours, start, end),
+        "their_ids": ids_between(encoding, theirs, start, end),
+    }
+
+
+def piece_at(encoding: Encoding, text: str, place: int) -> tuple[str, int]:
+    """Gives the piece, or special token, that holds a byte of a text, and the byte where it starts."""
+    special_tokens = sorted(map(re.escape, encoding.special_tokens_set), key=len, reverse=True)
+    cuts = re.split(f"({'|'.join(special_tokens)})", text) if special_tokens else [text]
+    start = 0
+    piece = ""
+    for number, stretch in enumerate(cuts):
+        # Every second one is a special token.
+        for piece in [stretch] if number % 2 else encoding._core_bpe.split(stretch):  # noqa: SLF001 - of this package
+            size = len(piece.encode())
+            if start + size > place:
+                return piece, start
+            start += size
+    # Ids that follow after the text.
+    return "", start
+
+
+def ids_between(encoding: Encoding, ids: Sequence[int], start: int, end: int) -> list[int]:
+    """Gives the ids of the tokens that have a byte in common with those from `start` to `end`.
+
+    Of no bytes, which are those after the end of the text, it is all that follow. Ids that are no tokens
+    stand for no bytes, and belong to where they are.
+    """
+    core = encoding._core_bpe  # noqa: SLF001 - of this package
+    place = 0
+    found = []
+    for token in ids:
+        size = len(core.decode_single_token_bytes(token)) if core.is_token(token) else 0
+        if place >= end > start:
+            break
+        if place + size > start or place >= start:
+            found.append(token)
+        place += size
+    return found
