@@ -370,6 +370,18 @@ def build_splitter(pattern: str) -> CoreSplitter:
         return CoreSplitter(pattern, python_splitter(pattern, refusal))
 
 
+def unicode_version(pattern: str) -> str | None:
+    """Gives the version of Unicode that says what a letter is where the core splits by this pattern.
+
+    `None` if the core does not take the pattern, so that the `regex` package splits in its place.
+    """
+    try:
+        CoreSplitter(pattern)
+    except UnsupportedPatternError:
+        return None
+    return ".".join(map(str, UNICODE_VERSION))
+
+
 def python_splitter(pattern: str, refusal: UnsupportedPatternError) -> Splitter:
     """Builds a splitter in Python; if that does not take the pattern either, raises the core's `refusal`."""
     # Only here: the regular expressions take longer to import than all of this package.

@@ -1,4 +1,4 @@
-r"""Splitting text into pieces with the `regex` package: the only module that imports it.
+r"""Splitting text into pieces with the `regex` package.
 
 This is the reference's splitter, and the last resort for patterns that neither the native splitter nor its
 Rust regex engine takes.

@@ -1,0 +1,156 @@
+"""The commands `inspect` and `compare`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import bytemill
+from bytemill import looking
+from bytemill.cli import main
+
+O200K = bytemill.get_encoding("o200k_base")
+
+
+def run(*arguments: str, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(main, arguments, input=stdin)
+
+
+def output(*arguments: str, stdin: str | bytes | None = None) -> str:
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def complaint(*arguments: str, stdin: str | bytes | None = None) -> str:
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("bytemill: error: ")
+    return result.stderr
+
+
+# --- inspect ------------------------------------------------------------------------------------------------
+
+
+def test_a_text() -> None:
+    view = looking.show(O200K, "hello wörld")
+    assert output("inspect", "o200k_base", "hello wörld") == view.terminal(colour=False) + "\n"
+    assert output("inspect", "gpt-4o", "hello wörld") == view.terminal(colour=False) + "\n"
+    assert output("inspect", "o200k_base", "-", stdin="hello wörld") == view.terminal(colour=False) + "\n"
+    assert "24912" not in output("inspect", "o200k_base", "hello", "--no-ids")
+    assert json.loads(output("inspect", "o200k_base", "hello wörld", "--json")) == view.to_dict()
+
+
+def test_no_text_is_a_text() -> None:
+    assert output("inspect", "o200k_base", "").startswith("o200k_base: 0 tokens")
+    assert output("inspect", "o200k_base", "-", stdin="").startswith("o200k_base: 0 tokens")
+
+
+def test_colours_that_are_asked_for() -> None:
+    view = looking.show(O200K, "hello")
+    assert output("inspect", "o200k_base", "hello", "--colour", "always") == view.terminal(colour=True) + "\n"
+    assert output("inspect", "o200k_base", "hello", "--color", "never") == view.terminal(colour=False) + "\n"
+
+
+def test_special_tokens() -> None:
+    text = "a<|endoftext|>"
+    assert "199999" not in output("inspect", "o200k_base", text)
+    assert "199999" in output("inspect", "o200k_base", text, "--special", "allow")
+    assert "<|endoftext|>" in complaint("inspect", "o200k_base", text, "--special", "error")
+
+
+def test_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert output("inspect", "o200k_base", "-", "--html", str(path), stdin="hello\n") == ""
+    assert path.read_text(encoding="utf-8") == looking.show(O200K, "hello\n").page()
+
+
+def test_merges() -> None:
+    view = looking.show_merges(O200K, "hello")
+    assert output("inspect", "o200k_base", "hello", "--merges") == view.terminal(colour=False) + "\n"
+    coloured = output("inspect", "o200k_base", "hello", "--merges", "--colour", "always")
+    assert coloured == view.terminal(colour=True) + "\n"
+    assert json.loads(output("inspect", "o200k_base", "hello", "--merges", "--json")) == view.to_dict()
+    assert "give TEXT" in complaint("inspect", "gpt2", "--merges")
+    assert "--merges excludes --html" in complaint("inspect", "gpt2", "a", "--merges", "--html", "page.html")
+    assert "ordinary text" in complaint("inspect", "gpt2", "a", "--merges", "--special", "allow")
+
+
+def test_a_vocabulary() -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    assert output("inspect", "gpt2") == f"{looking.report(encoding)}\n"
+    assert json.loads(output("inspect", "gpt2", "--json")) == looking.report(encoding).to_dict()
+
+
+def test_one_token() -> None:
+    assert output("inspect", "o200k_base", "--id", "2375") == f"{looking.report_token(O200K, 2375)}\n"
+    assert json.loads(output("inspect", "o200k_base", "--id", "2375", "--json"))["text"] == " world"
+    assert "has the id 200019; ids go from 0 to 200018" in complaint(
+        "inspect", "o200k_base", "--id", "200019"
+    )
+
+
+def test_wrong_use_of_inspect(tmp_path: Path) -> None:
+    assert "exclude each other" in complaint("inspect", "gpt2", "a", "--id", "1")
+    assert "give TEXT" in complaint("inspect", "gpt2", "--html", "page.html")
+    assert "no encoding" in complaint("inspect", "no_such_encoding", "a")
+    assert "UTF-8" in complaint("inspect", "gpt2", "-", stdin=b"a\xff")
+    missing = tmp_path / "missing" / "page.html"
+    assert "missing" in complaint("inspect", "gpt2", "a", "--html", str(missing))
+
+
+def test_output_that_takes_few_signs() -> None:
+    result = CliRunner(charset="latin-1").invoke(main, ["inspect", "gpt2", "é你", "--no-ids"])
+    assert result.exit_code == 0
+    assert "é\\u2502" in result.stdout_bytes.decode("latin-1")
+
+
+# --- compare ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("hello world\n" * 3, encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text('{"text": "schöne"}\n{"text": "Grüße"}\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_files_by_encodings(files: Path) -> None:
+    table = output("compare", "a.txt", "b.jsonl")
+    encodings = {name: bytemill.get_encoding(name) for name in ("gpt2", "cl100k_base", "o200k_base")}
+    expected = looking.compare(encodings, {"a.txt": ["hello world\n" * 3], "b.jsonl": ["schöne", "Grüße"]})
+    assert table == f"{expected}\n"
+    found = json.loads(output("compare", "-e", "gpt2", "-e", "gpt-4o", "*.txt", "--json", "--threads", "1"))
+    assert found["encodings"] == ["gpt2", "gpt-4o"]
+    assert [text["name"] for text in found["texts"]] == ["a.txt"]
+    assert json.loads(output("compare", "-e", "gpt2", "--json", stdin="hello"))["texts"][0]["bytes"] == 5
+    assert sorted(path.name for path in files.iterdir()) == ["a.txt", "b.jsonl"]
+
+
+def test_chart(files: Path) -> None:
+    table = output("compare", "a.txt", "--chart", "chart.png")
+    assert table.startswith("bytes per token")
+    assert (files / "chart.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_chart_without_matplotlib(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = run("compare", "a.txt", "--chart", "chart.png")
+    assert result.exit_code == 2
+    assert "pip install matplotlib" in result.stderr
+    # What was counted is not lost.
+    assert result.stdout == output("compare", "a.txt")
+    assert not (files / "chart.png").exists()
+
+
+@pytest.mark.usefixtures("files")
+def test_wrong_use_of_compare() -> None:
+    assert "missing.txt: No such file" in complaint("compare", "a.txt", "missing.txt")
+    assert "no encoding" in complaint("compare", "-e", "no_such_encoding", "a.txt")
+    assert "no file matches" in complaint("compare", "*.csv")

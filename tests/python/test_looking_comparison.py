@@ -1,0 +1,131 @@
+"""Bytes per token of texts by encodings: counts, the table, the chart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib import image
+
+import bytemill
+from bytemill import looking
+from bytemill.looking import comparison
+from bytemill.looking.chart import COLOURS, MOST_BARS, label_of
+
+ENCODINGS = {name: bytemill.get_encoding(name) for name in ("gpt2", "o200k_base")}
+TEXTS = {"english": ["hello world, ", "hello again"], "german": ["schöne Grüße"], "none": [""]}
+
+
+def test_counts() -> None:
+    found = looking.compare(ENCODINGS, {name: iter(documents) for name, documents in TEXTS.items()})
+    assert found.encodings == ("gpt2", "o200k_base")
+    for counts in found.texts:
+        documents = TEXTS[counts.name]
+        assert counts.characters == sum(map(len, documents))
+        assert counts.size == sum(len(document.encode()) for document in documents)
+        expected = [sum(map(encoding.count, documents)) for encoding in ENCODINGS.values()]
+        assert list(counts.tokens) == expected
+        assert counts.bytes_per_token() == [counts.size / n if n else 0.0 for n in expected]
+    together = found.together
+    assert together.size == sum(counts.size for counts in found.texts)
+    assert list(together.tokens) == np.sum([counts.tokens for counts in found.texts], axis=0).tolist()
+
+
+def test_large_texts_are_counted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = ["a few words"] * 10
+    whole = looking.compare(ENCODINGS, {"text": documents})
+    monkeypatch.setattr(comparison, "BATCH_CHARACTERS", 25)
+    assert list(map(len, comparison.batches(documents))) == [3, 3, 3, 1]
+    assert looking.compare(ENCODINGS, {"text": documents}) == whole
+
+
+def test_table() -> None:
+    found = looking.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"], "long name": ["x" * 3000]})
+    assert str(found).split("\n") == [
+        "bytes per token  bytes  gpt2",
+        "a                   11  5.50",
+        "long name        3,000  8.00",
+        "together         3,011  7.99",
+    ]
+    assert str(looking.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"]})).count("\n") == 1
+
+
+def test_to_dict() -> None:
+    found = looking.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"]}).to_dict()
+    row = {"characters": 11, "bytes": 11, "tokens": {"gpt2": 2}, "bytes_per_token": {"gpt2": 5.5}}
+    assert found == {
+        "encodings": ["gpt2"],
+        "texts": [{"name": "a", **row}],
+        "together": {"name": "together", **row},
+    }
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ValueError, match="expected one encoding or more"):
+        looking.compare({}, TEXTS)
+    with pytest.raises(TypeError, match=r"one document is given as \[document\]"):
+        looking.compare(ENCODINGS, {"a": "text"})
+    with pytest.raises(ValueError, match="greater than 0"):
+        looking.compare(ENCODINGS, TEXTS, num_threads=0)
+
+
+# --- The chart ----------------------------------------------------------------------------------------------
+
+
+def drawn(path: Path) -> np.ndarray:
+    """The picture: height, width, and red, green, blue from 0 to 255."""
+    return (image.imread(path)[..., :3] * 255).round().astype(int)
+
+
+def bar_length(picture: np.ndarray, colour: str) -> int:
+    """The longest run of a colour in a row of the picture."""
+    wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return int((picture == wanted).all(axis=2).sum(axis=1).max())
+
+
+def test_chart(tmp_path: Path) -> None:
+    path = tmp_path / "chart.png"
+    texts = {"a.txt": ["hello world"], "_$b$\u4f60.txt": ["sch\u00f6ne Gr\u00fc\u00dfe"], "x" * 90: ["1 2 3"]}
+    found = looking.compare(ENCODINGS | {"_own": ENCODINGS["gpt2"]}, texts)
+    found.write_chart(path)
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert list(tmp_path.iterdir()) == [path]
+    picture = drawn(path)
+    height, width, _ = picture.shape
+    assert 1000 < width < 2000
+    assert 400 < height < 2000
+    # White around, nothing cut off, and not blank.
+    for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
+        assert (edge == 255).all()
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 20
+    # The longest bars are as long as the figures say: the axis is the same for all.
+    longest = [max(counts.bytes_per_token()[number] for counts in found.texts) for number in range(3)]
+    lengths = [bar_length(picture, colour) for colour in COLOURS[:3]]
+    assert min(lengths) > 300
+    assert np.allclose(np.array(lengths) / lengths[0], np.array(longest) / longest[0], atol=0.02)
+
+
+def test_chart_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "chart.png"
+    path.write_bytes(b"before")
+    looking.compare(ENCODINGS, {"none": [""]}).write_chart(path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(OSError, match="missing"):
+        looking.compare(ENCODINGS, TEXTS).write_chart(tmp_path / "missing" / "chart.png")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_charts_have_a_limit(tmp_path: Path) -> None:
+    texts = {str(number): ["a"] for number in range(MOST_BARS)}
+    for wanted in (texts, {}):
+        with pytest.raises(ValueError, match=f"from 1 to {MOST_BARS} bars"):
+            looking.compare(ENCODINGS, wanted).write_chart(tmp_path / "chart.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels() -> None:
+    assert label_of("a.txt") == "a.txt"
+    assert label_of("_a$") == r" _a\$"
+    assert label_of("folder/" * 9 + "name.txt") == "…older/folder/folder/folder/name.txt"[-36:]
+    assert len(label_of("x" * 99)) == 36
