@@ -145,7 +145,7 @@ impl CoreBpe {
         &self,
         text: &Bound<'py, PyAny>,
         num_threads: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
         guarded(|| many::array(self, text, num_threads))
     }
 
@@ -260,7 +260,7 @@ impl CoreBpe {
         append: Vec<TokenId>,
         dtype: &str,
         num_threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
+    ) -> PyResult<many::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
             let batch = Batch {
@@ -286,7 +286,7 @@ impl CoreBpe {
         append: Vec<TokenId>,
         dtype: &str,
         num_threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
+    ) -> PyResult<many::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, Tokens::Nothing)?;
             let batch = Batch {

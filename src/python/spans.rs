@@ -1,13 +1,12 @@
 //! Texts that lie one after the other in one buffer → arrays of ids: no Python object for each text.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::buffer::Bytes;
 use super::core_bpe::CoreBpe;
-use super::many::in_arrays;
-use super::run::{run, threads_for};
+use super::many::{self, Arrays};
 use crate::encode::ragged::{Batch, Span};
 
 /// The ids of the texts `data[offsets[i]..offsets[i + 1]]` in an array of the `NumPy` type named, and where the ids of
@@ -18,19 +17,11 @@ pub(super) fn arrays<'py>(
     offsets: &Bound<'py, PyAny>,
     batch: Batch,
     dtype: &str,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>)> {
+) -> PyResult<Arrays<'py>> {
     let py = data.py();
     let data = Bytes::of(data)?;
     let spans = spans(&data, offsets)?;
-    let size = spans.iter().map(|span| span.0.len()).sum();
-    let batch = Batch {
-        threads: threads_for(size, batch.threads),
-        ..batch
-    };
-    let shares = run(py, size, |checkpoint| {
-        core.encoder.encode_batch(&spans, &batch, checkpoint)
-    })?;
-    in_arrays(py, shares, dtype)
+    many::arrays_of(core, py, &spans, batch, dtype)
 }
 
 /// The stretches of `data` between each offset and the next.

@@ -5,7 +5,7 @@ use std::error::Error;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Span};
+use bytemill::encode::ragged::{Batch, Ragged, Span};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
@@ -58,16 +58,15 @@ fn shares_together_are_the_texts_one_by_one() -> TestResult {
                 append: vec![8, 9],
                 ..Batch::new(policy.clone(), threads)
             };
-            let shares = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
-            assert_eq!(shares.count(), expected.len());
-            assert_eq!(shares.offsets(), offsets);
-            assert!(shares.into_ids(&RunToEnd)? == expected, "{threads} threads");
+            let ragged: Ragged<TokenId> = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
+            assert_eq!(ragged.offsets, offsets);
+            assert!(ragged.ids == expected, "{threads} threads");
 
-            let mut wide = vec![-1_i64; expected.len()];
-            let shares = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
-            shares.gather(&mut wide, &RunToEnd)?;
+            let wide: Ragged<i64> = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
+            assert_eq!(wide.offsets, offsets);
             assert!(
-                wide.iter()
+                wide.ids
+                    .iter()
                     .copied()
                     .eq(expected.iter().map(|&id| i64::from(id)))
             );
@@ -91,7 +90,7 @@ fn counts_are_the_numbers_of_ids() -> TestResult {
         }
         for threads in [1, 2, 5] {
             let counts = encoder.count_batch(&texts, threads, &RunToEnd)?;
-            assert_eq!(counts.offsets(), offsets);
+            assert_eq!(counts, offsets);
         }
     }
     Ok(())
@@ -102,9 +101,8 @@ fn no_texts_give_no_ids() -> TestResult {
     let none: [&str; 0] = [];
     for threads in [1, 4] {
         let batch = Batch::new(Policy::ORDINARY, threads);
-        let shares = encoder(O200K)?.encode_batch(&none, &batch, &RunToEnd)?;
-        assert_eq!((shares.count(), shares.offsets()), (0, vec![0]));
-        assert!(shares.into_ids(&RunToEnd)?.is_empty());
+        let ragged: Ragged<TokenId> = encoder(O200K)?.encode_batch(&none, &batch, &RunToEnd)?;
+        assert_eq!((ragged.ids, ragged.offsets), (vec![], vec![0]));
     }
     Ok(())
 }
@@ -120,7 +118,8 @@ fn the_first_text_with_a_disallowed_token_is_the_error() -> TestResult {
         disallowed: Allowed::All,
     };
     for threads in [1, 2, 8] {
-        let outcome = encoder.encode_batch(&texts, &Batch::new(policy.clone(), threads), &RunToEnd);
+        let batch = Batch::new(policy.clone(), threads);
+        let outcome = encoder.encode_batch::<TokenId>(&texts, &batch, &RunToEnd);
         let Err(EncodeError::Disallowed { token, start }) = outcome else {
             return Err(format!("no error with {threads} threads").into());
         };
@@ -146,9 +145,9 @@ fn spans_are_texts_or_bytes() -> TestResult {
     let spans: Vec<Span> = all.iter().map(|bytes| Span(bytes)).collect();
     for threads in [1, 2, 8] {
         let batch = Batch::new(Policy::ORDINARY, threads);
-        let shares = encoder.encode_batch(&spans, &batch, &RunToEnd)?;
-        assert_eq!(shares.offsets().len(), all.len() + 1);
-        assert!(shares.into_ids(&RunToEnd)? == expected, "{threads} threads");
+        let ragged: Ragged<TokenId> = encoder.encode_batch(&spans, &batch, &RunToEnd)?;
+        assert_eq!(ragged.offsets.len(), all.len() + 1);
+        assert!(ragged.ids == expected, "{threads} threads");
     }
     Ok(())
 }
@@ -161,9 +160,10 @@ fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
         allowed: Allowed::All,
         disallowed: Allowed::Nothing,
     };
-    let encode =
-        |policy: &Policy| encoder.encode_batch(&span, &Batch::new(policy.clone(), 1), &RunToEnd);
-    let ids = encode(&policy)?.into_ids(&RunToEnd)?;
+    let encode = |policy: &Policy| -> Result<Ragged<TokenId>, EncodeError> {
+        encoder.encode_batch(&span, &Batch::new(policy.clone(), 1), &RunToEnd)
+    };
+    let ids = encode(&policy)?.ids;
     assert_eq!(ids.iter().filter(|&&id| id == 200_010).count(), 1);
     assert_eq!(encoder.decode(&ids, &RunToEnd)?, span[0].0);
 
@@ -173,7 +173,7 @@ fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
         Err(EncodeError::Disallowed { start: 1, .. })
     ));
     let span = [Span(&span[0].0[7..])];
-    let outcome = encoder.encode_batch(&span, &Batch::new(policy, 1), &RunToEnd);
+    let outcome = encoder.encode_batch::<TokenId>(&span, &Batch::new(policy, 1), &RunToEnd);
     assert!(matches!(
         outcome,
         Err(EncodeError::Disallowed { start: 5, .. })

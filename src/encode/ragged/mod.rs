@@ -3,13 +3,13 @@
 //! ```text
 //! plan      the texts, end to end, cut into shares of about one size, each for one thread at a time
 //! encode    share after share, in order, by whichever thread is free, each into a list of its own
-//! gather    these lists into one, again by all threads: so they share the page faults and the copying, too
+//! in order  the list whose turn it is goes to the end of the batch
 //! ```
 //!
-//! With one thread there is one share, and nothing to gather. A long text is cut where a piece starts whatever stands
+//! With one thread there is one share, whose list is that of the batch. A long text is cut where a piece starts whatever stands
 //! around it, so that several threads can work on it.
 
-mod gather;
+mod in_order;
 mod plan;
 mod text;
 
@@ -19,8 +19,8 @@ use super::{Encoder, batch};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::token::TokenId;
-use gather::Part;
-pub use gather::{Integer, Shares};
+use in_order::{InOrder, Part};
+pub use in_order::{Integer, Ragged};
 pub(crate) use plan::{Share, plan};
 pub use text::{Span, Text};
 
@@ -57,22 +57,20 @@ impl Encoder {
     /// [`EncodeError`]: that of the first text that fails.
     ///
     /// # Complexity
-    /// As [`encode`](Self::encode) for each text, divided by the threads; memory 4 bytes an id, twice as much while
-    /// the shares are gathered.
-    pub fn encode_batch(
+    /// As [`encode`](Self::encode) for each text, divided by the threads.
+    pub fn encode_batch<T: Integer>(
         &self,
         texts: &[impl Text + Sync],
         batch: &Batch,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Shares, EncodeError> {
+    ) -> Result<Ragged<T>, EncodeError> {
         let allowed = &batch.policy.allowed;
         self.in_shares(
             texts,
             allowed,
             batch.threads,
             checkpoint,
-            |workspace, share| {
-                let mut part = Part::default();
+            |workspace, share, part| {
                 let ids = &mut part.ids;
                 for (text, stretch) in share.stretches(texts) {
                     if stretch.start == 0 {
@@ -94,12 +92,12 @@ impl Encoder {
                     }
                 }
                 part.count = ids.len();
-                Ok(part)
+                Ok(())
             },
         )
     }
 
-    /// How many ids each of the `texts` becomes, special tokens being ordinary text, as `offsets` of ids not kept.
+    /// How many ids each of the `texts` becomes, special tokens being ordinary text, as the offsets of ids that are not kept.
     ///
     /// # Errors
     /// [`EncodeError`]: that of the first text that fails.
@@ -111,14 +109,13 @@ impl Encoder {
         texts: &[impl AsRef<str> + Sync],
         threads: usize,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Shares, EncodeError> {
-        self.in_shares(
+    ) -> Result<Vec<usize>, EncodeError> {
+        let counted: Ragged<TokenId> = self.in_shares(
             texts,
             &Allowed::Nothing,
             threads,
             checkpoint,
-            |workspace, share| {
-                let mut part = Part::default();
+            |workspace, share, part| {
                 for (text, stretch) in share.stretches(texts) {
                     let ends = stretch.end == text.len();
                     let text = &text.as_ref()[stretch];
@@ -127,28 +124,35 @@ impl Encoder {
                         part.ends.push(part.count);
                     }
                 }
-                Ok(part)
+                Ok(())
             },
-        )
+        )?;
+        Ok(counted.offsets)
     }
 
-    fn in_shares(
+    fn in_shares<T: Integer>(
         &self,
         texts: &[impl Text + Sync],
         allowed: &Allowed,
         threads: usize,
         checkpoint: &dyn Checkpoint,
-        work: impl Fn(&mut Workspace, &Share) -> Result<Part, EncodeError> + Sync,
-    ) -> Result<Shares, EncodeError> {
+        work: impl Fn(&mut Workspace, &Share, &mut Part) -> Result<(), EncodeError> + Sync,
+    ) -> Result<Ragged<T>, EncodeError> {
         // A special token that is to be found may lie across a cut.
         let ordinary = *allowed == Allowed::Nothing;
         let cut = ordinary.then_some(|text: &str, near| self.splitter.cut(text, near));
         let shares = plan(texts, threads, cut.as_ref());
-        let take = || self.idle.take(&self.vocabulary);
-        let give_back = |workspace| self.idle.give_back(workspace);
-        let work = |workspace: &mut Workspace, share: &Share| work(workspace, share);
-        let parts = batch::map_with(&shares, threads, checkpoint, take, give_back, work)?;
-        Ok(Shares { parts, threads })
+        let shares: Vec<(usize, Share)> = shares.into_iter().enumerate().collect();
+        let in_order = InOrder::new(shares.len(), texts.len());
+        let take = || (self.idle.take(&self.vocabulary), Part::default());
+        let give_back = |(workspace, _): (Workspace, Part)| self.idle.give_back(workspace);
+        let work = |(workspace, part): &mut (Workspace, Part), (number, share): &(usize, Share)| {
+            work(workspace, share, part)?;
+            in_order.put(*number, part);
+            Ok(())
+        };
+        batch::map_with(&shares, threads, checkpoint, take, give_back, work)
+            .map(|_: Vec<()>| in_order.finish())
     }
 }
 

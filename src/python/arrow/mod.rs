@@ -50,9 +50,8 @@ pub(super) fn encode(
             threads: threads_for(size, batch.threads),
             ..batch
         };
-        let shares = core.encoder.encode_batch(&texts, &batch, checkpoint)?;
-        let offsets = shares.offsets();
-        Ok(Lists::new(&offsets, shares.into_ids(checkpoint)?, validity))
+        let ragged = core.encoder.encode_batch(&texts, &batch, checkpoint)?;
+        Ok(Lists::new(&ragged.offsets, ragged.ids, validity))
     })?;
     Ok(EncodedColumn::new(lists))
 }
