@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bytemill.errors import PatternError, VocabularyError
@@ -13,6 +12,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+    from pathlib import Path
 
     import tiktoken
     from typing_extensions import Self
@@ -257,6 +257,8 @@ class Storage:
             PatternError: The pattern may mean something else to minbpe's regular expressions.
             OSError: A file cannot be written.
         """
+        from pathlib import Path
+
         from bytemill.formats import minbpe_model
         from bytemill.formats.verification import check_parts, write_verified
 
@@ -312,6 +314,8 @@ def check_prefixes(encoding: Encoding) -> None:
 
 def made_directory(directory: str | os.PathLike[str]) -> Path:
     """Makes a directory if it does not exist."""
+    from pathlib import Path
+
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
