@@ -27,6 +27,10 @@ use idle::Idle;
 use pieces::{Pieces, Workspace};
 use special::{Allowed, SpecialTokens};
 
+/// Most text has more bytes a token than this. For the ids of a text so much memory is asked for, which is not touched
+/// before it is needed; if it does not suffice, the vector grows as usual.
+const BYTES_PER_ID: usize = 3;
+
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
 #[derive(Debug)]
 pub struct Encoder {
@@ -125,9 +129,8 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        // Most text has more than three bytes a token; if not, the vector grows as usual.
         if ids.capacity() == 0 {
-            *ids = memory::vec_with_capacity(text.len() / 3);
+            *ids = memory::vec_with_capacity(text.len() / BYTES_PER_ID);
         }
         self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
     }

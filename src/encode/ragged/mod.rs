@@ -15,9 +15,10 @@ mod text;
 
 use super::pieces::Workspace;
 use super::special::{Allowed, Policy, SpecialTokens};
-use super::{Encoder, batch};
+use super::{BYTES_PER_ID, Encoder, batch};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
+use crate::memory;
 use crate::token::TokenId;
 use in_order::{InOrder, Part};
 pub use in_order::{Integer, Ragged};
@@ -72,6 +73,10 @@ impl Encoder {
             checkpoint,
             |workspace, share, part| {
                 let ids = &mut part.ids;
+                if ids.capacity() == 0 {
+                    let bytes: usize = share.stretches(texts).map(|(_, part)| part.len()).sum();
+                    *ids = memory::vec_with_capacity(bytes / BYTES_PER_ID);
+                }
                 for (text, stretch) in share.stretches(texts) {
                     if stretch.start == 0 {
                         refuse(text, &self.special_tokens, &batch.policy.disallowed)?;
