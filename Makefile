@@ -89,6 +89,11 @@ bench-training: build $(VENV)/rivals ## Compare training with all other trainers
 	$(BIN)/python benches/python/compare_training.py $(ARGS) --output $(TRAINING); code=$$?; \
 		$(BIN)/python benches/python/training_report.py $(TRAINING) --readme README.md && exit $$code
 
+# The exit code tells whether the target is reached.
+.PHONY: bench-shard
+bench-shard: build ## Measure files to shards beside encoding in memory: ids, speed, memory
+	$(BIN)/python benches/python/shard_throughput.py $(ARGS)
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf $(VENV) target python/bytemill/_core*.so

@@ -318,6 +318,38 @@ impl fmt::Display for DecodeError {
 
 impl Error for DecodeError {}
 
+/// Why no documents come of lines of JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JsonLinesError {
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    Interrupted,
+    /// A line is not what it should be.
+    Line {
+        /// Which line of the block, the first being 1.
+        number: usize,
+        /// What was expected, and what came.
+        reason: String,
+    },
+}
+
+impl fmt::Display for JsonLinesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => write!(f, "reading lines of JSON was interrupted"),
+            Self::Line { number, reason } => write!(f, "line {number}: {reason}"),
+        }
+    }
+}
+
+impl Error for JsonLinesError {}
+
+impl From<Interrupted> for JsonLinesError {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
 impl From<Interrupted> for EncodeError {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted

@@ -16,6 +16,7 @@
 //! | `adjacency` | which two bytes merge whatever is around them? |
 //! | [`builtin`] | which tokens do the published vocabularies have? |
 //! | [`naive`] | what does all this mean? |
+//! | [`jsonl`] | which documents do these lines hold? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
 //! | `memory`, [`tier`] | how large tables lie in memory; which instructions does the machine have? |
 //!
@@ -26,6 +27,7 @@ pub mod builtin;
 pub mod checkpoint;
 pub mod encode;
 pub mod error;
+pub mod jsonl;
 mod memory;
 pub mod merge;
 pub mod naive;

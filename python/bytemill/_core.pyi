@@ -18,6 +18,9 @@ __all__ = [
     "PieceCounts",
     "Splitter",
     "__version__",
+    "find_invalid_utf8",
+    "json_fields",
+    "line_offsets",
     "train_merges",
 ]
 
@@ -231,3 +234,14 @@ def train_merges(
     num_threads: int,
     progress: Callable[[int, int], object] | None,
 ) -> list[tuple[int, int]]: ...
+
+# Blocks of files to documents. The strings in a field of lines of JSON, as UTF-8 one after the other, and
+# where they start and end; `ValueError` tells the first line that is none, counted from 1. Stricter than
+# `json`: of what it refuses, that may take some.
+def json_fields(block: Buffer, field: str, num_threads: int, /) -> tuple[bytes, npt.NDArray[np.int64]]: ...
+
+# Where lines start and end, their breaks included.
+def line_offsets(block: Buffer, /) -> npt.NDArray[np.int64]: ...
+
+# Where the first bytes are that are not UTF-8.
+def find_invalid_utf8(data: Buffer, /) -> int | None: ...

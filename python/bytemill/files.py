@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Buffer
 
-__all__ = ["COMPRESSIONS", "decompressed", "imported", "json_texts", "parquet_texts"]
+__all__ = ["COMPRESSIONS", "decompressed", "imported", "json_texts", "parquet_batches", "parquet_texts"]
 
 COMPRESSIONS = (".gz", ".zst")
 
 # How much of a compressed file is read at a time: it may become some hundred times as much.
 COMPRESSED_BYTES = 1 << 15
+
+# The most rows of a Parquet file that are read at a time.
+BATCH_ROWS = 1 << 16
+
+# How Arrow calls what may hold text.
+TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
 
 
 @contextmanager
@@ -94,11 +100,11 @@ class ZstandardFile(io.RawIOBase):
         return size
 
 
-def json_texts(file: IO[bytes], name: str, field: str) -> Iterator[str]:
+def json_texts(lines: Iterable[bytes], name: str, field: str, *, first_line: int = 1) -> Iterator[str]:
     """Gives a field of each line; empty lines and `null` are no documents."""
     import json
 
-    for number, line in enumerate(file, start=1):
+    for number, line in enumerate(lines, start=first_line):
         if line.isspace():
             continue
         try:
@@ -121,6 +127,30 @@ def json_texts(file: IO[bytes], name: str, field: str) -> Iterator[str]:
 
 def parquet_texts(file: IO[bytes], name: str, column: str) -> Iterator[str | bytes]:
     """Gives a column of strings or bytes; nulls are no documents."""
+    for _, texts in parquet_batches(file, name, column, batch_bytes=1 << 20):
+        yield from texts.drop_null().to_pylist()
+
+
+def parquet_batches(
+    file: IO[bytes], name: str, column: str, *, batch_bytes: int, first_row: int = 0
+) -> Iterator[tuple[int, Any]]:
+    """Reads a column of strings or bytes.
+
+    Args:
+        file: The file.
+        name: What messages call it.
+        column: The name of the column.
+        batch_bytes: How large a batch shall be, about. Which rows are in one depends on the file and on this.
+        first_row: The first row of a batch, to begin with that one.
+
+    Yields:
+        The row with which a batch begins, and the batch as an Arrow array, with nulls.
+
+    Raises:
+        ValueError: It is no Parquet file, or has no such column; the message names the file.
+        OSError: The file cannot be read.
+        ImportError: `pyarrow` is not installed.
+    """
     parquet = imported("pyarrow.parquet", "Parquet files")
     arrow = imported("pyarrow", "Parquet files")
     try:
@@ -133,14 +163,31 @@ def parquet_texts(file: IO[bytes], name: str, column: str) -> Iterator[str | byt
         if column not in schema.names:
             message = f"{name}: expected a column {column!r}, got {', '.join(schema.names)}"
             raise ValueError(message)
-        for batch in table.iter_batches(batch_size=1024, columns=[column]):
-            for text in batch.column(0).to_pylist():
-                if isinstance(text, (str, bytes)):
-                    yield text
-                elif text is not None:
-                    kind = schema.field(column).type
-                    message = f"{name}: expected strings or bytes in the column {column!r}, got {kind}"
-                    raise ValueError(message)
+        kind = schema.field(column).type
+        values = kind.value_type if arrow.types.is_dictionary(kind) else kind
+        if not any(getattr(arrow.types, f"is_{name}", not_a_type)(values) for name in TEXT_TYPES):
+            message = f"{name}: expected strings or bytes in the column {column!r}, got {kind}"
+            raise ValueError(message)
+        row = 0
+        for group in range(table.num_row_groups):
+            facts = table.metadata.row_group(group)
+            if row + facts.num_rows <= first_row:
+                row += facts.num_rows
+                continue
+            # Decompressed, as the file has it, for all columns.
+            rows = facts.num_rows * batch_bytes // max(facts.total_byte_size, 1)
+            for batch in table.iter_batches(
+                batch_size=min(max(rows, 1), BATCH_ROWS), row_groups=[group], columns=[column]
+            ):
+                texts = batch.column(0)
+                if row >= first_row:
+                    yield row, texts.dictionary_decode() if texts.type != values else texts
+                row += len(texts)
+
+
+def not_a_type(_: object) -> bool:
+    """Says no, for a kind of type that the version of Arrow does not know."""
+    return False
 
 
 def imported(module: str, what: str) -> Any:  # noqa: ANN401 - optional packages, not all with types

@@ -14,7 +14,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from bytemill.files import COMPRESSIONS, decompressed, json_texts, parquet_texts
 from bytemill.patterns import PATTERNS
@@ -22,7 +22,7 @@ from bytemill.patterns import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Batch", "Batches", "Document", "Source", "Stream", "last_cut"]
+__all__ = ["Batch", "Batches", "Document", "Source", "Stream", "items_of", "kind_of", "last_cut"]
 
 
 class Stream(NamedTuple):
@@ -144,17 +144,12 @@ class Batches:
 
     def _read(self, stream: Stream) -> Iterator[tuple[Document, bool]]:
         name = stream.name
-        suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-        compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
-        kind = suffixes[-1] if suffixes else ""
-        if kind == ".parquet":
-            if compression is not None:
-                message = f"{name}: Parquet files are compressed inside, not as a whole: unpack it first"
-                raise ValueError(message)
+        kind = kind_of(name)
+        if kind == "parquet":
             yield from ((text, True) for text in parquet_texts(stream.file, name, self.field))
             return
         with decompressed(stream.file, name) as file:
-            if kind in LINE_SUFFIXES:
+            if kind == "json lines":
                 yield from ((text, True) for text in json_texts(file, name, self.field))
             elif self.lines:
                 yield from ((line, True) for line in file)
@@ -181,6 +176,21 @@ class Batches:
         rest = b"".join(pending)
         if rest:
             yield rest, True
+
+
+def kind_of(name: str) -> Literal["text", "json lines", "parquet"]:
+    """Tells what the name of a file says it is.
+
+    Raises:
+        ValueError: It says that a Parquet file is compressed as a whole.
+    """
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
+    last = suffixes[-1] if suffixes else ""
+    if last == ".parquet" and compression is not None:
+        message = f"{name}: Parquet files are compressed inside, not as a whole: unpack it first"
+        raise ValueError(message)
+    return "parquet" if last == ".parquet" else "json lines" if last in LINE_SUFFIXES else "text"
 
 
 def last_cut(block: bytes, special_tokens: Sequence[bytes], *, after_letters: bool) -> int | None:

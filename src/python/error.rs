@@ -7,7 +7,9 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError, PyValueE
 use pyo3::prelude::*;
 
 use super::splitter::SplitterError;
-use crate::error::{DecodeError, EncodeError, PatternError, TrainError, VocabularyError};
+use crate::error::{
+    DecodeError, EncodeError, JsonLinesError, PatternError, TrainError, VocabularyError,
+};
 
 mod classes {
     use pyo3::import_exception;
@@ -65,6 +67,15 @@ impl From<DecodeError> for PyErr {
         match error {
             DecodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
             DecodeError::UnknownToken(_) => UnknownTokenError::new_err(error.to_string()),
+        }
+    }
+}
+
+impl From<JsonLinesError> for PyErr {
+    fn from(error: JsonLinesError) -> Self {
+        match error {
+            JsonLinesError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            JsonLinesError::Line { .. } => PyValueError::new_err(error.to_string()),
         }
     }
 }

@@ -9,6 +9,7 @@ mod decode;
 mod error;
 mod ids;
 mod interned;
+mod jsonl;
 mod listed;
 mod look_up;
 mod many;
@@ -32,6 +33,8 @@ mod _core {
     use super::arrow::EncodedColumn;
     #[pymodule_export]
     use super::core_bpe::CoreBpe;
+    #[pymodule_export]
+    use super::jsonl::{find_invalid_utf8, json_fields, line_offsets};
     #[pymodule_export]
     use super::splitter::CoreSplitter;
     #[pymodule_export]

@@ -10,6 +10,7 @@ mod encoders;
 mod fit;
 mod golden;
 mod interruption;
+mod json_lines;
 mod long_pieces;
 mod published;
 mod ragged;

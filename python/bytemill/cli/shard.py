@@ -1,0 +1,148 @@
+"""`bytemill shard`: files of documents to files of token ids."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bytemill.cli.options import (
+    encoding_option,
+    files_argument,
+    json_option,
+    print_record,
+    source_options,
+    special_option,
+    special_rule,
+    threads_option,
+)
+from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, input_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.core import Encoding
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def number_of(_: click.Context, __: click.Parameter, value: str) -> int | None:
+    """Reads a number of tokens such as 100M; `None` for 0."""
+    found = re.fullmatch(r"([\d_]+)([KMG]?)", value, re.IGNORECASE)
+    if found is None:
+        message = f"expected a number of tokens such as 1000000 or 100M, got {value!r}"
+        raise click.BadParameter(message)
+    return int(found[1]) * UNITS[found[2].upper()] or None
+
+
+def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> list[int | str]:
+    """Reads tokens: digits are an id, all else is text."""
+    return [int(value) if value.isdecimal() else value for value in values]
+
+
+@click.command
+@files_argument
+@click.option("-o", "--output", "directory", required=True, metavar="DIR", help="A folder, new or empty.")
+@encoding_option
+@click.option(
+    "--format",
+    type=click.Choice(["bin", "npy", "megatron", "parquet"]),
+    default="bin",
+    show_default=True,
+    help="bin: ids and nothing else, for nanoGPT. npy: arrays of NumPy. megatron: .bin and .idx for "
+    "Megatron-LM. parquet: a column of lists.",
+)
+@click.option(
+    "--shard-tokens",
+    default="100M",
+    show_default=True,
+    callback=number_of,
+    metavar="N",
+    help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
+)
+@click.option(
+    "--prepend",
+    "--bos",
+    multiple=True,
+    callback=tokens_of,
+    metavar="TOKEN",
+    help="An id, or the text of a token, to put before each document; may be given several times.",
+)
+@click.option(
+    "--append",
+    "--eos",
+    multiple=True,
+    callback=tokens_of,
+    metavar="TOKEN",
+    help="The same, to put after each document.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["uint16", "uint32", "int32", "int64"]),
+    help="The integer type of the ids; the smallest that holds the vocabulary if not given.",
+)
+@click.option("--name", default="shard", show_default=True, help="What the names of the shards begin with.")
+@click.option(
+    "--errors",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    show_default=True,
+    help="What bytes are that are not UTF-8: an error, or replaced by U+FFFD.",
+)
+@click.option("--resume", is_flag=True, help="Go on where a run ended that was the same but for its end.")
+@source_options
+@special_option
+@threads_option
+@json_option
+def command(  # noqa: PLR0913 - its options
+    *,
+    files: Sequence[str],
+    directory: str,
+    encoding: Encoding,
+    field: str | None,
+    special: str,
+    threads: int | None,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 - those that `write_shards` knows by the same names
+) -> None:
+    """Encode documents into files of token ids, in shards.
+
+    Files are text (one document, or with --lines many), JSON lines or Parquet, and each of them may be
+    compressed as .gz or .zst. What was written from what is in DIR/provenance.json.
+    """
+    from bytemill.shards import Progress, write_shards
+    from bytemill.sources import Stream
+
+    if options["resume"] and STANDARD_INPUT in files:
+        message = "--resume needs files: what came from standard input is gone when a run goes on"
+        raise click.UsageError(message)
+    source = [
+        Stream(sys.stdin.buffer, input_name(name, field)) if name == STANDARD_INPUT else Path(name)
+        for name in files
+    ]
+    with Meter(files) as meter:
+
+        def show(progress: Progress) -> None:
+            meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)
+
+        written = write_shards(
+            source,
+            directory,
+            encoding,
+            field=field or DEFAULT_FIELD,
+            num_threads=threads,
+            progress=show,
+            **special_rule(special),
+            **options,
+        )
+    report = {
+        "shards": len(written.shards),
+        "documents": written.documents,
+        "tokens": written.tokens,
+        "dtype": written.options["dtype"],
+        "directory": directory,
+    }
+    print_record(report, as_json=as_json)

@@ -1,0 +1,95 @@
+"""The arguments of `write_shards`: checked, and turned into what writing needs."""
+
+from __future__ import annotations
+
+import os
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from bytemill.bulk import integer_type, known_ids
+from bytemill.shards.documents import Errors
+from bytemill.shards.token_files import FORMATS, TokenFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from bytemill.core import Encoding
+
+__all__ = [
+    "Errors",
+    "Format",
+    "Tokens",
+    "check_files",
+    "check_options",
+    "format_named",
+    "ids_of",
+    "stored_type",
+]
+
+Format: TypeAlias = Literal["bin", "npy", "megatron", "parquet"]
+
+# Token ids, or texts of single tokens.
+Tokens: TypeAlias = "int | str | Sequence[int | str] | None"
+
+
+def format_named(name: str) -> type[TokenFile]:
+    """Gives the format of that name."""
+    if name not in FORMATS:
+        message = f"format must be one of {', '.join(FORMATS)}, not {name!r}"
+        raise ValueError(message)
+    return FORMATS[name]
+
+
+def check_options(shard_tokens: int | None, *, errors: str, name: str) -> None:
+    """Refuses options without a meaning."""
+    if shard_tokens is not None and index(shard_tokens) < 1:
+        message = f"shard_tokens must be positive, or None for a single shard, not {shard_tokens}"
+        raise ValueError(message)
+    if errors not in get_args(Errors):
+        message = f"errors must be one of {', '.join(get_args(Errors))}, not {errors!r}"
+        raise ValueError(message)
+    if not name or name != Path(name).name:
+        message = f"name must be the beginning of the names of files, not {name!r}"
+        raise ValueError(message)
+
+
+def stored_type(kind: type[TokenFile], dtype: npt.DTypeLike | None, encoding: Encoding) -> str:
+    """Gives the name of the type in which ids are stored."""
+    if dtype is None:
+        return kind.usual_dtype(encoding.n_vocab)
+    name = integer_type(dtype, encoding.max_token_value).name
+    if name not in kind.dtypes:
+        message = f"dtype must be one of {', '.join(kind.dtypes)} in this format, not {name}"
+        raise ValueError(message)
+    return name
+
+
+def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
+    """Gives the ids of the argument called `what`."""
+    if tokens is None:
+        return []
+    given = [tokens] if isinstance(tokens, (int, str)) else list(tokens)
+    ids: list[int] = []
+    for token in given:
+        if isinstance(token, str):
+            try:
+                ids.append(encoding.encode_single_token(token))
+            except KeyError:
+                message = (
+                    f"{what} has the text {token!r}, which is no token of {encoding.name!r}: expected "
+                    "one, or an id"
+                )
+                raise ValueError(message) from None
+        else:
+            ids.append(token)
+    return known_ids(what, ids, encoding._core_bpe)  # noqa: SLF001 - of this package
+
+
+def check_files(source: object) -> None:
+    """Raises now, and not after hours, if a file is missing that the source lists."""
+    for item in source if isinstance(source, (list, tuple)) else ():
+        if isinstance(item, os.PathLike):
+            Path(item).stat()

@@ -1,0 +1,66 @@
+//! Blocks of files → documents, as bytes one after the other and where each starts and ends.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::buffer::Bytes;
+use super::error::guarded;
+use super::run::{detached, run, threads_for};
+use crate::jsonl;
+
+/// The bytes of documents, and where they start and end.
+type Spans<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<isize>>);
+
+/// The strings in a field of lines of JSON.
+#[pyfunction]
+#[pyo3(signature = (block, field, num_threads, /))]
+pub(super) fn json_fields<'py>(
+    block: &Bound<'py, PyAny>,
+    field: &str,
+    num_threads: usize,
+) -> PyResult<Spans<'py>> {
+    guarded(|| {
+        let (py, block) = (block.py(), Bytes::of(block)?);
+        let threads = threads_for(block.len(), num_threads);
+        let (fields, offsets) = run(py, block.len(), |checkpoint| {
+            let fields = jsonl::fields(&block, field, threads, checkpoint)?;
+            let offsets = fields.offsets();
+            Ok::<_, crate::error::JsonLinesError>((fields, offsets))
+        })?;
+        let size = fields.size();
+        let data = PyBytes::new_with(py, size, |place| {
+            detached(py, size, || fields.gather(place));
+            Ok(())
+        })?;
+        Ok((data, array(py, offsets)))
+    })
+}
+
+/// Where the lines of a text start and end.
+#[pyfunction]
+#[pyo3(signature = (block, /))]
+pub(super) fn line_offsets<'py>(
+    block: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyArray1<isize>>> {
+    guarded(|| {
+        let (py, block) = (block.py(), Bytes::of(block)?);
+        let offsets = detached(py, block.len(), || jsonl::line_offsets(&block));
+        Ok(array(py, offsets))
+    })
+}
+
+/// Where the first bytes are that are not UTF-8.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    guarded(|| {
+        let (py, data) = (data.py(), Bytes::of(data)?);
+        Ok(detached(py, data.len(), || jsonl::find_invalid_utf8(&data)))
+    })
+}
+
+fn array(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<isize>> {
+    let offsets: Vec<isize> = offsets.into_iter().map(usize::cast_signed).collect();
+    offsets.into_pyarray(py)
+}

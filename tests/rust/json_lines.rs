@@ -1,0 +1,136 @@
+//! Fields of lines of JSON: the same strings however many threads look for them, and the first line that is wrong.
+//! `test_json_fields.py` compares with Python's `json`.
+
+use bytemill::checkpoint::RunToEnd;
+use bytemill::error::JsonLinesError;
+use bytemill::jsonl::{fields, find_invalid_utf8, line_offsets};
+
+use crate::support::{Patience, TestResult};
+
+fn found(block: &[u8], threads: usize) -> Result<Vec<String>, JsonLinesError> {
+    let fields = fields(block, "text", threads, &RunToEnd)?;
+    let mut data = vec![0; fields.size()];
+    fields.gather(&mut data);
+    let strings = fields
+        .offsets()
+        .windows(2)
+        .map(|string| String::from_utf8_lossy(&data[string[0]..string[1]]).into_owned())
+        .collect();
+    Ok(strings)
+}
+
+fn wrong(block: &str) -> Option<(usize, String)> {
+    match found(block.as_bytes(), 1) {
+        Err(JsonLinesError::Line { number, reason }) => Some((number, reason)),
+        _ => None,
+    }
+}
+
+#[test]
+fn strings_are_unescaped() -> TestResult {
+    let lines = [
+        (r#"{"text": ""}"#, ""),
+        (
+            r#"{"text": "a\n\t\r\b\f\"\\\/z"}"#,
+            "a\n\t\r\u{8}\u{C}\"\\/z",
+        ),
+        (r#"{"text": "\u00e9\u4e2d\ud83d\ude00"}"#, "é中😀"),
+        (
+            r#"{"text": "\ud83d \ude00\ud83d\ud83d\ude00\ud83d\u0041"}"#,
+            "\u{FFFD} \u{FFFD}\u{FFFD}😀\u{FFFD}A",
+        ),
+        (
+            r#"{"text": "first", "other": [{"text": 1}], "text": "last"}"#,
+            "last",
+        ),
+        ("\t{\"text\":\"blanks\"} \r", "blanks"),
+    ];
+    for (line, text) in lines {
+        assert_eq!(found(line.as_bytes(), 1)?, [text], "{line}");
+    }
+    let whole: String = lines
+        .map(|(line, _)| format!("{line}\n\n{{\"text\": null}}\n \r\n"))
+        .concat();
+    assert_eq!(found(whole.as_bytes(), 1)?, lines.map(|(_, text)| text));
+    Ok(())
+}
+
+#[test]
+fn threads_change_nothing() -> TestResult {
+    let texts: Vec<String> = (0..20_000)
+        .map(|i| format!("{i}, ").repeat(i % 40))
+        .collect();
+    let lines = texts
+        .iter()
+        .map(|text| format!("{{\"text\": \"{text}\"}}\n"));
+    let lines = lines.collect::<Vec<_>>().concat();
+    for threads in [1, 2, 5] {
+        assert_eq!(found(lines.as_bytes(), threads)?, texts);
+        let wrong = format!("{lines}\n{{}}\n{lines}[]\n");
+        let error = found(wrong.as_bytes(), threads).err();
+        let reason = "expected an object with the field \"text\"".to_owned();
+        assert_eq!(
+            error,
+            Some(JsonLinesError::Line {
+                number: 20_002,
+                reason
+            })
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    for (line, reason) in [
+        (
+            r#"{"text": "a"#,
+            "expected a JSON object: EOF while parsing a string",
+        ),
+        (
+            r#"{"text": "\ud83"}"#,
+            "expected a JSON object: invalid escape",
+        ),
+        (r#"{"text": NaN}"#, "expected a JSON object: expected value"),
+        (
+            r#"{"text": 1}"#,
+            "expected a string in \"text\", got a number",
+        ),
+        (
+            "[]",
+            "expected a JSON object: invalid type: sequence, expected an object",
+        ),
+    ] {
+        let (number, told) = wrong(&format!("{{\"text\": \"\"}}\n\n{line}\n")).unwrap_or_default();
+        assert_eq!(number, 3, "{line}");
+        assert!(told.starts_with(reason), "{told}");
+    }
+    let error = found(b"{\"text\": \"\"}\n{\"text\": \"\xFF\"}", 1).err();
+    assert!(matches!(
+        error,
+        Some(JsonLinesError::Line { number: 2, .. })
+    ));
+}
+
+#[test]
+fn reading_can_be_interrupted() {
+    let lines = "{\"text\": \"some words\"}\n".repeat(100_000);
+    for threads in [1, 2] {
+        let result = fields(lines.as_bytes(), "text", threads, &Patience::new(3));
+        assert!(matches!(result, Err(JsonLinesError::Interrupted)));
+    }
+}
+
+#[test]
+fn lines_end_after_their_breaks() {
+    for (block, offsets) in [
+        ("", vec![0]),
+        ("\n", vec![0, 1]),
+        ("a\r\nb", vec![0, 3, 4]),
+        ("a\n\nb\n", vec![0, 2, 3, 5]),
+    ] {
+        assert_eq!(line_offsets(block.as_bytes()), offsets, "{block:?}");
+    }
+    assert_eq!(find_invalid_utf8("aé".as_bytes()), None);
+    assert_eq!(find_invalid_utf8(b"a\xC3"), Some(1));
+}
