@@ -3,7 +3,7 @@
 //! ```text
 //! start = 0
 //! until the piece ends:
-//!     merge a window of bytes from start on, by itself
+//!     merge a window of bytes from start on, by itself; if it is like the window before, its tokens are known
 //!     its first token is not the one that the window before saw there? that one was too short: again, twice as long
 //!     keep its tokens but for the last few; start = where these begin
 //! ```
@@ -78,20 +78,26 @@ pub fn merge(
     };
     let mut window = begin;
     let mut before = None;
+    let mut merged: &[u8] = &[];
     loop {
         let rest = &piece[window.start..];
         let bytes = &rest[..window.length.min(rest.len())];
-        tokens.clear();
-        if is_inert(vocabulary, bytes) {
+        if bytes == merged {
+            // In a run, one window is like the other, and so are the tokens.
             checkpoint::pass(checkpoint)?;
+        } else if is_inert(vocabulary, bytes) {
+            checkpoint::pass(checkpoint)?;
+            tokens.clear();
             tokens.extend(bytes.iter().enumerate().map(|(start, &byte)| Token {
                 start,
                 id: vocabulary.byte_token(byte),
             }));
         } else {
             queue.merge(vocabulary, bytes, checkpoint)?;
+            tokens.clear();
             tokens.extend(queue.tokens());
         }
+        merged = bytes;
 
         let first = tokens.first().map(|token| token.id);
         if window.seen.is_some() && window.seen != first {
