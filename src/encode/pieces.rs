@@ -84,13 +84,17 @@ impl Pieces<'_> {
     /// Appends the ids of a piece.
     #[inline(never)]
     pub(super) fn piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
-        let table = &mut self.workspace.table;
-        if table.get(piece, self.ids) {
+        if self.workspace.table.get(piece, self.ids) {
             return Ok(());
         }
+        self.new_piece(piece)
+    }
+
+    /// Appends the ids of a piece that the table does not know, and remembers them.
+    fn new_piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
         let before = self.ids.len();
         merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
-        table.insert(piece, &self.ids[before..]);
+        self.workspace.table.insert(piece, &self.ids[before..]);
         Ok(())
     }
 }
@@ -136,8 +140,16 @@ where
             self.found += ids;
             return Ok(());
         }
+        let piece = &window[piece];
         self.append();
-        self.pieces.piece(&window[piece])
+        if !keys {
+            return self.pieces.piece(piece);
+        }
+        let Pieces { workspace, ids, .. } = &mut *self.pieces;
+        if workspace.table.get_long(piece, ids) {
+            return Ok(());
+        }
+        self.pieces.new_piece(piece)
     }
 }
 

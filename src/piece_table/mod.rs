@@ -142,6 +142,16 @@ impl PieceTable {
                 return true;
             }
         }
+        self.get_long_by(hash, piece, ids)
+    }
+
+    /// As [`get`](Self::get), for pieces that the lines are known not to hold.
+    pub(crate) fn get_long(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        self.get_long_by(long::hash(piece), piece, ids)
+    }
+
+    #[inline]
+    fn get_long_by(&self, hash: u64, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         if piece.len() > LONGEST {
             return false;
         }
