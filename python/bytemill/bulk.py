@@ -160,6 +160,9 @@ class BulkEncoder:
             TypeError, PatternError: As `encode_ordinary`, for the first text that fails.
         """
         threads = thread_count(num_threads)
+        # In Python: inside the core, an import that Ctrl-C interrupts would be an internal error.
+        import numpy as np  # noqa: F401
+
         return self._core_bpe.count_batch(list(texts), threads)
 
 

@@ -129,7 +129,7 @@ class Storage:
         from bytemill.files import imported
         from bytemill.formats.verification import check_ids
 
-        library = imported("tiktoken", "to_tiktoken")
+        library = imported("tiktoken", "encodings of tiktoken")
         source = whole(self)
         check_prefixes(source)
         encoding: tiktoken.Encoding = library.Encoding(

@@ -47,6 +47,9 @@ class StreamDecoder:
         try:
             ids: Sequence[int] = [index(tokens)]  # type: ignore[arg-type]
         except TypeError:
+            if isinstance(tokens, str):
+                message = f"expected an id or a sequence of ids, got the text {tokens!r:.40}"
+                raise TypeError(message) from None
             ids = tokens  # type: ignore[assignment]
         return self._text.decode(self._decoder.decode_bytes(ids))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytemill.ambiguity import warn_of_ambiguity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     import numpy.typing as npt
 
@@ -169,7 +168,7 @@ class Vocabulary:
         Raises:
             ValueError: An id belongs to another token or is out of range, a special token has another id
                 already, or it is the empty string.
-            TypeError: A special token is not a string, or its id not an integer.
+            TypeError: They are no mapping, a special token is not a string, or its id not an integer.
 
         Warns:
             UserWarning: A special token is the beginning of another.
@@ -179,6 +178,12 @@ class Vocabulary:
         """
         from bytemill.core import Encoding
 
+        if not isinstance(special_tokens, Mapping):
+            message = (  # type: ignore[unreachable]
+                "expected special tokens as a mapping of their texts to their ids, got "
+                f"{type(special_tokens).__name__}"
+            )
+            raise TypeError(message)
         together = dict(self._special_tokens)
         taken = {token_id: text for text, token_id in self._special_tokens.items()}
         for text, token_id in map(checked, special_tokens.items()):

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -83,6 +84,56 @@ def test_wrong_use_is_a_message_and_2(args: list[str], said: str) -> None:
     assert called.err.startswith("bytemill: error: ")
     assert said in called.err
     assert "Traceback" not in called.err
+
+
+def test_without_a_command_the_help_is_the_message() -> None:
+    called = run()
+    assert (called.code, called.out) == (2, "")
+    assert called.err.startswith("Usage: bytemill [OPTIONS] COMMAND")
+
+
+def test_helps_are_whole_sentences() -> None:
+    listed = run("--help").out.partition("Commands:\n")[2].splitlines()
+    assert len(listed) == 12
+    assert all(re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line) for line in listed)
+    for line in listed:
+        assert "\\b" not in run(line.split()[0], "--help").out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX's full device")
+def test_a_full_disk_is_a_message() -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(  # noqa: S603 - our own command
+            arguments("count"),
+            input=b"a",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+        )
+    assert (result.returncode, result.stderr) == (2, b"bytemill: error: No space left on device\n")
+
+
+def test_a_name_that_cannot_be_written_is_in_the_message(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "ids.txt"
+    assert run("encode", "-o", path, given="a").err == f"bytemill: error: {path}: No such file or directory\n"
+    called = run("encode", "-o", tmp_path / "ids.jsonl.gz", given="a")
+    assert called.code == 2
+    assert "what is written is not compressed" in called.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_input_may_be_compressed(tmp_path: Path) -> None:
+    number = b"%d\n" % ENCODING.count(TEXT)
+    for given in (gzip.compress(TEXT.encode()), zstandard.compress(TEXT.encode())):
+        assert started("count", given=given).stdout == number
+    lines = json.dumps({"text": TEXT}).encode()
+    out = tmp_path / "out"
+    result = started("shard", "--field", "text", "-o", out, "--json", given=gzip.compress(lines))
+    assert json.loads(result.stdout)["tokens"] == ENCODING.count(TEXT)
+    result = started("count", given=b"PAR1")
+    assert result.returncode == 2
+    assert b"give the name of the file" in result.stderr
 
 
 def test_the_process_says_the_same() -> None:

@@ -34,6 +34,9 @@ def mine_file(mine: bytemill.Encoding, tmp_path: Path) -> Path:
         ("huggingface:folder", "folder"),
         ("huggingface:folder", "folder/tokenizer.json"),
         ("gpt2:folder", "folder"),
+        ("new/tokenizer.json", "new"),
+        ("new/vocab.bpe", "new/encoder.json"),
+        ("new/merges.txt", "new/vocab.json"),
     ],
 )
 def test_formats(
@@ -80,7 +83,7 @@ def test_a_file_without_a_pattern(mine: bytemill.Encoding, mine_file: Path, tmp_
     [
         (
             "mine.txt",
-            "expected a name that ends in .bytemill, .tiktoken, .model, or a folder as huggingface:FOLDER",
+            "expected a name that ends in .bytemill, .tiktoken, .model, a folder as huggingface:FOLDER or",
         ),
         ("no/such/folder/mine.bytemill", "there is no folder"),
         ("unknown:folder", "cannot tell the format"),

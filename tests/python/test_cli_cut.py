@@ -40,6 +40,7 @@ def test_truncate_of_several_documents(tmp_path: Path) -> None:
     assert called.code == 2
     assert "--json" in called.err
     assert not list(tmp_path.iterdir())
+    assert run("truncate", "-t", 1, "--field", "text", given=lines).out == ""
 
 
 def test_split_gives_lines() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -138,3 +139,20 @@ def test_an_array_does_not_go_into_a_pipe() -> None:
     result = started("encode", "--format", "npy", given=b"a")
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"--output" in result.stderr
+
+
+@pytest.mark.parametrize("wrong", [200019, -4, 10**20])
+def test_an_id_that_is_none_is_named(wrong: int) -> None:
+    called = run("decode", given=f"24912 {wrong} 2375")
+    assert called.code == 2
+    assert called.err.startswith(
+        f"bytemill: error: standard input: {wrong} is no id of o200k_base, which has them from 0 to 200018"
+    )
+
+
+@pytest.mark.parametrize("name", ["ids.npy", "ids.jsonl", "ids.txt"])
+def test_ids_may_be_compressed(name: str, tmp_path: Path) -> None:
+    assert run("encode", "-o", tmp_path / name, given=TEXT).code == 0
+    compressed = tmp_path / f"{name}.gz"
+    compressed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert run("decode", compressed).out == TEXT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +87,32 @@ def test_numbers_may_have_units(documents: Path, tmp_path: Path) -> None:
         out = tmp_path / value
         assert run("shard", documents, "--field", "body", "-o", out, "--shard-tokens", value).code == 0
         assert json.loads((out / "provenance.json").read_text())["options"]["shard_tokens"] == number
+
+
+def test_a_run_that_failed_before_its_first_shard_binds_no_other(documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("shard", documents, "-o", out, "--field", "wrong").code == 2
+    (out / "shard-000000.bin.tmp").write_bytes(b"killed")
+    for options in ([], ["--resume"]):
+        assert run("shard", documents, "-o", out, "--field", "body", *options).code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["provenance.json", "shard-000000.bin"]
+    assert run("shard", documents, "-o", out, "--field", "body").code == 2
+
+
+def test_what_is_not_empty_is_left_alone(documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("shard", documents, "-o", out, "--field", "wrong").code == 2
+    (out / "mine.txt").write_text("mine")
+    called = run("shard", documents, "-o", out, "--field", "body")
+    assert (called.code, "the folder is not empty" in called.err) == (2, True)
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+
+
+def test_parquet_without_its_package_is_said_at_once(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    called = run("shard", documents, "-o", tmp_path / "out", "--field", "body", "--format", "parquet")
+    assert called.code == 2
+    assert "pip install pyarrow" in called.err
+    assert not (tmp_path / "out").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,14 @@ def test_bench_refuses_wrong_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     called = run("bench", path)
     assert called.code == 1
     assert "the ids are not those of tiktoken" in called.err
+
+
+def test_bench_without_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    called = run("bench", given="hello")
+    assert called.code == 2
+    assert "pip install tiktoken" in called.err
+    assert "measure without it by --alone" in called.err
 
 
 def test_threads_double() -> None:

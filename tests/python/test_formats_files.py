@@ -117,10 +117,13 @@ def test_tiktoken_files(tmp_path: Path) -> None:
         assert read.name == (name.split(".")[0] if name.endswith(".tiktoken") else tmp_path.name)
     path.unlink()
     (tmp_path / "qwen.tiktoken").unlink()
-    assert_equal(
-        Encoding.from_file(tmp_path, pattern=PATTERNS["llama3"], special_tokens=encoding._special_tokens),
-        encoding,
-    )
+    # Of a folder that has one of them.
+    for name in ("tiktoken.model", "tokenizer.model"):
+        read = Encoding.from_file(
+            tmp_path, pattern=PATTERNS["llama3"], special_tokens=encoding._special_tokens
+        )
+        assert_equal(read, encoding)
+        (tmp_path / name).unlink()
 
 
 def test_tiktoken_files_need_a_pattern(tmp_path: Path) -> None:

@@ -245,6 +245,10 @@ def put(*path: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+# All the parts that another model has.
+UNIGRAM = {"normalizer": {"type": "NFKC"}, "decoder": {"type": "Metaspace"}, "model": {"type": "Unigram"}}
+
+
 def split(regex: Any, behavior: str = "Isolated", *, invert: bool = False) -> dict[str, Any]:
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     steps = [{"type": "Split", "pattern": regex, "behavior": behavior, "invert": invert}, byte_level]
@@ -263,6 +267,7 @@ OUTSIDE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "decoder: expected a ByteLevel decoder, got Metaspace",
     ),
     "other model": (put("model", "type", "WordPiece"), "model.type: expected BPE, got WordPiece"),
+    "all of another model": (lambda file: file.update(UNIGRAM), "model.type: expected BPE, got Unigram"),
     "dropout": (put("model", "dropout", 0.1), "model.dropout: expected null"),
     "suffix": (put("model", "end_of_word_suffix", "</w>"), "expected null, got '</w>'"),
     "prefix": (put("model", "continuing_subword_prefix", "##"), "expected null, got '##'"),

@@ -133,6 +133,24 @@ def test_files_by_encodings(files: Path) -> None:
     assert sorted(path.name for path in files.iterdir()) == ["a.txt", "b.jsonl"]
 
 
+def test_encodings_may_come_first(files: Path) -> None:
+    bytemill.get_encoding("gpt2").save_tiktoken("mine.tiktoken")
+    bytemill.get_encoding("gpt2").save("mine.bytemill")
+    (files / "r50k_base").write_text("a file of text")
+    for arguments, encodings, names in (
+        (["gpt2", "gpt-4o", "mine.bytemill", "a.txt"], ["gpt2", "gpt-4o", "mine.bytemill"], ["a.txt"]),
+        (["-e", "gpt2", "cl100k_base", "a.txt"], ["gpt2", "cl100k_base"], ["a.txt"]),
+        (["gpt2", "r50k_base", "a.txt"], ["gpt2"], ["r50k_base", "a.txt"]),
+        (["gpt2"], ["gpt2"], ["-"]),
+        (["gpt2", "-", "a.txt"], ["gpt2"], ["-", "a.txt"]),
+    ):
+        found = json.loads(output("compare", "--json", *arguments))
+        assert found["encodings"] == encodings
+        assert [text["name"] for text in found["texts"]] == names
+    # Its pattern is not known.
+    assert "has no pattern" in complaint("compare", "mine.tiktoken", "a.txt")
+
+
 def test_chart(files: Path) -> None:
     table = output("compare", "a.txt", "--chart", "chart.png")
     assert table.startswith("bytes per token")
@@ -154,3 +172,4 @@ def test_wrong_use_of_compare() -> None:
     assert "missing.txt: No such file" in complaint("compare", "a.txt", "missing.txt")
     assert "no encoding" in complaint("compare", "-e", "no_such_encoding", "a.txt")
     assert "no file matches" in complaint("compare", "*.csv")
+    assert "ends in .png" in complaint("compare", "a.txt", "--chart", "chart.svg")

@@ -116,6 +116,8 @@ def test_an_error_leaves_the_stream_as_it_was(encoding: bytemill.Encoding) -> No
     for no_ids in ("text", 1.5, None):
         with pytest.raises(TypeError):
             stream.push(no_ids)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="got the text 'text'"):
+        stream.push("text")  # type: ignore[arg-type]
     assert stream.push(rest) == "\U0001f600"
 
 

@@ -113,7 +113,8 @@ def digest(encoding: bytemill.Encoding) -> str:
 
     pattern = encoding._pat_str.encode()
     special = {text.encode(): token_id for text, token_id in encoding._special_tokens.items()}
-    data = number(len(pattern)) + pattern + tokens(encoding._mergeable_ranks) + tokens(special)
+    header = b"bytemill vocabulary 1\n"
+    data = header + number(len(pattern)) + pattern + tokens(encoding._mergeable_ranks) + tokens(special)
     return hashlib.sha256(data).hexdigest()
 
 
@@ -234,6 +235,11 @@ def test_clashes(special_tokens: dict[str, int], message: str, custom: bytemill.
 def test_what_is_no_special_token(special_tokens: Any, custom: bytemill.Encoding) -> None:
     with pytest.raises(TypeError, match="expected special tokens as strings with integers as ids"):
         custom.with_special_tokens(special_tokens)
+
+
+def test_special_tokens_without_ids(custom: bytemill.Encoding) -> None:
+    with pytest.raises(TypeError, match="a mapping of their texts to their ids, got list"):
+        custom.with_special_tokens(["<|x|>"])  # type: ignore[arg-type]
 
 
 def test_a_beginning_of_another_is_warned_of(custom: bytemill.Encoding) -> None:

@@ -77,6 +77,13 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without any argument it is wrong use, and the help is the message."""
+        if not args:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(FAILURE)
+        return super().parse_args(ctx, args)
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -112,7 +119,8 @@ class Commands(click.Group):
                 warnings.showwarning = show_warning
                 result = super().invoke(ctx)
             # Now, while errors can still be told.
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BrokenPipeError:
             # Who reads has seen enough. What is left goes nowhere, also what Python flushes at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -142,8 +150,11 @@ def describe(error: BaseException) -> str:
             f"the input holds the special token {error.token!r}: --special text takes it for ordinary text, "
             "--special allow for the token"
         )
-    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        # Without a name it is what was open: standard output, or a file that is being written.
+        return (
+            error.strerror if error.filename is None else f"{os.fsdecode(error.filename)}: {error.strerror}"
+        )
     if isinstance(error, KeyError) and len(error.args) == 1:
         # `str` would give the `repr`.
         return str(error.args[0])

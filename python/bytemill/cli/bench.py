@@ -41,7 +41,7 @@ class Timing(NamedTuple):
     seconds: list[float]
 
 
-@click.command
+@click.command(short_help="Measure how fast files are encoded.")
 @click.argument("files", nargs=-1, metavar="[FILES]...", callback=expanded)
 @encoding_option
 @click.option(
@@ -80,7 +80,11 @@ def command(  # noqa: PLR0913 - its options
     if not texts:
         message = "there is no text in these files"
         raise click.UsageError(message)
-    other = None if alone else engine("tiktoken", encoding, "")
+    try:
+        other = None if alone else engine("tiktoken", encoding, "")
+    except ImportError as error:
+        message = f"{error}, or measure without it by --alone"
+        raise ImportError(message) from error
     wrong = first_wrong(encoding, other, texts)
     if wrong is not None:
         complain(

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bytemill.cli import encoding_of
-from bytemill.cli.options import documents, files_argument, json_option, source_options, threads_option
+from bytemill.cli.options import (
+    STANDARD_INPUT,
+    documents,
+    expanded,
+    json_option,
+    source_options,
+    threads_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +26,19 @@ __all__ = ["command"]
 
 DEFAULT_ENCODINGS = ("gpt2", "cl100k_base", "o200k_base")
 
+# How names of files of encodings end, none of which is a file of text.
+ENCODING_SUFFIXES = frozenset({".bytemill", ".model", ".tiktoken"})
+
 
 @click.command
-@files_argument
+@click.argument("arguments", nargs=-1, metavar="[ENCODING]... [FILES|-]...", callback=expanded)
 @click.option(
     "-e",
     "--encoding",
     "specs",
     multiple=True,
-    default=DEFAULT_ENCODINGS,
     metavar="ENCODING",
-    help="Its name, or a file of it; once for each that is compared. If not given: "
+    help="Its name, or a file of it; once for each that is compared. If none is named: "
     f"{', '.join(DEFAULT_ENCODINGS)}.",
 )
 @click.option("--chart", metavar="FILE", help="Also draw a chart, as a PNG file.")
@@ -36,7 +47,7 @@ DEFAULT_ENCODINGS = ("gpt2", "cl100k_base", "o200k_base")
 @json_option
 def command(  # noqa: PLR0913 - its options
     *,
-    files: Sequence[str],
+    arguments: Sequence[str],
     specs: Sequence[str],
     chart: str | None,
     field: str | None,
@@ -46,13 +57,34 @@ def command(  # noqa: PLR0913 - its options
 ) -> None:
     """Compare how many bytes a token of several encodings stands for.
 
-    The more, the fewer tokens the same text takes. Each file has a row; special tokens in it are ordinary
-    text.
+    The more, the fewer tokens the same text takes. The first arguments may be encodings, as with --encoding,
+    up to the first that is a file of text. Each file has a row; special tokens in it are ordinary text.
     """
     from bytemill import looking
+    from bytemill.looking.chart import check_name
 
+    if chart is not None:
+        # Before all is counted.
+        check_name(chart)
+    named = list(takewhile(is_encoding, arguments))
+    files = arguments[len(named) :] or (STANDARD_INPUT,)
+    specs = [*specs, *named] or DEFAULT_ENCODINGS
     texts = {name: documents([name], field=field, lines=lines) for name in files}
     comparison = looking.compare({spec: encoding_of(spec) for spec in specs}, texts, num_threads=threads)
     click.echo(json.dumps(comparison.to_dict()) if as_json else str(comparison))
     if chart is not None:
         comparison.write_chart(chart)
+
+
+def is_encoding(argument: str) -> bool:
+    """Tells whether an argument names an encoding, and not a file of text."""
+    from bytemill.formats.recognition import USUAL_NAMES
+
+    path = Path(argument)
+    if path.exists() or argument == STANDARD_INPUT:
+        return path.is_dir() or path.suffix.lower() in ENCODING_SUFFIXES or path.name in USUAL_NAMES
+    try:
+        encoding_of(argument)
+    except (ValueError, OSError):
+        return False
+    return True

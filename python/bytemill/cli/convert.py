@@ -12,7 +12,7 @@ from bytemill.cli.saving import FORMATS_HELP, target_of
 from bytemill.core import Encoding
 
 
-@click.command(epilog=FORMATS_HELP)
+@click.command(epilog=FORMATS_HELP, short_help="Write an encoding in another format.")
 @click.argument("source", metavar="ENCODING")
 @click.argument("output", metavar="OUTPUT")
 @click.option("--name", help="What the encoding is called; as in its file if not given.")

@@ -10,7 +10,9 @@ import click
 from bytemill.cli.id_files import format_option, format_or_suffix, id_blocks, id_type, id_type_option
 from bytemill.cli.options import encoding_option, files_argument, json_option, output_option
 from bytemill.cli.output import output_file
-from bytemill.cli.reading import opened
+from bytemill.cli.reading import input_name, opened
+from bytemill.errors import UnknownTokenError
+from bytemill.files import decompressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +44,10 @@ def command(  # noqa: PLR0913 - its options
     number = id_type(dtype, encoding)
     with output_file(output) as target:
         for name in files:
-            with opened(name) as file:
+            with opened(name) as stored, decompressed(stored, name) as file:
                 document = b""
                 for ids, is_end in id_blocks(name, file, format_or_suffix(id_format, name), number):
-                    data = encoding.decode_bytes(ids)
+                    data = decoded(encoding, ids, name)
                     if not as_json:
                         target.write(data)
                         continue
@@ -54,3 +56,25 @@ def command(  # noqa: PLR0913 - its options
                         text = document.decode(errors="replace")
                         target.write(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n")
                         document = b""
+
+
+def decoded(encoding: Encoding, ids: Sequence[int], name: str) -> bytes:
+    """Gives the bytes of ids; `ValueError` names the file and the id that is none."""
+    try:
+        return encoding.decode_bytes(ids)
+    except (OverflowError, UnknownTokenError) as error:
+        wrong = next(int(token) for token in ids if not is_known(encoding, int(token)))
+        message = (
+            f"{input_name(name)}: {wrong} is no id of {encoding.name}, which has them from 0 to "
+            f"{encoding.max_token_value}: name the encoding that they were made with by --encoding"
+        )
+        raise ValueError(message) from error
+
+
+def is_known(encoding: Encoding, token: int) -> bool:
+    """Tells whether there is a token with this id."""
+    try:
+        encoding.decode_single_token_bytes(token)
+    except (OverflowError, UnknownTokenError):
+        return False
+    return True

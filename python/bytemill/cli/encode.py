@@ -47,13 +47,11 @@ def command(  # noqa: PLR0913 - its options
     lines: bool,
     threads: int | None,
 ) -> None:
-    r"""Encode files or standard input.
+    """Encode files or standard input.
 
-    \b
-    ids    decimal numbers, a line for each document
-    jsonl  for each document an object with the field ids
-    npy    one array of all ids, which does not tell where documents end
-    bin    the same without a header, the lowest byte of each number first
+    Of the formats, ids are decimal numbers, a line for each document; jsonl is for each document an object
+    with the field ids; npy is one array of all ids, which does not tell where documents end; bin is the same
+    without a header, the lowest byte of each number first.
     """
     kind = format_or_suffix(id_format, output)
     number = id_type(dtype, encoding)

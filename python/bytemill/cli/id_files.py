@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import click
 
 from bytemill.cli.reading import STANDARD_INPUT, input_name
+from bytemill.files import COMPRESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -68,7 +69,8 @@ id_type_option = click.option(
 
 def format_or_suffix(id_format: str | None, name: str | None) -> str:
     """The format that was chosen, or else the one that the name of the file says."""
-    suffix = "" if name is None else Path(name).suffix.lower().removeprefix(".")
+    path = Path((name or "").lower())
+    suffix = (path.with_suffix("") if path.suffix in COMPRESSIONS else path).suffix.removeprefix(".")
     return id_format or (suffix if suffix in FORMATS else FORMATS[0])
 
 
@@ -171,7 +173,7 @@ def array_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
     import numpy as np
 
     # Pages of a file are read when they are needed.
-    is_file = name != input_name(STANDARD_INPUT)
+    is_file = name != input_name(STANDARD_INPUT) and not name.lower().endswith(COMPRESSIONS)
     try:
         array = np.load(name, mmap_mode="r") if is_file else np.load(io.BytesIO(file.read()))
     except (ValueError, EOFError) as error:

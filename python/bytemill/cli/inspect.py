@@ -21,7 +21,7 @@ class Printable(Protocol):
         """What JSON has."""
 
 
-@click.command
+@click.command(short_help="Show a text as its tokens, or what a vocabulary holds.")
 @click.argument("encoding_spec", metavar="ENCODING")
 @click.argument("text", required=False)
 @click.option("--id", "token_id", type=int, metavar="N", help="Show the token with this id.")

@@ -8,6 +8,8 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from bytemill.files import COMPRESSIONS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,7 +28,8 @@ def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]
         binary: Whether it is nothing for a terminal.
 
     Raises:
-        UsageError: It is nothing for a terminal, and standard output is one.
+        UsageError: It is nothing for a terminal, and standard output is one; or the name promises what is
+            not written, a compressed file.
         OSError: The file cannot be written; nothing is left behind.
     """
     if name is None or name == STANDARD_OUTPUT:
@@ -37,6 +40,9 @@ def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]
         yield stdout
         stdout.flush()
         return
+    if name.lower().endswith(COMPRESSIONS):
+        message = f"what is written is not compressed: leave --output out, and pipe into {name!r}"
+        raise click.UsageError(message)
     from bytemill.formats.atomic import replacing
 
     with replacing(name) as temporary, temporary.open("xb") as file:

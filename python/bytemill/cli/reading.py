@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, nullcontext
+from io import BufferedReader
 from stat import S_ISREG
 from time import monotonic
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -25,11 +26,16 @@ __all__ = [
     "documents",
     "opened",
     "raw_batches",
+    "standard_input",
     "text_batches",
 ]
 
 STANDARD_INPUT = "-"
 DEFAULT_FIELD = "text"
+
+# How files of these kinds begin.
+MAGIC = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
+PARQUET = b"PAR1"
 
 # Seconds of work before progress is shown, and between two times.
 FIRST = 1.0
@@ -149,7 +155,32 @@ def opened(name: str) -> Iterator[IO[bytes]]:
         return
     if sys.stdin.isatty():
         sys.stderr.write("reading what you type; end it with Ctrl-D on a line of its own\n")
-    yield sys.stdin.buffer
+    with standard_input() as file:
+        yield file
+
+
+@contextmanager
+def standard_input() -> Iterator[IO[bytes]]:
+    """Gives standard input, decompressed if it is compressed: it has no name to say so.
+
+    No text in UTF-8 begins as compressed files do.
+
+    Raises:
+        ValueError: The compressed data are damaged; or it is a Parquet file, which is read from its end.
+        ImportError: As `decompressed`.
+    """
+    from bytemill.files import decompressed
+
+    stdin = sys.stdin.buffer
+    start = stdin.peek(4)[:4] if isinstance(stdin, BufferedReader) else b""
+    if start == PARQUET:
+        message = (
+            "standard input is a Parquet file, which cannot be read from a pipe: give the name of the file"
+        )
+        raise ValueError(message)
+    suffix = next((suffix for suffix, magic in MAGIC.items() if start.startswith(magic)), "")
+    with decompressed(stdin, f"standard input{suffix}") as file:
+        yield file
 
 
 class Place:

@@ -16,9 +16,19 @@ __all__ = ["FORMATS_HELP", "Target", "target_of"]
 SUFFIXES = {".bytemill": "bytemill", ".tiktoken": "tiktoken", ".model": "minbpe"}
 FOLDERS = ("huggingface", "gpt2")
 
+# Files that have a folder for themselves, or are one of two: what the folder is filled with.
+FILES = {
+    "tokenizer.json": "huggingface",
+    "vocab.bpe": "gpt2",
+    "encoder.json": "gpt2",
+    "merges.txt": "merges",
+    "vocab.json": "merges",
+}
+
 FORMATS_HELP = (
     "NAME.bytemill holds all of an encoding; NAME.tiktoken, NAME.model (minbpe), huggingface:FOLDER and "
-    "gpt2:FOLDER are for other programs."
+    "gpt2:FOLDER are for other programs. FOLDER/tokenizer.json is huggingface:FOLDER; FOLDER/vocab.bpe is "
+    "gpt2:FOLDER, and FOLDER/merges.txt the same two files by the names that transformers gives them."
 )
 
 
@@ -43,8 +53,10 @@ class Target(NamedTuple):
             encoding.save_minbpe(self.path.with_suffix(""))
         elif self.kind == "huggingface":
             encoding.save_huggingface(self.path)
-        else:
+        elif self.kind == "gpt2":
             encoding.save_gpt2(self.path)
+        else:
+            encoding.save_gpt2(self.path, file_names=("merges.txt", "vocab.json"))
 
 
 def target_of(spec: str) -> Target:
@@ -58,10 +70,12 @@ def target_of(spec: str) -> Target:
     if colon and kind in FOLDERS:
         return Target(kind, Path(folder))
     path = Path(spec)
+    if path.name in FILES:
+        return Target(FILES[path.name], path.parent)
     if path.suffix.lower() not in SUFFIXES:
         message = (
-            f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, or a "
-            f"folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}"
+            f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, "
+            f"a folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}, or one of {', '.join(FILES)}"
         )
         raise click.UsageError(message)
     if not path.parent.is_dir():

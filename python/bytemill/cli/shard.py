@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from bytemill.cli.options import (
     special_rule,
     threads_option,
 )
-from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, input_name
+from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, input_name, standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,11 +120,11 @@ def command(  # noqa: PLR0913 - its options
     if options["resume"] and STANDARD_INPUT in files:
         message = "--resume needs files: what came from standard input is gone when a run goes on"
         raise click.UsageError(message)
-    source = [
-        Stream(sys.stdin.buffer, input_name(name, field)) if name == STANDARD_INPUT else Path(name)
-        for name in files
-    ]
-    with Meter(files) as meter:
+    has_input = STANDARD_INPUT in files
+    with Meter(files) as meter, standard_input() if has_input else nullcontext(sys.stdin.buffer) as stdin:
+        source = [
+            Stream(stdin, input_name(name, field)) if name == STANDARD_INPUT else Path(name) for name in files
+        ]
 
         def show(progress: Progress) -> None:
             meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)

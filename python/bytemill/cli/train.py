@@ -74,7 +74,11 @@ def size_of(_: click.Context, __: click.Parameter, value: str | None) -> int | N
 @click.option(
     "--pad-vocab-to", type=int, metavar="N", help="Fill up with reserved tokens to a multiple of this."
 )
-@click.option("--initial", metavar="ENCODING", help="Go on from this encoding, a name or a file.")
+@click.option(
+    "--initial",
+    metavar="ENCODING",
+    help="Go on from this encoding, a name or a file. Its special tokens are to be named again.",
+)
 @click.option("--name", help="What the encoding is called; as the first output if not given.")
 @click.option(
     "--memory-limit",

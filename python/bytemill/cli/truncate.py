@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -64,10 +65,15 @@ def command(  # noqa: PLR0913 - its options
     """
     any_cut = False
     with Meter(files, prints=output is None) as meter, output_file(output) as file:
-        for number, text in enumerate(documents(files, field=field, lines=lines, meter=meter)):
-            if number and not as_json:
+        texts = documents(files, field=field, lines=lines, meter=meter)
+        if not as_json:
+            # Before anything is printed.
+            first = list(islice(texts, 2))
+            if len(first) > 1:
                 message = "there are several documents: --json prints each as a line of its own"
                 raise click.UsageError(message)
+            texts = iter(first)
+        for text in texts:
             kept, count, is_cut = encoding.truncate(text, tokens, side=side)
             any_cut |= is_cut
             record = {"text": kept, "tokens": count, "truncated": is_cut}

@@ -28,6 +28,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        if error.filename == str(temporary):
+            # Who reads the message does not know the other name.
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -48,6 +48,8 @@ def parse_tokenizer(file: Value) -> Parts:
         VocabularyError: It is malformed, or does something that an encoding does not; the message names file,
             place and reason.
     """
+    # First what tells most: of another model, everything else is different too.
+    check_type(file["model"])
     for part, why in (
         ("normalizer", "texts would be changed before they are encoded"),
         ("truncation", "ids would be left out"),
@@ -191,10 +193,14 @@ def parse_model(model: Value, added: dict[str, int]) -> dict[bytes, int]:
     return ranks
 
 
-def check_options(model: Value) -> None:
-    """Checks that the model is BPE and nothing else."""
+def check_type(model: Value) -> None:
+    """Checks that the model is BPE."""
     if not model["type"].is_null and model["type"].text() != "BPE":
-        model["type"].refuse(f"expected BPE, got {model['type'].text()}")
+        model["type"].refuse(f"expected BPE, got {model['type'].text()}: an encoding is byte-level BPE")
+
+
+def check_options(model: Value) -> None:
+    """Checks that BPE is all that the model does."""
     if model["dropout"].contents:
         model["dropout"].refuse("expected null: with dropout, ids would be random")
     for affix in ("continuing_subword_prefix", "end_of_word_suffix"):

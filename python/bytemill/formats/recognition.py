@@ -16,10 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["read_parts", "usual_name"]
 
 # What is looked for in a directory, in this order.
-IN_DIRECTORY = ["tokenizer.json", "tekken.json", "vocab.bpe", "merges.txt", "tiktoken.model"]
+IN_DIRECTORY = [
+    "tokenizer.json",
+    "tekken.json",
+    "vocab.bpe",
+    "merges.txt",
+    "tiktoken.model",
+    "tokenizer.model",
+]
 
 # Names that say what a file is and not what is in it: then the directory has the name of the encoding.
-USUAL_NAMES = {*IN_DIRECTORY, "tokenizer.model", "encoder.json", "vocab.json"}
+USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
 
 
 def read_parts(path: str | os.PathLike[str]) -> Parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,9 @@ from bytemill.files import imported
 from bytemill.formats.atomic import replacing
 
 if TYPE_CHECKING:
-    import os
-
     from bytemill.looking.comparison import Comparison
 
-__all__ = ["draw"]
+__all__ = ["check_name", "draw"]
 
 # Colours that are told apart with any kind of colour vision, after Okabe and Ito; taken by turns.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f7f7f")
@@ -35,8 +34,16 @@ LONGEST_NAME = 36
 LEGEND_COLUMNS = 4
 
 
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Refuses a name that says something else than what will be in the file."""
+    if not os.fspath(path).lower().endswith(".png"):
+        message = f"expected a name that ends in .png, as the chart is a PNG file, got {os.fspath(path)!r}"
+        raise ValueError(message)
+
+
 def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     """Draws a comparison; see `Comparison.write_chart`."""
+    check_name(path)
     texts, encodings = comparison.rows(), comparison.encodings
     bars = len(texts) * len(encodings)
     if not 0 < bars <= MOST_BARS:

@@ -97,7 +97,8 @@ class Comparison:
 
         Raises:
             ImportError: `matplotlib` is not installed.
-            ValueError: There is nothing to draw, or more than fits in one picture.
+            ValueError: There is nothing to draw, or more than fits in one picture; or the name does not end
+                in `.png`.
             OSError: The file cannot be written; nothing is left behind.
         """
         from bytemill.looking.chart import draw

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bytemill.bulk import integer_type, known_ids
+from bytemill.files import imported
 from bytemill.shards.documents import Errors
-from bytemill.shards.token_files import FORMATS, TokenFile
+from bytemill.shards.token_files import FORMATS, ParquetFile, TokenFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,9 @@ def format_named(name: str) -> type[TokenFile]:
     if name not in FORMATS:
         message = f"format must be one of {', '.join(FORMATS)}, not {name!r}"
         raise ValueError(message)
+    if FORMATS[name] is ParquetFile:
+        # Now, and not when the first shard is opened.
+        imported("pyarrow.parquet", "Parquet files")
     return FORMATS[name]
 
 

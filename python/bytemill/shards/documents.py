@@ -335,7 +335,7 @@ class Blocks:
         line = place.line + data.count(b"\n", 0, invalid) + 1
         message = (
             f"{name}, line {line}: expected UTF-8, got the byte {data[invalid]:#04x}; convert the file, or "
-            "have such bytes replaced by U+FFFD (errors='replace')"
+            "have such bytes replaced by U+FFFD (--errors replace, errors='replace')"
         )
         raise ValueError(message)
 

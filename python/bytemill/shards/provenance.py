@@ -184,6 +184,10 @@ def begun(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
     found = load(folder)
     if resume:
         remove_temporary(folder, wanted.options["name"])
+    if found is not None and binds_none(found) and not (resume and facts(found) == facts(wanted)):
+        remove_temporary(folder, found.options["name"])
+        (folder / NAME).unlink()
+        found = None
     if found is None:
         if any(folder.iterdir()):
             message = "the folder is not empty: name one that is, or does not exist"
@@ -191,7 +195,9 @@ def begun(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
         save(wanted, folder)
         return wanted
     if not resume:
-        message = "the folder has shards already: resume writing them, or name another one"
+        message = (
+            "the folder has shards already: resume writing them (--resume, resume=True), or name another one"
+        )
         raise FileExistsError(errno.EEXIST, message, str(folder))
     given, before = facts(wanted), facts(found)
     for fact in given.keys() | before.keys():
@@ -201,6 +207,17 @@ def begun(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
                 "resume with the same, or write to another folder"
             )
             raise ValueError(message)
+    check_sizes(found, folder)
+    return found
+
+
+def binds_none(found: Provenance) -> bool:
+    """Tells of a run that ended before its first shard, perhaps for a mistake in its arguments."""
+    return not found.shards and found.next is not None
+
+
+def check_sizes(found: Provenance, folder: Path) -> None:
+    """Raises if a file is not as large as it was when it was done."""
     for shard in found.shards:
         for name, size in shard.files.items():
             actual = (folder / name).stat().st_size
@@ -210,7 +227,6 @@ def begun(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
                     "another folder"
                 )
                 raise ValueError(message)
-    return found
 
 
 def facts(provenance: Provenance) -> dict[str, object]:
