@@ -439,8 +439,8 @@ impl CoreBpe {
         guarded(|| look_up::sorted(self, py))
     }
 
-    fn token_lengths<'py>(&self, py: Python<'py>) -> look_up::Lengths<'py> {
-        look_up::lengths(self, py)
+    fn token_lengths<'py>(&self, py: Python<'py>) -> PyResult<look_up::Lengths<'py>> {
+        guarded(|| look_up::lengths(self, py))
     }
 
     fn mergeable_ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

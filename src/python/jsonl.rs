@@ -1,9 +1,10 @@
 //! Blocks of files → documents, as bytes one after the other and where each starts and ends.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::arrays;
 use super::buffer::Bytes;
 use super::error::guarded;
 use super::run::{detached, run, threads_for};
@@ -33,7 +34,7 @@ pub(super) fn json_fields<'py>(
             detached(py, size, || fields.gather(place));
             Ok(())
         })?;
-        Ok((data, array(py, offsets)))
+        Ok((data, arrays::offsets(py, offsets)?))
     })
 }
 
@@ -46,7 +47,7 @@ pub(super) fn line_offsets<'py>(
     guarded(|| {
         let (py, block) = (block.py(), Bytes::of(block)?);
         let offsets = detached(py, block.len(), || jsonl::line_offsets(&block));
-        Ok(array(py, offsets))
+        arrays::offsets(py, offsets)
     })
 }
 
@@ -58,9 +59,4 @@ pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usiz
         let (py, data) = (data.py(), Bytes::of(data)?);
         Ok(detached(py, data.len(), || jsonl::find_invalid_utf8(&data)))
     })
-}
-
-fn array(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<isize>> {
-    let offsets: Vec<isize> = offsets.into_iter().map(usize::cast_signed).collect();
-    offsets.into_pyarray(py)
 }

@@ -1,9 +1,10 @@
 //! What the vocabulary and the special tokens hold: ids, bytes, merges.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use super::arrays::array;
 use super::core_bpe::CoreBpe;
 use super::error::UnknownTokenError;
 use super::run::detached;
@@ -63,14 +64,11 @@ pub(super) fn sorted<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py
 pub(super) type Lengths<'py> = (Bound<'py, PyArray1<TokenId>>, Bound<'py, PyArray1<usize>>);
 
 /// Of all mergeable tokens.
-pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> Lengths<'py> {
+pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Lengths<'py>> {
     let vocabulary = core.encoder.vocabulary();
     let lengths = vocabulary.places().map(|(place, _)| place.len());
     let lengths: Vec<usize> = lengths.collect();
-    (
-        vocabulary.ids().to_vec().into_pyarray(py),
-        lengths.into_pyarray(py),
-    )
+    Ok((array(py, vocabulary.ids().to_vec())?, array(py, lengths)?))
 }
 
 /// The mergeable tokens with their ranks, in rank order.

@@ -1,10 +1,11 @@
 //! Many texts → lists or arrays of ids, or their numbers.
 
-use numpy::{Element, IntoPyArray, PyArray1};
+use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use super::arrays;
 use super::core_bpe::CoreBpe;
 use super::run::{run, threads_for};
 use super::text::{text, texts};
@@ -83,9 +84,8 @@ fn arrays_as<'py, T: Integer + Element>(
     batch: Batch,
 ) -> PyResult<Arrays<'py>> {
     let Ragged { ids, offsets } = encode::<T>(core, py, texts, batch)?;
-    let offsets = offsets.into_iter().map(usize::cast_signed);
-    let offsets = offsets.collect::<Vec<_>>().into_pyarray(py);
-    Ok((ids.into_pyarray(py).into_any(), offsets))
+    let ids = arrays::array(py, ids)?.into_any();
+    Ok((ids, arrays::offsets(py, offsets)?))
 }
 
 /// The ids of one text in an array.
@@ -97,7 +97,7 @@ pub(super) fn array<'py>(
     let (py, text) = (text.py(), self::text(text)?);
     let batch = Batch::new(Policy::ORDINARY, num_threads);
     let Ragged { ids, .. } = encode(core, py, &[text], batch)?;
-    Ok(ids.into_pyarray(py))
+    arrays::array(py, ids)
 }
 
 /// How many ids each text becomes.
@@ -113,11 +113,7 @@ pub(super) fn counts<'py>(
         core.encoder.count_batch(&texts, threads, checkpoint)
     })?;
     complete?;
-    let counts = offsets.windows(2).map(|text| text[1] - text[0]);
-    Ok(counts
-        .map(usize::cast_signed)
-        .collect::<Vec<_>>()
-        .into_pyarray(py))
+    arrays::offsets(py, offsets.windows(2).map(|text| text[1] - text[0]))
 }
 
 /// Encodes the texts while other Python threads run.

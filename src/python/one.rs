@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use super::arrays;
 use super::core_bpe::CoreBpe;
 use super::run::run;
 use super::text::text;
@@ -31,7 +32,7 @@ pub(super) fn array<'py>(
     let mut ids = ids(core, text, policy)?;
     // It may live long; giving back what it does not need copies nothing.
     ids.shrink_to_fit();
-    Ok(ids.into_pyarray(text.py()))
+    arrays::array(text.py(), ids)
 }
 
 fn ids(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<TokenId>> {

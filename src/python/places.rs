@@ -1,8 +1,9 @@
 //! Text → ids and where each of them is in the text.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 
+use super::arrays;
 use super::core_bpe::CoreBpe;
 use super::run::run;
 use super::text::text;
@@ -34,13 +35,9 @@ pub(super) fn arrays<'py>(
         }
         Ok(places)
     })?;
-    let offsets = |places: Vec<usize>| {
-        let offsets: Vec<isize> = places.into_iter().map(usize::cast_signed).collect();
-        offsets.into_pyarray(py)
-    };
     Ok((
-        places.ids.into_pyarray(py),
-        offsets(places.starts),
-        offsets(places.ends),
+        arrays::array(py, places.ids)?,
+        arrays::offsets(py, places.starts)?,
+        arrays::offsets(py, places.ends)?,
     ))
 }

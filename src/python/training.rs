@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyList};
 
+use super::arrays::array;
 use super::error::guarded;
 use super::run::run;
 use super::splitter::CoreSplitter;
@@ -155,8 +156,8 @@ impl PieceCounts {
             let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
             Ok((
                 PyBytes::new(py, &columns.bytes),
-                offsets.into_pyarray(py),
-                columns.counts.into_pyarray(py),
+                array(py, offsets)?,
+                array(py, columns.counts)?,
             ))
         })
     }
