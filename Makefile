@@ -59,6 +59,13 @@ test-exhaustive: build ## The long tests too: every short string, the whole Pyth
 verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
 	$(BIN)/python tests/python/verify.py $(CORPUS)
 
+MINUTES ?= 10
+
+# The exit code tells whether something was found.
+.PHONY: fuzz
+fuzz: build ## Fuzz every target, one after the other, MINUTES=n in sum; see fuzz/README.md
+	$(BIN)/python fuzz/run.py --minutes $(MINUTES) $(ARGS)
+
 .PHONY: tables
 tables: ## Check that the merge tables are what their published sources give
 	$(PYTHON) src/builtin/derive.py --check
