@@ -60,6 +60,7 @@ def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
         f"-dict={HERE / 'dictionary.txt'}",
         f"-max_total_time={max(1, round(seconds))}",
         f"-timeout={SECONDS}",
+        f"-report_slow_units={SECONDS}",
         f"-rss_limit_mb={MEGABYTES}",
         "-max_len=600",
         "-reload=0",

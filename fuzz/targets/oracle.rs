@@ -8,7 +8,7 @@ use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
 /// Of longer pieces the definition takes too long.
-const LONGEST: usize = 400;
+const LONGEST: usize = 120;
 
 /// The pieces of a text.
 pub(crate) fn pieces<'t>(regex: &Regex, text: &'t str) -> Option<Vec<&'t str>> {

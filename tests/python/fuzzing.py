@@ -1,4 +1,4 @@
-"""Fuzzing with Hypothesis for a given time: `make fuzz` runs the `fuzz_*.py` beside this file; pytest does not."""
+"""Fuzzing with Hypothesis for a given time: `make fuzz` runs the `fuzz_*.py` beside this; pytest does not."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def limit_memory() -> None:
 
 
 def run(target: str, checks: list[Callable[[st.DataObject], None]]) -> None:
-    """Calls each of `checks` with what Hypothesis draws, in turn, for as many seconds as the command line says.
+    """Calls each of `checks` with what Hypothesis draws, in turn, for the seconds that the command line says.
 
     The last line of the output tells how often, and what was found; what that was is in a file then.
     """
