@@ -39,7 +39,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python tests/python
-	$(BIN)/mypy benches/python
+	$(BIN)/mypy benches/python fuzz/run.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
 
 .PHONY: test-rust

@@ -53,7 +53,7 @@ def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(exist_ok=True)
     seeds.write(target, corpus)
-    before = set(findings.iterdir())
+    before = set(findings.glob(f"{target}-*"))
     command = [
         str(program),
         str(corpus),
@@ -75,7 +75,7 @@ def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
     told = log.read_text(encoding="utf-8", errors="replace")
     executions = re.findall(r"^(?:stat::number_of_executed_units: +|#)(\d+)", told, flags=re.MULTILINE)
     edges = re.findall(r" cov: (\d+)", told)
-    found = sorted(str(path.relative_to(HERE)) for path in set(findings.iterdir()) - before)
+    found = sorted(str(path.relative_to(HERE)) for path in set(findings.glob(f"{target}-*")) - before)
     if code and not found:
         found = [f"exit code {code}, see {log.relative_to(HERE)}"]
     return {
