@@ -39,7 +39,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python tests/python
-	$(BIN)/mypy benches/python
+	$(BIN)/mypy benches/python fuzz/run.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
 
 .PHONY: test-rust
@@ -58,6 +58,13 @@ test-exhaustive: build ## The long tests too: every short string, the whole Pyth
 .PHONY: verify
 verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
 	$(BIN)/python tests/python/verify.py $(CORPUS)
+
+MINUTES ?= 10
+
+# The exit code tells whether something was found.
+.PHONY: fuzz
+fuzz: build ## Fuzz every target, one after the other, MINUTES=n in sum; see fuzz/README.md
+	$(BIN)/python fuzz/run.py --minutes $(MINUTES) $(ARGS)
 
 .PHONY: tables
 tables: ## Check that the merge tables are what their published sources give

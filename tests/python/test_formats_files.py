@@ -411,6 +411,12 @@ MALFORMED_TEKKEN = {
         lambda file: file["config"].update(default_vocab_size=500),
         "expected 490 tokens or more",
     ),
+    "names without end": (
+        lambda file: file["config"].update(
+            default_vocab_size=3_000_000_259, default_num_special_tokens=3_000_000_000
+        ),
+        "config.default_num_special_tokens: expected at most 65536, got 3000000000",
+    ),
     "order": (lambda file: file["vocab"].reverse(), "vocab[0].rank: expected 0"),
     "no base64": (lambda file: file["vocab"][5].update(token_bytes="!"), "vocab[5].token_bytes: "),
     "no entry": (lambda file: file["vocab"][5].clear(), "vocab[5].rank: expected an integer, got None"),

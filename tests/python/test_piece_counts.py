@@ -182,6 +182,49 @@ def test_files_that_are_something_else(counts: PieceCounts, tmp_path: Path) -> N
         counts.save(tmp_path / "nowhere" / "counts.arrow")
 
 
+@pytest.mark.parametrize("wanted", [b"the", b"\xff" * 7])
+def test_a_damaged_arrow_file(wanted: bytes, tmp_path: Path) -> None:
+    """Offsets that lead out of the file are an error, and no crash."""
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "counts.arrow"
+    PieceCounts({wanted: 3, b"rest": 1}).save(path)
+    with arrow.memory_map(str(path)) as source:
+        pieces = arrow.ipc.open_file(source).get_batch(0).column("piece")
+        offsets = pieces.buffers()[1].to_pybytes()[:24]
+    contents = path.read_bytes()
+    assert contents.count(offsets) == 1
+    far = offsets[:8] + (1 << 40).to_bytes(8, "little") + offsets[16:]
+    path.write_bytes(contents.replace(offsets, far))
+    with pytest.raises(ValueError, match=r"counts\.arrow: expected counts"):
+        PieceCounts.load(path)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [b"", b"[]", b"{}", b'{"version": 1, "pattern": 5, "special_tokens": []}', b'{"version": 2}']
+    + [b'{"version": 1, "pattern": null, "special_tokens": [%s]}' % token for token in (b"1", b"null")],
+)
+def test_metadata_that_say_nothing(metadata: bytes, tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"piece": [b"a"], "count": arrow.array([1], arrow.uint64())})
+    path = tmp_path / "counts.parquet"
+    parquet.write_table(table.replace_schema_metadata({b"bytemill": metadata}), path)
+    with pytest.raises(ValueError, match=r"counts\.parquet: expected"):
+        PieceCounts.load(path)
+
+
+@pytest.mark.parametrize("columns", [{"piece": [None], "count": [1]}, {"piece": [b"a"], "count": [-1]}])
+def test_columns_of_something_else(columns: dict[str, list[object]], tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    description = b'{"version": 1, "pattern": null, "special_tokens": []}'
+    path = tmp_path / "counts.parquet"
+    parquet.write_table(arrow.table(columns).replace_schema_metadata({b"bytemill": description}), path)
+    with pytest.raises(ValueError, match=r"counts\.parquet: expected counts"):
+        PieceCounts.load(path)
+
+
 def test_without_pyarrow(counts: PieceCounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match="pip install pyarrow"):

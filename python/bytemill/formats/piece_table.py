@@ -112,7 +112,7 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
                 reader = arrow.ipc.open_file(source)
                 schema, batches = reader.schema, map(reader.get_batch, range(reader.num_record_batches))
             yield described(schema, name), map(chunk, batches)
-    except arrow.ArrowInvalid as error:
+    except arrow.ArrowException as error:
         message = f"{name}: expected counts in Parquet or Arrow IPC format: {error}"
         raise ValueError(message) from error
 
@@ -127,13 +127,33 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
             "PieceCounts(pieces, pattern=...)"
         )
         raise ValueError(message)
-    fields = json.loads(metadata)
-    if fields["version"] != VERSION:
-        message = f"{name}: expected version {VERSION} of the format, got {fields['version']}"
+    try:
+        fields = json.loads(metadata)
+        version, pattern, special_tokens = (fields[key] for key in ("version", *Description.__annotations__))
+    except (ValueError, TypeError, KeyError) as error:
+        message = f"{name}: expected metadata that say what the pieces come from, got {metadata[:100]!r}"
+        raise ValueError(message) from error
+    if version != VERSION:
+        message = f"{name}: expected version {VERSION} of the format, got {version}"
         raise ValueError(message)
-    return Description(pattern=fields["pattern"], special_tokens=fields["special_tokens"])
+    texts = isinstance(special_tokens, list) and all(isinstance(token, str) for token in special_tokens)
+    if not isinstance(pattern, str | None) or not texts:
+        message = (
+            f"{name}: expected a pattern or null and a list of special tokens in the metadata, got "
+            f"{pattern!r} and {special_tokens!r}"
+        )
+        raise ValueError(message)
+    return Description(pattern=pattern, special_tokens=special_tokens)
 
 
 def chunk(batch: Any) -> Chunk:  # noqa: ANN401 - pyarrow is optional
     """Takes a batch of rows apart."""
-    return batch.column("piece").to_pylist(), batch.column("count").to_numpy(zero_copy_only=False)
+    arrow = imported("pyarrow", PURPOSE)
+    # A damaged file may have offsets that lead out of it: Arrow looks at them only if it is told to.
+    batch.validate(full=True)
+    pieces, counts = batch.column("piece"), batch.column("count")
+    if pieces.null_count or counts.null_count:
+        message = "there is a piece or a count missing"
+        raise arrow.ArrowInvalid(message)
+    counts = counts.cast(arrow.uint64())
+    return pieces.cast(arrow.large_binary()).to_pylist(), counts.to_numpy(zero_copy_only=False)

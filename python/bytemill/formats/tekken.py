@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_tekken"]
 
+# More are no list of special tokens but a damaged number: each would get a name. Mistral's files have 1,000.
+MOST_SPECIAL_TOKENS = 1 << 16
+
 # Those of files without a list: versions up to 7.
 UNLISTED_SPECIAL_TOKENS = [
     "<unk>",
@@ -52,6 +55,8 @@ def parse_tekken(file: Value) -> Parts:
     """
     config = file["config"]
     special = config["default_num_special_tokens"].integer()
+    if special > MOST_SPECIAL_TOKENS:
+        config["default_num_special_tokens"].refuse(f"expected at most {MOST_SPECIAL_TOKENS}, got {special}")
     mergeable = config["default_vocab_size"].integer() - special
     ranks: dict[bytes, int] = {}
     for rank, entry in enumerate(file["vocab"]):

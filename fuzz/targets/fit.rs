@@ -1,0 +1,179 @@
+//! Parts of a text that fit so many ids, and places of ids: never too many, none lost, in order.
+
+use std::sync::LazyLock;
+
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::fit::{Kept, Part};
+use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::error::EncodeError;
+
+use crate::input::Input;
+use crate::models::{self, PATTERNS, PUBLISHED};
+
+const LONGEST: usize = 1_000;
+
+/// Published vocabularies with their patterns; and one with patterns that are not native.
+static ENCODERS: LazyLock<Vec<Encoder>> = LazyLock::new(|| {
+    let published = PUBLISHED
+        .iter()
+        .map(|(vocabulary, pattern)| (vocabulary, *pattern));
+    let others = (3..PATTERNS.len()).map(|pattern| (&PUBLISHED[2].0, pattern));
+    let all = published.chain(others).filter_map(|(vocabulary, pattern)| {
+        let encoder = models::encoders(vocabulary, &PATTERNS[pattern], 1 << 20).pop()?;
+        let special = SpecialTokens::new(vec![("a'".to_owned(), 300_000)]);
+        Some(encoder.with_special_tokens(special.expect("a special token")))
+    });
+    all.collect()
+});
+
+pub(crate) fn run(mut input: Input) {
+    let small;
+    let encoder = if input.below(4) == 0 {
+        let pattern = &PATTERNS[input.below(PATTERNS.len())];
+        let vocabulary = models::small(&mut input);
+        small = models::encoders(&vocabulary, pattern, 1 << 14)
+            .pop()
+            .expect("an encoder");
+        &small
+    } else {
+        &ENCODERS[input.below(ENCODERS.len())]
+    };
+    let limit = usize::from(input.byte()) >> input.below(6);
+    let overlap = input.below(limit.max(1));
+    let repeat = input.pick(&[1, 1, 1, 1, 1, 1, 2, 30]);
+    for text in input.texts() {
+        let mut text = text.repeat(repeat);
+        text.truncate(text.floor_char_boundary(LONGEST));
+        assert_places(encoder, &text);
+        assert_fits(encoder, &text, limit);
+        if limit > 0 {
+            assert_parts(encoder, &text, limit, overlap);
+        }
+    }
+}
+
+fn count(encoder: &Encoder, text: &str) -> usize {
+    encoder.count(text, &RunToEnd).expect("a count")
+}
+
+fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
+    let total = count(encoder, text);
+    for most in [limit, total, total.saturating_sub(1)] {
+        let counted = encoder
+            .count_till_limit(text, most, &RunToEnd)
+            .expect("a count");
+        assert_eq!(
+            counted,
+            (total <= most).then_some(total),
+            "{text:?} to {most}"
+        );
+    }
+    if encoder.exceeds(text.len(), limit) {
+        assert!(total > limit, "{text:?} does not exceed {limit}");
+    }
+    for kept in [Kept::Beginning, Kept::End] {
+        let Part { place, count: told } = encoder
+            .truncate(text, limit, kept, &RunToEnd)
+            .expect("a part");
+        let (before, after) = text.split_at(place);
+        let (part, rest) = match kept {
+            Kept::Beginning => (before, after),
+            Kept::End => (after, before),
+        };
+        assert_eq!(told, count(encoder, part), "{text:?} to {limit}, {kept:?}");
+        assert!(told <= limit, "{text:?} to {limit}, {kept:?}");
+        assert!(
+            rest.is_empty() == (total <= limit) || rest.is_empty(),
+            "{text:?} to {limit}, {kept:?}"
+        );
+    }
+}
+
+fn assert_parts(encoder: &Encoder, text: &str, limit: usize, overlap: usize) {
+    let parts = match encoder.parts(text, limit, overlap, &RunToEnd) {
+        Ok(parts) => parts,
+        Err(EncodeError::NoRoom {
+            character,
+            start,
+            count: told,
+            limit: same,
+        }) => {
+            assert_eq!(text.chars().nth(start), Some(character));
+            assert_eq!(
+                (told, same),
+                (count(encoder, &character.to_string()), limit)
+            );
+            assert!(told > limit, "{text:?} to {limit}: {character:?} has room");
+            return;
+        }
+        Err(error) => panic!("{text:?}: {error}"),
+    };
+    let mut last = 0;
+    for part in parts {
+        assert!(
+            part.start <= last && last < part.end,
+            "{text:?} to {limit}, {overlap}"
+        );
+        assert!(
+            count(encoder, &text[part.clone()]) <= limit,
+            "{text:?} to {limit}, {overlap}"
+        );
+        assert!(
+            count(encoder, &text[part.start..last]) <= overlap,
+            "{text:?} to {limit}, {overlap}"
+        );
+        last = part.end;
+    }
+    assert_eq!(last, text.len());
+}
+
+fn assert_places(encoder: &Encoder, text: &str) {
+    for allowed in [Allowed::Nothing, Allowed::All] {
+        let mut ids = Vec::new();
+        encoder
+            .encode(text, &allowed, &mut ids, &RunToEnd)
+            .expect("ids");
+        let mut places = encoder
+            .encode_with_places(text, &allowed, &RunToEnd)
+            .expect("places");
+        assert_eq!(places.ids, ids);
+        assert_eq!(
+            (places.starts.len(), places.ends.len()),
+            (ids.len(), ids.len())
+        );
+        let mut last = 0;
+        for ((&start, &end), &id) in places.starts.iter().zip(&places.ends).zip(&ids) {
+            assert!(last <= start && start < end, "{text:?}: {places:?}");
+            assert!(
+                last == start || !encoder.splitter().is_native(),
+                "{text:?}: {places:?}"
+            );
+            assert_eq!(
+                encoder.token_bytes(id),
+                Some(&text.as_bytes()[start..end]),
+                "{text:?}"
+            );
+            last = end;
+        }
+        // In characters: those that hold any byte of the token.
+        let bytes: Vec<_> = places
+            .starts
+            .iter()
+            .copied()
+            .zip(places.ends.iter().copied())
+            .collect();
+        places.count_characters(text);
+        for ((start, end), characters) in bytes
+            .into_iter()
+            .zip(places.starts.into_iter().zip(places.ends))
+        {
+            let before = |place: usize| text[..place].chars().count();
+            let expected = (
+                before(text.floor_char_boundary(start)),
+                before(text.ceil_char_boundary(end)),
+            );
+            assert_eq!(characters, expected, "{text:?}");
+        }
+    }
+}

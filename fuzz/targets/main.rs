@@ -1,0 +1,57 @@
+//! Coverage-guided fuzzing: the library against definitions that are executable and slow, on inputs that libFuzzer makes.
+//!
+//! One program; `BYTEMILL_FUZZ` names the target. An input is some bytes that choose what is done, then the texts (see
+//! [`input`]). A target panics where the library does anything but what its definition says.
+#![no_main]
+
+mod batch;
+mod decode;
+mod encode;
+mod fit;
+mod input;
+mod json;
+mod models;
+mod oracle;
+mod pattern;
+mod special;
+#[path = "../../tests/rust/spellings.rs"]
+mod spellings;
+mod split;
+#[allow(dead_code)]
+#[path = "../../tests/rust/support.rs"]
+mod support;
+mod train;
+
+use std::sync::OnceLock;
+
+use input::Input;
+use libfuzzer_sys::fuzz_target;
+
+/// All targets by name.
+const TARGETS: [(&str, fn(Input)); 9] = [
+    ("encode", encode::run),
+    ("split", split::run),
+    ("pattern", pattern::run),
+    ("decode", decode::run),
+    ("train", train::run),
+    ("special", special::run),
+    ("fit", fit::run),
+    ("json", json::run),
+    ("batch", batch::run),
+];
+
+/// The one that `BYTEMILL_FUZZ` names.
+fn target() -> fn(Input) {
+    static TARGET: OnceLock<fn(Input)> = OnceLock::new();
+    *TARGET.get_or_init(|| {
+        let wanted = std::env::var("BYTEMILL_FUZZ").unwrap_or_default();
+        let names = TARGETS.map(|(name, _)| name).join(", ");
+        let found = TARGETS.into_iter().find(|(name, _)| *name == wanted);
+        let (_, run) = found.unwrap_or_else(|| {
+            panic!("BYTEMILL_FUZZ is {wanted:?}: expected the name of a target, {names}")
+        });
+        run
+    })
+}
+
+fuzz_target!(|bytes: &[u8]| target()(Input::new(bytes)));

@@ -1,0 +1,50 @@
+//! Any pattern: what is recognised as native splits as the regular expression does, and so does the general engine.
+
+use bytemill::split::Splitter;
+use fancy_regex::Regex;
+
+use crate::input::Input;
+use crate::models::Pattern;
+use crate::support;
+
+/// Enough for every published one; longer ones take long to compile.
+const LONGEST_PATTERN: usize = 400;
+const LONGEST_TEXT: usize = 60;
+
+pub(crate) fn run(input: Input) {
+    let mut parts = input.parts();
+    let Some(Ok(pattern)) = parts.next().map(std::str::from_utf8) else {
+        return;
+    };
+    if pattern.len() > LONGEST_PATTERN {
+        return;
+    }
+    let Ok(splitter) = Splitter::new(pattern) else {
+        return;
+    };
+    let regex = Regex::new(pattern).expect("what splits compiles");
+    let splitters = if splitter.is_native() {
+        Pattern::new(pattern).splitters()
+    } else {
+        vec![splitter]
+    };
+    let symbols = support::SYMBOLS.concat();
+    let texts = parts.map(|bytes| String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST_TEXT)]));
+    for text in texts.chain([symbols.into(), "It's  12345 I'LL\n\n x!\r\n/ ".into()]) {
+        let expected: Result<Vec<_>, _> = regex
+            .find_iter(&*text)
+            .map(|found| found.map(|found| found.range()))
+            .collect();
+        for splitter in &splitters {
+            let pieces = support::pieces(splitter, &text);
+            match (&pieces, &expected) {
+                (Ok(pieces), Ok(expected)) => {
+                    assert_eq!(pieces, expected, "{pattern:?}: {splitter:?}: {text:?}");
+                }
+                // A match may be empty by what stands around it; that is an error for splitters alone.
+                (Err(_), _) => assert!(!splitter.is_native(), "{pattern:?}: {text:?}: {pieces:?}"),
+                (Ok(_), Err(error)) => panic!("{pattern:?}: {text:?}: pieces, but {error}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Special tokens that overlap, nest and repeat, against a search that tries each at each place; and what is encoded and
+//! counted between them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::special::SpecialTokens;
+use bytemill::error::EncodeError;
+use bytemill::split::Splitter;
+use bytemill::train::count::{Item, PieceCounts};
+
+use crate::input::Input;
+use crate::models::{PATTERNS, PUBLISHED, Pattern};
+use crate::oracle;
+
+const FIRST_ID: u32 = 300_000;
+
+pub(crate) fn run(mut input: Input) {
+    let alphabet = input.pick(&[
+        &["a", "b"][..],
+        &["<", "|", "a", ">"],
+        &["é", "中", "文", "a"],
+        &["<|a|>", "<|", "|>", " "],
+    ]);
+    let allowed = input.byte();
+    let disallowed = input.byte();
+    let count = 1 + input.below(8);
+    let long = input.below(200) == 199;
+    let (vocabulary, pattern) = &PUBLISHED[input.below(PUBLISHED.len())];
+    let pattern = &PATTERNS[*pattern];
+    let spelled = |part: &[u8]| -> String {
+        let symbols = part
+            .iter()
+            .map(|&byte| alphabet[usize::from(byte) % alphabet.len()]);
+        symbols.collect()
+    };
+    let mut parts = input.parts();
+    let mut tokens: Vec<String> = Vec::new();
+    for part in parts.by_ref().take(count) {
+        let token = spelled(&part[..part.len().min(12)]);
+        if !token.is_empty() && !tokens.contains(&token) {
+            tokens.push(token);
+        }
+    }
+    let special = SpecialTokens::new(tokens.iter().cloned().zip(FIRST_ID..).collect())
+        .expect("special tokens");
+    let chosen = |mask: u8| -> Vec<&str> {
+        let chosen = tokens
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| mask >> place & 1 == 1);
+        chosen.map(|(_, token)| token.as_str()).collect()
+    };
+    let (allowed, disallowed) = (chosen(allowed), chosen(disallowed));
+    let splitter = Splitter::new(&pattern.source).expect("a splitter");
+    let encoder = Encoder::new(Arc::clone(vocabulary), special, splitter);
+    let special = encoder.special_tokens();
+    let may = special.allow(allowed.iter().copied());
+    let may_not = special.allow(disallowed.iter().copied());
+    for part in parts {
+        let mut text = spelled(part);
+        if long && !text.is_empty() {
+            // Long enough that threads share it.
+            text = text.repeat(150_000 / text.len());
+            assert_counts(&encoder, pattern, &tokens, &text);
+            continue;
+        }
+        let found = search(&allowed, &text);
+        let mut expected = Vec::new();
+        let mut place = 0;
+        for &(start, token) in &found {
+            let between = oracle::text(vocabulary, &pattern.regex, &text[place..start]);
+            expected.extend(between.expect("pieces"));
+            expected.push(special.id(token).expect("an id"));
+            place = start + token.len();
+        }
+        expected.extend(oracle::text(vocabulary, &pattern.regex, &text[place..]).expect("pieces"));
+        let mut ids = Vec::new();
+        encoder
+            .encode(&text, &may, &mut ids, &RunToEnd)
+            .expect("ids");
+        assert_eq!(ids, expected, "{text:?} with {allowed:?}");
+
+        let first = search(&disallowed, &text)
+            .first()
+            .map(|&(start, token)| (text[..start].chars().count(), token));
+        match (special.refuse(&text, &may_not), first) {
+            (Ok(()), None) => (),
+            (Err(EncodeError::Disallowed { token, start }), Some(first)) => {
+                assert_eq!(
+                    (start, token.as_str()),
+                    first,
+                    "{text:?} with {disallowed:?}"
+                );
+            }
+            (found, first) => panic!("{text:?} with {disallowed:?}: {found:?}, expected {first:?}"),
+        }
+        assert_counts(&encoder, pattern, &tokens, &text);
+    }
+}
+
+/// At the first place where one of the tokens starts, the longest of them; and so on behind it.
+fn search<'a>(tokens: &[&'a str], text: &str) -> Vec<(usize, &'a str)> {
+    let (mut found, mut place) = (Vec::new(), 0);
+    while place < text.len() {
+        let here = tokens
+            .iter()
+            .filter(|token| text.as_bytes()[place..].starts_with(token.as_bytes()));
+        if let Some(token) = here.max_by_key(|token| token.len()) {
+            found.push((place, *token));
+            place += token.len();
+        } else {
+            place += 1;
+        }
+    }
+    found
+}
+
+/// Counting pieces on several threads: special tokens cut texts and are not counted.
+fn assert_counts(encoder: &Encoder, pattern: &Pattern, tokens: &[String], text: &str) {
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    let mut expected: HashMap<&[u8], u64> = HashMap::new();
+    let mut count = |stretch| {
+        for piece in oracle::pieces(&pattern.regex, stretch).expect("pieces") {
+            *expected.entry(piece.as_bytes()).or_default() += 1;
+        }
+    };
+    let mut place = 0;
+    for (start, token) in search(&tokens, text) {
+        count(&text[place..start]);
+        place = start + token.len();
+    }
+    count(&text[place..]);
+    let mut counts = PieceCounts::new();
+    let items = [Item::Text(text)];
+    let added = counts.add(
+        &items,
+        Some(encoder.splitter()),
+        encoder.special_tokens(),
+        2,
+        &RunToEnd,
+    );
+    added.expect("counts");
+    let columns = counts.columns(&RunToEnd).expect("columns");
+    assert_eq!(
+        columns.iter().collect::<HashMap<_, _>>(),
+        expected,
+        "{tokens:?}"
+    );
+}

@@ -1,0 +1,114 @@
+//! Training against its definition: each rule for ties, weights, limits, initial merges, and counts that go to files.
+
+use std::collections::HashMap;
+
+use bytemill::checkpoint::RunToEnd;
+use bytemill::token::Pair;
+use bytemill::train::count::PieceCounts;
+use bytemill::train::{Options, TieBreak, merges, naive};
+
+use crate::input::Input;
+
+/// More pieces and bytes only make the definition slow.
+const MOST_PIECES: usize = 40;
+const LONGEST: usize = 120;
+
+pub(crate) fn run(mut input: Input) {
+    let mut options = Options {
+        tie_break: input.pick(&TieBreak::ALL),
+        min_frequency: input.pick(&[0, 1, 2, 3, 5, 100, 1 << 32, u64::MAX]),
+        max_token_length: input.pick(&[None, None, Some(0), Some(1), Some(2), Some(3), Some(7)]),
+        threads: 1 + input.below(2),
+        ..Options::default()
+    };
+    let kind = input.byte();
+    if kind & 1 == 0 {
+        input.random().shuffle(&mut options.initial.bytes);
+    }
+    if kind & 2 == 0 {
+        initial_merges(&mut input, &mut options);
+    }
+    let count = input.below(60);
+    let limit = input.pick(&[None, None, None, None, None, None, Some(0), Some(40_000)]);
+    let huge = kind & 4 == 0;
+    let alphabet = 1 + input.below(12);
+    let words: Vec<(Vec<u8>, u64)> = input
+        .parts()
+        .take(MOST_PIECES)
+        .map(|part| {
+            let (weight, piece) = part.split_first().unwrap_or((&1, &[]));
+            let weight = match weight {
+                255 | 254 if huge => 10_000_000_000_000,
+                250 => (1 << 32) - 1,
+                0 => 0,
+                weight => 1 + u64::from(weight / 16),
+            };
+            let letters = piece.iter().take(LONGEST).map(|&byte| match kind & 24 {
+                0 => byte,
+                _ => b'a' + byte % u8::try_from(alphabet).unwrap_or(1),
+            });
+            (letters.collect(), weight)
+        })
+        .collect();
+    let words: Vec<(&[u8], u64)> = words
+        .iter()
+        .map(|(piece, count)| (piece.as_slice(), *count))
+        .collect();
+
+    let mut counts = match limit {
+        None => PieceCounts::new(),
+        Some(limit) => PieceCounts::with_memory_limit(limit, std::env::temp_dir()),
+    };
+    // In two steps: a piece may come again.
+    let (first, second) = words.split_at(words.len() / 2);
+    counts
+        .add_pieces(first.iter().copied(), &RunToEnd)
+        .expect("counts");
+    let mut others = PieceCounts::new();
+    others
+        .add_pieces(second.iter().copied(), &RunToEnd)
+        .expect("counts");
+    counts.merge(&others, &RunToEnd).expect("counts");
+
+    let distinct = in_order(&words);
+    let columns = counts.columns(&RunToEnd).expect("columns");
+    assert_eq!(columns.iter().collect::<Vec<_>>(), distinct);
+    let expected = naive::train(&distinct, count, &options).expect("merges");
+    let learned = merges::train(&mut counts, count, &options, &RunToEnd, &mut |_| Ok(()));
+    assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
+}
+
+/// The different pieces in the order of their first occurrence.
+fn in_order<'a>(words: &[(&'a [u8], u64)]) -> Vec<(&'a [u8], u64)> {
+    let mut places: HashMap<&[u8], usize> = HashMap::new();
+    let mut distinct: Vec<(&[u8], u64)> = Vec::new();
+    for &(piece, count) in words
+        .iter()
+        .filter(|(piece, count)| !piece.is_empty() && *count > 0)
+    {
+        let place = *places.entry(piece).or_insert(distinct.len());
+        if place == distinct.len() {
+            distinct.push((piece, 0));
+        }
+        distinct[place].1 += count;
+    }
+    distinct
+}
+
+/// Merges that nobody learned: any pairs of tokens made before that make no token again.
+fn initial_merges(input: &mut Input, options: &mut Options) {
+    let mut tokens: Vec<Vec<u8>> = options.initial.bytes.map(|byte| vec![byte]).to_vec();
+    let mut usable: Vec<usize> = (0..256)
+        .filter(|&id| (b'a'..b'd').contains(&tokens[id][0]))
+        .collect();
+    for _ in 0..input.below(12) {
+        let [left, right] = [(); 2].map(|()| usable[input.below(usable.len())]);
+        let token = [tokens[left].as_slice(), &tokens[right]].concat();
+        if !tokens.contains(&token) {
+            let [left, right] = [left, right].map(|id| u32::try_from(id).expect("an id"));
+            options.initial.merges.push(Pair::new(left, right));
+            usable.push(tokens.len());
+            tokens.push(token);
+        }
+    }
+}
