@@ -3,12 +3,15 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError, PyValueError};
+use pyo3::exceptions::{
+    PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyValueError,
+};
 use pyo3::prelude::*;
 
 use super::splitter::SplitterError;
 use crate::error::{
-    DecodeError, EncodeError, JsonLinesError, PatternError, TrainError, VocabularyError,
+    DecodeError, EncodeError, JsonLinesError, OutOfMemory, PatternError, TrainError,
+    VocabularyError,
 };
 
 mod classes {
@@ -23,6 +26,12 @@ mod classes {
 }
 
 pub(super) use classes::UnknownTokenError;
+
+impl From<OutOfMemory> for PyErr {
+    fn from(error: OutOfMemory) -> Self {
+        PyMemoryError::new_err(error.to_string())
+    }
+}
 
 impl From<VocabularyError> for PyErr {
     fn from(error: VocabularyError) -> Self {
@@ -51,6 +60,7 @@ impl From<EncodeError> for PyErr {
                 classes::DisallowedSpecialTokenError::new_err((token, start))
             }
             EncodeError::NoRoom { .. } => PyValueError::new_err(error.to_string()),
+            EncodeError::OutOfMemory(error) => error.into(),
             EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
             EncodeError::Splitter(inner) => match inner.downcast::<SplitterError>() {
                 Ok(raised) => raised.0,
@@ -67,6 +77,7 @@ impl From<DecodeError> for PyErr {
         match error {
             DecodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
             DecodeError::UnknownToken(_) => UnknownTokenError::new_err(error.to_string()),
+            DecodeError::OutOfMemory(error) => error.into(),
         }
     }
 }
@@ -100,10 +111,18 @@ impl From<TrainError> for PyErr {
     }
 }
 
+/// What PyO3 panics with where Python makes no object: it has no memory for it.
+const NO_OBJECT: &str = "Python API call failed";
+
 /// Runs `body`; a panic in it, always a bug of this library, becomes an `InternalError`, which `except Exception` sees.
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let what = message(panic.as_ref());
+        if what == NO_OBJECT {
+            return Err(PyMemoryError::new_err(
+                "there is no room in memory for the result",
+            ));
+        }
         Err(classes::InternalError::new_err(format!(
             "bytemill {} failed internally: {what}. This is a bug: please report it together with the call that caused it",
             env!("CARGO_PKG_VERSION"),
