@@ -111,17 +111,16 @@ impl From<TrainError> for PyErr {
     }
 }
 
-/// What PyO3 panics with where Python makes no object: it has no memory for it.
-const NO_OBJECT: &str = "Python API call failed";
-
 /// Runs `body`; a panic in it, always a bug of this library, becomes an `InternalError`, which `except Exception` sees.
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let what = message(panic.as_ref());
-        if what == NO_OBJECT {
-            return Err(PyMemoryError::new_err(
-                "there is no room in memory for the result",
-            ));
+        // `PyO3` panics where Python makes no object, and leaves the error: there is no memory for it.
+        let raised = Python::attach(PyErr::take);
+        if let Some(error) = raised
+            && Python::attach(|py| error.is_instance_of::<PyMemoryError>(py))
+        {
+            return Err(error);
         }
         Err(classes::InternalError::new_err(format!(
             "bytemill {} failed internally: {what}. This is a bug: please report it together with the call that caused it",
