@@ -22,7 +22,7 @@ class Hostile:
         raise ValueError(message)
 
     __index__ = __int__ = __float__ = __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = _fail
-    __eq__ = __hash__ = __lt__ = __call__ = __fspath__ = __array__ = keys = items = _fail  # type: ignore[assignment]
+    __eq__ = __hash__ = __lt__ = __call__ = __fspath__ = __array__ = keys = items = _fail
     __arrow_c_array__ = __arrow_c_stream__ = _fail
 
 
