@@ -17,6 +17,22 @@ fn shown(bytes: &[u8]) -> String {
     format!("b\"{}{tail}\"", head.escape_ascii())
 }
 
+/// So many bytes of memory were asked for, and are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory(pub usize);
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(bytes) = self;
+        write!(
+            f,
+            "there is no room for {bytes} bytes in memory: expected a smaller request; make it in several parts"
+        )
+    }
+}
+
+impl Error for OutOfMemory {}
+
 /// Why tokens do not form a vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -197,6 +213,8 @@ pub enum EncodeError {
         /// How many a part may have.
         limit: usize,
     },
+    /// The ids would take more memory than there is.
+    OutOfMemory(OutOfMemory),
 }
 
 impl fmt::Display for EncodeError {
@@ -224,6 +242,7 @@ impl fmt::Display for EncodeError {
                 "no part of the text that begins at character {start} has at most {limit} tokens: {character:?} takes \
                  {count} by itself; expected max_tokens to be at least that"
             ),
+            Self::OutOfMemory(error) => error.fmt(f),
         }
     }
 }
@@ -305,6 +324,8 @@ pub enum DecodeError {
     Interrupted,
     /// An id that is no token.
     UnknownToken(TokenId),
+    /// The bytes would take more memory than there is.
+    OutOfMemory(OutOfMemory),
 }
 
 impl fmt::Display for DecodeError {
@@ -312,6 +333,7 @@ impl fmt::Display for DecodeError {
         match self {
             Self::Interrupted => write!(f, "decoding was interrupted"),
             Self::UnknownToken(id) => write!(f, "Invalid token for decoding: {id}"),
+            Self::OutOfMemory(error) => error.fmt(f),
         }
     }
 }
@@ -359,5 +381,17 @@ impl From<Interrupted> for EncodeError {
 impl From<Interrupted> for DecodeError {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
+    }
+}
+
+impl From<OutOfMemory> for EncodeError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory(error)
+    }
+}
+
+impl From<OutOfMemory> for DecodeError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory(error)
     }
 }

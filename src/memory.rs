@@ -1,10 +1,12 @@
-//! Asking the system for huge pages and the processor for memory that is needed soon: the `unsafe` of both. Without,
-//! all works the same.
+//! Asking for memory that may not be there; and asking the system for huge pages and the processor for memory that is
+//! needed soon: the `unsafe` of both. Without, all works the same.
 //!
 //! A look-up in a large table waits for memory; the processor looks ahead over a few look-ups only, and not beyond a
 //! branch it cannot foresee. So tables ask for all lines of a batch first. With small pages, look-ups in more than some
 //! megabytes wait for page tables more than for the array itself, and a fresh array costs a fault for every 4 KB.
 #![allow(unsafe_code)]
+
+use crate::error::OutOfMemory;
 
 /// Smaller arrays are left alone.
 const WORTH_ASKING: usize = 1 << 20;
@@ -17,15 +19,38 @@ const BESIDE: usize = 64;
 
 /// An empty vector with room for `capacity` values, in huge pages if it is large.
 pub(crate) fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
+    in_huge_pages(Vec::with_capacity(filling_huge_pages::<T>(capacity)))
+}
+
+/// As [`vec_with_capacity`], where a caller can ask for more than there is with little of his own: a range of numbers, a
+/// file that is mapped. Without this the process would end.
+pub(crate) fn try_vec_with_capacity<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut vector = Vec::new();
+    try_reserve(&mut vector, filling_huge_pages::<T>(capacity))?;
+    Ok(in_huge_pages(vector))
+}
+
+/// Makes room for `more` values.
+pub(crate) fn try_reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
+    vector
+        .try_reserve(more)
+        .map_err(|_| OutOfMemory(more.saturating_mul(size_of::<T>())))
+}
+
+/// So many values or a few more, that they fill huge pages if they are many.
+fn filling_huge_pages<T>(capacity: usize) -> usize {
     let bytes = capacity.saturating_mul(size_of::<T>());
-    let capacity = if bytes >= WORTH_ASKING && size_of::<T>() > 0 {
-        // Systems lay out what fills huge pages, to the byte, at the start of one.
-        let filled = (bytes.saturating_add(BESIDE)).next_multiple_of(HUGE_PAGE) - BESIDE;
-        filled / size_of::<T>()
-    } else {
-        capacity
-    };
-    let vector: Vec<T> = Vec::with_capacity(capacity);
+    if bytes < WORTH_ASKING || size_of::<T>() == 0 {
+        return capacity;
+    }
+    // Systems lay out what fills huge pages, to the byte, at the start of one.
+    let filled = bytes
+        .saturating_add(BESIDE)
+        .checked_next_multiple_of(HUGE_PAGE);
+    filled.map_or(capacity, |filled| (filled - BESIDE) / size_of::<T>())
+}
+
+fn in_huge_pages<T>(vector: Vec<T>) -> Vec<T> {
     let bytes = vector.capacity().saturating_mul(size_of::<T>());
     if bytes >= WORTH_ASKING {
         ask_for_huge_pages(vector.as_ptr().expose_provenance(), bytes);

@@ -16,9 +16,11 @@ import hashlib
 import importlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bytemill.arguments import check_type
 from bytemill.errors import VocabularyError
 from bytemill.formats.atomic import write_atomically
 from bytemill.formats.data_gym import parse_data_gym
@@ -165,9 +167,11 @@ def dump_tiktoken_bpe(bpe_ranks: dict[bytes, int], tiktoken_bpe_file: str) -> No
         tiktoken_bpe_file: A path, or a URL that the package `blobfile` takes.
 
     Raises:
+        TypeError: A token or rank is of a wrong type.
         OSError: The file cannot be written.
         ImportError: The URL needs `blobfile`, which is not installed.
     """
+    check_type("bpe_ranks", bpe_ranks, Mapping, "expected the rank of each token")
     contents = format_ranks(bpe_ranks)
     if is_local(tiktoken_bpe_file):
         write_atomically(tiktoken_bpe_file, contents)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytemill.arguments import check_type
 from bytemill.registry import get_encoding
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ def encoding_name_for_model(model_name: str) -> str:
 
     Raises:
         KeyError: The model is not known.
+        TypeError: It is no string.
     """
+    check_type("model_name", model_name, str)
     name = MODEL_TO_ENCODING.get(model_name)
     if name is not None:
         return name

@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from bytemill import _core
+from bytemill.arguments import check_type
 from bytemill.core import build_splitter
 from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
 
@@ -158,10 +159,12 @@ class PieceCounts:
         The memory limit stays what it is; if there is none, that of `other` is taken.
 
         Raises:
+            TypeError: They are no counts.
             ValueError: They come from another pattern or other special tokens.
             OverflowError: All pieces together occur 2**64 times or more.
             OSError: A temporary file cannot be written; some of `other` is added then.
         """
+        check_type("other", other, PieceCounts)
         for what, ours, theirs in (
             ("patterns", self.pattern, other.pattern),
             ("special tokens", sorted(self.special_tokens), sorted(other.special_tokens)),

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from bytemill import _core
+from bytemill.arguments import check_type
 from bytemill.core import Encoding
 from bytemill.decoding import thread_count
 from bytemill.patterns import WHOLE_TEXT_PATTERN
@@ -40,6 +41,9 @@ TieBreak: TypeAlias = Literal["smallest_pair", "huggingface", "greatest_bytes", 
 SpecialTokens: TypeAlias = Iterable[str] | Mapping[str, int]
 
 BYTES = 256
+
+# Vocabularies are padded to multiples of 64 or so. Each token that fills up takes memory.
+MOST_PADDING = 1 << 20
 
 
 class Unstated(str):
@@ -151,7 +155,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
         initial: An encoding to start from: its tokens keep their ids, and its merges come first. Its special
             tokens are not kept unless they are named again.
         pad_vocab_to: A number that the size of the vocabulary shall be a multiple of; special tokens called
-            `<|reserved_ID|>` fill it up.
+            `<|reserved_ID|>` fill it up. At most 1,048,576.
         field: As in `count_pieces`.
         lines: As in `count_pieces`.
         progress: As in `count_pieces`.
@@ -178,6 +182,8 @@ def train(  # noqa: PLR0913 - all but the first two have names
             message = "memory_limit is for counting text, got counts: give it to count_pieces"
             raise ValueError(message)
     special_ids = check_special_ids(special_tokens)
+    if initial is not None:
+        check_type("initial", initial, Encoding)
     start = Start.bytes_only() if initial is None else Start.of(initial)
     wanted = vocab_size - len(special_ids) - start.next_id
     check_arguments(vocab_size, wanted, special_ids, start, tie_break, min_frequency, max_token_length)
@@ -357,8 +363,8 @@ def check_arguments(  # noqa: PLR0913, PLR0917 - those of `train`
 
 def check_padding(pad_vocab_to: int | None) -> int:
     """Gives the number that the size shall be a multiple of."""
-    if pad_vocab_to is not None and pad_vocab_to < 1:
-        message = f"expected pad_vocab_to to be 1 or more, got {pad_vocab_to}"
+    if pad_vocab_to is not None and not 1 <= pad_vocab_to <= MOST_PADDING:
+        message = f"expected pad_vocab_to to be from 1 to {MOST_PADDING}, got {pad_vocab_to}"
         raise ValueError(message)
     return pad_vocab_to or 1
 

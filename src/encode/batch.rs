@@ -98,13 +98,17 @@ where
     let caller = thread::current();
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|| {
+            let thread = thread::Builder::new().spawn_scoped(scope, || {
                 let _leave = Leave {
                     running: &running,
                     caller: &caller,
                 };
                 work_on();
             });
+            if thread.is_err() {
+                // The system allows no more of them; the others do its work.
+                running.fetch_sub(1, Ordering::Release);
+            }
         }
         work_on();
         while running.load(Ordering::Acquire) > 0 && !checkpoint.should_stop() {

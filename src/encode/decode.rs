@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Encoder;
 use crate::checkpoint::{self, Checkpoint};
-use crate::error::DecodeError;
+use crate::error::{DecodeError, OutOfMemory};
+use crate::memory;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
@@ -97,14 +98,14 @@ impl Encoder {
         } else {
             self.rows.for_ids(ids.len(), &self.vocabulary)
         };
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(4))?;
         for ids in ids.chunks(IDS_PER_CHECK) {
             checkpoint::pass(checkpoint)?;
             match rows {
                 Some(rows) => self.decode_by_rows(rows, ids, &mut bytes)?,
                 None => {
                     for &id in ids {
-                        bytes.extend_from_slice(self.bytes_of(id)?);
+                        append(&mut bytes, self.bytes_of(id)?)?;
                     }
                 }
             }
@@ -125,15 +126,15 @@ impl Encoder {
                 let row = rows.get(id as usize).unwrap_or(&[0; ROW]);
                 let length = usize::from(row[ROW - 1]);
                 if length == 0 {
-                    bytes.extend_from_slice(&block[..filled]);
+                    append(bytes, &block[..filled])?;
                     filled = 0;
-                    bytes.extend_from_slice(self.bytes_of(id)?);
+                    append(bytes, self.bytes_of(id)?)?;
                 } else if let Some(room) = block.get_mut(filled..filled + ROW) {
                     room.copy_from_slice(row);
                     filled += length;
                 }
             }
-            bytes.extend_from_slice(&block[..filled]);
+            append(bytes, &block[..filled])?;
         }
         Ok(())
     }
@@ -141,4 +142,11 @@ impl Encoder {
     fn bytes_of(&self, id: TokenId) -> Result<&[u8], DecodeError> {
         self.token_bytes(id).ok_or(DecodeError::UnknownToken(id))
     }
+}
+
+/// Appends a token. Few ids may stand for more bytes than memory holds, as tokens are as long as one likes.
+fn append(bytes: &mut Vec<u8>, token: &[u8]) -> Result<(), OutOfMemory> {
+    memory::try_reserve(bytes, token.len())?;
+    bytes.extend_from_slice(token);
+    Ok(())
 }

@@ -130,7 +130,7 @@ impl Encoder {
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         if ids.capacity() == 0 {
-            *ids = memory::vec_with_capacity(text.len() / BYTES_PER_ID);
+            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID)?;
         }
         self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
     }

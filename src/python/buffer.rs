@@ -12,6 +12,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use crate::memory;
+
 /// The bytes of a contiguous buffer: immutable ones where they are, kept alive; a copy of others.
 pub(super) enum Bytes {
     Borrowed(PyUntypedBuffer),
@@ -40,7 +42,11 @@ impl Bytes {
         if is_immutable(data)? {
             return Ok(Self::Borrowed(buffer));
         }
-        Ok(Self::Copied(bytes_of(&buffer).to_vec()))
+        let bytes = bytes_of(&buffer);
+        // A file that is mapped may be larger than memory.
+        let mut copy = memory::try_vec_with_capacity(bytes.len())?;
+        copy.extend_from_slice(bytes);
+        Ok(Self::Copied(copy))
     }
 }
 

@@ -3,12 +3,15 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError, PyValueError};
+use pyo3::exceptions::{
+    PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyValueError,
+};
 use pyo3::prelude::*;
 
 use super::splitter::SplitterError;
 use crate::error::{
-    DecodeError, EncodeError, JsonLinesError, PatternError, TrainError, VocabularyError,
+    DecodeError, EncodeError, JsonLinesError, OutOfMemory, PatternError, TrainError,
+    VocabularyError,
 };
 
 mod classes {
@@ -23,6 +26,12 @@ mod classes {
 }
 
 pub(super) use classes::UnknownTokenError;
+
+impl From<OutOfMemory> for PyErr {
+    fn from(error: OutOfMemory) -> Self {
+        PyMemoryError::new_err(error.to_string())
+    }
+}
 
 impl From<VocabularyError> for PyErr {
     fn from(error: VocabularyError) -> Self {
@@ -51,6 +60,7 @@ impl From<EncodeError> for PyErr {
                 classes::DisallowedSpecialTokenError::new_err((token, start))
             }
             EncodeError::NoRoom { .. } => PyValueError::new_err(error.to_string()),
+            EncodeError::OutOfMemory(error) => error.into(),
             EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
             EncodeError::Splitter(inner) => match inner.downcast::<SplitterError>() {
                 Ok(raised) => raised.0,
@@ -67,6 +77,7 @@ impl From<DecodeError> for PyErr {
         match error {
             DecodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
             DecodeError::UnknownToken(_) => UnknownTokenError::new_err(error.to_string()),
+            DecodeError::OutOfMemory(error) => error.into(),
         }
     }
 }
@@ -104,6 +115,13 @@ impl From<TrainError> for PyErr {
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let what = message(panic.as_ref());
+        // `PyO3` panics where Python makes no object, and leaves the error: there is no memory for it.
+        let raised = Python::attach(PyErr::take);
+        if let Some(error) = raised
+            && Python::attach(|py| error.is_instance_of::<PyMemoryError>(py))
+        {
+            return Err(error);
+        }
         Err(classes::InternalError::new_err(format!(
             "bytemill {} failed internally: {what}. This is a bug: please report it together with the call that caused it",
             env!("CARGO_PKG_VERSION"),

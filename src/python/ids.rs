@@ -4,12 +4,13 @@ use std::fmt::Display;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PySequence, PyString, PyTuple};
 
 use super::listed;
+use crate::memory;
 use crate::token::TokenId;
 
 /// Fewer ids are copied at less cost than borrowed.
@@ -47,7 +48,7 @@ impl<'py> TokenIds<'py> {
                 return ids.map(Self::Copied);
             }
         }
-        argument.extract().map(Self::Copied)
+        from_sequence(argument).map(Self::Copied)
     }
 
     pub(super) fn as_slice(&self) -> PyResult<&[TokenId]> {
@@ -92,7 +93,7 @@ fn array<'py, T: numpy::Element>(argument: &Bound<'py, PyAny>) -> Option<PyReado
 /// The ids in a one-dimensional buffer of `T`; `None` if the argument is not one.
 fn from_buffer<T>(argument: &Bound<'_, PyAny>) -> Option<PyResult<Vec<TokenId>>>
 where
-    T: Element + Display,
+    T: Element + Default + Display,
     TokenId: TryFrom<T>,
 {
     let buffer = PyBuffer::<T>::get(argument).ok()?;
@@ -103,8 +104,28 @@ where
     if buffer.dimensions() != 1 || swapped {
         return None;
     }
-    let numbers = buffer.to_vec(argument.py());
-    Some(numbers.and_then(|numbers| converted(&numbers)))
+    let numbers = || {
+        // Perhaps one number, said to be there many times.
+        let mut numbers = memory::try_vec_with_capacity(buffer.item_count())?;
+        numbers.resize(buffer.item_count(), T::default());
+        buffer.copy_to_slice(argument.py(), &mut numbers)?;
+        converted(&numbers)
+    };
+    Some(numbers())
+}
+
+/// The ids in any other sequence.
+fn from_sequence(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
+    if argument.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("Can't extract `str` to `Vec`"));
+    }
+    // The length costs nothing to say: that of a range, or of a class of one's own.
+    let mut ids = memory::try_vec_with_capacity(argument.cast::<PySequence>()?.len()?)?;
+    for item in argument.try_iter()? {
+        memory::try_reserve(&mut ids, 1)?;
+        ids.push(item?.extract()?);
+    }
+    Ok(ids)
 }
 
 fn converted<T: Copy + Display>(numbers: &[T]) -> PyResult<Vec<TokenId>>
@@ -119,7 +140,8 @@ where
             0
         })
     };
-    let ids = numbers.iter().map(id).collect();
+    let mut ids = memory::try_vec_with_capacity(numbers.len())?;
+    ids.extend(numbers.iter().map(id));
     if fits {
         return Ok(ids);
     }

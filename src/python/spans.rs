@@ -8,6 +8,7 @@ use super::buffer::Bytes;
 use super::core_bpe::CoreBpe;
 use super::many::{self, Arrays};
 use crate::encode::ragged::{Batch, Span};
+use crate::memory;
 
 /// The ids of the texts `data[offsets[i]..offsets[i + 1]]` in an array of the `NumPy` type named, and where the ids of
 /// each text start and end.
@@ -38,7 +39,7 @@ fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<Span<'d
             "expected offsets of shape (texts + 1,), so at least one, got none",
         ));
     }
-    let mut spans = Vec::with_capacity(offsets.len() - 1);
+    let mut spans = memory::try_vec_with_capacity(offsets.len() - 1)?;
     let mut start = None;
     for (index, &offset) in offsets.iter().enumerate() {
         let end = usize::try_from(offset).ok();

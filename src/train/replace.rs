@@ -3,6 +3,7 @@
 //! Each thread has some of the pieces to itself, so that nothing is shared but what nobody changes.
 
 use std::panic;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::corpus::{Corpus, Part, Place};
@@ -44,20 +45,30 @@ impl Merge {
         let parts = corpus.parts(places, threads);
         sides.resize_with(sides.len().max(parts.len()), Sides::default);
         let tokens = self.token as usize + 1;
-        let mut jobs = parts.into_iter().zip(sides.iter_mut());
+        let jobs = parts.into_iter().zip(sides.iter_mut());
+        let used = jobs.len();
+        let jobs = Mutex::new(jobs);
         let work = |((part, places), sides): ((Part<'_>, &[Place]), &mut Sides)| {
             sides.clear(tokens);
             self.apply_to(part, places, sides, checkpoint)
         };
-        if jobs.len() == 1 {
-            return jobs.next().map_or(Ok(()), work);
+        let work_on = || {
+            loop {
+                let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                match job {
+                    Some(job) => work(job)?,
+                    None => return Ok(()),
+                }
+            }
+        };
+        if used == 1 {
+            return work_on();
         }
-        let used = jobs.len();
         thread::scope(|scope| {
-            let first = jobs.next();
-            let others: Vec<_> = jobs.map(|job| scope.spawn(move || work(job))).collect();
-            let first = first.map_or(Ok(()), work);
-            others.into_iter().fold(first, |result, other| {
+            // If the system allows no more threads, the others do the work of those.
+            let others = (1..used).map(|_| thread::Builder::new().spawn_scoped(scope, work_on));
+            let others: Vec<_> = others.filter_map(Result::ok).collect();
+            others.into_iter().fold(work_on(), |result, other| {
                 let other = other
                     .join()
                     .unwrap_or_else(|panic| panic::resume_unwind(panic));

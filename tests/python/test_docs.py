@@ -124,3 +124,11 @@ def test_examples_can_fail() -> None:
     ):
         with pytest.raises(AssertionError):
             run_console(wrong)
+
+
+def test_guarantees_name_tests_that_are_there() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    names = re.findall(r"\w+\.(?:py|rs)\b", page)
+    there = {path.name for path in (ROOT / "tests").rglob("*.??")}
+    assert len(names) > 30
+    assert set(names) <= there

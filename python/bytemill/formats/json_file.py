@@ -25,7 +25,7 @@ def parse_json(contents: bytes, source: str) -> Value:
     try:
         return Value(json.loads(contents.decode(), object_pairs_hook=distinct), source)
     except (ValueError, RecursionError) as error:
-        message = f"Error parsing {source}: expected JSON: {error}"
+        message = f"Error parsing {source}: expected JSON: {brief(str(error))}"
         raise VocabularyError(message) from error
 
 
@@ -57,7 +57,8 @@ class Value:
 
     def refuse(self, reason: str) -> NoReturn:
         """Raises `VocabularyError` with file, place and reason."""
-        message = f"Error parsing {self.source}: {self.place or 'the whole file'}: {reason}"
+        place = brief(self.place or "the whole file")
+        message = f"Error parsing {self.source}: {place}: {brief(reason)}"
         raise VocabularyError(message)
 
     def _expect(self, kind: type) -> Any:  # noqa: ANN401 - of that kind
@@ -121,6 +122,11 @@ class Value:
             if type(token_id) is not int or not 0 <= token_id < ID_LIMIT:
                 Value(token_id, self.source, f"{self.place}[{key!r}]".lstrip(".")).integer()
         return entries
+
+
+def brief(text: str) -> str:
+    """A text for a message, without its middle if it is long: a key in a file may have any length."""
+    return text if len(text) <= 500 else f"{text[:400]}...{text[-80:]}"  # noqa: PLR2004
 
 
 def shown(contents: object) -> str:

@@ -15,6 +15,9 @@ from bytemill.formats.parts import ID_LIMIT
 
 __all__ = ["format_ranks", "looks_like_ranks", "parse_ranks"]
 
+# What is longer is cut in messages.
+LONG_LINE = 200
+
 FIRST_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2}[ \t]+[0-9]+\s*?(?:\n|$)")
 
 
@@ -48,7 +51,9 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
         try:
             token, rank = parse_line(line, ranks, line_of_rank)
         except ValueError as error:
-            message = f"Error parsing line {line!r} in {source}: line {number}: {error}"
+            shown = repr(line) if len(line) <= LONG_LINE else f"{line[:LONG_LINE]!r}..."
+            reason = str(error)[: 2 * LONG_LINE]
+            message = f"Error parsing line {shown} in {source}: line {number}: {reason}"
             raise VocabularyError(message) from error
         ranks[token] = rank
         line_of_rank[rank] = number

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bytemill.arguments import check_type
+from bytemill.core import Encoding
 from bytemill.looking.layout import table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from bytemill.core import Encoding
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["Comparison", "Counts", "compare"]
 
@@ -122,16 +123,21 @@ def compare(
 
     Raises:
         ValueError: There are no encodings, or `num_threads` is not positive.
-        TypeError: A text is a string rather than an iterable of documents, or a document is no string.
+        TypeError: There are no names for encodings or texts, a text is a string rather than an iterable of
+            documents, or a document is no string.
         PatternError: The engine of a custom pattern gives up on a document.
 
     Complexity:
         Linear in the texts, times the number of encodings.
     """
+    for name, argument in (("encodings", encodings), ("texts", texts)):
+        check_type(name, argument, Mapping, "expected a name for each")
     if not encodings:
         message = "expected one encoding or more, got none"
         raise ValueError(message)
     engines = list(encodings.values())
+    for encoding in engines:
+        check_type("an encoding", encoding, Encoding)
     rows = tuple(counted(name, documents, engines, num_threads) for name, documents in texts.items())
     return Comparison(tuple(encodings), rows)
 
@@ -146,6 +152,8 @@ def counted(
     characters = size = 0
     tokens = np.zeros(len(encodings), dtype=np.int64)
     for batch in batches(documents):
+        for text in batch:
+            check_type("a document", text, str)
         characters += sum(map(len, batch))
         size += sum(len(text.encode("utf-8", "replace")) for text in batch)
         tokens += [int(encoding.count_batch(batch, num_threads=num_threads).sum()) for encoding in encodings]

@@ -6,12 +6,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytemill.arguments import check_type
+from bytemill.core import Encoding
 from bytemill.looking.palette import COLOURS
 from bytemill.looking.terminal import Cell, has_colours
 from bytemill.looking.visible import parts_of
 
 if TYPE_CHECKING:
-    from bytemill.core import Encoding
     from bytemill.vocabulary import PieceExplanation
 
 __all__ = ["MergeView", "show_merges"]
@@ -70,6 +71,7 @@ def show_merges(encoding: Encoding, text: str) -> MergeView:
     Complexity:
         Time and memory quadratic in the length of each piece.
     """
+    check_type("encoding", encoding, Encoding)
     return MergeView(encoding.name, tuple(encoding.explain(text)))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytemill.core import unicode_version
+from bytemill.arguments import check_type
+from bytemill.core import Encoding, unicode_version
 from bytemill.looking.layout import bar, table
 from bytemill.looking.reachability import Reachability, reachability_of
 from bytemill.looking.scripts import kinds_of
@@ -17,8 +18,6 @@ from bytemill.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from bytemill.core import Encoding
 
 __all__ = ["VocabularyReport", "report"]
 
@@ -156,12 +155,14 @@ def report(encoding: Encoding) -> VocabularyReport:
         encoding: The encoding.
 
     Raises:
+        TypeError: It is no encoding.
         PatternError: The engine of a custom pattern gives up on the text of a token.
 
     Complexity:
         Linear in the bytes of all tokens, some seconds for 200,000 of them; more where not all tokens
         are made by merges, see `reachability`.
     """
+    check_type("encoding", encoding, Encoding)
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's names for them
     special_tokens = encoding._special_tokens  # noqa: SLF001
     pattern = encoding._pat_str  # noqa: SLF001

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from bytemill.arguments import check_type
+from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
 from bytemill.looking.layout import table
 from bytemill.looking.reachability import may_occur, merged_parts
 from bytemill.looking.scripts import kinds_of
 from bytemill.looking.view import text_of
 from bytemill.looking.visible import plain
-
-if TYPE_CHECKING:
-    from bytemill.core import Encoding
 
 __all__ = ["Reach", "TokenReport", "report_token"]
 
@@ -84,12 +83,14 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
         token_id: Its id.
 
     Raises:
+        TypeError: An argument is of a wrong type.
         UnknownTokenError: The id belongs to no token.
         PatternError: The engine of a custom pattern gives up on its text.
 
     Complexity:
         Quadratic in its bytes.
     """
+    check_type("encoding", encoding, Encoding)
     if not encoding._core_bpe.is_token(token_id):  # noqa: SLF001 - of this library
         message = (
             f"no token of {encoding.name} has the id {token_id}; ids go from 0 to {encoding.max_token_value}"

@@ -6,12 +6,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytemill.arguments import check_type
+from bytemill.core import Encoding
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
     import os
 
-    from bytemill.core import Encoding
 
 __all__ = ["Token", "TokenView", "show"]
 
@@ -162,6 +163,7 @@ def show(
     Complexity:
         Linear in the text, after encoding it. Views are for reading: each token takes about a hundred bytes.
     """
+    check_type("encoding", encoding, Encoding)
     ids = encoding.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
     values = encoding.decode_tokens_bytes(ids)
     tokens = tuple(

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytemill.core import __version__
+from bytemill.arguments import check_type
+from bytemill.core import Encoding, __version__
 from bytemill.decoding import thread_count
 from bytemill.shards.arguments import (
     Errors,
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from bytemill.core import Encoding
     from bytemill.shards.arguments import Tokens
     from bytemill.shards.documents import Block
     from bytemill.shards.token_files import TokenFile
@@ -152,6 +152,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         file are in memory as a whole if they are larger. "megatron" keeps 8 bytes for each document of a
         shard.
     """
+    check_type("encoding", encoding, Encoding)
     kind = format_named(format)
     threads = thread_count(num_threads)
     check_options(shard_tokens, errors=errors, name=name)
@@ -161,6 +162,8 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     allowed, disallowed = resolve_for_core(special, allowed_special, disallowed_special)
     if disallowed is None:
         disallowed = NO_TOKENS if allowed is None else special - allowed
+    for text in disallowed:
+        check_type("what is disallowed", text, str)
     wanted = Provenance(
         bytemill=__version__,
         encoding={

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::error::OutOfMemory;
 use crate::memory;
 use crate::token::TokenId;
 
@@ -107,21 +108,22 @@ impl<T: Integer> InOrder<T> {
     }
 
     /// Takes what share `number` became, and leaves an empty part.
-    pub(super) fn put(&self, number: usize, part: &mut Part) {
+    pub(super) fn put(&self, number: usize, part: &mut Part) -> Result<(), OutOfMemory> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if number != state.next {
             let empty = state.spare.pop().unwrap_or_default();
             state.waiting.insert(number, std::mem::replace(part, empty));
-            return;
+            return Ok(());
         }
-        state.append(part);
+        state.append(part)?;
         let mut next = number + 1;
         while let Some(mut part) = state.waiting.remove(&next) {
-            state.append(&mut part);
+            state.append(&mut part)?;
             state.spare.push(part);
             next += 1;
         }
         state.next = next;
+        Ok(())
     }
 
     /// All that was put.
@@ -135,7 +137,7 @@ impl<T: Integer> InOrder<T> {
 }
 
 impl<T: Integer> State<T> {
-    fn append(&mut self, part: &mut Part) {
+    fn append(&mut self, part: &mut Part) -> Result<(), OutOfMemory> {
         let Ragged { ids, offsets } = &mut self.ragged;
         offsets.extend(part.ends.iter().map(|end| self.count + end));
         self.count += part.count;
@@ -145,10 +147,12 @@ impl<T: Integer> State<T> {
             if ids.capacity() == 0 {
                 // Shares are of about one size: mostly all the memory that is needed.
                 let expected = part.ids.len().saturating_mul(self.shares);
-                *ids = memory::vec_with_capacity(expected.saturating_add(expected / 8));
+                *ids = memory::try_vec_with_capacity(expected.saturating_add(expected / 8))?;
             }
+            memory::try_reserve(ids, part.ids.len())?;
             ids.extend(part.ids.iter().map(|&id| T::from_id(id)));
         }
         part.clear();
+        Ok(())
     }
 }

@@ -75,9 +75,12 @@ impl Encoder {
                 let ids = &mut part.ids;
                 if ids.capacity() == 0 {
                     let bytes: usize = share.stretches(texts).map(|(_, part)| part.len()).sum();
-                    *ids = memory::vec_with_capacity(bytes / BYTES_PER_ID);
+                    *ids = memory::try_vec_with_capacity(bytes / BYTES_PER_ID)?;
                 }
+                // Unlike the ids of a text, those around it may be many more than its bytes.
+                let around = batch.prepend.len() + batch.append.len();
                 for (text, stretch) in share.stretches(texts) {
+                    memory::try_reserve(ids, around)?;
                     if stretch.start == 0 {
                         refuse(text, &self.special_tokens, &batch.policy.disallowed)?;
                         ids.extend_from_slice(&batch.prepend);
@@ -153,8 +156,7 @@ impl Encoder {
         let give_back = |(workspace, _): (Workspace, Part)| self.idle.give_back(workspace);
         let work = |(workspace, part): &mut (Workspace, Part), (number, share): &(usize, Share)| {
             work(workspace, share, part)?;
-            in_order.put(*number, part);
-            Ok(())
+            Ok(in_order.put(*number, part)?)
         };
         batch::map_with(&shares, threads, checkpoint, take, give_back, work)
             .map(|_: Vec<()>| in_order.finish())

@@ -13,6 +13,7 @@ use super::values::{Layout, Values, malformed};
 use crate::checkpoint::{self, Checkpoint};
 use crate::encode::ragged::Span;
 use crate::error::EncodeError;
+use crate::memory;
 
 /// What a producer answers if it was asked for something wrong.
 const EINVAL: c_int = 22;
@@ -88,7 +89,8 @@ impl Column {
         let chunks = chunks.map(|chunk| Values::of(chunk, self.layout));
         let chunks = chunks.collect::<PyResult<Vec<_>>>()?;
         let count = chunks.iter().map(Values::len).sum();
-        let mut texts = Vec::with_capacity(count);
+        // A column of nulls takes no memory, however long it is.
+        let mut texts = memory::try_vec_with_capacity(count)?;
         let mut validity = None;
         for values in &chunks {
             for index in 0..values.len() {
