@@ -99,7 +99,7 @@ def test_a_disk_that_fails(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_folder_where_a_shard_should_be(form: str, whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_folder_where_a_shard_should_be(form: Any, whole: dict[str, bytes], tmp_path: Path) -> None:
     folder = tmp_path / "shards"
     in_the_way = folder / max(whole.keys() - {"provenance.json"})
 

@@ -100,9 +100,7 @@ WRITERS: dict[str, Writer] = {
     ),
     "a chart": Writer(
         ("a.png",),
-        lambda folder: looking.compare({"small": encoding()}, {"a": [TEXT]}).write_chart(
-            folder / "chart.png"
-        ),
+        lambda folder: looking.compare({"small": encoding()}, {"a": [TEXT]}).write_chart(folder / "a.png"),
     ),
     "encode to ids": written_as_ids("out.ids"),
     "encode to JSON lines": written_as_ids("out.jsonl"),

@@ -56,7 +56,7 @@ def create(path: Path) -> IO[bytes]:
 class Created(io.FileIO):
     """What is below the buffer of such a file."""
 
-    def write(self, data: Buffer, /) -> int | None:
+    def write(self, data: Buffer, /) -> int:
         """Writes some of the data."""
         with named(self.name):
             return super().write(data)

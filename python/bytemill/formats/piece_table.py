@@ -77,10 +77,14 @@ def write_table(
     table = arrow.Table.from_arrays([pieces, arrow.array(counts, arrow.uint64())], schema=schema)
     with replacing(path) as temporary, create(temporary) as file:
         if name.lower().endswith(PARQUET_SUFFIX):
-            imported("pyarrow.parquet", PURPOSE).write_table(table, file, compression="zstd")
+            parquet = imported("pyarrow.parquet", PURPOSE)
+            writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
         else:
-            with arrow.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table, max_chunksize=ROWS)
+            writer = arrow.ipc.new_file(file, table.schema)
+        with writer:
+            # In parts, between which Ctrl-C comes through.
+            for batch in table.to_batches(max_chunksize=ROWS):
+                writer.write_batch(batch)
 
 
 @contextmanager
