@@ -208,7 +208,7 @@ WORK = {
         import tempfile
         path = tempfile.mkdtemp() + "/counts.parquet"
         def prepare(size):
-            counts = bytemill.PieceCounts(((b"%d" % i, 1) for i in range(100_000 * size)), pattern="cl100k")
+            counts = bytemill.PieceCounts(((b"%d" % i, 1) for i in range(20_000 * size)), pattern="cl100k")
             def work():
                 for _ in range(size):
                     counts.save(path)
