@@ -136,7 +136,7 @@ def test_training(pattern: str | None, make: Callable[[int], str]) -> None:
         assert_no_explosion(train, make, 5_000)
 
 
-BEGINNINGS = {text[:length] for text in (make(1000) for make in TEXTS.values()) for length in range(2, 20)}
+BEGINNINGS = {text[:length] for text in (make(2000) for make in TEXTS.values()) for length in range(2, 20)}
 
 
 @pytest.mark.filterwarnings("ignore:the special token")

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import click
 
 from bytemill.cli.reading import input_name
+from bytemill.files import COMPRESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
