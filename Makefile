@@ -66,8 +66,8 @@ verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR 
 # Those tests that reach all unsafe code, and are not too long for a machine that is emulated.
 UNDER_VALGRIND = page_ends:: encoders:: decoding:: ragged:: golden:: fit:: special_tokens:: json_lines:: spilling:: \
 	contracts:: --skip limits_and_tiers
-VALGRIND = valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
-	--show-leak-kinds=definite
+VALGRIND = valgrind --quiet --error-exitcode=9 --suppressions=$(abspath tests/valgrind.supp) \
+	--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
 
 .PHONY: valgrind
 valgrind: build ## Rust tests and a Python script under valgrind, plain and with AVX2 (20 minutes)
