@@ -66,6 +66,25 @@ MINUTES ?= 10
 fuzz: build ## Fuzz every target, one after the other, MINUTES=n in sum; see fuzz/README.md
 	$(BIN)/python fuzz/run.py --minutes $(MINUTES) $(ARGS)
 
+.PHONY: verify-large
+verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR where that is less, and record it
+	$(BIN)/python tests/python/verify_large.py $(CORPUS) $(ARGS)
+
+# Those tests that reach all unsafe code, and are not too long for a machine that is emulated.
+UNDER_VALGRIND = page_ends:: encoders:: decoding:: ragged:: golden:: fit:: special_tokens:: json_lines:: spilling:: \
+	contracts:: --skip limits_and_tiers
+VALGRIND = valgrind --quiet --error-exitcode=9 --suppressions=$(abspath tests/valgrind.supp) \
+	--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
+
+.PHONY: valgrind
+valgrind: build ## Rust tests and a Python script under valgrind, plain and with AVX2 (20 minutes)
+	for tier in plain avx2; do \
+		BYTEMILL_TIER=$$tier CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(VALGRIND)" \
+			cargo test --locked --test rust -- --test-threads=1 $(UNDER_VALGRIND) || exit 1; \
+		BYTEMILL_TIER=$$tier PYTHONMALLOC=malloc valgrind --quiet --error-exitcode=9 --suppressions=tests/valgrind.supp \
+			$(BIN)/python -X faulthandler tests/python/smoke.py || exit 1; \
+	done
+
 .PHONY: tables
 tables: ## Check that the merge tables are what their published sources give
 	$(PYTHON) src/builtin/derive.py --check

@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -36,6 +35,7 @@ from engines import LOADERS, installed
 from measuring import Cell, Limits
 from offline_tiktoken import offline_tiktoken
 from report import sentence, table
+from revision import commit
 from rows import ROWS, THREADS
 from targets import judge_all
 from vocabularies import write_vocabulary
@@ -122,20 +122,6 @@ def machine() -> dict[str, Any]:
         "system": system,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
     }
-
-
-def commit() -> dict[str, Any]:
-    """The commit of the library that was measured, and whether files differ from it; nothing without git."""
-    folder = Path(bytemill.__file__).parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(folder), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - fixed
-
-    try:
-        return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
-    except (OSError, subprocess.CalledProcessError):
-        return {"commit": None, "dirty": None}
 
 
 def describe_run(bench: Bench, options: argparse.Namespace) -> dict[str, Any]:

@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
 
 from bytemill._core import BUILD_PROFILE
 from bytemill.formats.atomic import write_atomically
-from compare import commit, machine, present
+from compare import machine, present
 from corpora import read_texts
+from revision import commit
 from trainers import FASTEST, OURS, TRAINERS, installed, write_separated
 from training_report import Figure, table, verdicts
 

@@ -31,7 +31,7 @@ def decompressed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
 
     Raises:
         ValueError: The compressed data are damaged or break off; the message names the file.
-        OSError: The file cannot be read, or is no gzip file.
+        OSError: The file cannot be read.
         ImportError: `zstandard` is not installed.
     """
     suffix = name.lower()[-4:]
@@ -40,7 +40,7 @@ def decompressed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         import gzip
         import zlib
 
-        damaged = (EOFError, zlib.error)
+        damaged = (EOFError, zlib.error, gzip.BadGzipFile)
         stream: IO[bytes] = io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"))
     elif suffix == ".zst":
         damaged = (EOFError, imported("zstandard", ".zst files").ZstdError)

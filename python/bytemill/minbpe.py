@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 from bytemill.core import Encoding
-from bytemill.formats.atomic import write_atomically
+from bytemill.formats.atomic import write_all, write_atomically
 from bytemill.formats.minbpe_model import Model, Pair, format_model, format_vocab, parse_model
 from bytemill.patterns import MINBPE_GPT4_PATTERN, WHOLE_TEXT_PATTERN
 from bytemill.reference import ranks_of_merges
@@ -121,8 +121,8 @@ class Tokenizer:
             OSError: A file cannot be written.
         """
         model = format_model(Model(self.pattern, self.special_tokens, self.merges))
-        write_atomically(f"{os.fspath(file_prefix)}.model", model)
-        write_atomically(f"{os.fspath(file_prefix)}.vocab", format_vocab(self.vocab, self.merges))
+        prefix, vocab = os.fspath(file_prefix), format_vocab(self.vocab, self.merges)
+        write_all({f"{prefix}.model": model, f"{prefix}.vocab": vocab})
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Reads a `.model` file.

@@ -13,7 +13,9 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from bytemill.files import COMPRESSIONS, decompressed, json_texts, parquet_texts
@@ -22,7 +24,7 @@ from bytemill.patterns import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Batch", "Batches", "Document", "Source", "Stream", "items_of", "kind_of", "last_cut"]
+__all__ = ["Batch", "Batches", "Document", "Source", "Stream", "items_of", "kind_of", "last_cut", "opened"]
 
 
 class Stream(NamedTuple):
@@ -111,7 +113,8 @@ class Batches:
         Raises:
             TypeError: The source or an item is none of these.
             ValueError: A list of strings that all name files: `Path` objects tell them from documents. Or
-                a file is not what its name says, or has no such field; the message names file and place.
+                a file is not what its name says, or has no such field; the message names file and place. Or
+                it has changed while it was read.
             OSError: A file cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
@@ -136,8 +139,8 @@ class Batches:
             elif isinstance(item, Stream):
                 yield from self._read(item)
             elif isinstance(item, os.PathLike):
-                with Path(item).open("rb") as file:
-                    yield from self._read(Stream(file, os.fspath(item)))
+                with opened(item) as stream:
+                    yield from self._read(stream)
             else:
                 message = f"expected documents as str or bytes, or paths, got {type(item).__name__}"
                 raise TypeError(message)
@@ -176,6 +179,26 @@ class Batches:
         rest = b"".join(pending)
         if rest:
             yield rest, True
+
+
+@contextmanager
+def opened(path: os.PathLike[str]) -> Iterator[Stream]:
+    """Opens a file that will be read to its end.
+
+    Raises:
+        ValueError: It is another one than at the beginning, by its size or the time of its last change.
+        OSError: It cannot be opened.
+    """
+    with Path(path).open("rb") as file:
+        before = os.fstat(file.fileno())
+        yield Stream(file, os.fspath(path))
+        after = os.fstat(file.fileno())
+    if S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        message = (
+            f"{os.fspath(path)}: the file has changed while it was read, from {before.st_size} bytes to "
+            f"{after.st_size}: give a copy that nobody writes to"
+        )
+        raise ValueError(message)
 
 
 def kind_of(name: str) -> Literal["text", "json lines", "parquet"]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import time
+import warnings
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 import tiktoken
@@ -16,7 +18,7 @@ from differences import assert_same_ids
 Encodings = Mapping[str, tiktoken.Encoding]
 
 FULL = os.environ.get("BYTEMILL_FULL") == "1"
-MEGABYTES = 16 if FULL else 1
+MEGABYTES = 64 if FULL else 1
 
 # One encoding of each family of patterns.
 FAMILIES = ["r50k_base", "cl100k_base", "o200k_base"]
@@ -34,7 +36,7 @@ def repeated(part: str) -> Callable[[int], str]:
 
 IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x5E00)))
 
-# Texts of a number of characters.
+# The adversarial families: texts of a number of characters.
 TEXTS: dict[str, Callable[[int], str]] = {
     "one letter": repeated("a"),
     "one capital letter": repeated("A"),
@@ -64,6 +66,19 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "zeros": repeated("\x00"),
     "slashes": repeated("/"),
     "angle brackets": repeated("<|"),
+    "special tokens": repeated("<|endoftext|>"),
+    "special tokens cut short": repeated("<|endoftext|"),
+    "joined emoji": repeated("\U0001f469\u200d"),
+    "flags": repeated("\U0001f1e6"),
+    "cases in turn": repeated("aA"),
+    "letters with marks": repeated("e\u0301"),
+    "line ends of two characters": repeated("\r\n"),
+    "any characters": lambda size: "".join(
+        map(chr, random.Random(7).choices([*range(0xD800), *range(0xE000, 0x110000)], k=size))  # noqa: S311
+    ),
+    "a sequence of De Bruijn": lambda size: "".join(
+        first + second for first in IDEOGRAPHS[:1000] for second in IDEOGRAPHS[:1000]
+    )[:size],
 }
 
 
@@ -84,9 +99,9 @@ def test_a_megabyte(name: str, make: Callable[[int], str]) -> None:
     encoding = bytemill.get_encoding(name)
     text = make(MEGABYTES * 1_000_000)
     start = time.perf_counter()
-    ids = encoding.encode(text)
+    ids: Any = encoding.encode_to_numpy(text, disallowed_special=())
     took = time.perf_counter() - start
-    assert encoding.decode(ids) == text
+    assert encoding.decode_bytes(ids) == text.encode()
     # Wide: bytes, not characters, are what it takes time for, and other work may share the processor.
     assert took < 3 * MEGABYTES * (1 if text.isascii() else 3)
 
@@ -101,6 +116,53 @@ def test_four_times_the_text_takes_about_four_times_as_long(
     small, large = make(40_000), make(160_000)
     # n log n gives less than 5, n * n gives 16. The constant is for what is too quick to measure.
     assert seconds(lambda: encode(large), 4) < 9 * seconds(lambda: encode(small), 4) + 0.005
+
+
+def assert_no_explosion(work: Callable[[str], object], make: Callable[[int], str], size: int) -> None:
+    """Asserts that four times as much takes less than nine times as long, as above."""
+    small, large = make(size), make(4 * size)
+    assert seconds(lambda: work(large), 3) < 9 * seconds(lambda: work(small), 3) + 0.01
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("pattern", ["cl100k", None])
+def test_training(pattern: str | None, make: Callable[[int], str]) -> None:
+    # Without a pattern the text is one piece.
+    def train(text: str) -> object:
+        return bytemill.train([text.encode()], 300, pattern=pattern, num_threads=1, progress=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that no pair is left
+        assert_no_explosion(train, make, 5_000)
+
+
+BEGINNINGS = {text[:length] for text in (make(2000) for make in TEXTS.values()) for length in range(2, 20)}
+
+
+@pytest.mark.filterwarnings("ignore:the special token")
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+def test_special_tokens(make: Callable[[int], str], byte_ranks: dict[bytes, int]) -> None:
+    # Beginnings of all the texts, and a token that is this text but for its end.
+    late = {make(500) + "!"}
+    special = {token: 1000 + i for i, token in enumerate(sorted(BEGINNINGS | late))}
+    encoding = bytemill.Encoding(
+        "special", pat_str=r"(?s).", mergeable_ranks=byte_ranks, special_tokens=special
+    )
+    assert_no_explosion(lambda text: encoding.encode_to_numpy(text, allowed_special="all"), make, 10_000)
+    assert_no_explosion(
+        lambda text: encoding.encode_to_numpy(text, allowed_special=late, disallowed_special=()), make, 10_000
+    )
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+def test_decoding_back(make: Callable[[int], str]) -> None:
+    encoding = bytemill.get_encoding("o200k_base")
+    small, large = (encoding.encode(make(size), disallowed_special=()) for size in (40_000, 160_000))
+    assert seconds(lambda: encoding.decode(large), 3) < 9 * seconds(lambda: encoding.decode(small), 3) + 0.005
+
+
+def test_there_are_thirty_families() -> None:
+    assert len({make(1000) for make in TEXTS.values()}) == len(TEXTS) >= 30
 
 
 @pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)

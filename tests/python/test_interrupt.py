@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
 
 from subprocesses import run
+
+FULL = os.environ.get("BYTEMILL_FULL") == "1"
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="signals are sent to a process as POSIX has it"
@@ -177,6 +180,78 @@ WORK = {
             ids = encoding.encode_to_numpy(WORDS * 1_000)
             return lambda: encoding.decode_bytes_batch([ids] * (1_500 * size), num_threads=2)
         """,
+    "truncate": """
+        def prepare(size):
+            text = WORDS * (500_000 * size)
+            return lambda: encoding.truncate(text, 10**9)
+        """,
+    "stream_decoder": """
+        def prepare(size):
+            ids = encoding.encode(WORDS * (10_000 * size))
+            def work():
+                decoder = encoding.stream_decoder()
+                for token in ids:
+                    decoder.push(token)
+            return work
+        """,
+    "saving and loading files": """
+        import tempfile
+        folder = tempfile.mkdtemp()
+        def prepare(size):
+            def work():
+                for _ in range(size):
+                    encoding.save_huggingface(folder)
+                    bytemill.Encoding.from_file(folder)
+            return work
+        """,
+    "saving and loading counts": """
+        import tempfile
+        path = tempfile.mkdtemp() + "/counts.parquet"
+        def prepare(size):
+            counts = bytemill.PieceCounts(((b"%d" % i, 1) for i in range(20_000 * size)), pattern="cl100k")
+            def work():
+                for _ in range(size):
+                    counts.save(path)
+                    bytemill.PieceCounts.load(path)
+            return work
+        """,
+    "a report of a vocabulary": """
+        from bytemill import looking
+        def prepare(size):
+            def work():
+                for _ in range(size):
+                    looking.report(encoding)
+            return work
+        """,
+    "counting": """
+        def prepare(size):
+            text = WORDS * (100_000 * size)
+            return lambda: bytemill.count_pieces([text], "cl100k", num_threads=1, progress=False)
+        """,
+    "counting with the regex package": """
+        def prepare(size):
+            text = WORDS * (1_000 * size)
+            pattern = r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)"
+            return lambda: bytemill.count_pieces([text] * 4, pattern, num_threads=1, progress=False)
+        """,
+    "training": """
+        import random
+        def prepare(size):
+            letters = random.Random(1)
+            words = ["".join(letters.choices("abcdefgh", k=9)).encode() for _ in range(10_000 * size)]
+            counts = bytemill.PieceCounts(dict.fromkeys(words, 3), pattern="cl100k")
+            return lambda: bytemill.train(counts, 1_000 * size, progress=False)
+        """,
+    "writing shards": """
+        import tempfile, itertools
+        from bytemill.shards import write_shards
+        folder = tempfile.mkdtemp()
+        numbers = itertools.count()
+        def prepare(size):
+            text = WORDS * 20_000
+            texts = [text] * (10 * size)
+            return lambda: write_shards(texts, f"{folder}/{next(numbers)}", encoding, num_threads=1)
+        """,
     "a custom pattern": """
         encoding_of_bytes = bytemill.Encoding(
             "custom",
@@ -201,6 +276,9 @@ WORK = {
         """,
 }
 
+# Those of which a twentieth takes seconds.
+LONG = ("saving and loading files", "a report of a vocabulary")
+
 
 def dedented(code: str) -> str:
     lines = code.strip("\n").splitlines()
@@ -210,6 +288,8 @@ def dedented(code: str) -> str:
 
 @pytest.mark.parametrize("name", WORK)
 def test_control_c(name: str) -> None:
+    if name in LONG and not FULL:
+        pytest.skip("takes minutes: make test-exhaustive")
     estimate, waited = map(float, run(SCRIPT.replace("{prepare}", dedented(WORK[name]))).split())
     assert estimate > 0.3, "too little work to interrupt"
     # Generous, for machines with other things to do; still less than the work would have taken.

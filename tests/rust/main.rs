@@ -12,6 +12,8 @@ mod golden;
 mod interruption;
 mod json_lines;
 mod long_pieces;
+#[cfg(target_os = "linux")]
+mod page_ends;
 mod published;
 mod ragged;
 mod recognition;

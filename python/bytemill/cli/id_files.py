@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 import click
 
-from bytemill.cli.reading import STANDARD_INPUT, input_name
+from bytemill.cli.reading import input_name
 from bytemill.files import COMPRESSIONS
 
 if TYPE_CHECKING:
@@ -168,23 +168,25 @@ def id_blocks(name: str, file: IO[bytes], kind: str, number: str) -> Iterator[Bl
 
 def array_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
     """Reads the file of an array."""
-    import io
+    from numpy.lib import format as npy
 
-    import numpy as np
-
-    # Pages of a file are read when they are needed.
-    is_file = name != input_name(STANDARD_INPUT) and not name.lower().endswith(COMPRESSIONS)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    # Not mapped: a mapped file that another process cuts short ends this one.
     try:
-        array = np.load(name, mmap_mode="r") if is_file else np.load(io.BytesIO(file.read()))
-    except (ValueError, EOFError) as error:
+        shape, _, dtype = readers[npy.read_magic(file)](file)
+    except (ValueError, EOFError, KeyError) as error:
         message = f"{name}: expected an array of ids in NumPy's format: {error}"
         raise ValueError(message) from error
-    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu":
-        found = getattr(array, "dtype", type(array).__name__)
-        message = f"{name}: expected an array of integers of one dimension, got {found}"
+    if len(shape) != 1 or dtype.kind not in "iu":
+        message = f"{name}: expected an array of integers of one dimension, got {dtype} of shape {shape}"
         raise ValueError(message)
-    for start in range(0, len(array), BLOCK_IDS):
-        yield cast("Sequence[int]", array[start : start + BLOCK_IDS]), start + BLOCK_IDS >= len(array)
+    count = 0
+    for ids, is_end in number_blocks(name, file, dtype.str):
+        count += len(ids)
+        yield ids, is_end
+    if count != shape[0]:
+        message = f"{name}: expected {shape[0]} ids, as its header says, got {count}"
+        raise ValueError(message)
 
 
 def number_blocks(name: str, file: IO[bytes], number: str) -> Iterator[Block]:
@@ -192,11 +194,14 @@ def number_blocks(name: str, file: IO[bytes], number: str) -> Iterator[Block]:
     import numpy as np
 
     width = np.dtype(number).itemsize
-    while data := file.read(BLOCK_IDS * width):
+    data = file.read(BLOCK_IDS * width)
+    while data:
+        following = file.read(BLOCK_IDS * width)
         if len(data) % width:
             message = f"{name}: expected numbers of {width} bytes each, but {len(data) % width} are left over"
             raise ValueError(message)
-        yield cast("Sequence[int]", np.frombuffer(data, number)), len(data) < BLOCK_IDS * width
+        yield cast("Sequence[int]", np.frombuffer(data, number)), not following
+        data = following
 
 
 def json_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:

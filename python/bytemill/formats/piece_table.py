@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from bytemill.files import imported
-from bytemill.formats.atomic import replacing
+from bytemill.formats.atomic import create, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,15 +75,16 @@ def write_table(
         metadata={KEY: json.dumps({"version": VERSION, **description}).encode()},
     )
     table = arrow.Table.from_arrays([pieces, arrow.array(counts, arrow.uint64())], schema=schema)
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, create(temporary) as file:
         if name.lower().endswith(PARQUET_SUFFIX):
-            imported("pyarrow.parquet", PURPOSE).write_table(table, temporary, compression="zstd")
+            parquet = imported("pyarrow.parquet", PURPOSE)
+            writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
         else:
-            with (
-                arrow.OSFile(str(temporary), "wb") as sink,
-                arrow.ipc.new_file(sink, table.schema) as writer,
-            ):
-                writer.write_table(table, max_chunksize=ROWS)
+            writer = arrow.ipc.new_file(file, table.schema)
+        with writer:
+            # In parts, between which Ctrl-C comes through.
+            for batch in table.to_batches(max_chunksize=ROWS):
+                writer.write_batch(batch)
 
 
 @contextmanager
@@ -102,7 +103,8 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
     parquet = imported("pyarrow.parquet", PURPOSE)
     name = os.fspath(path)
     try:
-        with arrow.memory_map(name) as source:
+        # Not mapped: a mapped file that another process cuts short ends this one.
+        with arrow.OSFile(name) as source:
             magic = source.read(4)
             source.seek(0)
             if magic == b"PAR1":
@@ -112,7 +114,10 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
                 reader = arrow.ipc.open_file(source)
                 schema, batches = reader.schema, map(reader.get_batch, range(reader.num_record_batches))
             yield described(schema, name), map(chunk, batches)
-    except arrow.ArrowException as error:
+    except (arrow.ArrowException, OSError) as error:
+        # Errors of the system have a number; without, it is Arrow that finds the file too short.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         message = f"{name}: expected counts in Parquet or Arrow IPC format: {error}"
         raise ValueError(message) from error
 

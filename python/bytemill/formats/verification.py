@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bytemill.errors import VocabularyError
-from bytemill.formats.atomic import replacing
+from bytemill.formats.atomic import create, replacing
 
 if TYPE_CHECKING:
     import os
@@ -64,7 +64,7 @@ def write_verified(files: Mapping[str | os.PathLike[str], bytes], check: Callabl
     with ExitStack() as stack:
         temporaries = [stack.enter_context(replacing(path)) for path in files]
         for temporary, contents in zip(temporaries, files.values(), strict=True):
-            with temporary.open("xb") as file:
+            with create(temporary) as file:
                 file.write(contents)
         check(*[temporary.read_bytes() for temporary in temporaries])
 

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from bytemill.files import imported
-from bytemill.formats.atomic import replacing
+from bytemill.formats.atomic import create, replacing
 
 if TYPE_CHECKING:
     from bytemill.looking.comparison import Comparison
@@ -94,10 +94,10 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
         handleheight=1.0,
         columnspacing=1.6,
     )
-    with replacing(path) as temporary, warnings.catch_warnings():
+    with replacing(path) as temporary, create(temporary) as file, warnings.catch_warnings():
         # Names in scripts that the font does not have are boxes.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(temporary, format="png", bbox_inches="tight", pad_inches=MARGIN)
+        figure.savefig(file, format="png", bbox_inches="tight", pad_inches=MARGIN)
 
 
 def label_of(name: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from bytemill._core import find_invalid_utf8, json_fields, line_offsets
 from bytemill.files import decompressed, imported, json_texts, parquet_batches
 from bytemill.patterns import PATTERNS
-from bytemill.sources import Stream, items_of, kind_of, last_cut
+from bytemill.sources import Stream, items_of, kind_of, last_cut, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -174,8 +174,8 @@ class Blocks:
             elif isinstance(item, Stream):
                 yield from self._read(item, place)
             elif isinstance(item, os.PathLike):
-                with Path(item).open("rb") as file:
-                    yield from self._read(Stream(file, os.fspath(item)), place)
+                with opened(item) as stream:
+                    yield from self._read(stream, place)
             else:
                 message = f"expected documents as str or bytes, or paths, got {type(item).__name__}"
                 raise TypeError(message)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytemill.formats.atomic import replacing
+from bytemill.formats.atomic import create, named, replacing
 from bytemill.shards.documents import Place, SourceFile
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def load(directory: Path) -> Provenance | None:
 
 def save(provenance: Provenance, directory: Path) -> None:
     """Replaces the file, on the disk too."""
-    with replacing(directory / NAME) as temporary, temporary.open("xb") as file:
+    with replacing(directory / NAME) as temporary, create(temporary) as file, named(temporary):
         file.write(provenance.to_json().encode())
         file.flush()
         os.fsync(file.fileno())

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bytemill.files import imported
+from bytemill.formats.atomic import create, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ class TokenFile:
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
         """Opens the files, one for each suffix."""
         self.dtype = np.dtype(dtype).newbyteorder("<")
-        self._file = paths[0].open("wb")
+        self._file = create(paths[0])
 
     def write(self, ids: Ids, ends: Ends) -> None:  # noqa: ARG002 - other formats need them
         """Writes ids.
@@ -69,8 +70,9 @@ class TokenFile:
         to_disk(self._file)
 
     def abandon(self) -> None:
-        """Closes the files, which nobody will read."""
-        self._file.close()
+        """Closes the files, which nobody will read, whether what is left can be written or not."""
+        with suppress(OSError):
+            self._file.close()
 
 
 class NpyFile(TokenFile):
@@ -125,7 +127,11 @@ class MegatronFile(TokenFile):
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
         """Opens the files."""
         super().__init__(paths, dtype)
-        self._index = paths[1].open("wb")
+        try:
+            self._index = create(paths[1])
+        except OSError:
+            super().abandon()
+            raise
         # The lengths of documents, and how much of the next one has been written. 8 bytes a document.
         self._lengths = array("q")
         self._begun = 0
@@ -160,7 +166,8 @@ class MegatronFile(TokenFile):
     def abandon(self) -> None:
         """Closes the files."""
         super().abandon()
-        self._index.close()
+        with suppress(OSError):
+            self._index.close()
 
 
 class ParquetFile(TokenFile):
@@ -233,6 +240,7 @@ FORMATS: dict[str, type[TokenFile]] = {
 
 def to_disk(file: Any) -> None:  # noqa: ANN401 - any open file
     """Closes a file when it is on the disk: a shard that is done survives a loss of power."""
-    file.flush()
-    os.fsync(file.fileno())
+    with named(file.name):
+        file.flush()
+        os.fsync(file.fileno())
     file.close()

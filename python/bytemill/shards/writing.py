@@ -302,7 +302,12 @@ class Writing:
 
     def _open(self) -> TokenFile:
         paths = [self._folder / f"{name}{TEMPORARY}" for name in self._names()]
-        file = self._kind(paths, self._record.options["dtype"])
+        try:
+            file = self._kind(paths, self._record.options["dtype"])
+        except BaseException:
+            for path in paths:
+                path.unlink(missing_ok=True)
+            raise
         self._unfinished[file] = paths
         return file
 

@@ -1,0 +1,25 @@
+"""Which commit is running, for results that are kept."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import bytemill
+
+__all__ = ["commit"]
+
+
+def commit() -> dict[str, Any]:
+    """The commit of the library that is running, and whether files differ from it; nothing without git."""
+    folder = Path(bytemill.__file__).parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - fixed
+
+    try:
+        return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+    except (OSError, subprocess.CalledProcessError):
+        return {"commit": None, "dirty": None}
