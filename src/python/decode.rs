@@ -12,11 +12,14 @@ use crate::encode::batch;
 /// How much work an id is, in bytes.
 const BYTES_PER_ID: usize = 4;
 
+/// Room for so many bytes may be missing.
+const MANY_BYTES: usize = 1 << 26;
+
 pub(super) fn bytes<'py>(
     core: &CoreBpe,
     tokens: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(tokens.py(), &decoded(core, tokens)?))
+    bytes_object(tokens.py(), &decoded(core, tokens)?)
 }
 
 pub(super) fn string<'py>(
@@ -25,6 +28,18 @@ pub(super) fn string<'py>(
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
     text(tokens.py(), &decoded(core, tokens)?, errors)
+}
+
+/// The bytes as Python's. Where there may be no room for many, the way that says so and does not panic, at the price of
+/// writing them twice.
+fn bytes_object<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    if bytes.len() < MANY_BYTES {
+        return Ok(PyBytes::new(py, bytes));
+    }
+    PyBytes::new_with(py, bytes.len(), |room| {
+        room.copy_from_slice(bytes);
+        Ok(())
+    })
 }
 
 fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
@@ -42,7 +57,8 @@ pub(super) fn many_bytes<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = rows.py();
     let decoded = decoded_rows(core, rows, num_threads)?;
-    PyList::new(py, decoded.iter().map(|bytes| PyBytes::new(py, bytes)))
+    let objects = decoded.iter().map(|bytes| bytes_object(py, bytes));
+    PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
 }
 
 pub(super) fn many_strings<'py>(

@@ -115,13 +115,6 @@ impl From<TrainError> for PyErr {
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let what = message(panic.as_ref());
-        // `PyO3` panics where Python makes no object, and leaves the error: there is no memory for it.
-        let raised = Python::attach(PyErr::take);
-        if let Some(error) = raised
-            && Python::attach(|py| error.is_instance_of::<PyMemoryError>(py))
-        {
-            return Err(error);
-        }
         Err(classes::InternalError::new_err(format!(
             "bytemill {} failed internally: {what}. This is a bug: please report it together with the call that caused it",
             env!("CARGO_PKG_VERSION"),

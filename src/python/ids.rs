@@ -7,7 +7,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySequence, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::listed;
 use crate::memory;
@@ -116,11 +116,15 @@ where
 
 /// The ids in any other sequence.
 fn from_sequence(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
-    if argument.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("Can't extract `str` to `Vec`"));
+    let by_place = argument.hasattr(intern!(argument.py(), "__getitem__"))?;
+    if !by_place || argument.is_instance_of::<PyString>() || argument.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err(format!(
+            "expected a sequence of token ids, got {}",
+            argument.get_type().qualname()?
+        )));
     }
     // The length costs nothing to say: that of a range, or of a class of one's own.
-    let mut ids = memory::try_vec_with_capacity(argument.cast::<PySequence>()?.len()?)?;
+    let mut ids = memory::try_vec_with_capacity(argument.len()?)?;
     for item in argument.try_iter()? {
         memory::try_reserve(&mut ids, 1)?;
         ids.push(item?.extract()?);

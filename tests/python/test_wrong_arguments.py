@@ -194,7 +194,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "path": lambda: "counts.arrow",
     "Encoding.from_file.path": lambda: "toy.bytemill",
     "PieceCounts.load.path": lambda: "read.arrow",
-    "Comparison.write_chart.path": lambda: "chart.svg",
+    "Comparison.write_chart.path": lambda: "chart.png",
     "pattern": lambda: "gpt2",
     "Encoding.from_file.pattern": lambda: None,
     "RegexTokenizer.pattern": lambda: None,
