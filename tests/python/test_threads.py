@@ -96,7 +96,9 @@ LONG_WORK: dict[str, Callable[[bytemill.Encoding], object]] = {
         WORDS.encode(), np.array([0, len(WORDS)]), set(), (), (), "uint32", 1
     ),
     "_encode_bytes": lambda encoding: encoding._encode_bytes(WORDS.encode()),
-    "_encode_single_piece": lambda encoding: encoding._encode_single_piece("a" * 2_000_000),
+    "_encode_single_piece": lambda encoding: encoding._encode_single_piece(
+        "".join(map(str, range(1_000_000)))
+    ),
     "decode_bytes_batch": lambda encoding: encoding.decode_bytes_batch([range(256, 100_000)] * 200),
 }
 
