@@ -54,7 +54,10 @@ def test_malformed_rank_files_name_line_and_reason(contents: bytes, line: int, r
     with pytest.raises(VocabularyError) as caught:
         tiktoken_ranks.parse_ranks(contents, "some.tiktoken")
     message = str(caught.value)
-    assert message.startswith(f"Error parsing line {contents.splitlines()[line - 1]!r} in some.tiktoken")
+    shown = repr(contents.splitlines()[line - 1])
+    # The beginning of a long line will do.
+    assert message.startswith(f"Error parsing line {shown[:200].rstrip(shown[-1])}")
+    assert " in some.tiktoken: line " in message
     assert f": line {line}: " in message
     assert reason in message
 

@@ -18,11 +18,12 @@ pytestmark = pytest.mark.skipif(
 # Prints how long the work would have taken, estimated from a twentieth of it, and how long it took to stop
 # after the signal. What the work is comes from `prepare(size)`.
 SCRIPT = """
-import os, signal, sys, threading, time
+import os, random, signal, sys, threading, time
 import bytemill
 
 encoding = bytemill.get_encoding("cl100k_base")
 WORDS = "words that keep it busy for a while, and some more; "
+LETTERS = random.Random(1).randbytes(20_000_000).translate(bytes(97 + byte % 26 for byte in range(256)))
 
 {prepare}
 
@@ -75,20 +76,20 @@ WORK = {
             text = WORDS * (size * 300_000)
             return lambda: encoding.encode_to_numpy(text)
         """,
-    "one piece of one letter": """
+    "one piece": """
         def prepare(size):
-            text = "a" * (size * 1_000_000)
+            text = LETTERS[:size * 1_000_000].decode()
             return lambda: encoding.encode(text)
         """,
     "_encode_single_piece": """
         def prepare(size):
-            piece = b"ab" * (size * 500_000)
+            piece = LETTERS[:size * 1_000_000]
             return lambda: encoding._encode_single_piece(piece)
         """,
     "one piece of spaces": """
         def prepare(size):
-            text = " " * (size * 2_000_000)
-            return lambda: encoding.encode_ordinary(text)
+            text = " " * (size * 20_000_000)
+            return lambda: encoding.count(text)
         """,
     "_encode_bytes": """
         def prepare(size):
@@ -160,7 +161,7 @@ WORK = {
         """,
     "encode_ordinary_batch, two long texts": """
         def prepare(size):
-            text = WORDS * (50_000 * size)
+            text = WORDS * (120_000 * size)
             return lambda: encoding.encode_ordinary_batch([text] * 2, num_threads=2)
         """,
     "encode_batch, one thread": """
@@ -208,7 +209,7 @@ WORK = {
         import tempfile
         path = tempfile.mkdtemp() + "/counts.parquet"
         def prepare(size):
-            counts = bytemill.PieceCounts(((b"%d" % i, 1) for i in range(20_000 * size)), pattern="cl100k")
+            counts = bytemill.PieceCounts(((b"%d" % i, 1) for i in range(50_000 * size)), pattern="cl100k")
             def work():
                 for _ in range(size):
                     counts.save(path)
@@ -225,7 +226,7 @@ WORK = {
         """,
     "counting": """
         def prepare(size):
-            text = WORDS * (100_000 * size)
+            text = WORDS * (250_000 * size)
             return lambda: bytemill.count_pieces([text], "cl100k", num_threads=1, progress=False)
         """,
     "counting with the regex package": """
@@ -238,9 +239,9 @@ WORK = {
         import random
         def prepare(size):
             letters = random.Random(1)
-            words = ["".join(letters.choices("abcdefgh", k=9)).encode() for _ in range(10_000 * size)]
+            words = ["".join(letters.choices("abcdefgh", k=9)).encode() for _ in range(30_000 * size)]
             counts = bytemill.PieceCounts(dict.fromkeys(words, 3), pattern="cl100k")
-            return lambda: bytemill.train(counts, 1_000 * size, progress=False)
+            return lambda: bytemill.train(counts, 2_000 * size, progress=False)
         """,
     "writing shards": """
         import tempfile, itertools
@@ -322,13 +323,14 @@ def test_a_handler_that_returns_changes_nothing() -> None:
 def test_what_a_handler_raises_comes_through() -> None:
     printed = run(
         """
-        import signal, bytemill
+        import random, signal, bytemill
         class TooLate(Exception): pass
         def handler(number, frame):
             raise TooLate("time is up")
         encoding = bytemill.get_encoding("cl100k_base")
         signal.signal(signal.SIGALRM, handler)
-        text = "a" * 10_000_000
+        letters = bytes(97 + byte % 26 for byte in range(256))
+        text = random.Random(1).randbytes(10_000_000).translate(letters).decode()
         for encode in (lambda: encoding.encode(text), lambda: encoding.encode_batch([text] * 2)):
             signal.setitimer(signal.ITIMER_REAL, 0.1)
             try:

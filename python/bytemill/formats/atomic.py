@@ -36,7 +36,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        if error.filename == str(temporary):
+        if str(error.filename) == str(temporary):
             # Nobody has heard of the other name.
             error.filename, error.filename2 = name, None
         raise
