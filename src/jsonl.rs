@@ -50,7 +50,7 @@ pub fn fields(
 ) -> Result<Fields, JsonLinesError> {
     let parts = batch::map(&shares(block), threads, checkpoint, |share| {
         part(&block[share.clone()], field).map_err(|(line, reason)| JsonLinesError::Line {
-            number: memchr_iter(b'\n', &block[..share.start]).count() + line,
+            number: line_breaks(&block[..share.start]) + line,
             reason,
         })
     });
@@ -100,9 +100,14 @@ pub fn line_offsets(block: &[u8]) -> Vec<usize> {
     offsets
 }
 
+/// How many line breaks there are.
+pub fn line_breaks(data: &[u8]) -> usize {
+    memchr_iter(b'\n', data).count()
+}
+
 /// Where the first bytes are that are not UTF-8.
 pub fn find_invalid_utf8(data: &[u8]) -> Option<usize> {
-    std::str::from_utf8(data)
+    simdutf8::compat::from_utf8(data)
         .err()
         .map(|error| error.valid_up_to())
 }
@@ -144,7 +149,7 @@ fn string(line: &[u8], field: &str, text: &mut String) -> Result<bool, String> {
         return Ok(false);
     }
     let expected = |what: &str| format!("expected a JSON object: {what}");
-    let line = std::str::from_utf8(line).map_err(|error| expected(&error.to_string()))?;
+    let line = simdutf8::compat::from_utf8(line).map_err(|error| expected(&error.to_string()))?;
     let value = value(line.strip_suffix('\n').unwrap_or(line), field).map_err(|error| {
         // There is one line only, as the parser sees it.
         expected(

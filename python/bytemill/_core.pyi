@@ -20,6 +20,7 @@ __all__ = [
     "__version__",
     "find_invalid_utf8",
     "json_fields",
+    "line_breaks",
     "line_offsets",
     "train_merges",
 ]
@@ -242,6 +243,9 @@ def json_fields(block: Buffer, field: str, num_threads: int, /) -> tuple[bytes, 
 
 # Where lines start and end, their breaks included.
 def line_offsets(block: Buffer, /) -> npt.NDArray[np.int64]: ...
+
+# How many line breaks there are.
+def line_breaks(data: Buffer, /) -> int: ...
 
 # Where the first bytes are that are not UTF-8.
 def find_invalid_utf8(data: Buffer, /) -> int | None: ...

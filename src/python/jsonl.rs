@@ -51,6 +51,16 @@ pub(super) fn line_offsets<'py>(
     })
 }
 
+/// How many line breaks there are.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+pub(super) fn line_breaks(data: &Bound<'_, PyAny>) -> PyResult<usize> {
+    guarded(|| {
+        let (py, data) = (data.py(), Bytes::of(data)?);
+        Ok(detached(py, data.len(), || jsonl::line_breaks(&data)))
+    })
+}
+
 /// Where the first bytes are that are not UTF-8.
 #[pyfunction]
 #[pyo3(signature = (data, /))]

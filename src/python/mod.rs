@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use super::core_bpe::CoreBpe;
     #[pymodule_export]
-    use super::jsonl::{find_invalid_utf8, json_fields, line_offsets};
+    use super::jsonl::{find_invalid_utf8, json_fields, line_breaks, line_offsets};
     #[pymodule_export]
     use super::splitter::CoreSplitter;
     #[pymodule_export]

@@ -32,7 +32,7 @@ impl AsRef<str> for Item<'_> {
 impl<'a> Item<'a> {
     /// Adds any bytes to `items`: stretches of UTF-8 are texts of their own, what is between two of them is a piece.
     pub fn split_bytes(bytes: &'a [u8], items: &mut Vec<Self>) {
-        if let Ok(text) = std::str::from_utf8(bytes) {
+        if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
             items.push(Self::Text(text));
             return;
         }

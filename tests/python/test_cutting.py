@@ -330,7 +330,7 @@ UNITS = ["words and words. ", "a", " ", "\u4e2d\u6587", "!?", "x" * 250 + " "]
 @pytest.mark.parametrize("unit", UNITS)
 def test_what_does_not_fit_is_not_encoded(unit: str) -> None:
     encoding = bytemill.get_encoding("cl100k_base")
-    # So much that the whole takes some 50 times as long as what is looked at for a cut, whose size is bounded.
+    # So much that the whole takes some 50 times as long as what is looked at for a cut.
     text = unit * (32_000_000 // len(unit.encode()))
     whole = seconds(lambda: encoding.count(text))
     assert seconds(lambda: encoding.count_till_limit(text, 50)) < whole / 4

@@ -133,6 +133,7 @@ def test_lines_and_utf8(data: bytes) -> None:
     offsets = _core.line_offsets(data)
     lines = [data[start:end] for start, end in pairwise(offsets)]
     assert lines == list(io.BytesIO(data))
+    assert _core.line_breaks(data) == data.count(b"\n")
     try:
         data.decode()
         invalid = None

@@ -3,7 +3,7 @@
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::error::JsonLinesError;
-use bytemill::jsonl::{fields, find_invalid_utf8, line_offsets};
+use bytemill::jsonl::{fields, find_invalid_utf8, line_breaks, line_offsets};
 
 use crate::support::{Patience, TestResult};
 
@@ -130,6 +130,8 @@ fn lines_end_after_their_breaks() {
         ("a\n\nb\n", vec![0, 2, 3, 5]),
     ] {
         assert_eq!(line_offsets(block.as_bytes()), offsets, "{block:?}");
+        let breaks = block.bytes().filter(|&byte| byte == b'\n').count();
+        assert_eq!(line_breaks(block.as_bytes()), breaks, "{block:?}");
     }
     assert_eq!(find_invalid_utf8("aé".as_bytes()), None);
     assert_eq!(find_invalid_utf8(b"a\xC3"), Some(1));

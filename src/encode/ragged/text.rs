@@ -41,6 +41,6 @@ impl Text for Span<'_> {
     }
 
     fn utf8(&self, range: Range<usize>) -> Option<&str> {
-        std::str::from_utf8(self.0.get(range)?).ok()
+        simdutf8::basic::from_utf8(self.0.get(range)?).ok()
     }
 }
