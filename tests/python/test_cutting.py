@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from bytemill.splitting import repair_surrogates
 from strategies import few_letters, surrogate_texts, texts, vocabularies
 from test_custom_patterns import PATTERNS_OF_RUST, encoding_with
 from texts import ADVERSARIAL, multilingual, patchwork
+from timing import assert_in_proportion, assert_takes_less
 
 NAMES = ["gpt2", "cl100k_base", "o200k_base"]
 SIDES = ["right", "left"]
@@ -314,16 +314,6 @@ def test_limits_beyond_all_texts() -> None:
 # --- Time ---------------------------------------------------------------------------------------------------
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """The least of some tries: of the processor, which other processes do not count for."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 UNITS = ["words and words. ", "a", " ", "\u4e2d\u6587", "!?", "x" * 250 + " "]
 
 
@@ -332,18 +322,20 @@ def test_what_does_not_fit_is_not_encoded(unit: str) -> None:
     encoding = bytemill.get_encoding("cl100k_base")
     # So much that the whole takes some 50 times as long as what is looked at for a cut.
     text = unit * (32_000_000 // len(unit.encode()))
-    whole = seconds(lambda: encoding.count(text))
-    assert seconds(lambda: encoding.count_till_limit(text, 50)) < whole / 4
-    assert seconds(lambda: encoding.truncate(text, 50)) < whole / 4
-    assert seconds(lambda: encoding.truncate(text, 50, side="left")) < whole / 4
+    for work in (
+        lambda: encoding.count_till_limit(text, 50),
+        lambda: encoding.truncate(text, 50),
+        lambda: encoding.truncate(text, 50, side="left"),
+    ):
+        assert_takes_less(work, 1 / 4, lambda: encoding.count(text))
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("limit", [16, 200])
 def test_splitting_takes_time_in_proportion(unit: str, limit: int) -> None:
     encoding = bytemill.get_encoding("cl100k_base")
-    short, long = (unit * (size // len(unit.encode())) for size in (60_000, 360_000))
-    assert seconds(lambda: encoding.split(long, limit)) < 15 * seconds(lambda: encoding.split(short, limit))
+    short, long = (unit * (size // len(unit.encode())) for size in (60_000, 240_000))
+    assert_in_proportion(lambda text: encoding.split(text, limit), short, long)
 
 
 def test_parts_of_every_size_agree_with_counting() -> None:

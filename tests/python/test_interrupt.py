@@ -15,15 +15,19 @@ pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="signals are sent to a process as POSIX has it"
 )
 
-# Prints how long the work would have taken, estimated from a twentieth of it, and how long it took to stop
-# after the signal. What the work is comes from `prepare(size)`.
+# Prints how long the work takes that is interrupted, estimated from less of it, and how long it took to stop
+# after the signal. What the work is comes from `prepare(size)`; the size is such that it takes about a second
+# on any machine. Another process may delay an attempt; what cannot be interrupted is late in each.
 SCRIPT = """
-import os, random, signal, sys, threading, time
+import math, os, signal, threading, time
 import bytemill
 
 encoding = bytemill.get_encoding("cl100k_base")
 WORDS = "words that keep it busy for a while, and some more; "
-LETTERS = random.Random(1).randbytes(20_000_000).translate(bytes(97 + byte % 26 for byte in range(256)))
+
+def letters(number):
+    import random
+    return random.Random(1).randbytes(number).translate(bytes(97 + byte % 26 for byte in range(256)))
 
 {prepare}
 
@@ -33,33 +37,43 @@ def seconds(work):
     return time.perf_counter() - start
 
 small = prepare(1)
-small()  # whatever happens once only
-estimate = 20 * min(seconds(small) for _ in range(2))
+seconds(small)  # whatever happens once only
+once = min(seconds(small) for _ in range(2))
+size = min(math.ceil(1 / once), 100)
+work = prepare(size)
 
-sent = None
-def send():
-    global sent
-    sent = time.perf_counter()
-    os.kill(os.getpid(), signal.SIGINT)
+def attempt():
+    # Gives how long it took to stop, endless if it had ended before.
+    sent, ended = None, False
+    def send():
+        nonlocal sent
+        sent = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(0.1, send)
+    timer.start()
+    try:
+        work()
+        ended = True
+        timer.join()
+    except KeyboardInterrupt:
+        pass
+    return math.inf if ended else time.perf_counter() - sent
 
-work = prepare(20)
-timer = threading.Timer(0.1, send)
-timer.start()
-try:
-    work()
-except KeyboardInterrupt:
-    waited = time.perf_counter() - sent
-else:
-    sys.exit("it was not interrupted")
-timer.join()
+waited = math.inf
+for _ in range({attempts}):
+    waited = min(waited, attempt())
+    if waited < 0.2:
+        break
 
 assert encoding.encode("hello world") == [15339, 1917]
 assert encoding.encode_batch(["hello world"] * 100) == [[15339, 1917]] * 100
 assert encoding.decode([15339, 1917]) == "hello world"
-print(estimate, waited)
+print(size * once, waited)
 """
 
-# How much is a twentieth.
+ATTEMPTS = 3
+
+# How much is the least that is measured: some hundredths of a second.
 WORK = {
     "encode": """
         def prepare(size):
@@ -78,18 +92,18 @@ WORK = {
         """,
     "one piece": """
         def prepare(size):
-            text = LETTERS[:size * 1_000_000].decode()
+            text = letters(size * 1_000_000).decode()
             return lambda: encoding.encode(text)
         """,
     "_encode_single_piece": """
         def prepare(size):
-            piece = LETTERS[:size * 1_000_000]
+            piece = letters(size * 1_000_000)
             return lambda: encoding._encode_single_piece(piece)
         """,
-    "one piece of spaces": """
+    "pieces of spaces": """
         def prepare(size):
-            text = " " * (size * 20_000_000)
-            return lambda: encoding.count(text)
+            text = " " * 20_000_000
+            return lambda: encoding.count_batch([text] * size, num_threads=1)
         """,
     "_encode_bytes": """
         def prepare(size):
@@ -229,6 +243,21 @@ WORK = {
             text = WORDS * (250_000 * size)
             return lambda: bytemill.count_pieces([text], "cl100k", num_threads=1, progress=False)
         """,
+    "counting, two threads": """
+        def prepare(size):
+            texts = [WORDS * 1_000] * (250 * size)
+            return lambda: bytemill.count_pieces(texts, "cl100k", num_threads=2, progress=False)
+        """,
+    "counting in little memory": """
+        def prepare(size):
+            drawn = letters(500_000).decode()
+            text = " ".join(drawn[place:place + 9] for place in range(0, len(drawn), 9))
+            def work():
+                counts = bytemill.PieceCounts(memory_limit=1 << 20)
+                for _ in range(size):
+                    counts.add([text], num_threads=2)
+            return work
+        """,
     "counting with the regex package": """
         def prepare(size):
             text = WORDS * (1_000 * size)
@@ -236,12 +265,17 @@ WORK = {
             return lambda: bytemill.count_pieces([text] * 4, pattern, num_threads=1, progress=False)
         """,
     "training": """
-        import random
         def prepare(size):
-            letters = random.Random(1)
-            words = ["".join(letters.choices("abcdefgh", k=9)).encode() for _ in range(30_000 * size)]
+            drawn = letters(9 * 15_000 * size)
+            words = [drawn[place:place + 9] for place in range(0, len(drawn), 9)]
             counts = bytemill.PieceCounts(dict.fromkeys(words, 3), pattern="cl100k")
             return lambda: bytemill.train(counts, 2_000 * size, progress=False)
+        """,
+    "training on one piece": """
+        def prepare(size):
+            text = letters(100_000 * size).decode()
+            options = {"pattern": None, "tie_break": "first_seen", "progress": False}
+            return lambda: bytemill.train([text], 2_000 * size, **options)
         """,
     "writing shards": """
         import tempfile, itertools
@@ -277,7 +311,7 @@ WORK = {
         """,
 }
 
-# Those of which a twentieth takes seconds.
+# Those of which the least takes seconds.
 LONG = ("saving and loading files", "a report of a vocabulary")
 
 
@@ -291,10 +325,11 @@ def dedented(code: str) -> str:
 def test_control_c(name: str) -> None:
     if name in LONG and not FULL:
         pytest.skip("takes minutes: make test-exhaustive")
-    estimate, waited = map(float, run(SCRIPT.replace("{prepare}", dedented(WORK[name]))).split())
-    assert estimate > 0.3, "too little work to interrupt"
-    # Generous, for machines with other things to do; still less than the work would have taken.
-    assert waited < min(2.0, 0.2 + estimate / 2)
+    script = SCRIPT.format(prepare=dedented(WORK[name]), attempts=ATTEMPTS)
+    estimate, waited = map(float, run(script).split())
+    assert estimate > 0.5, "too little work to interrupt"
+    # Generous, for machines with other things to do; still far less than the work would have taken.
+    assert waited < 0.2 + estimate / 8
 
 
 def test_a_handler_that_returns_changes_nothing() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from functools import partial
@@ -15,6 +14,7 @@ import tiktoken
 import bytemill
 from bytemill import DisallowedSpecialTokenError
 from offline_tiktoken import NAMES
+from timing import assert_takes_less
 
 Encodings = Mapping[str, tiktoken.Encoding]
 
@@ -294,28 +294,25 @@ def test_the_special_tokens_of_harmony(tiktoken_encodings: Encodings) -> None:
     )
 
 
-def fastest(call: Any, times: int = 5) -> float:
-    def once() -> float:
-        start = time.perf_counter()
-        call()
-        return time.perf_counter() - start
-
-    return min(once() for _ in range(times))
-
-
 def test_many_special_tokens_cost_little(byte_ranks: dict[bytes, int]) -> None:
     few = custom(byte_ranks, {EOT: 300})
     many = custom(byte_ranks, {f"<|token {number}|>": 300 + number for number in range(5_000)})
     text = "words and < more words | than one would read >\n" * 4_000
     specials: list[dict[str, Any]] = [{}, {"allowed_special": "all"}, {"disallowed_special": ()}]
     for special in specials:
-        base = fastest(partial(few.encode, text, **special))
-        assert fastest(partial(many.encode, text, **special)) < 3 * base + 0.05, special
+        work, base = (partial(encoding.encode, text, **special) for encoding in (many, few))
+        assert_takes_less(work, 3, base, what=special)
 
 
 def test_the_default_check_costs_little() -> None:
     encoding = bytemill.get_encoding("o200k_harmony")
     text = "words and < more words | than one would read >\n" * 4_000
-    assert fastest(lambda: encoding.encode(text)) < 2 * fastest(lambda: encoding.encode_ordinary(text)) + 0.05
+    # Half as long again, measured.
+    assert_takes_less(lambda: encoding.encode(text), 4, lambda: encoding.encode_ordinary(text))
     # A call on a short text does not pay for a thousand special tokens.
-    assert fastest(lambda: [encoding.encode("short") for _ in range(2_000)]) < 0.2
+    few = bytemill.get_encoding("o200k_base")
+    assert_takes_less(
+        lambda: [encoding.encode("short") for _ in range(2_000)],
+        3,
+        lambda: [few.encode("short") for _ in range(2_000)],
+    )

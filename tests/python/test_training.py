@@ -23,7 +23,6 @@ from bytemill.progress import Progress
 from bytemill.reference import split
 from bytemill.splitting import Splitter
 from bytemill.training import TieBreak, train
-from subprocesses import run
 
 TIE_BREAKS = get_args(TieBreak)
 each_tie_break = pytest.mark.parametrize("tie_break", TIE_BREAKS)
@@ -525,39 +524,3 @@ def test_a_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "counting: 1 documents" in shown
     assert "merging: 1 of 1" in shown
     assert shown.endswith("\r\x1b[K")
-
-
-# --- Ctrl-C ---
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        "bytemill.count_pieces(documents(), progress=False)",
-        "bytemill.train(counts, 200_000, progress=False)",
-        "bytemill.train([text], 200_000, pattern=None, tie_break='first_seen', progress=False)",
-    ],
-)
-def test_control_c(work: str) -> None:
-    printed = run(
-        f"""
-        import os, random, signal, threading, time, bytemill
-        rng = random.Random(1)
-        text = " ".join("".join(rng.choices("abcdefgh", k=9)) for _ in range(300_000))
-        counts = bytemill.count_pieces([text], progress=False)
-        def documents():
-            while True:
-                yield text
-        sent = 0
-        def send():
-            global sent
-            sent = time.perf_counter()
-            os.kill(os.getpid(), signal.SIGINT)
-        threading.Timer(0.3, send).start()
-        try:
-            {work}
-        except KeyboardInterrupt:
-            print(time.perf_counter() - sent)
-        """
-    )
-    assert float(printed) < 2.0
