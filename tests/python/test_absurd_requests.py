@@ -20,7 +20,7 @@ REQUESTS = {
     "encode_copied_file": "encoding.encode_bytes(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))",
     "append_to_nothing": "encoding.encode_batch_to_numpy([''] * 1_000_000, append=range(5_000))",
     "nulls": "encoding.encode_arrow(pa.nulls(2**40))",
-    "result_as_bytes": "long.decode_bytes([256] * 1_700)",
+    "result_as_bytes": "long.decode_bytes([256] * 400)",
 }
 
 SCRIPT = """
@@ -42,9 +42,10 @@ token = b"a" * (1 << 20)
 ranks[token] = 256
 long = bytemill.Encoding("long", pat_str=r"\\w+|\\W+", mergeable_ranks=ranks, special_tokens={{}})
 file = tempfile.TemporaryFile()
-file.truncate(1 << 31)
+file.truncate(400 << 20)
 # Where the system promises memory that it does not have, this is what makes it say no.
-limit = 3 << 30
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+limit = taken + (600 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
     {request}
