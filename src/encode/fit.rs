@@ -241,18 +241,12 @@ impl Encoder {
             .rev()
             .chain(steps.map(|place| boundary_before(text, place)))
             .chain(last_resort.rev())
-            .filter(|&place| place > anchor && text.is_char_boundary(place));
-        for place in tried {
-            let part = &text[anchor..place];
-            if let Some(count) = self.count_till(workspace, part, limit - known, checkpoint)? {
-                let count = known + count;
-                return Ok(Part { place, count });
-            }
-        }
-        Ok(Part {
+            .filter(|&place| place > anchor);
+        let certain = Part {
             place: anchor,
             count: known,
-        })
+        };
+        self.extended(workspace, text, limit, certain, tried, checkpoint)
     }
 
     /// The end that fits.
@@ -297,18 +291,33 @@ impl Encoder {
         let tried = around
             .chain(steps.map(|place| boundary_after(text, place)))
             .chain(last_resort..anchor)
-            .filter(|&place| place < anchor && text.is_char_boundary(place));
-        for place in tried {
-            let part = &text[place..anchor];
-            if let Some(count) = self.count_till(workspace, part, limit - known, checkpoint)? {
-                let count = known + count;
+            .filter(|&place| place < anchor);
+        let certain = Part {
+            place: anchor,
+            count: known,
+        };
+        self.extended(workspace, text, limit, certain, tried, checkpoint)
+    }
+
+    /// The first of some places up to which a part that certainly fits can be extended, or that part.
+    fn extended(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        limit: usize,
+        certain: Part,
+        places: impl Iterator<Item = usize>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Part, EncodeError> {
+        for place in places.filter(|&place| text.is_char_boundary(place)) {
+            let more = &text[place.min(certain.place)..place.max(certain.place)];
+            let left = limit - certain.count;
+            if let Some(count) = self.count_till(workspace, more, left, checkpoint)? {
+                let count = certain.count + count;
                 return Ok(Part { place, count });
             }
         }
-        Ok(Part {
-            place: anchor,
-            count: known,
-        })
+        Ok(certain)
     }
 
     /// The first cut at `place` or not far after it.
