@@ -287,9 +287,7 @@ impl<'a> View<'a> {
         if length > LONGEST_WHOLE {
             return None;
         }
-        let key = Key::of_first(bytes, length);
-        let answer = self.of(key.width).get(&key)?;
-        Some(store(&answer[..key.width.numbers()], room))
+        self.get_key(&Key::of_first(bytes, length), room)
     }
 
     /// As [`View::get`], for pieces with more ids than belong to their width.
@@ -303,8 +301,13 @@ impl<'a> View<'a> {
         if length > LONGEST_WHOLE {
             return None;
         }
-        let key = Key::of_first(bytes, length).beyond()?;
-        let answer = self.of(key.width).get(&key)?;
+        self.get_key(&Key::of_first(bytes, length).beyond()?, room)
+    }
+
+    /// As [`View::get`], for a key.
+    #[inline]
+    fn get_key(&self, key: &Key, room: &mut Room) -> Option<usize> {
+        let answer = self.of(key.width).get(key)?;
         Some(store(&answer[..key.width.numbers()], room))
     }
 }
