@@ -2,7 +2,8 @@
 //!
 //! Who finishes the share that comes next appends its ids to those of the batch, from the caches they were just written
 //! to; what is finished too early waits. So memory for all ids is touched once. To gather all lists at the end, by all
-//! threads, cost as many page faults again, and the time of a third of the encoding.
+//! threads, cost as many page faults again: two threads encoded a tenth to a quarter less in the same time (762, 709 and
+//! 372 MB/s became 684, 543 and 341).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
