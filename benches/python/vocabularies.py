@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import bytemill
-from bytemill.formats.data_gym import token_text
+from bytemill.formats.huggingface import format_tokenizer
 from bytemill.formats.tiktoken_ranks import format_ranks
 from engines import ranks_file, tokenizer_file, wordchipper_file
 
@@ -22,44 +22,19 @@ def write_vocabulary(folder: Path, encoding: str) -> None:
     ranks_file(folder, encoding).write_bytes(ranks)
     wordchipper_file(folder, encoding).parent.mkdir(parents=True)
     wordchipper_file(folder, encoding).write_bytes(ranks)
-    tokenizer_file(folder, encoding).write_text(format_tokenizer(ours), encoding="utf-8")
+    tokenizer_file(folder, encoding).write_text(tokenizer_json(ours), encoding="utf-8")
 
 
-def format_tokenizer(encoding: bytemill.Encoding) -> str:
+def tokenizer_json(encoding: bytemill.Encoding) -> str:
     """Gives an encoding as `tokenizer.json`, without special tokens."""
-    texts = {rank: token_text(token) for token, rank in encoding._mergeable_ranks.items()}
-    split = {
-        "type": "Split",
-        "pattern": {"Regex": greedy(encoding._pat_str)},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    model = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": True,
-        "vocab": {text: rank for rank, text in texts.items()},
-        "merges": [[texts[left], texts[right]] for left, right in encoding._core_bpe.merges()],
-    }
-    return json.dumps(
-        {
-            "version": "1.0",
-            "truncation": None,
-            "padding": None,
-            "added_tokens": [],
-            "normalizer": None,
-            "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_level]},
-            "post_processor": None,
-            "decoder": byte_level,
-            "model": model,
-        }
+    ordinary = bytemill.Encoding(
+        encoding.name, pat_str=encoding._pat_str, mergeable_ranks=encoding._mergeable_ranks, special_tokens={}
     )
+    contents = json.loads(format_tokenizer(ordinary))
+    # The same ids, as engines are used to it: whole pieces are looked up first, nothing is possessive.
+    contents["model"]["ignore_merges"] = True
+    contents["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = greedy(encoding._pat_str)
+    return json.dumps(contents)
 
 
 def greedy(pattern: str) -> str:
