@@ -1,8 +1,7 @@
 """`Encoding`: a pattern, a vocabulary and special tokens under one name, with tiktoken's whole interface.
 
 The class is thin. Text, ids and bytes cross into the compiled core once for each document or batch; what is
-decided here is what becomes of special tokens (`special`), which splitter a pattern gets (`splitting`), and
-what a pickle holds.
+decided here is what becomes of special tokens (`special`), and what a pickle holds.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._core import TIER, UNICODE_VERSION, CoreBPE, __version__
-from bytemill._core import Splitter as CoreSplitter
 from bytemill.ambiguity import warn_of_ambiguity
 from bytemill.arrow import ArrowEncoder
 from bytemill.bulk import BulkEncoder, refuse_strings
+from bytemill.compiled import build_core
 from bytemill.cutting import Cutter
 from bytemill.decoding import Decoder, thread_count
-from bytemill.errors import UnsupportedPatternError
 from bytemill.iteration import IteratingEncoder
 from bytemill.offsets import OffsetEncoder
 from bytemill.special import (
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
-
-    from bytemill.splitting import Splitter
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__"]
 
@@ -352,45 +348,6 @@ class Encoding(
     def __deepcopy__(self, memo: dict[int, object]) -> Encoding:
         """Makes another object around the same tables, which never change."""
         return self.__copy__()
-
-
-def build_core(mergeable_ranks: dict[bytes, int], special_tokens: dict[str, int], pattern: str) -> CoreBPE:
-    """Builds the core, with a splitter in Python if the core does not take the pattern."""
-    try:
-        return CoreBPE(mergeable_ranks, special_tokens, pattern)
-    except UnsupportedPatternError as refusal:
-        return CoreBPE(mergeable_ranks, special_tokens, pattern, python_splitter(pattern, refusal))
-
-
-def build_splitter(pattern: str) -> CoreSplitter:
-    """Builds the core's splitter, around one in Python if the core does not take the pattern."""
-    try:
-        return CoreSplitter(pattern)
-    except UnsupportedPatternError as refusal:
-        return CoreSplitter(pattern, python_splitter(pattern, refusal))
-
-
-def unicode_version(pattern: str) -> str | None:
-    """Gives the version of Unicode that says what a letter is where the core splits by this pattern.
-
-    `None` if the core does not take the pattern, so that the `regex` package splits in its place.
-    """
-    try:
-        CoreSplitter(pattern)
-    except UnsupportedPatternError:
-        return None
-    return ".".join(map(str, UNICODE_VERSION))
-
-
-def python_splitter(pattern: str, refusal: UnsupportedPatternError) -> Splitter:
-    """Builds a splitter in Python; if that does not take the pattern either, raises the core's `refusal`."""
-    # Only here: the regular expressions take longer to import than all of this package.
-    from bytemill.splitting import Splitter
-
-    try:
-        return Splitter(pattern)
-    except UnsupportedPatternError:
-        raise refusal from None
 
 
 def raise_disallowed_special_token(token: str) -> NoReturn:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import _core
 from bytemill.arguments import check_type
-from bytemill.core import build_splitter
+from bytemill.compiled import build_splitter
 from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:

@@ -54,6 +54,7 @@ INNER = [
     "builtin",
     "bulk",
     "cli",
+    "compiled",
     "core",
     "cutting",
     "decoding",

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bytemill.arguments import check_type
-from bytemill.core import Encoding, unicode_version
+from bytemill.compiled import unicode_version
+from bytemill.core import Encoding
 from bytemill.looking.layout import bar, table
 from bytemill.looking.reachability import Reachability, reachability_of
 from bytemill.looking.scripts import kinds_of
