@@ -67,13 +67,7 @@ class Commands(click.Group):
         """Imports a command; `None` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = f"{__name__}.{cmd_name}"
-        try:
-            command = import_module(module).command
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-            return None
+        command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 
