@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Progress", "Reporter", "Show"]
+__all__ = ["Progress", "Reporter", "Show", "show_line"]
 
 # Seconds between two reports.
 INTERVAL = 0.2
@@ -52,8 +52,7 @@ class Reporter:
 
     def __exit__(self, *_: object) -> None:
         if self._bar:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            show_line("")
 
     def counted(self, documents: int, size: int) -> None:
         """Adds to what has been counted."""
@@ -80,8 +79,13 @@ class Reporter:
         if self._call is not None:
             self._call(progress)
         elif self._bar:
-            sys.stderr.write(f"\r\x1b[K{describe(progress, now - self._start)}")
-            sys.stderr.flush()
+            show_line(describe(progress, now - self._start))
+
+
+def show_line(line: str) -> None:
+    """Shows a line on stderr, a terminal, in place of the one that is there."""
+    sys.stderr.write(f"\r\x1b[K{line}")
+    sys.stderr.flush()
 
 
 def describe(progress: Progress, seconds: float) -> str:

@@ -21,6 +21,7 @@ import click
 
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
 from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
+from bytemill.progress import show_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,9 +128,10 @@ class Commands(click.Group):
 
 def complain(message: str, kind: str = "error") -> None:
     """Writes a message to stderr."""
-    # Over the progress that may be there.
-    beginning = "\r\x1b[K" if sys.stderr.isatty() else ""
-    click.echo(f"{beginning}bytemill: {kind}: {message}", err=True)
+    if sys.stderr.isatty():
+        # Over the progress that may be there.
+        show_line("")
+    click.echo(f"bytemill: {kind}: {message}", err=True)
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: ANN401 - as `warnings.showwarning`

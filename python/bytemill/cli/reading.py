@@ -10,6 +10,8 @@ from stat import S_ISREG
 from time import monotonic
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from bytemill.progress import show_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -241,16 +243,14 @@ class Meter:
 
     def __exit__(self, *_: object) -> None:
         if self._shown and self._next > self._start + FIRST:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            show_line("")
 
     def at(self, name: str, read: int) -> None:
         """Shows that so many bytes of a file have been read."""
         if self._shown and monotonic() >= self._next:
             seconds = monotonic() - self._start
             self._next = self._start + seconds + INTERVAL
-            sys.stderr.write(f"\r\x1b[K{progress(name, self._done + read, seconds, self._total)}")
-            sys.stderr.flush()
+            show_line(progress(name, self._done + read, seconds, self._total))
 
     def finished(self, read: int) -> None:
         """Tells that a file of so many bytes has been read."""
