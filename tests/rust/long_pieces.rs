@@ -161,11 +161,11 @@ fn edges_of_windows_with_the_published_vocabularies() -> TestResult {
 }
 
 #[test]
-fn a_megabyte_with_the_published_vocabularies() -> TestResult {
+fn half_a_megabyte_with_the_published_vocabularies() -> TestResult {
     for builtin in Builtin::ALL {
         let vocabulary = builtin.vocabulary()?;
         for (kind, text) in MONOTONOUS {
-            let text = text(MEGABYTE);
+            let text = text(MEGABYTE / 2);
             let expected = by_heap(&vocabulary, text.as_bytes());
             let found = windowed(&vocabulary, text.as_bytes(), windows::LENGTH);
             assert!(found == expected, "{kind}");
