@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import tiktoken
 
+import bytemill
 import offline_tiktoken
+from libraries import Library
 from offline_tiktoken import NAMES, PublishedFile
 
 
@@ -37,6 +39,18 @@ def tiktoken_encodings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Map
 def tiktoken_cache(tiktoken_encodings: Mapping[str, tiktoken.Encoding]) -> Path:  # noqa: ARG001 - it fills the cache
     """tiktoken's cache, filled by our exports."""
     return Path(os.environ["TIKTOKEN_CACHE_DIR"])
+
+
+@pytest.fixture
+def theirs(tiktoken_encodings: Mapping[str, tiktoken.Encoding]) -> Library:
+    """tiktoken, to be compared with this library call by call."""
+    return Library(tiktoken, tiktoken_encodings["cl100k_base"])
+
+
+@pytest.fixture
+def ours() -> Library:
+    """This library, in the same way."""
+    return Library(bytemill, bytemill.get_encoding("cl100k_base"))
 
 
 @pytest.fixture(scope="session")

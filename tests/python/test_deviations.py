@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import tiktoken
 
-import bytemill
 from bytemill import errors
 from libraries import EOT, Call, Library, outcome, sort
 from toys import BYTE_RANKS
-
-
-@pytest.fixture
-def theirs(tiktoken_encodings: Mapping[str, tiktoken.Encoding]) -> Library:
-    return Library(tiktoken, tiktoken_encodings["cl100k_base"])
-
-
-@pytest.fixture
-def ours() -> Library:
-    return Library(bytemill, bytemill.get_encoding("cl100k_base"))
 
 
 @dataclass(frozen=True)

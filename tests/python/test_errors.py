@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiktoken
 
-import bytemill
 from bytemill import errors
 from libraries import EOT, Call, Library, decodes, encodes, outcome
 from toys import BYTE_RANKS
@@ -31,16 +29,6 @@ TEXTS: dict[str, Any] = {
     "a float": 1.5,
     "a list": ["a"],
 }
-
-
-@pytest.fixture
-def theirs(tiktoken_encodings: Mapping[str, tiktoken.Encoding]) -> Library:
-    return Library(tiktoken, tiktoken_encodings["cl100k_base"])
-
-
-@pytest.fixture
-def ours() -> Library:
-    return Library(bytemill, bytemill.get_encoding("cl100k_base"))
 
 
 def table(**rows: Mapping[str, Call] | Call) -> dict[str, Call]:
