@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import pathlib
 import random
 import sys
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import arrow_c
 import bytemill
 from bytemill import DisallowedSpecialTokenError
 from libraries import EOT
+from memory import needs_memory, peak_beyond, resident
 from texts import ADVERSARIAL, broken_utf8, multilingual, patchwork
 
 TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
@@ -242,13 +242,7 @@ def test_parts_are_released_once(encoding: bytemill.Encoding) -> None:
     del schema
 
 
-def resident() -> int:
-    """Bytes of memory in use."""
-    pages = pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) << 12
-
-
-@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not tell")
+@needs_memory
 def test_no_memory_is_lost() -> None:
     encoding = bytemill.get_encoding("r50k_base")
     allocated = pa.total_allocated_bytes()
@@ -271,22 +265,14 @@ def test_no_memory_is_lost() -> None:
     assert pa.total_allocated_bytes() == allocated
 
 
-@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not tell")
+@needs_memory
 def test_the_text_is_not_copied(encoding: bytemill.Encoding) -> None:
     column = pa.array(["x" * (48 << 20), "short"])
-    status = pathlib.Path("/proc/self/status")
 
-    def peak() -> int:
-        lines = dict(line.split(":", 1) for line in status.read_text(encoding="ascii").splitlines())
-        return int(lines["VmHWM"].split()[0]) << 10
+    def encode() -> None:
+        assert ids_of(encoding.encode_arrow(column[1:])) == [encoding.encode("short")]
 
-    try:
-        pathlib.Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        pytest.skip("the system does not tell how much memory was used at most")
-    before = resident()
-    assert ids_of(encoding.encode_arrow(column[1:])) == [encoding.encode("short")]
-    assert peak() - before < 24 << 20
+    assert peak_beyond(encode) < 24 << 20
 
 
 # --- What is refused ----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import pytest
 import bytemill
 from bytemill import DisallowedSpecialTokenError, Ragged
 from libraries import EOT
+from memory import needs_memory, resident
 from offline_tiktoken import NAMES
 from texts import ADVERSARIAL, broken_utf8, installation_files, multilingual, patchwork
 
@@ -119,11 +120,9 @@ def test_arrays_are_the_callers(encoding: bytemill.Encoding, threads: int) -> No
             numbers[:] = 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured in other units elsewhere")
+@needs_memory
 @pytest.mark.parametrize("threads", [1, 2])
 def test_memory_is_released(encoding: bytemill.Encoding, threads: int) -> None:
-    import resource
-
     texts = ["some words, and more of them; " * 2_000] * 100
 
     def work() -> None:
@@ -136,11 +135,12 @@ def test_memory_is_released(encoding: bytemill.Encoding, threads: int) -> None:
     for _ in range(3):
         work()
     gc.collect()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident()
     for _ in range(15):
         work()
-    # In kilobytes; each turn makes arrays of some twenty megabytes.
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
+    gc.collect()
+    # Each turn makes arrays of some twenty megabytes.
+    assert resident() - before < 30_000_000
 
 
 # --- Types --------------------------------------------------------------------------------------------------
