@@ -29,6 +29,10 @@ def letters(number):
     import random
     return random.Random(1).randbytes(number).translate(bytes(97 + byte % 26 for byte in range(256)))
 
+def of_bytes(pattern):
+    ranks = {{bytes([byte]): byte for byte in range(256)}}
+    return bytemill.Encoding("custom", pat_str=pattern, mergeable_ranks=ranks, special_tokens={{}})
+
 {prepare}
 
 def seconds(work):
@@ -288,26 +292,16 @@ WORK = {
             return lambda: write_shards(texts, f"{folder}/{next(numbers)}", encoding, num_threads=1)
         """,
     "a custom pattern": """
-        encoding_of_bytes = bytemill.Encoding(
-            "custom",
-            pat_str=r"(?<!x)[a-z]+|[^a-z]+|x",
-            mergeable_ranks={bytes([byte]): byte for byte in range(256)},
-            special_tokens={},
-        )
+        custom = of_bytes(r"(?<!x)[a-z]+|[^a-z]+|x")
         def prepare(size):
             text = WORDS * (size * 20_000)
-            return lambda: encoding_of_bytes.encode(text)
+            return lambda: custom.encode(text)
         """,
     "a pattern for the regex package": """
-        encoding_of_bytes = bytemill.Encoding(
-            "custom",
-            pat_str=r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)",
-            mergeable_ranks={bytes([byte]): byte for byte in range(256)},
-            special_tokens={},
-        )
+        custom = of_bytes(r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)")
         def prepare(size):
             text = WORDS * (size * 2_000)
-            return lambda: encoding_of_bytes.encode(text)
+            return lambda: custom.encode(text)
         """,
 }
 
