@@ -1,9 +1,6 @@
 //! `CoreBPE`: the encoder as Python sees it. Every method is one line here; what it does is in the files beside this one.
 
-use std::sync::Arc;
-
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -13,15 +10,11 @@ use super::buffer::Bytes;
 use super::error::guarded;
 use super::interned::InternedIds;
 use super::special::{self, Tokens, policy};
-use super::splitter::PythonSplitter;
-use super::{arrow, cutting, decode, look_up, many, one, places, spans};
-use crate::builtin::Builtin;
+use super::{arrow, build, cutting, decode, look_up, many, one, places, spans};
 use crate::encode::Encoder;
 use crate::encode::ragged::Batch;
-use crate::encode::special::{Policy, SpecialTokens};
-use crate::split::Splitter;
+use crate::encode::special::Policy;
 use crate::token::TokenId;
-use crate::vocabulary::Vocabulary;
 
 /// A vocabulary, its special tokens and its splitter; immutable, so freely shared between threads.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
@@ -31,15 +24,7 @@ pub(super) struct CoreBpe {
 }
 
 impl CoreBpe {
-    fn build(
-        vocabulary: Arc<Vocabulary>,
-        special_tokens: SpecialTokens,
-        splitter: Splitter,
-    ) -> Self {
-        Self::around(Encoder::new(vocabulary, special_tokens, splitter))
-    }
-
-    fn around(encoder: Encoder) -> Self {
+    pub(super) fn around(encoder: Encoder) -> Self {
         let largest = encoder
             .vocabulary()
             .highest_id()
@@ -66,21 +51,7 @@ impl CoreBpe {
         pattern: &str,
         splitter: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        guarded(|| {
-            let splitter = match splitter {
-                Some(splitter) => Splitter::External(Arc::new(PythonSplitter(splitter))),
-                None => Splitter::new(pattern)?,
-            };
-            let ranks = mergeable_ranks
-                .iter()
-                .map(|(token, id)| {
-                    Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?))
-                })
-                .collect::<PyResult<Vec<(Vec<u8>, TokenId)>>>()?;
-            let vocabulary = py.detach(|| Vocabulary::from_ranks(ranks))?;
-            let special_tokens = special::special_tokens(special_tokens)?;
-            Ok(Self::build(Arc::new(vocabulary), special_tokens, splitter))
-        })
+        guarded(|| build::custom(py, mergeable_ranks, special_tokens, pattern, splitter))
     }
 
     #[staticmethod]
@@ -90,31 +61,12 @@ impl CoreBpe {
         special_tokens: &Bound<'_, PyDict>,
         pattern: &str,
     ) -> PyResult<Self> {
-        guarded(|| {
-            let builtin = Builtin::from_name(vocabulary).ok_or_else(|| {
-                let known = Builtin::ALL.map(Builtin::name).join(", ");
-                PyValueError::new_err(format!(
-                    "no built-in vocabulary {vocabulary:?}: expected one of {known}"
-                ))
-            })?;
-            let vocabulary = py.detach(|| builtin.vocabulary())?;
-            let special_tokens = special::special_tokens(special_tokens)?;
-            Ok(Self::build(
-                vocabulary,
-                special_tokens,
-                Splitter::new(pattern)?,
-            ))
-        })
+        guarded(|| build::builtin(py, vocabulary, special_tokens, pattern))
     }
 
     #[pyo3(signature = (special_tokens, /))]
     fn with_special_tokens(&self, special_tokens: &Bound<'_, PyDict>) -> PyResult<Self> {
-        guarded(|| {
-            let special_tokens = special::special_tokens(special_tokens)?;
-            Ok(Self::around(
-                self.encoder.with_special_tokens(special_tokens),
-            ))
-        })
+        guarded(|| build::with_special_tokens(self, special_tokens))
     }
 
     // --- Text to ids ---
@@ -263,11 +215,7 @@ impl CoreBpe {
     ) -> PyResult<many::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            let batch = Batch {
-                prepend,
-                append,
-                ..Batch::new(policy, num_threads)
-            };
+            let batch = Batch::new(policy, num_threads).between(prepend, append);
             many::arrays(self, texts, batch, dtype)
         })
     }
@@ -289,11 +237,7 @@ impl CoreBpe {
     ) -> PyResult<many::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, Tokens::Nothing)?;
-            let batch = Batch {
-                prepend,
-                append,
-                ..Batch::new(policy, num_threads)
-            };
+            let batch = Batch::new(policy, num_threads).between(prepend, append);
             spans::arrays(self, data, offsets, batch, dtype)
         })
     }

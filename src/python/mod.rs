@@ -4,6 +4,7 @@
 mod arrays;
 mod arrow;
 mod buffer;
+mod build;
 mod core_bpe;
 mod cutting;
 mod decode;

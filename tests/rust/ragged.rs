@@ -53,11 +53,7 @@ fn shares_together_are_the_texts_one_by_one() -> TestResult {
             disallowed: Allowed::Nothing,
         };
         for threads in [0, 1, 2, 3, 8] {
-            let batch = Batch {
-                prepend: vec![7],
-                append: vec![8, 9],
-                ..Batch::new(policy.clone(), threads)
-            };
+            let batch = Batch::new(policy.clone(), threads).between(vec![7], vec![8, 9]);
             let ragged: Ragged<TokenId> = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
             assert_eq!(ragged.offsets, offsets);
             assert!(ragged.ids == expected, "{threads} threads");

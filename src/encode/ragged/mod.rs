@@ -48,6 +48,16 @@ impl Batch {
             threads,
         }
     }
+
+    /// With ids before and after those of each text.
+    #[must_use]
+    pub fn between(self, prepend: Vec<TokenId>, append: Vec<TokenId>) -> Self {
+        Self {
+            prepend,
+            append,
+            ..self
+        }
+    }
 }
 
 impl Encoder {
