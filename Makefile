@@ -30,7 +30,7 @@ demo: build ## Encode real text beside tiktoken: ids equal, counts, speed
 # Two at a time: much of it keeps one core busy only. What a part prints comes at once, when it has ended.
 .PHONY: test
 test: ## Everything that must hold
-	$(MAKE) --jobs=2 --output-sync test-python test-rust lint
+	$(MAKE) --no-print-directory --jobs=2 --output-sync test-python test-rust lint
 
 .PHONY: lint
 lint: build ## Formatting, lints, types, and the stub against the module
