@@ -86,7 +86,10 @@ if how == "steps":
                 break
 else:
     chance = random.Random(int(how))
-    for i in range(3):
+    for i in range(20):
+        # Where the first run was slow, all others may have ended before they are killed.
+        if i >= 3 and killed:
+            break
         out = os.path.join(folder, f"out{i}")
         for _ in range(20):
             if run(out, seconds=chance.uniform(0, lasts)):
@@ -143,7 +146,7 @@ def test_killed_at_every_step(source: Path, tmp_path: Path) -> None:
 def test_killed_at_any_time(form: str, source: Path, tmp_path: Path) -> None:
     (tmp_path / "shards").mkdir()
     assert killed(1, form, source, tmp_path / "shards") > 0
-    assert all_are_equal(tmp_path / "shards") == 3
+    assert all_are_equal(tmp_path / "shards") >= 3
 
 
 def test_killed_inside_a_document(source: Path, tmp_path: Path) -> None:
@@ -151,4 +154,4 @@ def test_killed_inside_a_document(source: Path, tmp_path: Path) -> None:
     path = source.rename(tmp_path / "document.txt")
     (tmp_path / "shards").mkdir()
     assert killed(2, "npy", path, tmp_path / "shards") > 0
-    assert all_are_equal(tmp_path / "shards") == 3
+    assert all_are_equal(tmp_path / "shards") >= 3
