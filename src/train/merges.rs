@@ -15,9 +15,10 @@ use super::corpus::{Corpus, MOST_TOKENS};
 use super::count::PieceCounts;
 use super::neighbours::{Neighbours, Sides};
 use super::pair_index::PairIndex;
-use super::queue::{Candidate, Queue, Ties};
+use super::queue::Queue;
 use super::replace::Merge;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
+use super::ties::{Candidate, Ties};
 use super::{FIRST_MERGE, Options};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
@@ -230,17 +231,11 @@ impl Trainer {
     /// The pair to be merged next.
     fn best(&mut self) -> Option<Pair> {
         loop {
-            let Candidate { count, pair, .. } = *self.queue.peek()?;
+            let Candidate { count, pair, .. } = self.queue.pop(&self.ties)?;
             match self.index.count(pair) {
-                Some(now) if now == count => {
-                    self.queue.pop(&self.ties);
-                    return Some(pair);
-                }
-                Some(now) => {
-                    let candidate = self.candidate(pair, now);
-                    self.queue.replace(candidate, &self.ties);
-                }
-                None => self.queue.pop(&self.ties),
+                Some(now) if now == count => return Some(pair),
+                Some(now) => self.push(pair, now),
+                None => {}
             }
         }
     }

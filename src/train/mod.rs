@@ -3,7 +3,7 @@
 //! ```text
 //! texts ── split ──► pieces, each with how often it occurs      (count, table; spill: what memory has no room for)
 //! pieces ─────────► one array of tokens                          (corpus)
-//! pairs ──────────► how often and where                          (pair_index, queue)
+//! pairs ──────────► how often and where                          (pair_index, queue, ties)
 //! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges)
 //! ```
 //!
@@ -37,6 +37,7 @@ mod sorted;
 mod spill;
 mod table;
 mod tally;
+mod ties;
 
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};

@@ -1,164 +1,130 @@
-//! Which pair comes next: a heap of candidates, best first.
+//! Which pair comes next.
 //!
-//! What it knows of a pair may be out of date: the pair may have become rarer since, never more frequent. So the first
-//! candidate whose count is still true is the best.
+//! What is known of a candidate may be out of date: the pair may have become rarer since, never more frequent. So the
+//! first candidate whose count is still true is the best, and no count that is taken is above one that was taken before.
+//!
+//! ```text
+//! often    a heap
+//! rarer    a list for each count; when its turn has come it is sorted, part by part, and taken from its end
+//! late     what is added while its own list is being taken: into the heap
+//! ```
+//!
+//! Most candidates wait in lists, and most of these are never taken, so never ordered. With one heap for all of them,
+//! whose steps wait for memory, 100,000 merges took 0.80 instead of 0.71 s. To ask for the memory of pairs and places
+//! that come next changed nothing.
 
-use std::cmp::Ordering;
+use super::ties::{Candidate, Ties};
 
-use super::{FIRST_MERGE, Initial, TieBreak, huggingface_order};
-use crate::token::{Pair, TokenId};
+/// Candidates that occur so often or more go to the heap.
+const OFTEN: u64 = 1 << 12;
 
-/// A pair that may be merged.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    /// How often it occurs.
-    pub(super) count: u64,
-    /// Of equal counts, the smallest comes first.
-    pub(super) tie: u64,
-    pub(super) pair: Pair,
-}
-
-/// The bytes of all tokens so far, and the order of equally frequent pairs.
+/// Candidates.
 #[derive(Debug)]
-pub(super) struct Ties {
-    rule: TieBreak,
-    numbers: [u32; 256],
-    /// Of all tokens, if anybody asks for them: there may be gigabytes, where a long text without splitting is repeated.
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    keeps_bytes: bool,
+pub(super) struct Queue {
+    heap: Heap,
+    /// By count, up to the one whose list is being taken.
+    lists: Vec<Vec<Candidate>>,
+    /// What is left of that.
+    taken: List,
 }
 
-impl Ties {
-    /// Only byte tokens.
-    pub(super) fn new(rule: TieBreak, initial: &Initial) -> Self {
-        let order = huggingface_order();
-        let numbers = initial
-            .bytes
-            .map(|byte| u32::from(order[usize::from(byte)]));
+impl Default for Queue {
+    fn default() -> Self {
         Self {
-            rule,
-            numbers,
-            bytes: initial.bytes.to_vec(),
-            ends: (1..=initial.bytes.len()).collect(),
-            keeps_bytes: true,
+            heap: Heap::default(),
+            lists: (0..OFTEN).map(|_| Vec::new()).collect(),
+            taken: List::default(),
+        }
+    }
+}
+
+impl Queue {
+    /// Adds a candidate.
+    pub(super) fn push(&mut self, candidate: Candidate, ties: &Ties) {
+        let list = usize::try_from(candidate.count).ok();
+        match list.and_then(|count| self.lists.get_mut(count)) {
+            Some(list) => list.push(candidate),
+            None => self.heap.push(candidate, ties),
         }
     }
 
-    /// Nobody but the rule asks for bytes from now on.
-    pub(super) fn forget_bytes(&mut self) {
-        if self.rule != TieBreak::GreatestBytes {
-            self.keeps_bytes = false;
-            (self.bytes, self.ends) = (Vec::new(), Vec::new());
+    /// Takes the best candidate away.
+    pub(super) fn pop(&mut self, ties: &Ties) -> Option<Candidate> {
+        while self.taken.candidates.is_empty() && self.heap.0.is_empty() {
+            self.taken = List {
+                candidates: self.lists.pop()?,
+                places: Vec::new(),
+            };
+        }
+        match (self.taken.last(ties), self.heap.0.first()) {
+            (Some(listed), Some(late)) if ties.precedes(late, listed) => self.heap.pop(ties),
+            (Some(_), _) => self.taken.candidates.pop(),
+            (None, _) => self.heap.pop(ties),
         }
     }
+}
 
-    /// The next token.
-    pub(super) fn push(&mut self, pair: Pair) {
-        if !self.keeps_bytes {
-            return;
-        }
-        for part in [pair.left, pair.right] {
-            let range = self.range(part);
-            self.bytes.extend_from_within(range);
-        }
-        self.ends.push(self.bytes.len());
-    }
+/// Candidates that are taken from the end, the best first. No more of them is sorted than is about to be taken: the last
+/// list is seldom taken to its end, and nothing waits for a list of millions.
+#[derive(Debug, Default)]
+struct List {
+    candidates: Vec<Candidate>,
+    /// From each of these places on, all candidates come before those in front of it; from the last one on, they are
+    /// sorted.
+    places: Vec<usize>,
+}
 
-    fn range(&self, token: TokenId) -> std::ops::Range<usize> {
-        let end = |token: usize| self.ends.get(token).copied().unwrap_or(0);
-        let token = token as usize;
-        token.checked_sub(1).map_or(0, end)..end(token)
-    }
+impl List {
+    /// So many are sorted at once, or fewer.
+    const SORTED: usize = 1 << 12;
 
-    /// The bytes of a token; none once they are forgotten.
-    pub(super) fn bytes(&self, token: TokenId) -> &[u8] {
-        &self.bytes[self.range(token)]
-    }
-
-    /// What to order equally frequent pairs by; `first` is where the pair occurs first.
-    pub(super) fn tie(&self, pair: Pair, first: u32) -> u64 {
-        match self.rule {
-            TieBreak::SmallestPair => pair.key(),
-            TieBreak::HuggingFace => {
-                let number = |token: TokenId| {
-                    if token < FIRST_MERGE {
-                        self.numbers[token as usize]
-                    } else {
-                        token
-                    }
-                };
-                Pair::new(number(pair.left), number(pair.right)).key()
-            }
-            // The start of the left token, greatest first. Where that is the same, all bytes are looked at.
-            TieBreak::GreatestBytes => {
-                let mut start = [0; 8];
-                for (to, from) in start.iter_mut().zip(self.bytes(pair.left)) {
-                    *to = *from;
-                }
-                !u64::from_be_bytes(start)
-            }
-            TieBreak::FirstSeen => u64::from(first),
-        }
-    }
-
-    /// Whether the order of equally frequent pairs changes as they become rarer.
-    pub(super) fn moves(&self) -> bool {
-        self.rule == TieBreak::FirstSeen
-    }
-
-    /// Whether `first` comes before `second`.
+    /// The best candidate, which is the last one.
     #[inline]
-    fn precedes(&self, first: &Candidate, second: &Candidate) -> bool {
-        if first.count != second.count {
-            return first.count > second.count;
+    fn last(&mut self, ties: &Ties) -> Option<&Candidate> {
+        let end = self.candidates.len();
+        if self.places.last().is_none_or(|&place| place >= end) {
+            self.sort_end(ties);
         }
-        match first.tie.cmp(&second.tie) {
-            Ordering::Less => true,
-            Ordering::Greater => false,
-            Ordering::Equal => self.rule == TieBreak::GreatestBytes && self.greater(first, second),
-        }
+        self.candidates.last()
     }
 
-    #[cold]
-    fn greater(&self, first: &Candidate, second: &Candidate) -> bool {
-        let bytes = |pair: Pair| (self.bytes(pair.left), self.bytes(pair.right));
-        bytes(first.pair) > bytes(second.pair)
+    fn sort_end(&mut self, ties: &Ties) {
+        let end = self.candidates.len();
+        while self.places.pop_if(|place| *place >= end).is_some() {}
+        let mut start = self.places.last().copied().unwrap_or(0);
+        let best_last = |first: &Candidate, second: &Candidate| ties.order(second, first);
+        while end - start > Self::SORTED {
+            let half = (end - start) / 2;
+            self.candidates[start..].select_nth_unstable_by(half, best_last);
+            start += half;
+            self.places.push(start);
+        }
+        self.candidates[start..].sort_unstable_by(best_last);
+        self.places.push(start);
     }
 }
 
 /// Candidates. Each has four below it, none of which precedes it: half as many steps as with two, and a step's four
 /// lie side by side.
 #[derive(Debug, Default)]
-pub(super) struct Queue(Vec<Candidate>);
+struct Heap(Vec<Candidate>);
 
 const BRANCHES: usize = 4;
 
-impl Queue {
-    /// Adds a candidate.
-    pub(super) fn push(&mut self, candidate: Candidate, ties: &Ties) {
+impl Heap {
+    fn push(&mut self, candidate: Candidate, ties: &Ties) {
         self.0.push(candidate);
         self.up(self.0.len() - 1, ties);
     }
 
-    /// The best candidate.
-    pub(super) fn peek(&self) -> Option<&Candidate> {
-        self.0.first()
-    }
-
-    /// Takes the best candidate away.
-    pub(super) fn pop(&mut self, ties: &Ties) {
-        if let Some(last) = self.0.pop() {
-            self.replace(last, ties);
-        }
-    }
-
-    /// Puts another candidate in place of the best.
-    pub(super) fn replace(&mut self, candidate: Candidate, ties: &Ties) {
-        if let Some(top) = self.0.first_mut() {
-            *top = candidate;
-            self.down(0, ties);
-        }
+    fn pop(&mut self, ties: &Ties) -> Option<Candidate> {
+        let last = self.0.pop()?;
+        let Some(top) = self.0.first_mut() else {
+            return Some(last);
+        };
+        let best = std::mem::replace(top, last);
+        self.down(0, ties);
+        Some(best)
     }
 
     fn up(&mut self, mut place: usize, ties: &Ties) {
@@ -191,5 +157,62 @@ impl Queue {
                 _ => break,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{OFTEN, Queue};
+    use crate::token::Pair;
+    use crate::train::ties::{Candidate, Ties};
+    use crate::train::{Initial, TieBreak};
+
+    /// Candidates come by count, then by tie, whatever is added in between, and lists that are longer than what is
+    /// sorted at once are no exception.
+    #[test]
+    fn candidates_come_in_order() {
+        let ties = Ties::new(TieBreak::SmallestPair, &Initial::default());
+        let mut queue = Queue::default();
+        let mut expected = BTreeSet::new();
+        let mut random = 1_u32;
+        let mut number = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % below
+        };
+        let mut push = |queue: &mut Queue, expected: &mut BTreeSet<_>, count, pair: Pair| {
+            let tie = pair.key();
+            if expected.insert((u64::MAX - count, tie)) {
+                queue.push(Candidate { count, tie, pair }, &ties);
+            }
+        };
+        for _ in 0..60_000 {
+            let count = [1, 2, 7, OFTEN - 1, OFTEN, 1 << 40][number(6) as usize];
+            push(
+                &mut queue,
+                &mut expected,
+                count,
+                Pair::new(number(1 << 20), number(1 << 20)),
+            );
+        }
+        let mut taken = 0;
+        while let Some(candidate) = queue.pop(&ties) {
+            let best = expected.pop_first();
+            assert_eq!(best, Some((u64::MAX - candidate.count, candidate.tie)));
+            taken += 1;
+            // None that is added is more frequent than the last that was taken.
+            if taken % 3 == 0 && taken < 60_000 {
+                let count = candidate.count - u64::from(number(2)).min(candidate.count - 1);
+                push(
+                    &mut queue,
+                    &mut expected,
+                    count,
+                    Pair::new(number(1 << 20), number(1 << 20)),
+                );
+            }
+        }
+        assert!(expected.is_empty());
+        assert!(taken > 70_000);
     }
 }
