@@ -112,15 +112,10 @@ impl Vocabulary {
         check: bool,
     ) -> Result<Self, VocabularyError> {
         // Half of the time goes into the table of pairs, which needs nothing of the rest.
-        let (pairs, rest) = thread::scope(|scope| {
-            let pairs = thread::Builder::new().spawn_scoped(scope, || PairTable::of(merges));
-            let rest = Self::tokens_of(byte_tokens, merges, check);
-            let pairs = match pairs {
-                Ok(pairs) => pairs.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                Err(_) => PairTable::of(merges),
-            };
-            (pairs, rest)
-        });
+        let (rest, pairs) = both(
+            || Self::tokens_of(byte_tokens, merges, check),
+            || PairTable::of(merges),
+        );
         let (tokens, adjacencies) = rest?;
         Self::new(tokens, pairs, adjacencies)
     }
@@ -330,28 +325,55 @@ impl Vocabulary {
 
 /// Every way to write a token as two tokens, as a merge of that pair.
 fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
-    let mut pairs = PairTable::with_capacity(2 * tokens.ids.len());
-    let mut adjacencies = Adjacencies::new();
-    let longest = (0..tokens.ids.len())
+    let number = tokens.ids.len();
+    let longest = (0..number)
         .map(|index| tokens.at(index).len())
         .max()
         .unwrap_or(0);
     // Only cuts whose two lengths occur are looked up, so one huge token stays cheap.
     let mut occurs = vec![false; longest + 1];
-    for index in 0..tokens.ids.len() {
+    for index in 0..number {
         occurs[tokens.at(index).len()] = true;
     }
-    for (index, &id) in tokens.ids.iter().enumerate() {
-        let token = tokens.at(index);
-        for cut in (1..token.len()).filter(|&cut| occurs[cut] && occurs[token.len() - cut]) {
-            let (left, right) = token.split_at(cut);
-            if let Some(left_id) = tokens.find(left)
-                && let Some(right_id) = tokens.find(right)
-            {
-                pairs.insert(Pair::new(left_id, right_id), id);
-                adjacencies.insert((left, left_id), (right, right_id), id);
+    let splits = |indices: Range<usize>| {
+        let mut splits = Vec::with_capacity(2 * indices.len());
+        for index in indices {
+            let token = tokens.at(index);
+            for cut in (1..token.len()).filter(|&cut| occurs[cut] && occurs[token.len() - cut]) {
+                let (left, right) = token.split_at(cut);
+                if let Some(left_id) = tokens.find(left)
+                    && let Some(right_id) = tokens.find(right)
+                {
+                    splits.push((tokens.ids[index], Pair::new(left_id, right_id)));
+                }
             }
         }
-    }
-    (pairs, adjacencies)
+        splits
+    };
+    let (mut all, others) = both(|| splits(0..number / 2), || splits(number / 2..number));
+    all.extend(others);
+    both(
+        || PairTable::of(&all),
+        || {
+            let mut adjacencies = Adjacencies::new();
+            let part = |id| (tokens.bytes(id).unwrap_or_default(), id);
+            for &(id, pair) in &all {
+                adjacencies.insert(part(pair.left), part(pair.right), id);
+            }
+            adjacencies
+        },
+    )
+}
+
+/// What both give, the second in a thread of its own if the system allows one more.
+fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl Fn() -> B + Sync) -> (A, B) {
+    thread::scope(|scope| {
+        let beside = thread::Builder::new().spawn_scoped(scope, &second);
+        let first = first();
+        let second = match beside {
+            Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => second(),
+        };
+        (first, second)
+    })
 }
