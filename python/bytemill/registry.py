@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +27,16 @@ BUILTIN_PLUGIN = "tiktoken_ext.openai_public"
 Constructor = Callable[[], dict[str, Any]]
 
 _lock = threading.RLock()
+
+
+def _forget_owner() -> None:
+    """Makes the lock anew in a forked process: the thread that held it may not be there."""
+    global _lock  # noqa: PLW0603 - the lock of this module
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_owner)
 
 # The encodings that exist already, one object for each name.
 ENCODINGS: dict[str, Encoding] = {}

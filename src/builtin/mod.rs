@@ -73,11 +73,13 @@ impl Builtin {
     /// O(total bytes) for the first holder.
     pub fn vocabulary(self) -> Result<Arc<Vocabulary>, VocabularyError> {
         static SHARED: [Mutex<Weak<Vocabulary>>; 4] = [const { Mutex::new(Weak::new()) }; 4];
-        // A panic while building leaves nothing half-done behind the lock.
-        let mut shared = SHARED[self as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(vocabulary) = shared.upgrade() {
+        // Not held while building: after a fork, the thread that builds may not be there.
+        let shared = || {
+            SHARED[self as usize]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(vocabulary) = shared().upgrade() {
             return Ok(vocabulary);
         }
         let segments: &[Segment] = match self {
@@ -86,7 +88,10 @@ impl Builtin {
             Self::Cl100k => &[CL100K],
             Self::O200k => &[O200K],
         };
-        let vocabulary = Arc::new(build(segments)?);
+        let built = Arc::new(build(segments)?);
+        let mut shared = shared();
+        // Of several threads that come here at once, one's is kept.
+        let vocabulary = shared.upgrade().unwrap_or(built);
         *shared = Arc::downgrade(&vocabulary);
         Ok(vocabulary)
     }

@@ -246,7 +246,7 @@ impl Vocabulary {
     /// How many bytes the longest token has. O(tokens) for the first caller.
     pub fn longest(&self) -> usize {
         let longest = || self.places().map(|(place, _)| place.len()).max();
-        *self.longest.get_or_init(|| longest().unwrap_or(0))
+        *tokens::made(&self.longest, || longest().unwrap_or(0))
     }
 
     /// The token that is exactly `bytes`. O(length).
@@ -288,7 +288,7 @@ impl Vocabulary {
     /// # Complexity
     /// O(n log n) for the first caller; kept from then on, 4 bytes a token.
     pub fn sorted_by_bytes(&self) -> &[TokenId] {
-        self.sorted.get_or_init(|| {
+        tokens::made::<Vec<TokenId>>(&self.sorted, || {
             let mut indices: Vec<usize> = (0..self.len()).collect();
             indices.sort_unstable_by_key(|&index| self.tokens.at(index));
             indices

@@ -155,7 +155,7 @@ impl Tokens {
 
     #[inline]
     pub(super) fn find(&self, token: &[u8]) -> Option<TokenId> {
-        let by_bytes = self.by_bytes.get_or_init(|| self.index().0);
+        let by_bytes = made(&self.by_bytes, || self.index().0);
         let index = *by_bytes.find(FxBuildHasher.hash_one(token), |&index| {
             self.at(index as usize) == token
         })?;
@@ -175,5 +175,17 @@ impl Tokens {
             }
         }
         Ok(byte_tokens)
+    }
+}
+
+/// What a cell holds, made now if it is empty. Nobody waits for who makes it: after a fork, that thread may not be there. Of
+/// several threads that come here at once, one's is kept.
+pub(super) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    match cell.get() {
+        Some(there) => there,
+        None => {
+            let made = make();
+            cell.get_or_init(|| made)
+        }
     }
 }
