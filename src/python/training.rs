@@ -200,11 +200,18 @@ impl Text {
     }
 }
 
+/// Rows made between two looks at whether Ctrl-C was pressed.
+const STRETCH: usize = 1 << 16;
+
 fn list<'py>(py: Python<'py>, columns: &count::Columns) -> PyResult<Bound<'py, PyList>> {
-    let rows = columns
-        .iter()
-        .map(|(piece, count)| (PyBytes::new(py, piece), count));
-    PyList::new(py, rows)
+    let rows = PyList::empty(py);
+    for (number, (piece, count)) in columns.iter().enumerate() {
+        if number % STRETCH == 0 {
+            py.check_signals()?;
+        }
+        rows.append((PyBytes::new(py, piece), count))?;
+    }
+    Ok(rows)
 }
 
 #[pyfunction]

@@ -1,6 +1,12 @@
 //! Pieces end to end in one array.
 
+use super::ordered::{self, Cursor, Order};
 use super::table::Counted;
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::TrainError;
+
+/// Rows sorted between two checkpoints.
+const STRETCH: usize = 1 << 16;
 
 /// Pieces one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +50,7 @@ impl Columns {
     }
 }
 
-/// Pieces and their places, to be put in the order of these.
+/// Pieces, how often they occur and where, to be put in the order of either.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     bytes: Vec<u8>,
@@ -69,15 +75,25 @@ impl Rows {
         self.bytes.extend_from_slice(piece);
     }
 
-    /// Puts the pieces in the order of their places.
-    pub(super) fn sort(&mut self) {
-        self.rows.sort_unstable_by_key(|row| row.counted.first);
-    }
-
-    /// The pieces in the order they are in.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Counted)> {
-        let piece = |row: &Row| &self.bytes[row.start..row.start + row.length];
-        self.rows.iter().map(move |row| (piece(row), row.counted))
+    /// `visit(piece, counted)` for the first pieces in an order, `most` of them or some more, until it fails.
+    pub(super) fn in_order(
+        &mut self,
+        order: Order,
+        most: usize,
+        checkpoint: &dyn Checkpoint,
+        visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        for stretch in self.rows.chunks_mut(STRETCH) {
+            checkpoint::pass(checkpoint)?;
+            stretch.sort_unstable_by_key(|row| order.number(&[], row.counted));
+        }
+        let cursors = self.rows.chunks(STRETCH).map(|rows| Stretch {
+            bytes: &self.bytes,
+            order,
+            rows: &rows[..most.min(rows.len())],
+            at: None,
+        });
+        ordered::merge(cursors.collect(), checkpoint, visit)
     }
 
     /// Leaves no pieces.
@@ -89,5 +105,36 @@ impl Rows {
     /// How many bytes they take.
     pub(super) fn memory(&self) -> usize {
         size_of::<Row>() * self.rows.len() + self.bytes.len()
+    }
+}
+
+/// Walks over rows that are in order.
+#[derive(Debug)]
+struct Stretch<'a> {
+    bytes: &'a [u8],
+    order: Order,
+    /// Those still to come.
+    rows: &'a [Row],
+    at: Option<&'a Row>,
+}
+
+impl Cursor for Stretch<'_> {
+    fn number(&self) -> u128 {
+        self.order.number(self.piece(), self.counted())
+    }
+
+    fn piece(&self) -> &[u8] {
+        self.at
+            .map_or(&[], |row| &self.bytes[row.start..row.start + row.length])
+    }
+
+    fn counted(&self) -> Counted {
+        self.at
+            .map_or(Counted { count: 0, first: 0 }, |row| row.counted)
+    }
+
+    fn advance(&mut self) -> Result<bool, TrainError> {
+        self.at = self.rows.split_off_first();
+        Ok(self.at.is_some())
     }
 }

@@ -3,7 +3,6 @@
 //! Each thread counts shares of the texts into a table of its own. Tables become one only when somebody looks, so that
 //! many small batches of texts cost no more than a large one.
 
-use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -190,10 +189,10 @@ impl PieceCounts {
                 table.merge(part, later);
                 continue;
             };
-            part.for_each(|piece, counted| {
+            part.for_each(checkpoint, |piece, counted| {
                 spiller.make_room(table, 1, piece.len())?;
                 table.add(piece, counted.later(later));
-                Ok::<(), TrainError>(())
+                Ok(())
             })?;
         }
         Ok(())
@@ -251,7 +250,7 @@ impl PieceCounts {
     ) -> Result<(), TrainError> {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
         match self.whole(checkpoint)? {
-            Whole::Table(table) => table.for_each(visit),
+            Whole::Table(table) => table.for_each(checkpoint, visit),
             Whole::Run(run, _) => ordered::merge(vec![run.reader(Order::Bytes)], checkpoint, visit),
         }
     }
@@ -262,17 +261,15 @@ impl PieceCounts {
         checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
-        let mut visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
         match self.whole(checkpoint)? {
             Whole::Table(table) => {
                 let mut rows = Rows::default();
-                table.for_each(|piece, counted| {
+                table.for_each(checkpoint, |piece, counted| {
                     rows.push(piece, counted);
-                    Ok::<(), TrainError>(())
+                    Ok(())
                 })?;
-                rows.sort();
-                rows.iter()
-                    .try_for_each(|(piece, counted)| visit(piece, counted))
+                rows.in_order(Order::Place, usize::MAX, checkpoint, visit)
             }
             Whole::Run(run, spill) => spill.by_place(&run, checkpoint, visit),
         }
@@ -301,13 +298,20 @@ impl PieceCounts {
         most: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Columns, TrainError> {
-        let all = self.columns(checkpoint)?;
-        let mut rows: Vec<(&[u8], u64)> = all.iter().collect();
-        rows.sort_by_key(|&(_, count)| Reverse(count));
+        let mut rows = Rows::default();
+        let mut first = 0;
+        self.for_each_in_order(checkpoint, |piece, count| {
+            rows.push(piece, Counted { count, first });
+            first += 1;
+            Ok(())
+        })?;
         let mut columns = Columns::default();
-        for (piece, count) in rows.into_iter().take(most) {
-            columns.push(piece, count);
-        }
+        rows.in_order(Order::Count, most, checkpoint, |piece, counted| {
+            if columns.counts.len() < most {
+                columns.push(piece, counted.count);
+            }
+            Ok(())
+        })?;
         Ok(columns)
     }
 

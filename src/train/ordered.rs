@@ -19,6 +19,8 @@ pub(super) enum Order {
     Bytes,
     /// Where they occur first.
     Place,
+    /// How often they occur, most often first; of equals, where they occur first.
+    Count,
 }
 
 impl Order {
@@ -27,6 +29,7 @@ impl Order {
         match self {
             Self::Bytes => beginning(piece),
             Self::Place => u128::from(counted.first),
+            Self::Count => u128::from(!counted.count) << 64 | u128::from(counted.first),
         }
     }
 }

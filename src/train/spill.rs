@@ -232,13 +232,17 @@ impl<'a> Store<'a> {
     /// Makes a run of rows, in the order of their places, and empties them.
     fn push_rows(&self, rows: &mut Rows) -> Result<(), TrainError> {
         checkpoint::pass(self.checkpoint)?;
-        rows.sort();
         let mut writer = Writer::new(self.directory).map_err(TrainError::TemporaryFile)?;
-        for (piece, counted) in rows.iter() {
-            writer
-                .push(piece, counted)
-                .map_err(TrainError::TemporaryFile)?;
-        }
+        rows.in_order(
+            Order::Place,
+            usize::MAX,
+            self.checkpoint,
+            |piece, counted| {
+                writer
+                    .push(piece, counted)
+                    .map_err(TrainError::TemporaryFile)
+            },
+        )?;
         rows.clear();
         let run = writer.finish().map_err(TrainError::TemporaryFile)?;
         self.push(Leveled { level: 0, run })

@@ -9,6 +9,8 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::key::{self, LONGEST_WHOLE};
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::TrainError;
 use crate::memory;
 
 /// A short piece. No piece occurs 0 times: that is an empty slot.
@@ -83,6 +85,9 @@ pub(super) struct Table {
 }
 
 const FEWEST_LOG2: u32 = 10;
+
+/// Slots looked at between two checkpoints.
+const STRETCH: usize = 1 << 16;
 
 /// Pieces whose memory is asked for at once.
 const BATCH: usize = 64;
@@ -234,15 +239,22 @@ impl Table {
     }
 
     /// `visit(piece, counted)` for every piece, in no particular order, until it fails.
-    pub(super) fn for_each<E>(
+    pub(super) fn for_each(
         &self,
-        mut visit: impl FnMut(&[u8], Counted) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for slot in self.slots.iter().filter(|slot| slot.count > 0) {
-            let (bytes, length) = key::piece(slot.key);
-            visit(&bytes[..length], slot.counted())?;
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        for slots in self.slots.chunks(STRETCH) {
+            checkpoint::pass(checkpoint)?;
+            for slot in slots.iter().filter(|slot| slot.count > 0) {
+                let (bytes, length) = key::piece(slot.key);
+                visit(&bytes[..length], slot.counted())?;
+            }
         }
-        for record in &self.long {
+        for (number, record) in self.long.iter().enumerate() {
+            if number % STRETCH == 0 {
+                checkpoint::pass(checkpoint)?;
+            }
             visit(&self.arena[record.range()], record.counted())?;
         }
         Ok(())

@@ -234,6 +234,20 @@ WORK = {
                     bytemill.PieceCounts.load(path)
             return work
         """,
+    "the columns of counts": """
+        import numpy
+        def prepare(size):
+            numbers = numpy.arange(100_000 * size, dtype=">u8") * 0x9E3779B1
+            counts = bytemill.PieceCounts(dict.fromkeys(map(bytes, numbers.reshape(-1, 1)), 3))
+            return counts._core.columns
+        """,
+    "the most common pieces": """
+        import numpy
+        def prepare(size):
+            numbers = numpy.arange(100_000 * size, dtype=">u8") * 0x9E3779B1
+            counts = bytemill.PieceCounts(dict.fromkeys(map(bytes, numbers.reshape(-1, 1)), 3))
+            return lambda: counts.most_common(10)
+        """,
     "a report of a vocabulary": """
         from bytemill import looking
         def prepare(size):

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::env;
 
-use bytemill::checkpoint::RunToEnd;
+use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{EncodeError, TrainError};
 use bytemill::split::Splitter;
@@ -227,5 +227,55 @@ fn counting_stops_when_told() -> TestResult {
             assert!(matches!(result, Err(TrainError::Interrupted)));
         }
     }
+    Ok(())
+}
+
+/// What a table of many pieces is asked stops at whichever question is the first that says so, and harms nothing.
+#[test]
+fn reading_stops_when_told() -> TestResult {
+    let mut counts = PieceCounts::new();
+    let pieces: Vec<(Vec<u8>, u64)> = (0..400_000_u64)
+        .map(|number| {
+            let piece = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
+            // Every eighth is long.
+            let length = if number % 8 == 0 { 3 } else { 1 };
+            (piece.repeat(length), 1 + number % 7)
+        })
+        .collect();
+    let borrowed = pieces
+        .iter()
+        .map(|(piece, count)| (piece.as_slice(), *count));
+    counts.add_pieces(borrowed, &RunToEnd)?;
+    type Question = fn(&mut PieceCounts, &dyn Checkpoint) -> Result<(), TrainError>;
+    let questions: [(&str, Question); 2] = [
+        ("columns", |counts, checkpoint| {
+            counts.columns(checkpoint).map(drop)
+        }),
+        ("most_common", |counts, checkpoint| {
+            counts.most_common(10, checkpoint).map(drop)
+        }),
+    ];
+    for (what, ask) in questions {
+        let endless = Patience::new(usize::MAX);
+        ask(&mut counts, &endless)?;
+        assert!(endless.asked() >= 20, "{what}: {}", endless.asked());
+        let step = endless.asked() / 8;
+        for patience in (0..endless.asked()).step_by(step) {
+            let checkpoint = Patience::new(patience);
+            let result = ask(&mut counts, &checkpoint);
+            assert!(matches!(result, Err(TrainError::Interrupted)), "{what}");
+            assert_eq!(checkpoint.asked(), patience + 1, "{what} went on");
+        }
+    }
+    assert_eq!(rows(&mut counts)?, pieces);
+    let most = counts.most_common(60_000, &RunToEnd)?;
+    let mut expected = pieces;
+    expected.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    expected.truncate(60_000);
+    let found: Vec<(Vec<u8>, u64)> = most
+        .iter()
+        .map(|(piece, count)| (piece.to_vec(), count))
+        .collect();
+    assert_eq!(found, expected);
     Ok(())
 }
