@@ -19,6 +19,7 @@
 //! | [`jsonl`] | which documents do these lines hold? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
 //! | `memory`, [`tier`] | how large tables lie in memory; which instructions does the machine have? |
+//! | `secret` | how is anything hashed that may come from anybody? |
 //!
 //! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
 
@@ -33,6 +34,7 @@ pub mod merge;
 pub mod naive;
 pub mod pair_table;
 mod piece_table;
+mod secret;
 pub mod split;
 pub mod tier;
 pub mod token;

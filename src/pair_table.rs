@@ -6,9 +6,8 @@
 
 use std::collections::HashMap;
 
-use rustc_hash::FxBuildHasher;
-
 use crate::memory;
+use crate::secret::{self, Secret};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
 const PART_BITS: u32 = 20;
@@ -16,13 +15,22 @@ const TOKEN_BITS: u32 = 24;
 /// In a slot, a token's number is its id plus one: 0 marks an empty slot.
 const LARGEST_TOKEN: TokenId = (1 << TOKEN_BITS) - 2;
 
+/// Spreads the pairs of vocabularies that come from training.
+const USUAL_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Such vocabularies need a tenth of it. Of pairs made to lie in a row, each look-up would walk over all: they are laid out
+/// again by a multiplier that nobody knows.
+const LONGEST_WALK: usize = 512;
+
 /// An immutable map from pairs to merged tokens once built.
 #[derive(Clone, Debug)]
 pub struct PairTable {
     slots: Vec<u64>,
+    /// What pairs are multiplied with, so that the highest bits tell the slot.
+    multiplier: u64,
     shift: u32,
     filled: usize,
-    large: HashMap<u64, TokenId, FxBuildHasher>,
+    large: HashMap<u64, TokenId, Secret>,
 }
 
 impl PairTable {
@@ -34,6 +42,7 @@ impl PairTable {
         empty.resize(slots, 0);
         Self {
             slots: empty,
+            multiplier: USUAL_MULTIPLIER,
             shift,
             filled: 0,
             large: HashMap::default(),
@@ -54,7 +63,7 @@ impl PairTable {
         reason = "shifted down to a slot number"
     )]
     fn slot(&self, pair: u64) -> usize {
-        (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        (pair.wrapping_mul(self.multiplier) >> self.shift) as usize
     }
 
     /// The table of `merges`.
@@ -91,11 +100,16 @@ impl PairTable {
         let entry = small | u64::from(token + 1);
         let mask = self.slots.len() - 1;
         let mut slot = self.slot(small);
+        let start = slot;
         loop {
             let there = self.slots[slot];
             if there == 0 {
                 self.slots[slot] = entry;
                 self.filled += 1;
+                let walked = slot.wrapping_sub(start) & mask;
+                if walked > LONGEST_WALK && self.multiplier == USUAL_MULTIPLIER {
+                    self.lay_out(self.slots.len() / 2, secret::NUMBERS[0] | 1);
+                }
                 return;
             }
             if there >> TOKEN_BITS == small >> TOKEN_BITS {
@@ -107,16 +121,23 @@ impl PairTable {
     }
 
     fn grow(&mut self) {
-        let mut larger = Self::with_capacity(self.slots.len());
+        self.lay_out(self.slots.len(), self.multiplier);
+    }
+
+    /// Moves all pairs to where they are with another multiplier, or with room for more merges.
+    fn lay_out(&mut self, merges: usize, multiplier: u64) {
+        let mut moved = Self::with_capacity(merges);
+        moved.multiplier = multiplier;
         for entry in self.slots.iter().filter(|&&entry| entry != 0) {
-            let mut slot = larger.slot(entry >> TOKEN_BITS << TOKEN_BITS);
-            while larger.slots[slot] != 0 {
-                slot = (slot + 1) & (larger.slots.len() - 1);
+            let mut slot = moved.slot(entry >> TOKEN_BITS << TOKEN_BITS);
+            while moved.slots[slot] != 0 {
+                slot = (slot + 1) & (moved.slots.len() - 1);
             }
-            larger.slots[slot] = *entry;
+            moved.slots[slot] = *entry;
         }
-        self.slots = larger.slots;
-        self.shift = larger.shift;
+        self.slots = moved.slots;
+        self.multiplier = multiplier;
+        self.shift = moved.shift;
     }
 
     /// The token that `left` and `right` merge into, or [`NO_TOKEN`]. O(1).

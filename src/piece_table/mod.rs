@@ -16,6 +16,8 @@
 mod answer;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(test)]
+mod hostile;
 mod key;
 mod lines;
 mod long;

@@ -1,8 +1,4 @@
-//! A piece as two numbers where it is short, as a hash of it where it is long.
-
-use std::hash::BuildHasher;
-
-use rustc_hash::FxBuildHasher;
+//! A short piece as a number.
 
 /// Pieces of at most this many bytes are their own key.
 pub(super) const LONGEST_WHOLE: usize = 16;
@@ -54,27 +50,4 @@ pub(super) fn ordered(key: u128) -> (u128, usize) {
     let (bytes, length) = piece(key);
     let fill = FILL.get(length).copied().unwrap_or_default();
     (u128::from_be_bytes(bytes) & !fill.swap_bytes(), length)
-}
-
-/// Spreads a key over all bits.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-pub(super) fn mix(key: u128) -> u64 {
-    fold(
-        key as u64 ^ 0x9E37_79B9_7F4A_7C15,
-        (key >> 64) as u64 ^ 0xD1B5_4A32_D192_ED03,
-    )
-}
-
-/// A hash of a piece of any length.
-pub(super) fn hash(piece: &[u8]) -> u64 {
-    FxBuildHasher.hash_one(piece)
-}
-
-/// Both halves of the product, as one.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-fn fold(first: u64, second: u64) -> u64 {
-    let product = u128::from(first) * u128::from(second);
-    product as u64 ^ (product >> 64) as u64
 }

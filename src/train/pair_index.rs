@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::corpus::Place;
 use crate::error::TrainError;
 use crate::memory;
+use crate::secret;
 use crate::token::Pair;
 
 /// What is known of a pair.
@@ -28,10 +29,18 @@ const EMPTY: u64 = u64::MAX;
 
 const FEWEST_LOG2: u32 = 8;
 
+/// Spreads the pairs that texts have.
+const USUAL_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// If a pair is so far from where it belongs, a text may have been made for it: another multiplier, which nobody knows.
+const LONGEST_WALK: usize = 512;
+
 /// All pairs that may still be merged.
 #[derive(Debug)]
 pub(super) struct PairIndex {
     entries: Vec<Entry>,
+    /// What keys are multiplied with, so that the highest bits tell the entry.
+    multiplier: u64,
     /// Shifts a mixed key down to the number of an entry.
     shift: u32,
     filled: usize,
@@ -44,6 +53,7 @@ impl Default for PairIndex {
     fn default() -> Self {
         Self {
             entries: empty_entries(FEWEST_LOG2),
+            multiplier: USUAL_MULTIPLIER,
             shift: 64 - FEWEST_LOG2,
             filled: 0,
             pool: Vec::new(),
@@ -173,7 +183,7 @@ impl PairIndex {
         reason = "shifted down to the number of an entry"
     )]
     fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        (key.wrapping_mul(self.multiplier) >> self.shift) as usize
     }
 
     #[inline]
@@ -207,16 +217,17 @@ impl PairIndex {
             return at;
         }
         if 3 * (self.filled + 1) > 2 * self.entries.len() {
-            let larger = empty_entries(65 - self.shift);
-            let before = std::mem::replace(&mut self.entries, larger);
             self.shift -= 1;
-            for entry in before.iter().filter(|entry| entry.key != EMPTY) {
-                let at = self.free_entry(entry.key);
-                self.entries[at] = *entry;
-            }
+            self.lay_out();
         }
         self.filled += 1;
-        let at = self.free_entry(pair.key());
+        let mut at = self.free_entry(pair.key());
+        let walked = at.wrapping_sub(self.home(pair.key())) & (self.entries.len() - 1);
+        if walked > LONGEST_WALK && self.multiplier == USUAL_MULTIPLIER {
+            self.multiplier = secret::NUMBERS[0] | 1;
+            self.lay_out();
+            at = self.free_entry(pair.key());
+        }
         self.entries[at] = Entry {
             key: pair.key(),
             count: 0,
@@ -224,6 +235,16 @@ impl PairIndex {
             places: 0,
         };
         at
+    }
+
+    /// Moves all pairs to where they are by the present shift and multiplier.
+    fn lay_out(&mut self) {
+        let empty = empty_entries(64 - self.shift);
+        let before = std::mem::replace(&mut self.entries, empty);
+        for entry in before.iter().filter(|entry| entry.key != EMPTY) {
+            let at = self.free_entry(entry.key);
+            self.entries[at] = *entry;
+        }
     }
 
     /// Empties an entry and moves those after it that would not be found any more.

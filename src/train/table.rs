@@ -4,6 +4,7 @@
 //! bytes kept in an arena. Pieces come in batches, so that all slots of a batch are asked for before the first is looked
 //! into.
 
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 use hashbrown::HashTable;
@@ -12,6 +13,7 @@ use super::key::{self, LONGEST_WHOLE};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::TrainError;
 use crate::memory;
+use crate::secret::{self, Secret};
 
 /// A short piece. No piece occurs 0 times: that is an empty slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,6 +81,8 @@ pub(super) struct Table {
     slots: Vec<Slot>,
     /// Shifts a mixed key down to the number of a slot.
     shift: u32,
+    /// What keys are mixed with.
+    secret: [u64; 2],
     filled: usize,
     long: HashTable<Record>,
     arena: Vec<u8>,
@@ -110,6 +114,7 @@ impl Table {
         Self {
             slots: empty_slots(log2),
             shift: 64 - log2,
+            secret: *secret::NUMBERS,
             filled: 0,
             long: HashTable::new(),
             arena: Vec::new(),
@@ -177,7 +182,7 @@ impl Table {
             table.add_short(slot.key, table.slot(slot.key), slot.counted());
         }
         for record in records {
-            let hash = |record: &Record| key::hash(&arena[record.range()]);
+            let hash = |record: &Record| Secret.hash_one(&arena[record.range()]);
             table.long.insert_unique(hash(record), *record, hash);
         }
         table.arena = arena;
@@ -266,7 +271,7 @@ impl Table {
         reason = "shifted down to the number of a slot"
     )]
     fn slot(&self, key: u128) -> usize {
-        (key::mix(key) >> self.shift) as usize
+        (secret::mix(key, self.secret) >> self.shift) as usize
     }
 
     #[inline]
@@ -295,7 +300,7 @@ impl Table {
     #[cold]
     #[inline(never)]
     fn add_long(&mut self, piece: &[u8], counted: Counted) {
-        let hash = key::hash(piece);
+        let hash = Secret.hash_one(piece);
         let arena = &mut self.arena;
         let bytes = |record: &Record| &arena[record.range()];
         if let Some(record) = self.long.find_mut(hash, |record| bytes(record) == piece) {
@@ -312,7 +317,7 @@ impl Table {
         arena.extend_from_slice(piece);
         let bytes = |record: &Record| &arena[record.range()];
         self.long
-            .insert_unique(hash, record, |record| key::hash(bytes(record)));
+            .insert_unique(hash, record, |record| Secret.hash_one(bytes(record)));
     }
 
     /// Makes room for so many more short pieces, keeping a third of the slots empty.

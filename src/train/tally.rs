@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use rustc_hash::FxBuildHasher;
-
+use crate::secret::Secret;
 use crate::token::Pair;
 
 /// What is counted of a pair.
@@ -63,7 +62,7 @@ impl Tally for BytePairs {
 
 /// Rows of any pairs.
 #[derive(Debug, Default)]
-pub(super) struct AnyPairs(HashMap<Pair, Row, FxBuildHasher>);
+pub(super) struct AnyPairs(HashMap<Pair, Row, Secret>);
 
 impl Tally for AnyPairs {
     #[inline]

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::FxBuildHasher;
 
 use crate::error::VocabularyError;
 use crate::memory;
+use crate::secret::Secret;
 use crate::token::{NO_TOKEN, TokenId};
 
 /// All tokens. They are numbered twice: by id, and by index, their place in id order.
@@ -90,9 +90,9 @@ impl Tokens {
         for index in 0..self.ids.len() {
             let token = self.at(index);
             let entry = table.entry(
-                FxBuildHasher.hash_one(token),
+                Secret.hash_one(token),
                 |&other: &u32| self.at(other as usize) == token,
-                |&other| FxBuildHasher.hash_one(self.at(other as usize)),
+                |&other| Secret.hash_one(self.at(other as usize)),
             );
             match entry {
                 Entry::Occupied(same) => {
@@ -156,7 +156,7 @@ impl Tokens {
     #[inline]
     pub(super) fn find(&self, token: &[u8]) -> Option<TokenId> {
         let by_bytes = made(&self.by_bytes, || self.index().0);
-        let index = *by_bytes.find(FxBuildHasher.hash_one(token), |&index| {
+        let index = *by_bytes.find(Secret.hash_one(token), |&index| {
             self.at(index as usize) == token
         })?;
         Some(self.ids[index as usize])

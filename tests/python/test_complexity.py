@@ -192,3 +192,79 @@ def test_many_short_texts_cost_no_more_than_one_long_one() -> None:
     assert_takes_less(
         lambda: [encoding.encode(text) for text in texts], 10, lambda: encoding.encode(whole), noise=0.1
     )
+
+
+# What pieces and tokens were once hashed with; now the numbers are drawn anew for each process.
+MIXED_IN = (0x9E3779B97F4A7C15).to_bytes(8, "little")
+BESIDE = (0x13198A2E03707344).to_bytes(8, "little")
+MULTIPLIER = 0x9E3779B97F4A7C15
+
+
+def colliding(part: bytes, before: int, after: int) -> Callable[[int], dict[bytes, int]]:
+    """Pieces around a part that cancels out what is multiplied with it: all have one hash."""
+
+    def make(number: int) -> dict[bytes, int]:
+        drawn = random.Random(number)  # noqa: S311 - the same every time
+        return {drawn.randbytes(before) + part + drawn.randbytes(after): 1 for _ in range(number)}
+
+    return make
+
+
+COLLIDING = {"short": colliding(MIXED_IN, 0, 8), "long": colliding(BESIDE, 8, 8)}
+
+
+@pytest.mark.parametrize("make", COLLIDING.values(), ids=COLLIDING)
+def test_counting_pieces_that_collide(make: Callable[[int], dict[bytes, int]]) -> None:
+    small, large = make(5_000), make(20_000)
+    assert len(bytemill.PieceCounts(large)) == len(large)
+    took, base = (seconds(lambda pieces=pieces: bytemill.PieceCounts(pieces), 3) for pieces in (large, small))  # type: ignore[misc]
+    assert took < 9 * base + 0.02
+
+
+def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
+    def make(number: int) -> Callable[[], bytemill.Encoding]:
+        tokens = sorted(COLLIDING["long"](number))
+        ranks = byte_ranks | {token: 256 + place for place, token in enumerate(tokens)}
+        return lambda: bytemill.Encoding("collide", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={})
+
+    small, large = make(4_000), make(16_000)
+    encoding = large()
+    assert encoding.n_vocab == 256 + 16_000
+    assert encoding.encode_single_token(encoding.decode_single_token_bytes(300)) == 300
+    assert seconds(large, 3) < 9 * seconds(small, 3) + 0.02
+
+
+def test_pairs_that_collide() -> None:
+    """Ids chosen so that all merges lie in a row in the table, where each look-up would walk over the others."""
+    lefts, rights = (
+        [
+            number
+            for number in range(1 << 20)
+            if ((number << shift) * MULTIPLIER & (1 << 64) - 1) >> 54 == 0
+        ]
+        for shift in (44, 24)
+    )
+    # Bytes that the parts are made of: of four kinds, so that parts meet in one way only.
+    kinds = [range(first, first + 24) for first in (0, 24, 48, 72)]
+
+    def make(number: int) -> tuple[bytemill.Encoding, float]:
+        left = [bytes([a, b]) for a in kinds[0] for b in kinds[1]][:number]
+        right = [bytes([a, b]) for a in kinds[2] for b in kinds[3]][:number]
+        ids = [number for number in lefts if number not in set(rights)][:number]
+        ranks = dict(zip(left, ids, strict=True)) | dict(zip(right, rights[:number], strict=True))
+        free = (number for number in range(1, 1 << 20) if number not in {*lefts, *rights})
+        ranks |= {bytes([byte]): next(free) for byte in range(256)}
+        whole = (first + second for first in left for second in right)
+        ranks |= {token: (1 << 20) + place for place, token in enumerate(whole)}
+
+        def build() -> bytemill.Encoding:
+            return bytemill.Encoding("pairs", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={})
+
+        encoding = build()
+        text = b"".join((left[place % number] + right[place * 7 % number]) * 3 for place in range(2_000))
+        ids = encoding._encode_bytes(text)
+        assert ids == [ranks[text[at : at + 4]] for at in range(0, len(text), 4)]
+        return encoding, seconds(build, 3) + seconds(lambda: encoding._encode_bytes(text), 3)
+
+    (_, small), (_, large) = make(100), make(200)
+    assert large < 9 * small + 0.02
