@@ -22,6 +22,7 @@ mod spellings;
 mod spilling;
 mod splitting;
 mod support;
+mod threads;
 mod training;
 mod unicode;
 mod windows;
