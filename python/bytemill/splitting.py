@@ -63,7 +63,7 @@ class Splitter:
         """
         try:
             self._pattern = regex.compile(_to_python(pattern), regex.VERSION1)
-        except (regex.error, ValueError, OverflowError) as error:
+        except (regex.error, ValueError, OverflowError, RecursionError) as error:
             message = f"the split pattern {pattern!r} does not compile: {getattr(error, 'msg', error)}"
             raise UnsupportedPatternError(message) from error
         self.pattern = pattern

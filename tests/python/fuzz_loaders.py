@@ -7,20 +7,29 @@ import contextlib
 import copy
 import gzip
 import json
+import pickle
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import zstandard
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import bytemill
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.minbpe import RegexTokenizer
+from bytemill.piece_counts import restored
+from bytemill.shards import write_shards
+from faulty import full_disk
 from fuzzing import run, within
 
 CORPUS = [Path(__file__).read_text(encoding="utf-8"), "slower, slowest; naïve 中文 e\u0301 " * 20]
+SHARDED = [f"some words of document {number}, naïve 中文" for number in range(200)]
 SAMPLE = "the lowest 中文\n\n it's 1234 <|x|> \0"
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
 
@@ -68,6 +77,12 @@ def made_files() -> dict[str, dict[str, bytes]]:
         ],
         "special_tokens": [{"rank": 1, "token_str": "<s>", "is_control": True}],
     }
+    table = pa.table({"text": ["some words", None, "\u4e2d", "the lowest"] * 5})
+    parquet.write_table(table, FOLDER / "lines.parquet")
+    # Some shards of many, as a disk leaves them that is full.
+    with full_disk(1_500), contextlib.suppress(OSError):
+        write_shards(SHARDED, FOLDER / "shards", encoding, shard_tokens=500, num_threads=1)
+    shards = sorted((FOLDER / "shards").iterdir())
     lines = b'{"text": "some words"}\n{"text": "\\u4e2d"}\n' * 5
 
     def read(*names: str) -> dict[str, bytes]:
@@ -84,12 +99,18 @@ def made_files() -> dict[str, dict[str, bytes]]:
         "counts.parquet": read("counts.parquet"),
         "counts.arrow": read("counts.arrow"),
         "lines": {"lines.jsonl": lines},
+        "parquet": read("lines.parquet"),
+        "record": {path.name: path.read_bytes() for path in shards},
+        "shard": {path.name: path.read_bytes() for path in reversed(shards)},
         "gz": {"lines.jsonl.gz": gzip.compress(lines)},
         "zst": {"lines.jsonl.zst": zstandard.compress(lines)},
     }
 
 
 FILES = made_files()
+PUBLISHED = bytemill.get_encoding("gpt2")
+TOY = bytemill.Encoding.from_file(FOLDER / "toy.bytemill")
+COUNTS = bytemill.count_pieces(CORPUS, "gpt2")
 JSON = ["bytemill", "huggingface", "encoder", "tekken"]
 ENCODINGS = [*JSON, "tiktoken", "merges", "minbpe"]
 
@@ -146,12 +167,17 @@ def mutated_json(data: st.DataObject, contents: bytes) -> bytes:
     return json.dumps(root[0]).encode()
 
 
+def fresh(name: str) -> Path:
+    """A folder that is not there."""
+    folder = FOLDER / name
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
 def written(names: dict[str, bytes], contents: bytes) -> Path:
     """Writes the file and what must stand beside it into a folder of their own."""
-    folder = FOLDER / "mutated"
-    folder.mkdir(exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
+    folder = fresh("mutated")
+    folder.mkdir()
     for name, beside in names.items():
         (folder / name).write_bytes(beside)
     path = folder / next(iter(names))
@@ -210,11 +236,71 @@ def counts(data: st.DataObject) -> None:
 
 
 def documents(data: st.DataObject) -> None:
-    names = FILES[data.draw(st.sampled_from(["lines", "gz", "zst"]))]
+    names = FILES[data.draw(st.sampled_from(["lines", "gz", "zst", "parquet"]))]
     path = written(names, mutated(data, next(iter(names.values()))))
     with within(), contextlib.suppress(ValueError, OSError):
         bytemill.count_pieces(path, "gpt2", field="text")
+    with within(), contextlib.suppress(ValueError, OSError):
+        write_shards(path, fresh("sharded"), PUBLISHED, field="text", num_threads=1)
+
+
+def resumed(data: st.DataObject) -> None:
+    """A record or a shard that is not what it was is refused, or the rest is written."""
+    names = FILES[data.draw(st.sampled_from(["record", "shard"]), label="file")]
+    contents = next(iter(names.values()))
+    record = next(iter(names)) == "provenance.json"
+    change = mutated_json if record and data.draw(st.booleans(), label="values") else mutated
+    folder = written(names, change(data, contents)).parent
+    with within(), contextlib.suppress(ValueError, OSError):
+        for _ in range(2):
+            write_shards(SHARDED, folder, TOY, shard_tokens=500, num_threads=1, resume=True)
+
+
+def minbpe_models(data: st.DataObject) -> None:
+    names = FILES["minbpe"]
+    path = written(names, mutated(data, next(iter(names.values()))))
+    tokenizer = RegexTokenizer()
+    with within():
+        try:
+            tokenizer.load(path)
+        except (VocabularyError, PatternError):
+            return
+        with contextlib.suppress(PatternError):
+            assert tokenizer.decode(tokenizer.encode(SAMPLE, "all")) is not None
+
+
+def pickles(data: st.DataObject) -> None:
+    """Pickles run code by design, but what they hold of ours is checked: an ordinary error, and no crash."""
+    state: dict[str, Any] = {
+        "name": "toy",
+        "pat_str": TOY._pat_str,
+        "mergeable_ranks": TOY._mergeable_ranks,
+        "special_tokens": {"<|x|>": 305},
+        "explicit_n_vocab": None,
+    }
+    key = data.draw(st.sampled_from(sorted(state)), label="key")
+    wrong: Any = data.draw(st.sampled_from(VALUES), label="value")
+    if isinstance(state[key], dict) and data.draw(st.booleans(), label="inside"):
+        token = data.draw(st.sampled_from([*state[key], wrong if isinstance(wrong, str) else b"new"]))
+        state[key] = state[key] | {token: wrong}
+    else:
+        state[key] = wrong
+    made = bytemill.Encoding.__new__(bytemill.Encoding)
+    with within(), contextlib.suppress(Exception):
+        made.__setstate__(state)
+        made.encode(SAMPLE, disallowed_special=())
+    contents = pickle.dumps(data.draw(st.sampled_from([TOY, COUNTS]), label="object"))
+    end = data.draw(st.integers(0, len(contents) - 1), label="end")
+    with within(), contextlib.suppress(pickle.UnpicklingError, EOFError, ValueError):
+        pickle.loads(contents[:end])  # noqa: S301 - our own
+    numbers = st.one_of(st.integers(-2, 40), st.integers(-(2**63), 2**63 - 1))
+    offsets = np.array(data.draw(st.lists(numbers, max_size=6), label="offsets"), np.int64)
+    counted = np.array(data.draw(st.lists(st.integers(0, 2**64 - 1), max_size=6), label="counts"), np.uint64)
+    with within(), contextlib.suppress(Exception):
+        parts = restored({"pattern": None, "special_tokens": []}, SAMPLE.encode(), offsets, counted)
+        assert parts.total() >= len(parts)
 
 
 if __name__ == "__main__":
-    run("loaders", [encodings_by_bytes, encodings_by_values, any_file, counts, documents])
+    checks = [encodings_by_bytes, encodings_by_values, any_file, counts, documents]
+    run("loaders", [*checks, resumed, minbpe_models, pickles])

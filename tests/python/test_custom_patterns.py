@@ -326,3 +326,10 @@ def test_the_message_shows_the_pattern() -> None:
         encoding_with("(unclosed")
     with pytest.raises(PatternError, match="b"):
         encoding_with("b*")
+
+
+@pytest.mark.parametrize("bracket", ["(", "["])
+def test_a_pattern_nested_too_deeply(bracket: str, byte_ranks: dict[bytes, int]) -> None:
+    """The package `regex` ends at Python's limit of calls."""
+    with pytest.raises(bytemill.PatternError, match="does not compile"):
+        bytemill.Encoding("deep", pat_str=bracket * 3_000, mergeable_ranks=byte_ranks, special_tokens={})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.dialects import check_python
 from bytemill.formats.merge_list import check_merges, merges_of
-from bytemill.formats.parts import Parts, checked_ids, checked_ranks
+from bytemill.formats.parts import ID_LIMIT, Parts, checked_ids, checked_ranks
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def parse_model(contents: bytes, source: str) -> Model:
                 special = int(line)
             elif number <= 3 + special:
                 text, token_id = text.rsplit(maxsplit=1)
-                model.special_tokens[text] = int(token_id)
+                model.special_tokens[text] = parse_id(token_id)
             else:
                 model.merges[parse_merge(line, model.merges)] = BYTES + len(model.merges)
         except ValueError as error:
@@ -98,6 +98,15 @@ def check_version(line: str) -> None:
     if line != VERSION:
         message = f"expected {VERSION!r}"
         raise ValueError(message)
+
+
+def parse_id(number: str) -> int:
+    """Reads the id of a special token; `ValueError` if it is none."""
+    token_id = int(number)
+    if not 0 <= token_id < ID_LIMIT:
+        message = f"expected an id from 0 to {ID_LIMIT - 1}"
+        raise ValueError(message)
+    return token_id
 
 
 def parse_merge(line: str, merges: Mapping[Pair, int]) -> Pair:

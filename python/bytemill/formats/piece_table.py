@@ -135,7 +135,7 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
     try:
         fields = json.loads(metadata)
         version, pattern, special_tokens = (fields[key] for key in ("version", *Description.__annotations__))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         message = f"{name}: expected metadata that say what the pieces come from, got {metadata[:100]!r}"
         raise ValueError(message) from error
     if version != VERSION:

@@ -116,7 +116,7 @@ class Provenance:
         try:
             read = json.loads(contents)
             cursor = read["next"]
-            return cls(
+            found = cls(
                 bytemill=read["bytemill"],
                 encoding=read["encoding"],
                 options=read["options"],
@@ -124,9 +124,38 @@ class Provenance:
                 shards=tuple(Shard(**shard) for shard in read["shards"]),
                 next=None if cursor is None else Cursor(**{**cursor, "place": Place(**cursor["place"])}),
             )
-        except (KeyError, TypeError) as error:
+            found.check_types()
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
             message = f"expected what is written beside shards, got something else: {error!r}"
             raise ValueError(message) from error
+        return found
+
+    def check_types(self) -> None:
+        """Raises `TypeError` if anything is not of its type, or a number is negative."""
+        texts: list[object] = [self.bytemill, self.options["name"], *self.encoding]
+        numbers: list[object] = []
+        objects: list[object] = [self.encoding, self.options]
+        for source in self.sources:
+            texts.append(source.path)
+            numbers += [source.item, source.size]
+        for shard in self.shards:
+            texts += shard.files
+            numbers += [*shard.files.values(), shard.documents, shard.tokens]
+        if self.next is not None:
+            place = self.next.place
+            numbers += [place.item, place.position, place.line, self.next.documents, self.next.tokens]
+        for value in texts:
+            if not isinstance(value, str):
+                message = f"expected a text, got {value!r}"
+                raise TypeError(message)
+        for value in numbers:
+            if type(value) is not int or value < 0:
+                message = f"expected a number that is not negative, got {value!r}"
+                raise TypeError(message)
+        for value in objects:
+            if not isinstance(value, dict):
+                message = f"expected an object, got {value!r}"
+                raise TypeError(message)
 
 
 def load(directory: Path) -> Provenance | None:
