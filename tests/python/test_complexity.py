@@ -225,7 +225,9 @@ def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
     def make(number: int) -> Callable[[], bytemill.Encoding]:
         tokens = sorted(COLLIDING["long"](number))
         ranks = byte_ranks | {token: 256 + place for place, token in enumerate(tokens)}
-        return lambda: bytemill.Encoding("collide", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={})
+        return lambda: bytemill.Encoding(
+            "collide", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={}
+        )
 
     small, large = make(4_000), make(16_000)
     encoding = large()
@@ -235,13 +237,9 @@ def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
 
 
 def test_pairs_that_collide() -> None:
-    """Ids chosen so that all merges lie in a row in the table, where each look-up would walk over the others."""
+    """Ids by which all merges would lie in a row, and each look-up would walk over the others."""
     lefts, rights = (
-        [
-            number
-            for number in range(1 << 20)
-            if ((number << shift) * MULTIPLIER & (1 << 64) - 1) >> 54 == 0
-        ]
+        [number for number in range(1 << 20) if ((number << shift) * MULTIPLIER & (1 << 64) - 1) >> 54 == 0]
         for shift in (44, 24)
     )
     # Bytes that the parts are made of: of four kinds, so that parts meet in one way only.

@@ -1,4 +1,4 @@
-"""One encoding, hammered by all methods from many threads at once: every result is the one that one thread got."""
+"""One encoding, hammered by all methods from many threads at once: every result is that of one thread."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_mixed_calls(name: str, threads: int, byte_ranks: dict[bytes, int]) -> N
 
 @has_fork
 def test_children_forked_while_a_thread_makes_what_is_made_once() -> None:
-    """Vocabularies, and what is first asked of them: a child never waits for a thread that it does not have."""
+    """Vocabularies, and what is first asked of them: a child does not wait for a thread that it has not."""
     printed = run(
         """
         import os, signal, threading, time, warnings, bytemill

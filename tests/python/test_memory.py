@@ -1,6 +1,7 @@
-"""Memory does not grow with the number of calls, nor with what hostile texts teach; and texts may be very large.
+"""Memory does not grow with the number of calls, nor with what hostile texts teach; texts may be very large.
 
-With BYTEMILL_FULL=1 there are ten million calls, and a text of more than 4 GiB, which takes some 10 GB of memory.
+With BYTEMILL_FULL=1 there are ten million calls, and a text of more than 4 GiB, which takes some 12 GB of
+memory.
 """
 
 from __future__ import annotations
