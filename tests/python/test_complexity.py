@@ -221,6 +221,22 @@ def test_counting_pieces_that_collide(make: Callable[[int], dict[bytes, int]]) -
     assert took < 9 * base + 0.02
 
 
+def test_merging_counts() -> None:
+    """Into an empty table and into one as large, which both must grow: the pieces come as they lie in theirs."""
+
+    def make(number: int) -> bytemill.PieceCounts:
+        return bytemill.PieceCounts({place.to_bytes(8, "little"): 1 for place in range(1, number)})
+
+    small, large = make(10_000), make(40_000)
+    other = bytemill.PieceCounts({place.to_bytes(9, "big"): 1 for place in range(1, 40_000)})
+    assert len(large + other) == len(large) + len(other)
+    assert dict((large + large).most_common(3)) == dict.fromkeys(
+        (b"\1" + bytes(7), b"\2" + bytes(7), b"\3" + bytes(7)), 2
+    )
+    assert seconds(lambda: large + other, 3) < 9 * seconds(lambda: small + other, 3) + 0.02
+    assert seconds(lambda: large + large, 3) < 9 * seconds(lambda: small + small, 3) + 0.02
+
+
 def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
     def make(number: int) -> Callable[[], bytemill.Encoding]:
         tokens = sorted(COLLIDING["long"](number))

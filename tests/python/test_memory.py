@@ -124,7 +124,7 @@ LIMIT = 1 << 20
 
 @pytest.mark.parametrize("length", [6, 14, 30, 60])
 def test_texts_that_are_all_new(length: int) -> None:
-    """They fill the tables again and again: within the limit; and what is said usually is soon known again."""
+    """They fill the tables again and again, within the limit; what is usual is soon known again."""
     encoding = bytemill.get_encoding("cl100k_base")
     encoding.set_cache_limit(LIMIT)
     try:
