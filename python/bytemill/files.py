@@ -109,7 +109,7 @@ def json_texts(lines: Iterable[bytes], name: str, field: str, *, first_line: int
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             message = f"{name}, line {number}: expected a JSON object: {error}"
             raise ValueError(message) from error
         if not isinstance(record, dict) or field not in record:

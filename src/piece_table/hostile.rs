@@ -24,7 +24,8 @@ impl Visible {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        b'!' + (self.0 >> 40) as u8 % 94
+        let [.., byte, _, _] = self.0.to_le_bytes();
+        b'!' + byte % 94
     }
 
     fn number(&mut self) -> u64 {
@@ -79,6 +80,11 @@ fn colliding_whole(visible: &mut Visible) -> Vec<Vec<u8>> {
         .collect()
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "one half")]
+fn folded(number: u128) -> u64 {
+    number as u64 ^ (number >> 64) as u64
+}
+
 /// Pieces of 48 bytes of one hash: of the beginning, only what is mixed with the first half of the end matters, and if
 /// that is the same number, nothing of the rest does. The number is found by trying.
 fn colliding_long(visible: &mut Visible) -> Vec<Vec<u8>> {
@@ -87,7 +93,7 @@ fn colliding_long(visible: &mut Visible) -> Vec<Vec<u8>> {
     let (beginning, cancelled) = loop {
         let [first, second] = [(); 2].map(|()| visible.number());
         let product = u128::from(SEED ^ first) * u128::from(BESIDE ^ second);
-        let mixed = product as u64 ^ (product >> 64) as u64;
+        let mixed = folded(product);
         if is_visible(mixed) {
             break ([first, second], mixed);
         }
@@ -158,7 +164,7 @@ fn colliding_pieces_cost_a_constant_more() -> Result<(), Box<dyn Error>> {
     let vocabulary = Builtin::R50k.vocabulary()?;
     let splitter = Splitter::new(r"[^\n]+|\n")?;
     let encoder = Encoder::new(Arc::clone(&vocabulary), SpecialTokens::default(), splitter);
-    let encoded = |pieces: &[Vec<u8>]| -> Result<Duration, Box<dyn Error>> {
+    let time = |pieces: &[Vec<u8>]| -> Result<Duration, Box<dyn Error>> {
         let text = String::from_utf8(pieces.join(&b'\n'))?;
         let line_end = naive::encode_piece(&vocabulary, b"\n");
         let ids = pieces
@@ -176,7 +182,7 @@ fn colliding_pieces_cost_a_constant_more() -> Result<(), Box<dyn Error>> {
         Ok(best)
     };
     for pieces in families() {
-        let (colliding, other) = (encoded(&pieces)?, encoded(&others(&pieces))?);
+        let (colliding, other) = (time(&pieces)?, time(&others(&pieces))?);
         // Others are looked up from the second turn on, while long ones that collide are merged each time.
         let most = 40 * other + Duration::from_millis(5);
         assert!(colliding < most, "{colliding:?} beside {other:?}");

@@ -14,7 +14,7 @@ use super::ordered::{self, Order};
 use super::run::Run;
 use super::spill::Spill;
 use super::table::{Counted, Table};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, RunToEnd};
 use crate::encode::batch;
 use crate::encode::ragged::plan;
 use crate::encode::special::SpecialTokens;
@@ -164,8 +164,8 @@ impl PieceCounts {
     /// that of `other` is taken.
     ///
     /// # Errors
-    /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, and interrupted
-    /// while one is written; what these counts are then is not defined.
+    /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, and interrupted; what
+    /// these counts are then is not defined.
     pub fn merge(&mut self, other: &Self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
         self.total = self
             .total
@@ -186,7 +186,7 @@ impl PieceCounts {
         let table = &mut self.tables[0];
         for part in &other.tables {
             let Some(spiller) = &spiller else {
-                table.merge(part, later);
+                table.merge(part, later, checkpoint)?;
                 continue;
             };
             part.for_each(checkpoint, |piece, counted| {
@@ -336,7 +336,8 @@ impl PieceCounts {
         }
         let mut whole = self.tables.pop().unwrap_or_default();
         for part in self.tables.drain(..) {
-            whole.merge(&part, 0);
+            // Not stopped half way, when some would be counted twice or not at all.
+            whole.merge(&part, 0, &RunToEnd)?;
         }
         self.tables.push(whole);
         Ok(Whole::Table(&self.tables[0]))

@@ -10,7 +10,7 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::key::{self, LONGEST_WHOLE};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::memory;
 use crate::secret::{self, Secret};
@@ -236,16 +236,27 @@ impl Table {
     }
 
     /// Counts what `other` has counted, its places being `later` than here.
-    pub(super) fn merge(&mut self, other: &Self, later: u64) {
-        for slot in other.blocks().flatten().filter(|slot| slot.count > 0) {
-            self.make_room(1);
-            let counted = slot.counted().later(later);
-            self.add_short(slot.key, self.slot(slot.key), counted);
+    pub(super) fn merge(
+        &mut self,
+        other: &Self,
+        later: u64,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), Interrupted> {
+        for (number, slots) in other.blocks().enumerate() {
+            if number % (STRETCH >> BLOCK_LOG2) == 0 {
+                checkpoint::pass(checkpoint)?;
+            }
+            for slot in slots.iter().filter(|slot| slot.count > 0) {
+                self.make_room(1);
+                let counted = slot.counted().later(later);
+                self.add_short(slot.key, self.slot(slot.key), counted);
+            }
         }
         for record in &other.long {
             let counted = record.counted().later(later);
             self.add_long(&other.arena[record.range()], counted);
         }
+        Ok(())
     }
 
     /// All slots, block by block, in an order whose every beginning has blocks from everywhere: by their numbers, the bits

@@ -181,11 +181,9 @@ impl Tokens {
 /// What a cell holds, made now if it is empty. Nobody waits for who makes it: after a fork, that thread may not be there. Of
 /// several threads that come here at once, one's is kept.
 pub(super) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    match cell.get() {
-        Some(there) => there,
-        None => {
-            let made = make();
-            cell.get_or_init(|| made)
-        }
+    if let Some(there) = cell.get() {
+        return there;
     }
+    let value = make();
+    cell.get_or_init(|| value)
 }

@@ -222,7 +222,7 @@ def test_counting_pieces_that_collide(make: Callable[[int], dict[bytes, int]]) -
 
 
 def test_merging_counts() -> None:
-    """Into an empty table and into one as large, which both must grow: the pieces come as they lie in theirs."""
+    """Into an empty table, and into one as large that must grow: pieces come as they lie in theirs."""
 
     def make(number: int) -> bytemill.PieceCounts:
         return bytemill.PieceCounts({place.to_bytes(8, "little"): 1 for place in range(1, number)})

@@ -468,21 +468,19 @@ def test_a_record_that_is_none(tmp_path: Path) -> None:
     write_shards(DOCUMENTS, tmp_path / "out", GPT2, shard_tokens=2000)
     record = json.loads((tmp_path / "out" / "provenance.json").read_bytes())
     shard = record["shards"][0]
-    damaged = [
-        json.dumps(record | change)
-        for change in (
-            {"encoding": None},
-            {"options": None},
-            {"options": []},
-            {"options": {"name": 1}},
-            {"bytemill": 1},
-            {"shards": [shard | {"files": []}]},
-            {"shards": [shard | {"files": {"shard-000000.bin": "4000"}}]},
-            {"shards": [shard | {"tokens": -1}]},
-            {"next": {"place": {"item": -1}}},
-            {"next": {"place": {"item": 10**400, "line": 0.5}}},
-        )
+    changes: list[dict[str, object]] = [
+        {"encoding": None},
+        {"options": None},
+        {"options": []},
+        {"options": {"name": 1}},
+        {"bytemill": 1},
+        {"shards": [shard | {"files": []}]},
+        {"shards": [shard | {"files": {"shard-000000.bin": "4000"}}]},
+        {"shards": [shard | {"tokens": -1}]},
+        {"next": {"place": {"item": -1}}},
+        {"next": {"place": {"item": 10**400, "line": 0.5}}},
     ]
+    damaged = [json.dumps(record | change) for change in changes]
     for contents in ("{", "[]", "{}", '{"next": 5}', "[" * 100_000, *damaged):
         (tmp_path / "provenance.json").write_text(contents, encoding="utf-8")
         with pytest.raises(ValueError, match=r"provenance\.json: "):

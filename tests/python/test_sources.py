@@ -130,6 +130,7 @@ def test_fields_of_json_lines(tmp_path: Path) -> None:
         ('["x"]', "line 2: expected an object with the field 'text', got list"),
         ('{"text": 3}', "line 2: expected a string in 'text', got int"),
         ('{"text": "x"', "line 2: expected a JSON object"),
+        ("[" * 100_000, "line 2: expected a JSON object"),
     ],
 )
 def test_json_lines_that_cannot_be_read(line: str, message: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -132,7 +133,7 @@ def test_the_event_loop_goes_on(method: str) -> None:
     encode = getattr(bytemill.get_encoding("cl100k_base"), method)
     text = "some words that take a while, again and again; " * 100_000
 
-    async def both() -> tuple[int, object]:
+    async def both() -> tuple[int, Any]:
         encoded = asyncio.create_task(asyncio.to_thread(encode, text))
         turns = 0
         while not encoded.done():

@@ -230,6 +230,9 @@ fn counting_stops_when_told() -> TestResult {
     Ok(())
 }
 
+/// What counts are asked.
+type Question = fn(&mut PieceCounts, &dyn Checkpoint) -> Result<(), TrainError>;
+
 /// What a table of many pieces is asked stops at whichever question is the first that says so, and harms nothing.
 #[test]
 fn reading_stops_when_told() -> TestResult {
@@ -246,7 +249,6 @@ fn reading_stops_when_told() -> TestResult {
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
     counts.add_pieces(borrowed, &RunToEnd)?;
-    type Question = fn(&mut PieceCounts, &dyn Checkpoint) -> Result<(), TrainError>;
     let questions: [(&str, Question); 2] = [
         ("columns", |counts, checkpoint| {
             counts.columns(checkpoint).map(drop)

@@ -109,8 +109,8 @@ fn works(encoder: &Encoder, expected: &[(String, Vec<TokenId>)], number: usize) 
         for at in [own, other, own] {
             let (text, ids) = &expected[at];
             let mut found = Vec::new();
-            let encoded = encoder.encode_ordinary(text, &mut found, &RunToEnd);
-            if encoded.is_err() || found != *ids {
+            let outcome = encoder.encode_ordinary(text, &mut found, &RunToEnd);
+            if outcome.is_err() || found != *ids {
                 return Some(format!("ids of text {at}"));
             }
             if encoder.count(text, &RunToEnd).ok() != Some(ids.len()) {

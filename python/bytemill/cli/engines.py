@@ -84,7 +84,7 @@ def is_tokenizer(path: Path) -> bool:
     """Tells whether this is a file of the tokenizers package."""
     try:
         contents = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(contents, dict) and isinstance(contents.get("model"), dict)
 

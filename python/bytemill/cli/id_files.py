@@ -211,7 +211,7 @@ def json_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
             continue
         try:
             ids = json.loads(line)[FIELD]
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             message = f"{name}, line {number}: expected a JSON object with the field {FIELD}: {error}"
             raise ValueError(message) from error
         if not isinstance(ids, list) or not all(type(token) is int for token in ids):
