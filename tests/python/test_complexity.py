@@ -217,8 +217,7 @@ COLLIDING = {"short": colliding(MIXED_IN, 0, 8), "long": colliding(BESIDE, 8, 8)
 def test_counting_pieces_that_collide(make: Callable[[int], dict[bytes, int]]) -> None:
     small, large = make(5_000), make(20_000)
     assert len(bytemill.PieceCounts(large)) == len(large)
-    took, base = (seconds(lambda pieces=pieces: bytemill.PieceCounts(pieces), 3) for pieces in (large, small))  # type: ignore[misc]
-    assert took < 9 * base + 0.02
+    assert_takes_less(lambda: bytemill.PieceCounts(large), 9, lambda: bytemill.PieceCounts(small), noise=0.02)
 
 
 def test_merging_counts() -> None:
@@ -233,8 +232,8 @@ def test_merging_counts() -> None:
     assert dict((large + large).most_common(3)) == dict.fromkeys(
         (b"\1" + bytes(7), b"\2" + bytes(7), b"\3" + bytes(7)), 2
     )
-    assert seconds(lambda: large + other, 3) < 9 * seconds(lambda: small + other, 3) + 0.02
-    assert seconds(lambda: large + large, 3) < 9 * seconds(lambda: small + small, 3) + 0.02
+    assert_takes_less(lambda: large + other, 9, lambda: small + other, noise=0.02)
+    assert_takes_less(lambda: large + large, 9, lambda: small + small, noise=0.02)
 
 
 def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
@@ -249,7 +248,7 @@ def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
     encoding = large()
     assert encoding.n_vocab == 256 + 16_000
     assert encoding.encode_single_token(encoding.decode_single_token_bytes(300)) == 300
-    assert seconds(large, 3) < 9 * seconds(small, 3) + 0.02
+    assert_takes_less(large, 9, small, noise=0.02)
 
 
 def test_pairs_that_collide() -> None:
@@ -261,7 +260,7 @@ def test_pairs_that_collide() -> None:
     # Bytes that the parts are made of: of four kinds, so that parts meet in one way only.
     kinds = [range(first, first + 24) for first in (0, 24, 48, 72)]
 
-    def make(number: int) -> tuple[bytemill.Encoding, float]:
+    def make(number: int) -> Callable[[], object]:
         left = [bytes([a, b]) for a in kinds[0] for b in kinds[1]][:number]
         right = [bytes([a, b]) for a in kinds[2] for b in kinds[3]][:number]
         ids = [number for number in lefts if number not in set(rights)][:number]
@@ -278,7 +277,6 @@ def test_pairs_that_collide() -> None:
         text = b"".join((left[place % number] + right[place * 7 % number]) * 3 for place in range(2_000))
         ids = encoding._encode_bytes(text)
         assert ids == [ranks[text[at : at + 4]] for at in range(0, len(text), 4)]
-        return encoding, seconds(build, 3) + seconds(lambda: encoding._encode_bytes(text), 3)
+        return lambda: (build(), encoding._encode_bytes(text))
 
-    (_, small), (_, large) = make(100), make(200)
-    assert large < 9 * small + 0.02
+    assert_takes_less(make(200), 9, make(100), noise=0.02)
