@@ -6,6 +6,7 @@ other tools read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from bytemill.core import build_splitter
 from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     import numpy as np
@@ -216,14 +216,19 @@ class PieceCounts:
         """Reads what `save` wrote.
 
         Raises:
-            ValueError: The file is of another format, or does not say which pattern the pieces come from.
+            ValueError: The file is of another format or damaged, or does not say which pattern the pieces come
+                from.
             OSError: The file cannot be read.
             ImportError: `pyarrow` is not installed.
         """
         from bytemill.formats.piece_table import read_table
 
         with read_table(path) as (description, chunks):
-            return cls._restored(description, chunks)
+            try:
+                return cls._restored(description, chunks)
+            except OverflowError as error:
+                message = f"{os.fspath(path)}: expected counts whose sum is below 2**64: {error}"
+                raise ValueError(message) from error
 
     def _description(self) -> Description:
         return {"pattern": self.pattern, "special_tokens": list(self.special_tokens)}

@@ -199,6 +199,20 @@ def test_a_damaged_arrow_file(wanted: bytes, tmp_path: Path) -> None:
         PieceCounts.load(path)
 
 
+def test_a_file_of_too_large_counts(tmp_path: Path) -> None:
+    """What `PieceCounts` refuses of its arguments with `OverflowError` is a file's fault here."""
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "counts.arrow"
+    PieceCounts({b"a": 1, b"b": 2**64 - 2}).save(path)
+    with arrow.OSFile(str(path)) as source:
+        table = arrow.ipc.open_file(source).read_all()
+    counts = arrow.array([2, 2**64 - 2], arrow.uint64())
+    with arrow.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table.set_column(1, table.schema.field(1), counts))
+    with pytest.raises(ValueError, match=r"counts\.arrow: expected counts whose sum is below 2\*\*64"):
+        PieceCounts.load(path)
+
+
 @pytest.mark.parametrize(
     "metadata",
     [b"", b"[]", b"{}", b'{"version": 1, "pattern": 5, "special_tokens": []}', b'{"version": 2}']
