@@ -33,7 +33,7 @@ RUSTFLAGS = " ".join(
         "-Zsanitizer=address",
     ]
 )
-# No look at what is behind a stack frame that is gone, which safe code cannot ask for; short traces of allocations.
+# Stack frames that are gone are not looked at, which safe code cannot ask for. Short traces of allocations.
 OPTIONS = "detect_stack_use_after_return=0:malloc_context_size=3"
 
 # An input that takes longer, or more memory, is a finding.

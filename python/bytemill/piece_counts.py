@@ -216,8 +216,8 @@ class PieceCounts:
         """Reads what `save` wrote.
 
         Raises:
-            ValueError: The file is of another format or damaged, or does not say which pattern the pieces come
-                from.
+            ValueError: The file is of another format, is damaged, or does not say which pattern its pieces
+                come from.
             OSError: The file cannot be read.
             ImportError: `pyarrow` is not installed.
         """
