@@ -181,7 +181,7 @@ mod tests {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (random >> 8) % below
         };
-        let mut push = |queue: &mut Queue, expected: &mut BTreeSet<_>, count, pair: Pair| {
+        let push = |queue: &mut Queue, expected: &mut BTreeSet<_>, count, pair: Pair| {
             let tie = pair.key();
             if expected.insert((u64::MAX - count, tie)) {
                 queue.push(Candidate { count, tie, pair }, &ties);
