@@ -339,7 +339,7 @@ def test_minbpe_files_with_other_patterns_and_versions(tmp_path: Path) -> None:
     path.write_text("minbpe v2\n\n0\n", encoding="utf-8")
     refuses(path, "line 1: expected 'minbpe v1'")
     path.write_text("minbpe v1\n\n1\n<|a|> -5\n", encoding="utf-8")
-    refuses(path, "has the id -5")
+    refuses(path, "'<|a|> -5'")
 
 
 # --- tekken ---
