@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::memory;
-use crate::secret::{self, Secret};
+use crate::secret::{Secret, Spread};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
 const PART_BITS: u32 = 20;
@@ -15,19 +15,11 @@ const TOKEN_BITS: u32 = 24;
 /// In a slot, a token's number is its id plus one: 0 marks an empty slot.
 const LARGEST_TOKEN: TokenId = (1 << TOKEN_BITS) - 2;
 
-/// Spreads the pairs of vocabularies that come from training.
-const USUAL_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Such vocabularies need a tenth of it. Of pairs made to lie in a row, each look-up would walk over all: they are laid out
-/// again by a multiplier that nobody knows.
-const LONGEST_WALK: usize = 512;
-
 /// An immutable map from pairs to merged tokens once built.
 #[derive(Clone, Debug)]
 pub struct PairTable {
     slots: Vec<u64>,
-    /// What pairs are multiplied with, so that the highest bits tell the slot.
-    multiplier: u64,
+    spread: Spread,
     shift: u32,
     filled: usize,
     large: HashMap<u64, TokenId, Secret>,
@@ -42,7 +34,7 @@ impl PairTable {
         empty.resize(slots, 0);
         Self {
             slots: empty,
-            multiplier: USUAL_MULTIPLIER,
+            spread: Spread::default(),
             shift,
             filled: 0,
             large: HashMap::default(),
@@ -58,12 +50,8 @@ impl PairTable {
 
     /// Where the search for a pair starts.
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "shifted down to a slot number"
-    )]
     fn slot(&self, pair: u64) -> usize {
-        (pair.wrapping_mul(self.multiplier) >> self.shift) as usize
+        self.spread.slot(pair, self.shift)
     }
 
     /// The table of `merges`.
@@ -107,8 +95,8 @@ impl PairTable {
                 self.slots[slot] = entry;
                 self.filled += 1;
                 let walked = slot.wrapping_sub(start) & mask;
-                if walked > LONGEST_WALK && self.multiplier == USUAL_MULTIPLIER {
-                    self.lay_out(self.slots.len() / 2, secret::NUMBERS[0] | 1);
+                if let Some(spread) = self.spread.after_walk(walked) {
+                    self.lay_out(self.slots.len() / 2, spread);
                 }
                 return;
             }
@@ -121,13 +109,13 @@ impl PairTable {
     }
 
     fn grow(&mut self) {
-        self.lay_out(self.slots.len(), self.multiplier);
+        self.lay_out(self.slots.len(), self.spread);
     }
 
-    /// Moves all pairs to where they are with another multiplier, or with room for more merges.
-    fn lay_out(&mut self, merges: usize, multiplier: u64) {
+    /// Moves all pairs to where they are if they are spread in another way, or there is room for more merges.
+    fn lay_out(&mut self, merges: usize, spread: Spread) {
         let mut moved = Self::with_capacity(merges);
-        moved.multiplier = multiplier;
+        moved.spread = spread;
         for entry in self.slots.iter().filter(|&&entry| entry != 0) {
             let mut slot = moved.slot(entry >> TOKEN_BITS << TOKEN_BITS);
             while moved.slots[slot] != 0 {
@@ -136,7 +124,7 @@ impl PairTable {
             moved.slots[slot] = *entry;
         }
         self.slots = moved.slots;
-        self.multiplier = multiplier;
+        self.spread = spread;
         self.shift = moved.shift;
     }
 

@@ -18,6 +18,38 @@ pub(crate) static NUMBERS: LazyLock<[u64; 2]> = LazyLock::new(|| {
 /// come again and again; the lower ones do not.
 const SPREADING: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// Where numbers belong in a table of pairs: they are multiplied, and the highest bits tell the slot. The usual multiplier
+/// spreads the pairs that come from texts. It is known, so that some can be made to lie in a row, where each look-up would
+/// walk over all: then another is taken, which nobody knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread(u64);
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self(SPREADING)
+    }
+}
+
+impl Spread {
+    /// Pairs that come from texts are at most a tenth of it behind their own slots.
+    const LONGEST_WALK: usize = 512;
+
+    /// The slot of a number in a table of two to the power of `64 - shift`.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "shifted down to a slot number"
+    )]
+    pub(crate) fn slot(self, number: u64, shift: u32) -> usize {
+        (number.wrapping_mul(self.0) >> shift) as usize
+    }
+
+    /// How to lay a table out again, if a number has just come so many slots behind its own that it should be.
+    pub(crate) fn after_walk(self, walked: usize) -> Option<Self> {
+        (walked > Self::LONGEST_WALK && self.0 == SPREADING).then(|| Self(NUMBERS[0] | 1))
+    }
+}
+
 /// Makes hashers that begin with the secret.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Secret;

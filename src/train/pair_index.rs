@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::corpus::Place;
 use crate::error::TrainError;
 use crate::memory;
-use crate::secret;
+use crate::secret::Spread;
 use crate::token::Pair;
 
 /// What is known of a pair.
@@ -29,18 +29,11 @@ const EMPTY: u64 = u64::MAX;
 
 const FEWEST_LOG2: u32 = 8;
 
-/// Spreads the pairs that texts have.
-const USUAL_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// If a pair is so far from where it belongs, a text may have been made for it: another multiplier, which nobody knows.
-const LONGEST_WALK: usize = 512;
-
 /// All pairs that may still be merged.
 #[derive(Debug)]
 pub(super) struct PairIndex {
     entries: Vec<Entry>,
-    /// What keys are multiplied with, so that the highest bits tell the entry.
-    multiplier: u64,
+    spread: Spread,
     /// Shifts a mixed key down to the number of an entry.
     shift: u32,
     filled: usize,
@@ -53,7 +46,7 @@ impl Default for PairIndex {
     fn default() -> Self {
         Self {
             entries: empty_entries(FEWEST_LOG2),
-            multiplier: USUAL_MULTIPLIER,
+            spread: Spread::default(),
             shift: 64 - FEWEST_LOG2,
             filled: 0,
             pool: Vec::new(),
@@ -178,12 +171,8 @@ impl PairIndex {
         self.pool.truncate(to as usize);
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "shifted down to the number of an entry"
-    )]
     fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(self.multiplier) >> self.shift) as usize
+        self.spread.slot(key, self.shift)
     }
 
     #[inline]
@@ -223,8 +212,8 @@ impl PairIndex {
         self.filled += 1;
         let mut at = self.free_entry(pair.key());
         let walked = at.wrapping_sub(self.home(pair.key())) & (self.entries.len() - 1);
-        if walked > LONGEST_WALK && self.multiplier == USUAL_MULTIPLIER {
-            self.multiplier = secret::NUMBERS[0] | 1;
+        if let Some(spread) = self.spread.after_walk(walked) {
+            self.spread = spread;
             self.lay_out();
             at = self.free_entry(pair.key());
         }
@@ -237,7 +226,7 @@ impl PairIndex {
         at
     }
 
-    /// Moves all pairs to where they are by the present shift and multiplier.
+    /// Moves all pairs to where they are by the present shift and spread.
     fn lay_out(&mut self) {
         let empty = empty_entries(64 - self.shift);
         let before = std::mem::replace(&mut self.entries, empty);

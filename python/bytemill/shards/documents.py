@@ -336,7 +336,7 @@ class Blocks:
             return data
         if self._errors == "replace":
             return replaced(data[:end])
-        line = place.line + data.count(b"\n", 0, invalid) + 1
+        line = place.line + line_breaks(memoryview(data)[:invalid]) + 1
         message = (
             f"{name}, line {line}: expected UTF-8, got the byte {data[invalid]:#04x}; convert the file, or "
             "have such bytes replaced by U+FFFD (--errors replace, errors='replace')"
