@@ -1,24 +1,26 @@
 //! Pieces → ids: the loop that nearly all encoding time is spent in.
 //!
 //! ```text
-//! for each window of the text:
-//!     where its pieces end
+//! for some windows of the text:
+//!     where their pieces end
 //!     for each of these pieces:
-//!         if its line in the table of pieces knows it: store its ids
-//!         else: look elsewhere; the whole piece as a token, or its merges; store these and remember them
+//!         which line of the table of pieces it belongs to; ask for the memory of that
+//! for each of these pieces:
+//!     if its line knows it: store its ids
+//!     else: look elsewhere; the whole piece as a token, or its merges; store these and remember them
 //! ```
 //!
 //! Lines of both usual widths are looked up in one way and answers stored whole, so that neither the length of a piece nor
-//! the number of its ids is a branch. Finding the lines of all pieces of a window first and asking for their memory, to
-//! look into them afterwards, took a fifth more instructions and was slower where the lines are in the caches, and no
-//! faster where they are not.
+//! the number of its ids is a branch. To look into each line at once was a third slower on 10 MB of text, whose lines
+//! are in no near cache, and as fast on some KB; to ask for the lines of one window only made no difference, as the
+//! processor looks that far ahead by itself.
 
 use std::ops::Range;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{LONGEST_WHOLE, PieceTable, ROOM, Room, View};
+use crate::piece_table::{LONGEST_WHOLE, LookUp, PieceTable, Plain, Spot};
 use crate::split::masks::{WINDOW, Window};
 use crate::split::native::{self, Sink};
 use crate::split::pattern::Family;
@@ -26,27 +28,56 @@ use crate::tier::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// Ids that are found before they are appended to those of the text. The processor waits for what was just stored when
-/// that is copied: so they are not appended after each window.
-const FOUND: usize = 1024;
-
-/// So many may wait when a window comes. It adds at most one id a byte.
-const MOST_FOUND: usize = FOUND - WINDOW;
+/// Windows whose pieces wait for their lines together. Half or twice as many are as good.
+const WINDOWS: usize = 16;
 
 /// What the loop works on besides the text; kept between calls, so that short texts need not prepare it.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) table: PieceTable,
-    /// Ids that were found and are to be appended. The last answer is stored whole.
-    found: Box<[TokenId; FOUND + ROOM]>,
+    waiting: Waiting,
 }
 
 impl Workspace {
     pub(super) fn new(table: PieceTable) -> Self {
-        Self {
-            table,
-            found: Box::new([0; FOUND + ROOM]),
+        let waiting = Waiting {
+            spots: vec![Spot::default(); WINDOWS * WINDOW],
+            windows: [Pending::default(); WINDOWS],
+        };
+        Self { table, waiting }
+    }
+}
+
+/// Pieces whose ids are not looked up yet.
+#[derive(Debug)]
+struct Waiting {
+    spots: Vec<Spot>,
+    /// The windows that they are of.
+    windows: [Pending; WINDOWS],
+}
+
+/// A window whose pieces wait.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    place: usize,
+    ends: u64,
+    /// The number of its first piece.
+    first: usize,
+}
+
+impl Waiting {
+    /// Where in the text a piece is, by its number.
+    fn piece(&self, number: usize, windows: usize) -> Range<usize> {
+        let windows = &self.windows[..windows.min(WINDOWS)];
+        let later = windows.partition_point(|window| window.first <= number);
+        let window = windows.get(later.wrapping_sub(1)).copied();
+        let Pending { place, ends, first } = window.unwrap_or_default();
+        let (mut start, mut ends) = (0, ends);
+        for _ in first..number {
+            start = ends.trailing_zeros() as usize;
+            ends &= ends.wrapping_sub(1);
         }
+        place + start..place + ends.trailing_zeros() as usize
     }
 }
 
@@ -73,12 +104,9 @@ impl Pieces<'_> {
         {
             return result;
         }
-        let mut sink = LookUps::new(self, |view, bytes, length, room| {
-            view.get(bytes, length, room)
-        });
+        let mut sink = LookUps::new(self, text, Plain);
         native::plainly(family, tier, text, place, &mut sink)?;
-        sink.append();
-        Ok(())
+        sink.look()
     }
 
     /// Appends the ids of a piece.
@@ -87,123 +115,100 @@ impl Pieces<'_> {
         if self.workspace.table.get(piece, self.ids) {
             return Ok(());
         }
-        self.new_piece(piece)
+        self.new_piece(piece).map(|_| ())
     }
 
-    /// Appends the ids of a piece that the table does not know, and remembers them.
-    fn new_piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
+    /// Appends the ids of a piece that the table does not know, and remembers them. Answers whether lines were added.
+    fn new_piece(&mut self, piece: &[u8]) -> Result<bool, EncodeError> {
         let before = self.ids.len();
         merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
-        self.workspace.table.insert(piece, &self.ids[before..]);
+        Ok(self.workspace.table.insert(piece, &self.ids[before..]))
+    }
+}
+
+/// The sink of [`Pieces`].
+pub(super) struct LookUps<'p, 'a, 't, L> {
+    pieces: &'p mut Pieces<'a>,
+    text: &'t [u8],
+    tier: L,
+    /// How many windows and pieces wait.
+    windows: usize,
+    waiting: usize,
+}
+
+impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
+    pub(super) fn new(pieces: &'p mut Pieces<'a>, text: &'t [u8], tier: L) -> Self {
+        Self {
+            pieces,
+            text,
+            tier,
+            windows: 0,
+            waiting: 0,
+        }
+    }
+
+    /// Appends the ids of the pieces that wait.
+    #[inline(never)]
+    pub(super) fn look(&mut self) -> Result<(), EncodeError> {
+        let mut number = 0;
+        while number < self.waiting {
+            let Workspace { table, waiting } = &mut *self.pieces.workspace;
+            let spots = &waiting.spots[number..self.waiting];
+            number += self
+                .tier
+                .look(&table.view(), self.text, spots, self.pieces.ids);
+            if number < self.waiting {
+                self.unknown(number)?;
+                number += 1;
+            }
+        }
+        (self.windows, self.waiting) = (0, 0);
+        Ok(())
+    }
+
+    /// Appends the ids of a piece that its line does not know.
+    #[inline(never)]
+    fn unknown(&mut self, number: usize) -> Result<(), EncodeError> {
+        let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let piece = &self.text[waiting.piece(number, self.windows)];
+        let in_lines = !waiting.spots[number].is_near() && piece.len() <= LONGEST_WHOLE;
+        let known = if in_lines {
+            table.get(piece, self.pieces.ids)
+        } else {
+            table.get_long(piece, self.pieces.ids)
+        };
+        if !known && self.pieces.new_piece(piece)? {
+            let Workspace { table, waiting } = &mut *self.pieces.workspace;
+            table
+                .view()
+                .locate_again(&mut waiting.spots[number..self.waiting]);
+        }
         Ok(())
     }
 }
 
-/// The sink of [`Pieces`]. `get` is how the tier looks up: see [`View::get`].
-pub(super) struct LookUps<'p, 'a, G> {
-    pieces: &'p mut Pieces<'a>,
-    get: G,
-    /// How many ids were found and are not appended yet.
-    found: usize,
-}
-
-impl<'p, 'a, G> LookUps<'p, 'a, G>
-where
-    G: Fn(&View<'_>, &[u8; LONGEST_WHOLE], usize, &mut Room) -> Option<usize>,
-{
-    pub(super) fn new(pieces: &'p mut Pieces<'a>, get: G) -> Self {
-        let found = 0;
-        Self { pieces, get, found }
-    }
-
-    /// Appends the ids that were found.
-    pub(super) fn append(&mut self) {
-        let found = &self.pieces.workspace.found[..self.found];
-        self.pieces.ids.extend_from_slice(found);
-        self.found = 0;
-    }
-
-    /// Finds the ids of a piece of a window that its line does not know.
-    #[inline(never)]
-    fn unknown(
-        &mut self,
-        window: &Window,
-        piece: Range<usize>,
-        keys: bool,
-    ) -> Result<(), EncodeError> {
-        let Workspace { table, found } = &mut *self.pieces.workspace;
-        let bytes = window[piece.start & (WINDOW - 1)..].first_chunk();
-        let room = found[self.found & (FOUND - 1)..].first_chunk_mut();
-        if let (Some(bytes), Some(room), true) = (bytes, room, keys)
-            && let Some(ids) = table.view().get_beyond(bytes, piece.len(), room)
-        {
-            self.found += ids;
-            return Ok(());
-        }
-        let piece = &window[piece];
-        self.append();
-        if !keys {
-            return self.pieces.piece(piece);
-        }
-        let Pieces { workspace, ids, .. } = &mut *self.pieces;
-        if workspace.table.get_long(piece, ids) {
-            return Ok(());
-        }
-        self.pieces.new_piece(piece)
-    }
-}
-
-impl<G> Sink for LookUps<'_, '_, G>
-where
-    G: Fn(&View<'_>, &[u8; LONGEST_WHOLE], usize, &mut Room) -> Option<usize>,
-{
+impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
     type Error = EncodeError;
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn window(&mut self, window: &Window, _: usize, mut ends: u64) -> Result<(), EncodeError> {
-        // NUL fills keys up. No piece goes on behind the window.
-        let bytes = window[..WINDOW].iter();
-        let least = bytes.fold(u8::MAX, |least, &byte| least.min(byte));
-        let keys = least != 0;
-        if self.found > MOST_FOUND {
-            self.append();
+    fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), EncodeError> {
+        let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let first = self.waiting;
+        // The remainder is not needed; it tells the compiler so.
+        waiting.windows[self.windows % WINDOWS] = Pending { place, ends, first };
+        if let Some(spots) = waiting.spots[first..].first_chunk_mut() {
+            self.waiting += self.tier.locate(&table.view(), window, place, ends, spots);
         }
-        let mut start = 0;
-        while ends != 0 {
-            let Workspace { table, found } = &mut *self.pieces.workspace;
-            let found = &mut **found;
-            let view = table.view();
-            let mut count = self.found;
-            let mut unknown = 0..0;
-            while ends != 0 {
-                let end = ends.trailing_zeros() as usize;
-                ends &= ends - 1;
-                let piece = start..end;
-                let length = end.wrapping_sub(start);
-                start = end;
-                // Neither place needs the remainder; it tells the compiler so.
-                let bytes = window[piece.start & (WINDOW - 1)..].first_chunk();
-                let room = found[count & (FOUND - 1)..].first_chunk_mut();
-                if let (Some(bytes), Some(room), true) = (bytes, room, keys)
-                    && let Some(ids) = (self.get)(&view, bytes, length, room)
-                {
-                    count += ids;
-                } else {
-                    unknown = piece;
-                    break;
-                }
-            }
-            self.found = count;
-            if !unknown.is_empty() {
-                self.unknown(window, unknown, keys)?;
-            }
+        self.windows += 1;
+        if self.windows == WINDOWS {
+            self.look()?;
         }
         Ok(())
     }
 
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), EncodeError> {
-        self.append();
+        self.look()?;
         self.pieces.piece(&text[piece])
     }
 

@@ -11,8 +11,7 @@ use crate::token::TokenId;
 pub(crate) const MOST_IDS: usize = 12;
 
 /// Room for the ids of an answer, which are stored eight at a time, however many count.
-pub(crate) const ROOM: usize = MOST_IDS + 2;
-pub(crate) type Room = [TokenId; ROOM];
+pub(super) const ROOM: usize = MOST_IDS + 2;
 
 /// Ids in one number.
 pub(super) const IDS_A_NUMBER: usize = 3;

@@ -3,6 +3,9 @@
 /// Pieces of at most this many bytes are their own key.
 pub(crate) const LONGEST_WHOLE: usize = 32;
 
+/// Pieces of at most this many bytes belong to near lines.
+pub(super) const LONGEST_WIDE: usize = 16;
+
 /// How many numbers a key takes in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
@@ -23,7 +26,7 @@ impl Width {
     pub(super) fn of(length: usize) -> Self {
         match length {
             0..=8 => Self::Short,
-            9..=16 => Self::Wide,
+            9..=LONGEST_WIDE => Self::Wide,
             _ => Self::Whole,
         }
     }

@@ -12,8 +12,8 @@
 //! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
 //! in its line goes to the next line of its width.
 
-use super::answer::{Answer, IDS_A_NUMBER, Room, count, unpack};
-use super::key::{Key, LONGEST_WHOLE, Width};
+use super::answer::Answer;
+use super::key::{Key, Width};
 use crate::memory;
 
 /// One cache line.
@@ -231,7 +231,7 @@ impl LinesView<'_> {
     /// The line that a key belongs to, and the next, which may hold it too.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
-    fn places(&self, key: &Key) -> [usize; 2] {
+    pub(super) fn places(&self, key: &Key) -> [usize; 2] {
         let own = self.widths * (key.mixed() >> self.shift) as usize + self.which(key);
         [own, own ^ self.widths]
     }
@@ -273,51 +273,4 @@ impl<'a> View<'a> {
             Width::Whole => self.whole,
         }
     }
-
-    /// Stores the ids of the first `length` of `bytes` at the start of `room`, if their lines know them, and answers how
-    /// many there are; what is stored after them has no meaning. There is at least one byte, none is NUL or 0xFF. In
-    /// plain code.
-    #[inline]
-    pub(crate) fn get(
-        &self,
-        bytes: &[u8; LONGEST_WHOLE],
-        length: usize,
-        room: &mut Room,
-    ) -> Option<usize> {
-        if length > LONGEST_WHOLE {
-            return None;
-        }
-        self.get_key(&Key::of_first(bytes, length), room)
-    }
-
-    /// As [`View::get`], for pieces with more ids than belong to their width.
-    #[inline(never)]
-    pub(crate) fn get_beyond(
-        &self,
-        bytes: &[u8; LONGEST_WHOLE],
-        length: usize,
-        room: &mut Room,
-    ) -> Option<usize> {
-        if length > LONGEST_WHOLE {
-            return None;
-        }
-        self.get_key(&Key::of_first(bytes, length).beyond()?, room)
-    }
-
-    /// As [`View::get`], for a key.
-    #[inline]
-    fn get_key(&self, key: &Key, room: &mut Room) -> Option<usize> {
-        let answer = self.of(key.width).get(key)?;
-        Some(store(&answer[..key.width.numbers()], room))
-    }
-}
-
-/// Stores the ids of an answer at the start of `room`, and answers how many count.
-#[inline]
-fn store(answer: &[u64], room: &mut Room) -> usize {
-    let room = room.as_chunks_mut::<IDS_A_NUMBER>().0;
-    for (ids, number) in room.iter_mut().zip(answer) {
-        *ids = unpack(*number);
-    }
-    count(answer[0])
 }

@@ -9,7 +9,7 @@
 //! key. The table starts with the first tokens of the vocabulary, grows while it learns, up to a limit, and then gives up
 //! entries in turn: a hostile text can empty it of what is useful, but never make a look-up longer.
 //!
-//! [`View::get`] answers from the line that a piece belongs to, or the next; what is elsewhere, [`PieceTable::get`] finds.
+//! [`LookUp`] answers from the lines that pieces belong to, or the next; what is elsewhere, [`PieceTable::get`] finds.
 //!
 //! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
 
@@ -21,14 +21,15 @@ mod hostile;
 mod key;
 mod lines;
 mod long;
+mod spot;
 
 use answer::{Answer, IDS_A_NUMBER, count, pack, unpack};
-pub(crate) use answer::{ROOM, Room};
 pub(crate) use key::LONGEST_WHOLE;
 use key::{Key, Width};
 use lines::Lines;
 pub(crate) use lines::{Line, View};
 use long::LongPieces;
+pub(crate) use spot::{LookUp, Plain, Spot};
 
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
@@ -166,8 +167,9 @@ impl PieceTable {
         }
     }
 
-    /// Remembers the ids of a piece.
-    pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) {
+    /// Remembers the ids of a piece. Answers whether lines were added, so that pieces have other spots.
+    pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) -> bool {
+        let before = self.near.memory() + self.whole.memory();
         if let Some(answer) = pack(ids) {
             let key = Key::of(piece);
             let beyond = key.and_then(|key| key.beyond());
@@ -175,13 +177,14 @@ impl PieceTable {
                 let most = most_lines_log2(self.limit);
                 let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();
                 if fits && self.lines(key.width).insert(key, &answer, most) {
-                    return;
+                    return before != self.near.memory() + self.whole.memory();
                 }
             }
         }
         if piece.len() <= LONGEST {
             self.long.insert(piece, ids, self.limit / 2);
         }
+        before != self.near.memory() + self.whole.memory()
     }
 }
 

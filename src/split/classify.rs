@@ -52,3 +52,18 @@ pub fn class_of_code_point(code_point: u32) -> Class {
             block[(code_point % BLOCK_SIZE) as usize]
         })
 }
+
+/// Last bytes that a character in UTF-8 can have.
+pub(super) const LAST_BYTES: usize = 64;
+
+/// The classes of the characters that differ in their last byte only, `prefix` being the upper bits of their code points.
+#[inline]
+pub(super) const fn classes_of_prefix(prefix: usize) -> &'static [Class; LAST_BYTES] {
+    const BLOCKS_OF_64: &[[Class; LAST_BYTES]] = BLOCKS.as_flattened().as_chunks().0;
+    const IN_A_BLOCK: usize = BLOCKS_OF_64.len() / BLOCKS.len();
+    if prefix / IN_A_BLOCK >= BLOCK_OF.len() {
+        return &[Class::Other; LAST_BYTES];
+    }
+    let block = BLOCK_OF[prefix / IN_A_BLOCK] as usize;
+    &BLOCKS_OF_64[block * IN_A_BLOCK + prefix % IN_A_BLOCK]
+}

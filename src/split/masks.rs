@@ -11,7 +11,7 @@ pub(crate) const WINDOW: usize = 64;
 
 /// Bytes after a window that can be read with it: its last character may reach into them, and whoever gets its pieces
 /// may read more than a short one at once.
-pub(super) const OVERHANG: usize = 31;
+pub(crate) const OVERHANG: usize = 31;
 
 /// The bytes of a window and its overhang.
 pub(crate) type Window = [u8; WINDOW + OVERHANG];
@@ -51,13 +51,14 @@ impl Masks {
         self.blank | self.newline | self.space
     }
 
-    /// Adds the characters beyond ASCII, of which [`high`](Self::high) has the bytes and
+    /// With the characters beyond ASCII, of which [`high`](Self::high) has the bytes and
     /// [`continuation`](Self::continuation) those after the first. `window` is UTF-8 but for what it ends in.
     ///
     /// The first bytes come from the masks, so that no character waits for the length of the one before. To store each
     /// character's class in place of its bytes and read the masks from those at the end was no faster where all is beyond
     /// ASCII, and a twentieth slower on English.
-    pub(super) fn add_high(&mut self, window: &Window) {
+    #[inline(never)]
+    pub(super) fn with_high(self, window: &Window) -> Self {
         let mut classes = [0_u64; 16];
         let mut firsts = self.high & !self.continuation;
         while firsts != 0 {
@@ -83,15 +84,24 @@ impl Masks {
             classes[class as usize & 15] |= ((1 << length) - 1) << place;
             firsts &= firsts - 1;
         }
+        self.with_classes(&classes)
+    }
+
+    /// With the bytes of some characters, by class.
+    #[inline]
+    pub(super) fn with_classes(self, classes: &[u64; 16]) -> Self {
         let of = |class: Class| classes[class as usize & 15];
-        self.upper |= of(Class::Upper);
-        self.lower |= of(Class::Lower);
-        self.caseless |= of(Class::Caseless);
-        self.mark |= of(Class::Mark);
-        self.number |= of(Class::Number);
-        self.blank |= of(Class::Blank);
-        self.newline |= of(Class::Newline);
-        self.space |= of(Class::Space);
+        Self {
+            upper: self.upper | of(Class::Upper),
+            lower: self.lower | of(Class::Lower),
+            caseless: self.caseless | of(Class::Caseless),
+            mark: self.mark | of(Class::Mark),
+            number: self.number | of(Class::Number),
+            blank: self.blank | of(Class::Blank),
+            newline: self.newline | of(Class::Newline),
+            space: self.space | of(Class::Space),
+            ..self
+        }
     }
 }
 
@@ -101,10 +111,11 @@ fn bits(byte: u8, count: u32) -> u32 {
     u32::from(byte) & ((1 << count) - 1)
 }
 
-/// The ASCII masks of 64 bytes, in plain code. The other tiers must agree with this one.
-pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
+/// The ASCII masks of a window, in plain code. The other tiers must agree with this one.
+pub(super) fn ascii(window: &Window) -> Masks {
+    let (groups, _) = window[..WINDOW].as_chunks::<8>();
     let mut planes = [0_u64; 8];
-    for (number, group) in bytes.as_chunks::<8>().0.iter().enumerate() {
+    for (number, group) in groups.iter().enumerate() {
         let flags = u64::from_le_bytes(group.map(|byte| FLAGS[usize::from(byte)]));
         for (bit, plane) in planes.iter_mut().enumerate() {
             // Gathers bit `bit` of each of the eight bytes into one byte.
@@ -123,7 +134,7 @@ pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
         apostrophe_or_slash,
         high,
     ] = planes;
-    let slash = apostrophe_or_slash & slashes_among(bytes, apostrophe_or_slash);
+    let slash = apostrophe_or_slash & slashes_among(window, apostrophe_or_slash);
     Masks {
         upper,
         lower,
@@ -134,13 +145,13 @@ pub(super) fn ascii_masks(bytes: &[u8; WINDOW]) -> Masks {
         apostrophe: apostrophe_or_slash & !slash,
         slash,
         high,
-        continuation: continuations(bytes, high),
+        continuation: continuations(window, high),
         ..Masks::default()
     }
 }
 
 /// Of the bytes in `high`, those that continue a character.
-fn continuations(bytes: &[u8; WINDOW], mut high: u64) -> u64 {
+fn continuations(bytes: &Window, mut high: u64) -> u64 {
     let mut continuations = 0;
     while high != 0 {
         let place = high.trailing_zeros();
@@ -151,7 +162,7 @@ fn continuations(bytes: &[u8; WINDOW], mut high: u64) -> u64 {
 }
 
 /// Of the bytes in `candidates`, those that are slashes.
-fn slashes_among(bytes: &[u8; WINDOW], mut candidates: u64) -> u64 {
+fn slashes_among(bytes: &Window, mut candidates: u64) -> u64 {
     let mut slashes = 0;
     while candidates != 0 {
         let place = candidates.trailing_zeros();
@@ -161,7 +172,7 @@ fn slashes_among(bytes: &[u8; WINDOW], mut candidates: u64) -> u64 {
     slashes
 }
 
-/// What a byte is, as one bit: the planes of [`ascii_masks`] in order.
+/// What a byte is, as one bit: the planes of [`ascii`] in order.
 const FLAGS: [u8; 256] = {
     let mut flags = [0; 256];
     let mut byte = 0;

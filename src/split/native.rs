@@ -106,7 +106,9 @@ pub(crate) fn plainly<S: Sink>(
 ) -> Result<(), S::Error> {
     match tier {
         Tier::Scanner => by_scanner(family, text, place, sink),
-        Tier::Avx2 | Tier::Plain => by_windows(family, text, place, sink, masks::ascii_masks),
+        Tier::Avx2 | Tier::Plain => {
+            by_windows(family, text, place, sink, masks::ascii, Masks::with_high)
+        }
     }
 }
 
@@ -125,14 +127,15 @@ fn by_scanner<S: Sink>(
     Ok(())
 }
 
-/// As [`plainly`], window by window, `ascii_masks` being the tier's.
+/// As [`plainly`], window by window, `ascii` and `high` being how the tier classifies.
 #[inline(always)]
 pub(crate) fn by_windows<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
     sink: &mut S,
-    ascii_masks: impl Fn(&[u8; WINDOW]) -> Masks,
+    ascii: impl Fn(&Window) -> Masks,
+    high: impl Fn(Masks, &Window) -> Masks,
 ) -> Result<(), S::Error> {
     // One loop for each family, so that each is compiled for itself.
     match family {
@@ -140,7 +143,8 @@ pub(crate) fn by_windows<S: Sink>(
             text,
             place,
             sink,
-            ascii_masks,
+            ascii,
+            high,
             |masks, place| window::r50k(masks, text, place, r50k.contractions),
             |place| r50k.piece_end(text, place),
         ),
@@ -148,7 +152,8 @@ pub(crate) fn by_windows<S: Sink>(
             text,
             place,
             sink,
-            ascii_masks,
+            ascii,
+            high,
             |masks, place| {
                 window::cl100k(
                     masks,
@@ -164,7 +169,8 @@ pub(crate) fn by_windows<S: Sink>(
             text,
             place,
             sink,
-            ascii_masks,
+            ascii,
+            high,
             |masks, place| {
                 window::o200k(masks, text, place, o200k.contractions, o200k.longest_number)
             },
@@ -178,7 +184,8 @@ fn windows<S: Sink>(
     text: &[u8],
     place: &mut usize,
     sink: &mut S,
-    ascii_masks: impl Fn(&[u8; WINDOW]) -> Masks,
+    ascii: impl Fn(&Window) -> Masks,
+    high: impl Fn(Masks, &Window) -> Masks,
     starts: impl Fn(&Masks, usize) -> Starts,
     piece_end: impl Fn(usize) -> usize,
 ) -> Result<(), S::Error> {
@@ -192,19 +199,22 @@ fn windows<S: Sink>(
             last = last_window(rest);
             &last
         };
-        let mut masks = window.first_chunk().map(&ascii_masks).unwrap_or_default();
+        let mut masks = ascii(window);
         if masks.high != 0 {
-            masks.add_high(window);
+            masks = high(masks, window);
         }
-        let further = starts(&masks, *place).further();
-        if further == 0 {
+        let mut ends = starts(&masks, *place).further();
+        if ends == 0 {
             let end = piece_end(*place);
-            sink.piece(text, *place..end)?;
-            *place = end;
-        } else {
-            sink.window(window, *place, further)?;
-            *place += (WINDOW - 1) - further.leading_zeros() as usize;
+            if end - *place >= WINDOW {
+                sink.piece(text, *place..end)?;
+                *place = end;
+                continue;
+            }
+            ends = 1 << (end - *place);
         }
+        sink.window(window, *place, ends)?;
+        *place += (WINDOW - 1) - ends.leading_zeros() as usize;
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ fn sure_before_open_blanks(blanks: u64) -> u64 {
 fn numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
     let number = masks.number;
     starts.starts |= first(number);
-    if longest == usize::MAX {
+    if number == 0 || longest == usize::MAX {
         return;
     }
     starts.doubt(number & masks.high);

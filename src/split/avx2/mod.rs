@@ -1,12 +1,17 @@
-//! The ASCII masks of 64 bytes by AVX2: the only `unsafe` of splitting. Its safe twin is [`super::masks::ascii_masks`].
+//! The classes of 64 bytes by AVX2: the only `unsafe` of splitting. Its safe twin is [`super::masks`].
 #![allow(unsafe_code)]
 
+mod high;
+
+pub(crate) use high::with_high;
+
+use std::arch::asm;
 use std::arch::x86_64::{
-    __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_set1_epi8, _mm256_sub_epi8,
+    __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_sub_epi8,
 };
 
-use super::masks::{Masks, WINDOW};
+use super::masks::{Masks, Window};
 use super::native::{self, Sink};
 use super::pattern::Family;
 use crate::tier::Tier;
@@ -18,14 +23,21 @@ pub(super) fn by_windows<S: Sink>(
     place: &mut usize,
     sink: &mut S,
 ) -> Option<Result<(), S::Error>> {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn windows<S: Sink>(
         family: Family,
         text: &[u8],
         place: &mut usize,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        native::by_windows(family, text, place, sink, |bytes| masks(bytes))
+        native::by_windows(
+            family,
+            text,
+            place,
+            sink,
+            |window| ascii(window),
+            |masks, window| with_high(masks, window),
+        )
     }
     Tier::Avx2.available().then(|| {
         // SAFETY: the machine has what the function is compiled for.
@@ -33,11 +45,11 @@ pub(super) fn by_windows<S: Sink>(
     })
 }
 
-/// As [`super::masks::ascii_masks`].
+/// As [`super::masks::ascii`].
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) fn masks(bytes: &[u8; WINDOW]) -> Masks {
-    let (halves, _) = bytes.as_chunks::<32>();
+pub(crate) fn ascii(window: &Window) -> Masks {
+    let (halves, _) = window.as_chunks::<32>();
     let [low, high] = [load(&halves[0]), load(&halves[1])];
     Masks {
         upper: mask(range::<b'A', 26>(low), range::<b'A', 26>(high)),
@@ -91,6 +103,20 @@ fn equal<const BYTE: u8>(bytes: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn mask(low: __m256i, high: __m256i) -> u64 {
-    u64::from(_mm256_movemask_epi8(low).cast_unsigned())
-        | u64::from(_mm256_movemask_epi8(high).cast_unsigned()) << 32
+    highest_bits(low) | highest_bits(high) << 32
+}
+
+/// The highest bit of each of 32 bytes.
+///
+/// Written out, as the compiler takes the intrinsic apart where its result is used in another block, byte by byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn highest_bits(bytes: __m256i) -> u64 {
+    let bits: u64;
+    // SAFETY: reads one register and writes another, which it clears above the lowest half.
+    unsafe {
+        asm!("vpmovmskb {bits:e}, {bytes}", bits = lateout(reg) bits, bytes = in(ymm_reg) bytes,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    bits
 }
