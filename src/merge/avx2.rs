@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::scan;
+use crate::pair_table::avx2::get;
 use crate::tier::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
@@ -11,7 +12,10 @@ use crate::vocabulary::Vocabulary;
 pub(super) fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
-        scan::merge_with_any_tier(vocabulary, piece, ids);
+        let pairs = vocabulary.pairs();
+        scan::merge_with_any_tier(vocabulary, piece, ids, |left, right| {
+            get(pairs, left, right)
+        });
     }
     let available = Tier::Avx2.available();
     if available {

@@ -41,24 +41,34 @@ pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> b
     if Tier::current() == Tier::Avx2 && super::avx2::merge(vocabulary, piece, ids) {
         return true;
     }
-    merge_with_any_tier(vocabulary, piece, ids);
+    merge_with_any_tier(vocabulary, piece, ids, plainly(vocabulary));
     true
 }
 
-/// As [`merge`], for a piece and a vocabulary that fit.
+/// What pairs merge into, in plain code.
+fn plainly(vocabulary: &Vocabulary) -> impl Fn(TokenId, TokenId) -> TokenId + Copy {
+    |left, right| vocabulary.merged(left, right)
+}
+
+/// As [`merge`], for a piece and a vocabulary that fit. `merged` is how the tier asks what a pair merges into.
 #[inline(always)]
-pub(super) fn merge_with_any_tier(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
+pub(super) fn merge_with_any_tier(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    merged: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+) {
     if piece.len() <= FEW {
-        let parts = Parts::<FEW>::new(vocabulary, piece);
-        parts.merge_first::<FEW>(vocabulary, ids);
+        let parts = Parts::<FEW>::new(vocabulary, piece, merged);
+        parts.merge_first::<FEW>(merged, ids);
         return;
     }
-    let parts = Parts::<LONGEST>::new(vocabulary, piece);
+    let parts = Parts::<LONGEST>::new(vocabulary, piece, merged);
     match parts.count {
-        0..=FEW => parts.merge_first::<FEW>(vocabulary, ids),
-        17..=32 => parts.merge_first::<32>(vocabulary, ids),
-        33..=64 => parts.merge_first::<64>(vocabulary, ids),
-        _ => parts.merge_first::<LONGEST>(vocabulary, ids),
+        0..=FEW => parts.merge_first::<FEW>(merged, ids),
+        17..=32 => parts.merge_first::<32>(merged, ids),
+        33..=64 => parts.merge_first::<64>(merged, ids),
+        _ => parts.merge_first::<LONGEST>(merged, ids),
     }
 }
 
@@ -66,14 +76,11 @@ pub(super) fn merge_with_any_tier(vocabulary: &Vocabulary, piece: &[u8], ids: &m
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below the longest piece")]
 fn entry(rank: TokenId, place: usize) -> u32 {
-    if rank == NO_TOKEN {
-        NO_ENTRY
-    } else {
-        rank << PLACE_BITS | place as u32
-    }
+    rank << PLACE_BITS | place as u32
 }
 
-const NO_ENTRY: u32 = u32::MAX;
+/// That of no pair. Those of [`NO_TOKEN`] are no lower, and all others are.
+const NO_ENTRY: u32 = NO_TOKEN << PLACE_BITS;
 
 /// The parts of a piece, and for each the rank of the pair it starts.
 struct Parts<const N: usize> {
@@ -85,18 +92,22 @@ struct Parts<const N: usize> {
 impl<const N: usize> Parts<N> {
     /// Byte tokens, and characters and pairs of bytes that are bound to merge. Of at most `N` bytes.
     #[inline(always)]
-    fn new(vocabulary: &Vocabulary, piece: &[u8]) -> Self {
+    fn new(
+        vocabulary: &Vocabulary,
+        piece: &[u8],
+        merged: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    ) -> Self {
         let mut parts = Self {
             count: 0,
             ids: [0; N],
             entries: [NO_ENTRY; N],
         };
         match vocabulary.adjacencies() {
-            Some(adjacencies) => parts.fill(vocabulary, adjacencies, piece),
+            Some(adjacencies) => parts.fill(vocabulary, adjacencies, piece, merged),
             None => {
                 for &byte in piece {
                     let byte = vocabulary.byte_token(byte);
-                    parts.push(byte, |left, right| vocabulary.merged(left, right));
+                    parts.push(byte, merged);
                 }
             }
         }
@@ -104,7 +115,13 @@ impl<const N: usize> Parts<N> {
     }
 
     #[inline(always)]
-    fn fill(&mut self, vocabulary: &Vocabulary, adjacencies: &Adjacencies, piece: &[u8]) {
+    fn fill(
+        &mut self,
+        vocabulary: &Vocabulary,
+        adjacencies: &Adjacencies,
+        piece: &[u8],
+        merged: impl Fn(TokenId, TokenId) -> TokenId,
+    ) {
         let first_two = |bytes: &[u8]| match *bytes {
             [first, second, ..] => adjacencies.of(first, second),
             _ => Adjacency::END,
@@ -116,7 +133,7 @@ impl<const N: usize> Parts<N> {
         while let [first, following @ ..] = rest {
             let rank_after = |left, right| {
                 if before.joined() {
-                    vocabulary.merged(left, right)
+                    merged(left, right)
                 } else {
                     NO_TOKEN
                 }
@@ -166,7 +183,11 @@ impl<const N: usize> Parts<N> {
     /// Merges until nothing merges any more and appends what is left to `ids`. There are at most `K` parts.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "places are below 256")]
-    fn merge_first<const K: usize>(mut self, vocabulary: &Vocabulary, ids: &mut Vec<TokenId>) {
+    fn merge_first<const K: usize>(
+        mut self,
+        merged: impl Fn(TokenId, TokenId) -> TokenId,
+        ids: &mut Vec<TokenId>,
+    ) {
         let count = self.count;
         let (Some(parts), Some(entries)) = (
             self.ids.first_chunk_mut::<K>(),
@@ -180,8 +201,8 @@ impl<const N: usize> Parts<N> {
         loop {
             let lowest = entries
                 .iter()
-                .fold(NO_ENTRY, |lowest, &entry| lowest.min(entry));
-            if lowest == NO_ENTRY {
+                .fold(u32::MAX, |lowest, &entry| lowest.min(entry));
+            if lowest >= NO_ENTRY {
                 break;
             }
             let place = lowest as usize % K;
@@ -194,11 +215,11 @@ impl<const N: usize> Parts<N> {
             entries[place] = NO_ENTRY;
             if after < count {
                 previous[after % K] = place as u8;
-                entries[place] = entry(vocabulary.merged(rank, parts[after % K]), place);
+                entries[place] = entry(merged(rank, parts[after % K]), place);
             }
             let before = usize::from(previous[place]) % K;
             if before < place {
-                entries[before] = entry(vocabulary.merged(parts[before], rank), before);
+                entries[before] = entry(merged(parts[before], rank), before);
             }
         }
         let mut place = 0;
@@ -211,7 +232,7 @@ impl<const N: usize> Parts<N> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, merge, merge_with_any_tier};
+    use super::{LONGEST, merge, merge_with_any_tier, plainly};
     use crate::builtin::Builtin;
 
     /// The scan compiled for the machine's tier gives what the plain one gives, at every length.
@@ -226,7 +247,7 @@ mod tests {
                     let piece = &text.as_bytes()[start..start + length];
                     let (mut here, mut plain) = (Vec::new(), Vec::new());
                     assert!(merge(&vocabulary, piece, &mut here));
-                    merge_with_any_tier(&vocabulary, piece, &mut plain);
+                    merge_with_any_tier(&vocabulary, piece, &mut plain, plainly(&vocabulary));
                     assert_eq!(here, plain, "{piece:?}");
                 }
             }

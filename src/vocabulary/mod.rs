@@ -277,6 +277,11 @@ impl Vocabulary {
         self.byte_tokens[usize::from(byte)]
     }
 
+    /// What pairs merge into.
+    pub(crate) fn pairs(&self) -> &PairTable {
+        &self.pairs
+    }
+
     /// The token that a pair merges into, or [`NO_TOKEN`].
     #[inline]
     pub fn merged(&self, left: TokenId, right: TokenId) -> TokenId {
