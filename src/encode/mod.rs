@@ -31,6 +31,9 @@ use special::{Allowed, SpecialTokens};
 /// before it is needed; if it does not suffice, the vector grows as usual.
 const BYTES_PER_ID: usize = 3;
 
+/// Room for the ids of a short text, and more than are stored at once.
+const FEW_IDS: usize = 64;
+
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
 #[derive(Debug)]
 pub struct Encoder {
@@ -130,7 +133,7 @@ impl Encoder {
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         if ids.capacity() == 0 {
-            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID)?;
+            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + FEW_IDS)?;
         }
         self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
     }

@@ -20,7 +20,7 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{LONGEST_WHOLE, LookUp, PieceTable, Plain, Spot};
+use crate::piece_table::{LookUp, PieceTable, Plain, Spot};
 use crate::split::masks::{WINDOW, Window};
 use crate::split::native::{self, Sink};
 use crate::split::pattern::Family;
@@ -166,22 +166,15 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
         Ok(())
     }
 
-    /// Appends the ids of a piece that its line does not know.
+    /// Appends the ids of a piece that no line knows.
     #[inline(never)]
     fn unknown(&mut self, number: usize) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
         let piece = &self.text[waiting.piece(number, self.windows)];
-        let in_lines = !waiting.spots[number].is_near() && piece.len() <= LONGEST_WHOLE;
-        let known = if in_lines {
-            table.get(piece, self.pieces.ids)
-        } else {
-            table.get_long(piece, self.pieces.ids)
-        };
-        if !known && self.pieces.new_piece(piece)? {
+        if !table.get_long(piece, self.pieces.ids) && self.pieces.new_piece(piece)? {
             let Workspace { table, waiting } = &mut *self.pieces.workspace;
-            table
-                .view()
-                .locate_again(&mut waiting.spots[number..self.waiting]);
+            let spots = &mut waiting.spots[number..self.waiting];
+            table.view().locate_again(self.text, spots);
         }
         Ok(())
     }

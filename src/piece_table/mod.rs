@@ -24,8 +24,7 @@ mod long;
 mod spot;
 
 use answer::{Answer, IDS_A_NUMBER, count, pack, unpack};
-pub(crate) use key::LONGEST_WHOLE;
-use key::{Key, Width};
+use key::{Key, LONGEST_WHOLE, Width};
 use lines::Lines;
 pub(crate) use lines::{Line, View};
 use long::LongPieces;

@@ -79,7 +79,7 @@ pub(crate) trait LookUp {
         spots: &mut [Spot; WINDOW],
     ) -> usize;
 
-    /// Appends the ids of the pieces of `spots`, up to the first that the lines do not know. Answers how many they know.
+    /// Appends the ids of the pieces of `spots`, up to the first that no line knows. Answers how many they know.
     fn look(&self, view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize;
 }
 
@@ -155,14 +155,14 @@ impl View<'_> {
         }
     }
 
-    /// Locates again, after lines were added. Pieces of whole lines are left to be looked up elsewhere.
+    /// Locates again, after lines were added.
     #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
-    pub(crate) fn locate_again(&self, spots: &mut [Spot]) {
+    pub(crate) fn locate_again(&self, text: &[u8], spots: &mut [Spot]) {
         for spot in spots {
-            spot.line = match spot.near_key() {
-                Some(key) => self.near.places(&key)[0] as u32,
-                None => Spot::ELSEWHERE,
-            };
+            if let Some(key) = spot.key(text) {
+                let [line, _] = self.of(key.width).places(&key);
+                spot.line = line as u32 | (spot.line & Spot::WHOLE);
+            }
         }
     }
 }

@@ -163,8 +163,9 @@ impl Encoder {
         let shares: Vec<(usize, Share)> = shares.into_iter().enumerate().collect();
         let in_order = InOrder::new(shares.len(), texts.len());
         let take = || (self.idle.take(&self.vocabulary), Part::default());
-        let give_back = |(workspace, _): (Workspace, Part)| self.idle.give_back(workspace);
-        let work = |(workspace, part): &mut (Workspace, Part), (number, share): &(usize, Share)| {
+        let give_back = |(workspace, _): (Box<Workspace>, Part)| self.idle.give_back(workspace);
+        let work = |(workspace, part): &mut (Box<Workspace>, Part),
+                    (number, share): &(usize, Share)| {
             work(workspace, share, part)?;
             Ok(in_order.put(*number, part)?)
         };
