@@ -8,7 +8,6 @@ use crate::piece_table::{PieceTable, USUAL_LIMIT};
 use crate::vocabulary::Vocabulary;
 
 /// To move only a pointer when a call takes or gives back what is large: each short call does.
-#[expect(clippy::vec_box, reason = "boxes come and go")]
 type Boxes = Vec<Box<Workspace>>;
 
 /// Workspaces for calls to take and give back. As many are made as calls ever run at once.
