@@ -22,6 +22,8 @@ mod key;
 mod lines;
 mod long;
 mod spot;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tiers;
 
 use answer::{Answer, IDS_A_NUMBER, count, pack, unpack};
 use key::{Key, LONGEST_WHOLE, Width};
