@@ -111,12 +111,13 @@ fn locate(
         let end = ends.trailing_zeros() as usize;
         ends &= ends - 1;
         let length = end.wrapping_sub(start);
-        // The remainder is not needed; it tells the compiler so.
-        let bytes = window[start & (WINDOW - 1)..].first_chunk::<LONGEST_WHOLE>();
-        if let (Some(bytes), Some(key_bytes)) = (bytes, KEY_BYTES.get(length)) {
-            // SAFETY: both read 16 bytes that are there.
-            let (bytes, key_bytes) =
-                unsafe { (load(bytes.as_ptr().cast()), load(key_bytes.as_ptr().cast())) };
+        if let Some(key_bytes) = KEY_BYTES.get(length) {
+            // SAFETY: a bit of `ends` is below `WINDOW`, and a window has more bytes than these behind it; the other 16
+            // bytes are there.
+            let (bytes, key_bytes) = unsafe {
+                let bytes = load(window.as_ptr().add(start).cast());
+                (bytes, load(key_bytes.as_ptr().cast()))
+            };
             let key = _mm_shuffle_epi8(bytes, key_bytes);
             // SAFETY: writes both numbers.
             unsafe { _mm_storeu_si128(spot.numbers.as_mut_ptr().cast(), key) };
@@ -124,8 +125,11 @@ fn locate(
             let number = 2 * (key::mix(numbers(key)) >> view.near.shift) as usize + wide;
             spot.line = number as u32;
             prefetch(view.near.all, number);
-        } else if let Some(bytes) = bytes {
-            *spot = locate_whole(view, bytes, place + start, length);
+        } else {
+            let bytes = window.get(start..).and_then(<[u8]>::first_chunk);
+            *spot = bytes.map_or_else(Spot::default, |bytes| {
+                locate_whole(view, bytes, place + start, length)
+            });
         }
         start = end;
     }
