@@ -112,6 +112,10 @@ bench-report: $(VENV)/rivals ## Write the README's figures and their picture aga
 	$(BIN)/python benches/python/report.py $(COMPARISON) --readme README.md --plot $(COMPARISON:.json=.png)
 
 # As above: the exit code tells whether a vocabulary is not the one it must be.
+.PHONY: bench-spilling
+bench-spilling: build ## Train on a gigabyte with more different pieces than a limit of memory holds, and record it
+	$(BIN)/python benches/python/spill_training.py $(ARGS) --output benches/results/spilling.json
+
 .PHONY: bench-training
 bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write the README's figures
 	$(BIN)/python benches/python/compare_training.py $(ARGS) --output $(TRAINING); code=$$?; \
