@@ -487,6 +487,34 @@ def test_a_record_that_is_none(tmp_path: Path) -> None:
             write_shards(DOCUMENTS, tmp_path, GPT2, resume=True)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"tokens": number} for number in (0, 10**6, 2**63 - 1, 2**63, 2**64, 10**400)),
+        *({"documents": number} for number in (0, 10**6, 2**63, 10**400)),
+        *({"place": {"item": number, "position": 0, "line": 0, "inside": False}} for number in (60, 10**12)),
+    ],
+)
+def test_a_record_whose_next_shard_begins_nowhere(change: dict[str, Any], tmp_path: Path) -> None:
+    stopped(DOCUMENTS, tmp_path, shards=3, shard_tokens=500)
+    path = tmp_path / "provenance.json"
+    record = json.loads(path.read_bytes())
+    assert record["next"]["documents"] > 1
+    path.write_text(json.dumps(record | {"next": record["next"] | change}), encoding="utf-8")
+    before = tree(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"provenance\.json: expected a next shard that begins within the \d+ "
+    ):
+        write_shards(DOCUMENTS, tmp_path, GPT2, shard_tokens=500, resume=True)
+    assert tree(tmp_path) == before
+
+
+def test_fewer_documents_than_were_written(tmp_path: Path) -> None:
+    stopped(DOCUMENTS, tmp_path, shards=3, shard_tokens=500)
+    with pytest.raises(ValueError, match=r"the 0 documents and 0 ids at .*: give the same source"):
+        write_shards(DOCUMENTS[:3], tmp_path, GPT2, shard_tokens=500, resume=True)
+
+
 # --- What is there already ---
 
 

@@ -34,9 +34,10 @@ from bytemill.shards.arguments import (
     ids_of,
     stored_type,
 )
-from bytemill.shards.documents import Blocks
+from bytemill.shards.documents import Blocks, Place
 from bytemill.shards.overlap import Behind, ahead
 from bytemill.shards.provenance import (
+    NAME,
     TEMPORARY,
     Cursor,
     Provenance,
@@ -218,6 +219,9 @@ class Encoded(NamedTuple):
     ends: npt.NDArray[np.int64]
 
 
+NOTHING = Encoded(np.zeros(0, np.uint32), np.zeros(0, np.int64))
+
+
 class Writing:
     """Cuts ids into shards."""
 
@@ -245,19 +249,24 @@ class Writing:
         """Writes what is missing."""
         cursor = self._record.next
         assert cursor is not None
+        first: Cursor | None = cursor
         size = sum(file.size for file in self._record.sources if file.item < cursor.place.item)
         documents, tokens = self._record.documents, self._record.tokens
         try:
             with Behind() as behind:
                 for block in ahead(self._blocks.of(source, cursor.place)):
-                    resumed = cursor if block.place == cursor.place else Cursor(block.place)
-                    ids, ends = encode(block)
-                    self._take(ids, ends, resumed, behind)
+                    encoded = encode(block)
+                    start = Cursor(block.place)
+                    if first is not None:
+                        start, first = self._start(first, block.place, encoded), None
+                    self._take(encoded, start, behind)
                     size += block.size
-                    documents += len(ends) - resumed.documents
-                    tokens += len(ids) - resumed.tokens
+                    documents += len(encoded.ends) - start.documents
+                    tokens += len(encoded.ids) - start.tokens
                     if progress is not None:
                         progress(Progress(size, documents, tokens, self._number))
+                if first is not None:
+                    self._start(first, Place(), NOTHING)
                 if self._file is not None:
                     self._finish(None, behind)
                 else:
@@ -269,10 +278,30 @@ class Writing:
                     path.unlink(missing_ok=True)
         return self._record
 
-    def _take(
-        self, ids: npt.NDArray[np.integer[Any]], ends: npt.NDArray[np.int64], cursor: Cursor, behind: Behind
-    ) -> None:
+    def _start(self, cursor: Cursor, place: Place, encoded: Encoded) -> Cursor:
+        """Gives where to go on in the first block that is read.
+
+        Raises:
+            ValueError: The record tells of another block, or of documents or ids that this one does not have.
+        """
+        if cursor == Cursor():
+            return Cursor(place)
+        ids, ends = encoded if place == cursor.place else NOTHING
+        if cursor.tokens < len(ids):
+            # A document without ids may be in either shard.
+            least, most = (int(np.searchsorted(ends, cursor.tokens, side)) for side in ("left", "right"))
+            if least <= cursor.documents <= most:
+                return cursor
+        message = (
+            f"{self._folder / NAME}: expected a next shard that begins within the {len(ends)} documents and "
+            f"{len(ids)} ids at {cursor.place}, got one after {cursor.documents} documents and "
+            f"{cursor.tokens} ids of them: give the same source, or write to another folder"
+        )
+        raise ValueError(message)
+
+    def _take(self, encoded: Encoded, cursor: Cursor, behind: Behind) -> None:
         """Writes the ids of a block, from the cursor on."""
+        ids, ends = encoded
         place, documents, start = cursor
         while start < len(ids) or documents < len(ends):
             # Not before there is an id for the next one: documents without ids stay with the one before them.
