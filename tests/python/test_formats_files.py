@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import regex  # type: ignore[import-untyped]  # noqa: TID251 - what minbpe splits with
 import tiktoken
 import tiktoken.load
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -309,6 +310,7 @@ def test_what_minbpe_files_cannot_hold(tmp_path: Path) -> None:
         (bytemill.get_encoding("cl100k_base"), "expected the ids 0 to 255 for the bytes in their order"),
         (toy(special={"a b": 600}), "the special token 'a b' cannot be written"),
         (toy(r"\w+|\W+"), "cannot be translated to or from Python's"),
+        (toy(r"(a)|[^a]"), "of a group that captures"),
         (toy(special={"<|a|>": 600, "<|b|>": 600}), "have the same id 600"),
     ):
         with pytest.raises(ValueError) as caught:  # noqa: PT011 - each has its own reason
@@ -336,6 +338,10 @@ def test_minbpe_files_with_other_patterns_and_versions(tmp_path: Path) -> None:
     path = tmp_path / "mine.model"
     path.write_text("minbpe v1\n\\w+|\\W+\n0\n", encoding="utf-8")
     refuses(path, "line 2: the pattern '\\\\w+|\\\\W+' cannot be translated")
+    # What minbpe asks for pieces gives it what is in a group.
+    assert regex.findall("(a)|[^a]", "ab") == ["a", ""]
+    path.write_text("minbpe v1\n(a)|[^a]\n0\n", encoding="utf-8")
+    refuses(path, "of a group that captures")
     path.write_text("minbpe v2\n\n0\n", encoding="utf-8")
     refuses(path, "line 1: expected 'minbpe v1'")
     path.write_text("minbpe v1\n\n1\n<|a|> -5\n", encoding="utf-8")

@@ -204,12 +204,18 @@ def from_oniguruma(pattern: str) -> str:
 
 
 def check_python(pattern: str) -> None:
-    """Checks that a pattern means the same to the `regex` package; `PatternError` if it may not."""
+    """Checks that `regex.findall` gives the pieces of a pattern; `PatternError` if it may not."""
     before: list[str] = []
     for kind, text in elements(pattern, "to or from Python's package regex", "(?s:"):
         if (kind == "end" and (text != "$" or before[-2:] != BLANKS)) or r"\x" in text:
             message = (
                 f"the pattern {pattern!r} has {text!r}, which means something else to the package `regex`"
+            )
+            raise PatternError(message)
+        if text == "(":
+            message = (
+                f"the pattern {pattern!r} cannot be translated to or from Python's package regex: of a group "
+                "that captures, `findall` gives what is in it, not the piece; begin it with `(?:`"
             )
             raise PatternError(message)
         before.append(text)
