@@ -348,6 +348,17 @@ def test_minbpe_files_with_other_patterns_and_versions(tmp_path: Path) -> None:
     refuses(path, "'<|a|> -5'")
 
 
+@pytest.mark.parametrize("pattern", [r"[a-z]+", r"\d| ?\p{L}+", r"[^\s]++|\s(?!\S)"])
+def test_minbpe_files_drop_what_minbpe_drops(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / "mine.model"
+    path.write_text(f"minbpe v1\n{pattern}\n0\n97 98\n", encoding="utf-8")
+    encoding = Encoding.from_file(path)
+    for text in ("ab, cab 12 \n\n 中文", CORPUS[0]):
+        kept = "".join(regex.findall(pattern, text))
+        assert 0 < len(kept) < len(text)
+        assert encoding.decode(encoding.encode_ordinary(text)) == kept
+
+
 # --- tekken ---
 
 
