@@ -18,6 +18,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import bytemill
+from memory import needs_memory, resident
 from subprocesses import run
 from texts import ADVERSARIAL, multilingual, patchwork
 
@@ -234,11 +235,8 @@ def test_errors_cross_processes() -> None:
         assert vars(again) == vars(error)
 
 
+@needs_memory
 def test_encodings_are_freed() -> None:
-    if sys.platform != "linux":
-        pytest.skip("memory is measured in other units elsewhere")
-    import resource
-
     def build() -> None:
         parts = {bytes([byte]): byte for byte in range(256)}
         parts |= {b"%06d" % number: 256 + number for number in range(100_000)}
@@ -248,9 +246,9 @@ def test_encodings_are_freed() -> None:
     for _ in range(2):
         build()
     gc.collect()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident()
     for _ in range(10):
         build()
     gc.collect()
-    # In kilobytes; one such encoding takes some ten megabytes.
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
+    # One such encoding takes some ten megabytes.
+    assert resident() - before < 60_000_000
