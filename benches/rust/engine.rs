@@ -88,7 +88,7 @@ fn split(criterion: &mut Criterion) -> Outcome {
                 group.bench_function(id, |bencher| {
                     let mut chunk = Vec::new();
                     bencher.iter(|| {
-                        let mut pieces = splitter.pieces(&text);
+                        let mut pieces = splitter.pieces(&text, &RunToEnd);
                         while let Ok(true) = pieces.next_chunk(&mut chunk) {
                             black_box(&chunk);
                         }

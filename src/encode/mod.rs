@@ -264,7 +264,7 @@ impl Encoder {
             }
             return Ok(());
         }
-        let mut chunks = self.splitter.pieces(text);
+        let mut chunks = self.splitter.pieces(text, checkpoint);
         let mut chunk = Vec::new();
         while chunks.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;

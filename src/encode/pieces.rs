@@ -210,4 +210,8 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
     fn is_full(&self) -> bool {
         false
     }
+
+    fn checkpoint(&self) -> &dyn Checkpoint {
+        self.pieces.checkpoint
+    }
 }

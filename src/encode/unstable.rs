@@ -30,7 +30,7 @@ impl Encoder {
     ) -> Result<(Vec<TokenId>, HashSet<Vec<TokenId>>), EncodeError> {
         let mut stable = Vec::new();
         self.encode(text, allowed, &mut stable, checkpoint)?;
-        let last_piece = self.last_piece(text, allowed)?;
+        let last_piece = self.last_piece(text, allowed, checkpoint)?;
         let unstable = self.take_unstable(&mut stable, last_piece, checkpoint)?;
         let mut completions = HashSet::new();
         if unstable.is_empty() {
@@ -113,7 +113,7 @@ impl Encoder {
         let valid = chunks.next().map_or("", |chunk| chunk.valid());
         let mut tokens = Vec::new();
         self.encode_with(workspace, valid, allowed, &mut tokens, checkpoint)?;
-        let last_piece = self.last_piece(valid, allowed)?;
+        let last_piece = self.last_piece(valid, allowed, checkpoint)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
         rest.extend_from_slice(&bytes[valid.len()..]);
         merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
@@ -126,16 +126,18 @@ impl Encoder {
         &self,
         text: &'t str,
         allowed: &Allowed,
+        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<&'t [u8]>, EncodeError> {
         let mut start = 0;
         while let Some(special) = self.special_tokens.find(text, start, allowed) {
             start = special.start + special.text.len();
         }
         let stretch = &text[start..];
-        let mut pieces = self.splitter.pieces(stretch);
+        let mut pieces = self.splitter.pieces(stretch, checkpoint);
         let mut chunk = Vec::new();
         let mut last = None;
         while pieces.next_chunk(&mut chunk)? {
+            checkpoint::pass(checkpoint)?;
             last = chunk.last().cloned();
         }
         // A splitter from outside may cut characters.

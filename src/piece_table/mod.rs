@@ -130,6 +130,9 @@ impl PieceTable {
 
     /// Adds to `ids` those of a piece; false if nothing is known of it.
     pub(crate) fn get(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        if piece.len() > LONGEST {
+            return false;
+        }
         let key = Key::of(piece);
         let beyond = key.and_then(|key| key.beyond());
         let hash = long::hash(piece);
@@ -156,9 +159,6 @@ impl PieceTable {
 
     #[inline]
     fn get_long_by(&self, hash: u64, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if piece.len() > LONGEST {
-            return false;
-        }
         match self.long.get(hash, piece) {
             Some(known) => {
                 ids.extend_from_slice(known);

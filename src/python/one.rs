@@ -107,7 +107,7 @@ pub(super) fn split<'py>(core: &CoreBpe, text: &Bound<'py, PyAny>) -> PyResult<B
     let pieces = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
         let mut all = Vec::new();
         let mut chunk = Vec::new();
-        let mut pieces = core.encoder.splitter().pieces(&text);
+        let mut pieces = core.encoder.splitter().pieces(&text, checkpoint);
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
             all.append(&mut chunk);

@@ -3,6 +3,10 @@
 //! Text is bytes. Where it is not UTF-8, each offending byte counts as one character of class [`Class::Other`].
 
 use super::classify::{Class, class_of_code_point};
+use crate::checkpoint::{self, Checkpoint, Interrupted};
+
+/// Bytes of a run that are read between two looks at the checkpoint: a millisecond or two.
+const STRETCH: usize = 1 << 20;
 
 const ASCII: [Class; 128] = {
     let mut classes = [Class::Other; 128];
@@ -59,30 +63,57 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     valid.then_some((code_point, length))
 }
 
-/// Where the run of characters whose class `belongs`, starting at `place`, ends.
+/// Where the run of characters whose class `belongs`, starting at `place`, ends. `belongs` is also told where each of
+/// them ends.
+///
+/// # Errors
+/// [`Interrupted`] from the checkpoint, asked during long runs.
 #[inline]
-pub(super) fn run_end(text: &[u8], mut place: usize, belongs: impl Fn(Class) -> bool) -> usize {
-    while let Some((class, length)) = class_at(text, place)
-        && belongs(class)
-    {
-        place += length;
+pub(super) fn run_end_by(
+    text: &[u8],
+    mut place: usize,
+    checkpoint: &dyn Checkpoint,
+    mut belongs: impl FnMut(Class, usize) -> bool,
+) -> Result<usize, Interrupted> {
+    loop {
+        let stretch = text.len().min(place.saturating_add(STRETCH));
+        while place < stretch {
+            match class_at(text, place) {
+                Some((class, length)) if belongs(class, place + length) => place += length,
+                _ => return Ok(place),
+            }
+        }
+        if place == text.len() {
+            return Ok(place);
+        }
+        checkpoint::pass(checkpoint)?;
     }
-    place
+}
+
+/// As [`run_end_by`], where only the class matters.
+#[inline]
+pub(super) fn run_end(
+    text: &[u8],
+    place: usize,
+    checkpoint: &dyn Checkpoint,
+    belongs: impl Fn(Class) -> bool,
+) -> Result<usize, Interrupted> {
+    run_end_by(text, place, checkpoint, |class, _| belongs(class))
 }
 
 /// As [`run_end`], for at most `longest` characters.
 #[inline]
 pub(super) fn short_run_end(
     text: &[u8],
-    mut place: usize,
+    place: usize,
     longest: usize,
+    checkpoint: &dyn Checkpoint,
     belongs: impl Fn(Class) -> bool,
-) -> usize {
-    for _ in 0..longest {
-        match class_at(text, place) {
-            Some((class, length)) if belongs(class) => place += length,
-            _ => break,
-        }
-    }
-    place
+) -> Result<usize, Interrupted> {
+    let mut left = longest;
+    run_end_by(text, place, checkpoint, |class, _| {
+        let more = left > 0;
+        left = left.saturating_sub(1);
+        more && belongs(class)
+    })
 }

@@ -25,6 +25,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
 use crate::tier::Tier;
 use general::General;
@@ -106,11 +107,12 @@ impl Splitter {
         matches!(self, Self::Native(..))
     }
 
-    /// Starts on a text.
-    pub fn pieces<'s, 't>(&'s self, text: &'t str) -> Pieces<'s, 't> {
+    /// Starts on a text. The checkpoint is asked during long pieces.
+    pub fn pieces<'a>(&'a self, text: &'a str, checkpoint: &'a dyn Checkpoint) -> Pieces<'a> {
         Pieces {
             splitter: self,
             text,
+            checkpoint,
             place: 0,
             done: text.is_empty(),
         }
@@ -118,19 +120,20 @@ impl Splitter {
 }
 
 /// The pieces of one text, in order.
-pub struct Pieces<'s, 't> {
-    splitter: &'s Splitter,
-    text: &'t str,
+pub struct Pieces<'a> {
+    splitter: &'a Splitter,
+    text: &'a str,
+    checkpoint: &'a dyn Checkpoint,
     place: usize,
     done: bool,
 }
 
-impl Pieces<'_, '_> {
+impl Pieces<'_> {
     /// Replaces `chunk` by the next pieces, as byte ranges of the text. False once there are none left.
     ///
     /// # Errors
     /// [`EncodeError::Pattern`] or [`EncodeError::Splitter`] if the pattern's engine fails on this text. The native
-    /// families never fail.
+    /// families never fail, but for [`EncodeError::Interrupted`] from the checkpoint.
     ///
     /// # Complexity
     /// Native: O(bytes), whatever the text. General: as the regular expression.
@@ -142,7 +145,14 @@ impl Pieces<'_, '_> {
         match self.splitter {
             Splitter::Native(family, tier) => {
                 let text = self.text.as_bytes();
-                native::fill(*family, *tier, text, &mut self.place, chunk);
+                native::fill(
+                    *family,
+                    *tier,
+                    text,
+                    &mut self.place,
+                    chunk,
+                    self.checkpoint,
+                )?;
                 self.done = self.place == text.len();
             }
             Splitter::General(general) => {

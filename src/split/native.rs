@@ -5,7 +5,6 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
-use std::convert::Infallible;
 use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
@@ -14,6 +13,7 @@ use super::masks::{self, Masks, OVERHANG, WINDOW, Window};
 use super::pattern::Family;
 use super::window::{self, Starts};
 use super::{CHUNK, CHUNK_BYTES};
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::tier::Tier;
 
 /// Other machines do not have this tier.
@@ -34,7 +34,7 @@ mod avx2 {
 /// What takes the pieces of a text, in order.
 pub(crate) trait Sink {
     /// What can go wrong with a piece.
-    type Error;
+    type Error: From<Interrupted>;
 
     /// Takes the pieces that end where `ends` has bits; the first starts where the window does, at `place` of the text.
     fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), Self::Error>;
@@ -44,21 +44,27 @@ pub(crate) trait Sink {
 
     /// Whether it wants no more for now.
     fn is_full(&self) -> bool;
+
+    /// What is asked while the end of a long piece is searched for.
+    fn checkpoint(&self) -> &dyn Checkpoint;
 }
 
 /// The sink that keeps the pieces.
-struct Chunk<'c>(&'c mut Vec<Range<usize>>);
+struct Chunk<'c> {
+    pieces: &'c mut Vec<Range<usize>>,
+    checkpoint: &'c dyn Checkpoint,
+}
 
 impl Sink for Chunk<'_> {
-    type Error = Infallible;
+    type Error = Interrupted;
 
     #[inline(always)]
-    fn window(&mut self, _: &Window, place: usize, mut ends: u64) -> Result<(), Infallible> {
+    fn window(&mut self, _: &Window, place: usize, mut ends: u64) -> Result<(), Interrupted> {
         // Storing the ends first and the pieces in a second loop was a tenth slower.
         let mut start = place;
         while ends != 0 {
             let end = place + ends.trailing_zeros() as usize;
-            self.0.push(start..end);
+            self.pieces.push(start..end);
             start = end;
             ends &= ends - 1;
         }
@@ -66,33 +72,41 @@ impl Sink for Chunk<'_> {
     }
 
     #[inline(always)]
-    fn piece(&mut self, _: &[u8], piece: Range<usize>) -> Result<(), Infallible> {
-        self.0.push(piece);
+    fn piece(&mut self, _: &[u8], piece: Range<usize>) -> Result<(), Interrupted> {
+        self.pieces.push(piece);
         Ok(())
     }
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.0.len() >= CHUNK
+        self.pieces.len() >= CHUNK
+    }
+
+    fn checkpoint(&self) -> &dyn Checkpoint {
+        self.checkpoint
     }
 }
 
-/// Adds the pieces of `text` from `place` on to `chunk`, some hundred at a time, and moves `place` past them.
+/// Adds the pieces of `text` from `place` on to `pieces`, some hundred at a time, and moves `place` past them.
+///
+/// # Errors
+/// [`Interrupted`] from the checkpoint, asked during long pieces.
 pub(super) fn fill(
     family: Family,
     tier: Tier,
     text: &[u8],
     place: &mut usize,
-    chunk: &mut Vec<Range<usize>>,
-) {
-    let mut chunk = Chunk(chunk);
-    let Ok(()) = if tier == Tier::Avx2
+    pieces: &mut Vec<Range<usize>>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), Interrupted> {
+    let mut chunk = Chunk { pieces, checkpoint };
+    if tier == Tier::Avx2
         && let Some(result) = avx2::by_windows(family, text, place, &mut chunk)
     {
         result
     } else {
         plainly(family, tier, text, place, &mut chunk)
-    };
+    }
 }
 
 /// Gives the pieces of `text` from `place` on to `sink`, until it is full or some KB are done, and moves `place`
@@ -120,9 +134,7 @@ fn by_scanner<S: Sink>(
 ) -> Result<(), S::Error> {
     let most = place.saturating_add(CHUNK_BYTES).min(text.len());
     while *place < most && !sink.is_full() {
-        let end = family.piece_end(text, *place);
-        sink.piece(text, *place..end)?;
-        *place = end;
+        *place = one_piece(family, text, *place, None, sink)?;
     }
     Ok(())
 }
@@ -139,22 +151,11 @@ pub(crate) fn by_windows<S: Sink>(
 ) -> Result<(), S::Error> {
     // One loop for each family, so that each is compiled for itself.
     match family {
-        Family::R50k(r50k) => windows(
-            text,
-            place,
-            sink,
-            ascii,
-            high,
-            |masks, place| window::r50k(masks, text, place, r50k.contractions),
-            |place| r50k.piece_end(text, place),
-        ),
-        Family::Cl100k(cl100k) => windows(
-            text,
-            place,
-            sink,
-            ascii,
-            high,
-            |masks, place| {
+        Family::R50k(r50k) => windows(family, text, place, sink, ascii, high, |masks, place| {
+            window::r50k(masks, text, place, r50k.contractions)
+        }),
+        Family::Cl100k(cl100k) => {
+            windows(family, text, place, sink, ascii, high, |masks, place| {
                 window::cl100k(
                     masks,
                     text,
@@ -162,32 +163,23 @@ pub(crate) fn by_windows<S: Sink>(
                     cl100k.contractions,
                     cl100k.longest_number,
                 )
-            },
-            |place| cl100k.piece_end(text, place),
-        ),
-        Family::O200k(o200k) => windows(
-            text,
-            place,
-            sink,
-            ascii,
-            high,
-            |masks, place| {
-                window::o200k(masks, text, place, o200k.contractions, o200k.longest_number)
-            },
-            |place| o200k.piece_end(text, place),
-        ),
+            })
+        }
+        Family::O200k(o200k) => windows(family, text, place, sink, ascii, high, |masks, place| {
+            window::o200k(masks, text, place, o200k.contractions, o200k.longest_number)
+        }),
     }
 }
 
 #[inline(always)]
 fn windows<S: Sink>(
+    family: Family,
     text: &[u8],
     place: &mut usize,
     sink: &mut S,
     ascii: impl Fn(&Window) -> Masks,
     high: impl Fn(Masks, &Window) -> Masks,
     starts: impl Fn(&Masks, usize) -> Starts,
-    piece_end: impl Fn(usize) -> usize,
 ) -> Result<(), S::Error> {
     let most = place.saturating_add(CHUNK_BYTES).min(text.len());
     let mut last;
@@ -203,20 +195,34 @@ fn windows<S: Sink>(
         if masks.high != 0 {
             masks = high(masks, window);
         }
-        let mut ends = starts(&masks, *place).further();
-        if ends == 0 {
-            let end = piece_end(*place);
-            if end - *place >= WINDOW {
-                sink.piece(text, *place..end)?;
-                *place = end;
-                continue;
-            }
-            ends = 1 << (end - *place);
+        let further = starts(&masks, *place).further();
+        if further == 0 {
+            *place = one_piece(family, text, *place, Some(window), sink)?;
+        } else {
+            sink.window(window, *place, further)?;
+            *place += (WINDOW - 1) - further.leading_zeros() as usize;
         }
-        sink.window(window, *place, ends)?;
-        *place += (WINDOW - 1) - ends.leading_zeros() as usize;
     }
     Ok(())
+}
+
+/// Gives the piece at `place`, where the window begins, to `sink`, and answers where it ends. By itself, so that the loop
+/// keeps its registers: inlined, it cost each look-up of a piece two instructions more.
+#[cold]
+#[inline(never)]
+fn one_piece<S: Sink>(
+    family: Family,
+    text: &[u8],
+    place: usize,
+    window: Option<&Window>,
+    sink: &mut S,
+) -> Result<usize, S::Error> {
+    let end = family.piece_end(text, place, sink.checkpoint())?;
+    match window {
+        Some(window) if end - place < WINDOW => sink.window(window, place, 1 << (end - place))?,
+        _ => sink.piece(text, place..end)?,
+    }
+    Ok(end)
 }
 
 /// The end of a text, as if spaces followed. A piece that is no blank ends there as it does at the end of the text; where

@@ -6,8 +6,9 @@
 //! ```
 
 use super::classify::Class;
-use super::cursor::{class_at, run_end, short_run_end};
+use super::cursor::{class_at, run_end, run_end_by, short_run_end};
 use super::rules::{self, Contractions};
+use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// What the spellings of this family leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,30 +23,42 @@ pub struct O200k {
 
 impl O200k {
     /// Where the piece that starts at `place` ends. `place` must be inside `text`.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint, asked during long pieces.
     #[inline]
-    pub(super) fn piece_end(self, text: &[u8], place: usize) -> usize {
+    pub(super) fn piece_end(
+        self,
+        text: &[u8],
+        place: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, Interrupted> {
         let Some((first, length)) = class_at(text, place) else {
-            return text.len();
+            return Ok(text.len());
         };
         if rules::is_number(first) {
-            return short_run_end(text, place, self.longest_number, rules::is_number);
+            return short_run_end(
+                text,
+                place,
+                self.longest_number,
+                checkpoint,
+                rules::is_number,
+            );
         }
         if first != Class::Newline
-            && let Some(end) = self.word_end(text, place, first, length)
+            && let Some(end) = self.word_end(text, place, first, length, checkpoint)?
         {
-            return end;
+            return Ok(end);
         }
         let second = class_at(text, place + length).map(|(class, _)| class);
         if rules::is_other(first) || (first == Class::Space && second.is_some_and(rules::is_other))
         {
-            let others = run_end(text, place + length, rules::is_other);
-            let tail = text[others..]
-                .iter()
-                .take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/'))
-                .count();
-            return others + tail;
+            let others = run_end(text, place + length, checkpoint, rules::is_other)?;
+            return run_end_by(text, others, checkpoint, |class, end| {
+                class == Class::Newline || text[end - 1] == b'/'
+            });
         }
-        rules::blanks_or_newlines_end(text, place, self.trailing_blanks_first)
+        rules::blanks_or_newlines_end(text, place, self.trailing_blanks_first, checkpoint)
     }
 
     /// The end of the word at `place`, whose first character has class `first`: upper case, then lower case, where
@@ -59,31 +72,37 @@ impl O200k {
     ///   takes it before the second is tried;
     /// * else the second alternative takes the run, if there is one.
     #[inline]
-    fn word_end(self, text: &[u8], place: usize, first: Class, length: usize) -> Option<usize> {
+    fn word_end(
+        self,
+        text: &[u8],
+        place: usize,
+        first: Class,
+        length: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<usize>, Interrupted> {
         let start = if rules::is_letter(first) {
             place
         } else {
             place + length
         };
-        let mut upper = start;
         let mut last_both = None;
         let mut lower_follows = false;
-        while let Some((class, length)) = class_at(text, upper) {
+        let upper = run_end_by(text, start, checkpoint, |class, end| {
             match class {
                 Class::Upper => {}
-                Class::Caseless | Class::Mark => last_both = Some(upper + length),
+                Class::Caseless | Class::Mark => last_both = Some(end),
                 Class::Lower => {
                     lower_follows = true;
-                    break;
+                    return false;
                 }
-                _ => break,
+                _ => return false,
             }
-            upper += length;
-        }
+            true
+        })?;
         let end = if lower_follows {
-            run_end(text, upper, |class| {
+            run_end(text, upper, checkpoint, |class| {
                 matches!(class, Class::Lower | Class::Caseless | Class::Mark)
-            })
+            })?
         } else if let Some(end) = last_both {
             end
         } else if first == Class::Mark {
@@ -91,8 +110,9 @@ impl O200k {
         } else if upper > start {
             upper
         } else {
-            return None;
+            return Ok(None);
         };
-        Some(rules::contraction_end(text, end, self.contractions).unwrap_or(end))
+        let contraction = rules::contraction_end(text, end, self.contractions);
+        Ok(Some(contraction.unwrap_or(end)))
     }
 }

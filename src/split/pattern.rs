@@ -8,6 +8,7 @@ use super::cl100k::Cl100k;
 use super::o200k::O200k;
 use super::r50k::R50k;
 use super::rules::Contractions;
+use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// A pattern that the native splitters know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +64,19 @@ impl Family {
     }
 
     /// Where the piece that starts at `place` ends.
-    pub(super) fn piece_end(self, text: &[u8], place: usize) -> usize {
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint, asked during long pieces.
+    pub(super) fn piece_end(
+        self,
+        text: &[u8],
+        place: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, Interrupted> {
         match self {
-            Self::R50k(family) => family.piece_end(text, place),
-            Self::Cl100k(family) => family.piece_end(text, place),
-            Self::O200k(family) => family.piece_end(text, place),
+            Self::R50k(family) => family.piece_end(text, place, checkpoint),
+            Self::Cl100k(family) => family.piece_end(text, place, checkpoint),
+            Self::O200k(family) => family.piece_end(text, place, checkpoint),
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::classify::Class;
 use super::cursor::{class_at, run_end};
 use super::rules::{self, Contractions};
+use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// What the spellings of this family leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +15,21 @@ pub struct R50k {
 
 impl R50k {
     /// Where the piece that starts at `place` ends. `place` must be inside `text`.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint, asked during long pieces.
     #[inline]
-    pub(super) fn piece_end(self, text: &[u8], place: usize) -> usize {
+    pub(super) fn piece_end(
+        self,
+        text: &[u8],
+        place: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, Interrupted> {
         if let Some(end) = rules::contraction_end(text, place, self.contractions) {
-            return end;
+            return Ok(end);
         }
         let Some((first, length)) = class_at(text, place) else {
-            return text.len();
+            return Ok(text.len());
         };
         // A space goes with the letters, numbers or others after it.
         let (class, start) = match class_at(text, place + length) {
@@ -30,13 +39,14 @@ impl R50k {
             _ => (first, place),
         };
         if rules::is_letter(class) {
-            run_end(text, start, rules::is_letter)
+            run_end(text, start, checkpoint, rules::is_letter)
         } else if rules::is_number(class) {
-            run_end(text, start, rules::is_number)
+            run_end(text, start, checkpoint, rules::is_number)
         } else if rules::is_other(class) {
-            run_end(text, start, rules::is_other)
+            run_end(text, start, checkpoint, rules::is_other)
         } else {
-            rules::blanks_end(text, place, run_end(text, place, rules::is_blank))
+            let run = run_end(text, place, checkpoint, rules::is_blank)?;
+            Ok(rules::blanks_end(text, place, run))
         }
     }
 }

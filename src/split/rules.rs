@@ -1,9 +1,11 @@
 //! The rules that the pattern families share: blanks, contractions, how long a number may be.
 //!
-//! Each rule takes the place where a piece starts and answers where it ends, as the regular expression would.
+//! Each rule takes the place where a piece starts and answers where it ends, as the regular expression would; where that
+//! may be far away, the checkpoint is asked on the way.
 
 use super::classify::Class;
-use super::cursor::run_end;
+use super::cursor::run_end_by;
+use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// Which contractions (`'s`, `'t`, `'re`, `'ve`, `'m`, `'ll`, `'d`) are split off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,18 +79,23 @@ pub(super) fn blanks_end(text: &[u8], place: usize, run: usize) -> usize {
 /// As [`blanks_end`] where `\s*[\r\n]` comes first: a run with newlines is taken up to its last one. With
 /// `trailing_first`, `\s+$` comes before both: a run at the end of the text is one piece, newlines or not.
 #[inline]
-pub(super) fn blanks_or_newlines_end(text: &[u8], place: usize, trailing_first: bool) -> usize {
-    let run = run_end(text, place, is_blank);
+pub(super) fn blanks_or_newlines_end(
+    text: &[u8],
+    place: usize,
+    trailing_first: bool,
+    checkpoint: &dyn Checkpoint,
+) -> Result<usize, Interrupted> {
+    let mut newlines = None;
+    let run = run_end_by(text, place, checkpoint, |class, end| {
+        if class == Class::Newline {
+            newlines = Some(end);
+        }
+        is_blank(class)
+    })?;
     if trailing_first && run == text.len() {
-        return run;
+        return Ok(run);
     }
-    match text[place..run]
-        .iter()
-        .rposition(|&byte| byte == b'\n' || byte == b'\r')
-    {
-        Some(newline) => place + newline + 1,
-        None => blanks_end(text, place, run),
-    }
+    Ok(newlines.unwrap_or_else(|| blanks_end(text, place, run)))
 }
 
 /// Where the last character of the blank run `place..run` starts.

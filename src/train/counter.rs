@@ -130,7 +130,7 @@ impl Counter<'_, '_> {
         let Some(splitter) = self.splitter else {
             return self.piece(text.as_bytes(), base);
         };
-        let mut pieces = splitter.pieces(text);
+        let mut pieces = splitter.pieces(text, self.checkpoint);
         while pieces.next_chunk(chunk)? {
             checkpoint::pass(self.checkpoint)?;
             let bytes = match (chunk.first(), chunk.last()) {

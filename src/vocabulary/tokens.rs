@@ -155,6 +155,10 @@ impl Tokens {
 
     #[inline]
     pub(super) fn find(&self, token: &[u8]) -> Option<TokenId> {
+        // Nobody need hash a piece that is longer than all tokens together.
+        if token.len() > self.arena.len() {
+            return None;
+        }
         let by_bytes = made(&self.by_bytes, || self.index().0);
         let index = *by_bytes.find(Secret.hash_one(token), |&index| {
             self.at(index as usize) == token

@@ -180,7 +180,7 @@ fn splitting_grows_linearly() -> TestResult {
             for end in ["", "b", ".", "\n"] {
                 let prepare = |length: usize| unit.repeat(length / unit.len()) + end;
                 assert_no_explosion(unit, 20_000, prepare, |text| {
-                    let mut pieces = splitter.pieces(text);
+                    let mut pieces = splitter.pieces(text, &RunToEnd);
                     let mut chunk = Vec::new();
                     while pieces.next_chunk(&mut chunk)? {}
                     Ok(())

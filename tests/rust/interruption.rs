@@ -1,6 +1,7 @@
 //! Checkpoints: long work asks often enough whether to go on, and stops at once when it should.
 
 use std::error::Error;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemill::builtin::Builtin;
@@ -11,8 +12,9 @@ use bytemill::encode::{Encoder, batch};
 use bytemill::error::{DecodeError, EncodeError};
 use bytemill::merge;
 use bytemill::split::Splitter;
+use bytemill::tier::Tier;
 
-use crate::support::{MEGABYTE, MONOTONOUS, Patience, R50K, TestResult};
+use crate::support::{CL100K, MEGABYTE, MONOTONOUS, O200K, Patience, R50K, TestResult, pieces};
 
 fn encoder() -> Result<Encoder, Box<dyn Error>> {
     let special = SpecialTokens::new(vec![("<|endoftext|>".to_owned(), 50_256)])?;
@@ -113,6 +115,46 @@ fn texts_of_special_tokens_stop() -> TestResult {
     assert_stops("special tokens", 1, |checkpoint| {
         encoder.encode(&text, &Allowed::All, &mut Vec::new(), checkpoint)
     })
+}
+
+/// Where a piece of megabytes ends is long work by itself, in whatever run of characters.
+#[test]
+fn the_search_for_the_end_of_a_piece_stops() -> TestResult {
+    const LENGTH: usize = 3 << 20;
+    let numbers = CL100K.replace("{1,3}", "{1,9999999}");
+    let mut long = 0;
+    for pattern in [R50K, CL100K, O200K, &numbers] {
+        let Splitter::Native(family, current) = Splitter::new(pattern)? else {
+            return Err("expected a native family".into());
+        };
+        let alike = ["\u{3000}", "\r\n", "\n ", "Á"].map(|unit| unit.repeat(LENGTH / unit.len()));
+        let tails =
+            ["\n", "/\n", "/"].map(|unit| ".\n".to_owned() + &unit.repeat(LENGTH / unit.len()));
+        let monotonous = MONOTONOUS.map(|(_, text)| text(LENGTH));
+        for text in alike.iter().chain(&tails).chain(&monotonous) {
+            for tier in [current, Tier::Scanner] {
+                let splitter = Splitter::Native(family, tier);
+                let longest = pieces(&splitter, text)?.iter().map(Range::len).max();
+                let stretches = longest.unwrap_or_default() >> 20;
+                if stretches < 2 {
+                    continue;
+                }
+                long += 1;
+                let what = text.chars().take(3).collect::<String>();
+                assert_stops(
+                    &format!("{what:?} in {pattern}"),
+                    stretches - 1,
+                    |checkpoint| {
+                        let mut all = splitter.pieces(text, checkpoint);
+                        while all.next_chunk(&mut Vec::new())? {}
+                        Ok(())
+                    },
+                )?;
+            }
+        }
+    }
+    assert!(long > 80, "{long} texts with a long piece");
+    Ok(())
 }
 
 /// Pieces just too short to ask by themselves must not add up to seconds without a question.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use bytemill::checkpoint::Checkpoint;
+use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
@@ -117,7 +117,7 @@ pub(crate) const MONOTONOUS: [(&str, Writer); 9] = [
 /// All pieces of a text, through the chunks that the splitter hands out.
 pub(crate) fn pieces(splitter: &Splitter, text: &str) -> Result<Vec<Range<usize>>, EncodeError> {
     let (mut all, mut chunk) = (Vec::new(), Vec::new());
-    let mut pieces = splitter.pieces(text);
+    let mut pieces = splitter.pieces(text, &RunToEnd);
     while pieces.next_chunk(&mut chunk)? {
         all.append(&mut chunk);
     }
@@ -158,7 +158,7 @@ impl Judge {
     /// What is wrong with the pieces of `text`, if anything.
     pub(crate) fn difference(&self, text: &str) -> Option<String> {
         let mut expected = self.regex.find_iter(text);
-        let mut pieces = self.splitter.pieces(text);
+        let mut pieces = self.splitter.pieces(text, &RunToEnd);
         let mut chunk = Vec::new();
         let same = loop {
             match pieces.next_chunk(&mut chunk) {
