@@ -91,7 +91,7 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        if let Ok(text) = std::str::from_utf8(bytes) {
+        if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
             return self.encode_ordinary(text, ids, checkpoint);
         }
         self.with_workspace(|workspace| {
@@ -109,8 +109,12 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        let mut chunks = bytes.utf8_chunks();
-        let valid = chunks.next().map_or("", |chunk| chunk.valid());
+        let valid = match simdutf8::compat::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                simdutf8::basic::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+        };
         let mut tokens = Vec::new();
         self.encode_with(workspace, valid, allowed, &mut tokens, checkpoint)?;
         let last_piece = self.last_piece(valid, allowed, checkpoint)?;
