@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,25 @@ import bytemill
 import offline_tiktoken
 from libraries import Library
 from offline_tiktoken import NAMES, PublishedFile
+
+
+def pytest_collection_finish() -> None:
+    """Keeps the collector of garbage from looking, again and again, at all that was imported."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Lets modules end as they would."""
+    gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_disks() -> Iterator[None]:
+    """What is on a disk when the power fails is not seen here, and to wait for it takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture(scope="session")

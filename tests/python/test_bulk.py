@@ -20,6 +20,7 @@ from offline_tiktoken import NAMES
 from texts import ADVERSARIAL, broken_utf8, installation_files, multilingual, patchwork
 
 every_encoding = pytest.mark.parametrize("name", NAMES)
+every_family = pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
 
 TEXTS = [
     "",
@@ -47,26 +48,31 @@ def rows(ragged: Ragged) -> list[list[int]]:
 # --- The same ids -------------------------------------------------------------------------------------------
 
 
-@every_encoding
+@every_family
 def test_the_ids_of_each_text(name: str) -> None:
     encoding = bytemill.get_encoding(name)
     expected = [encoding.encode_ordinary(text) for text in TEXTS]
+    counts = list(map(len, expected))
+    assert rows(encoding.encode_batch_to_numpy(TEXTS)) == expected
+    every_id = np.array([*itertools.chain.from_iterable(expected)], np.uint32)
+    offsets = [0, *itertools.accumulate(counts)]
     for threads in (None, *range(1, 9)):
         ragged = encoding.encode_batch_to_numpy(TEXTS, num_threads=threads)
-        assert rows(ragged) == expected
-        assert encoding.count_batch(TEXTS, num_threads=threads).tolist() == list(map(len, expected))
-    assert [encoding.count(text) for text in TEXTS] == list(map(len, expected))
+        assert np.array_equal(ragged.ids, every_id)
+        assert np.array_equal(ragged.offsets, offsets)
+        assert encoding.count_batch(TEXTS, num_threads=threads).tolist() == counts
+    assert [encoding.count(text) for text in TEXTS] == counts
 
 
-@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+@every_family
 def test_one_text_on_several_threads(name: str) -> None:
     encoding = bytemill.get_encoding(name)
     cut_anywhere = "".join(patchwork(seed, 1_000) for seed in range(300))
     for text in ["\n".join(TEXTS) * 2, cut_anywhere, " " * 500_000, "a" * 300_000, "", "a"]:
-        expected = encoding.encode_ordinary(text)
+        expected = np.array(encoding.encode_ordinary(text), np.uint32)
         for threads in (None, 1, 2, 7):
-            assert encoding.encode_ordinary_to_numpy(text, num_threads=threads).tolist() == expected
-            assert encoding.encode_batch_to_numpy([text], num_threads=threads).ids.tolist() == expected
+            assert np.array_equal(encoding.encode_ordinary_to_numpy(text, num_threads=threads), expected)
+            assert np.array_equal(encoding.encode_batch_to_numpy([text], num_threads=threads).ids, expected)
 
 
 def test_shapes_and_types(encoding: bytemill.Encoding) -> None:

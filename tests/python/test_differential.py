@@ -27,6 +27,12 @@ INSTALLATION_BYTES = None if FULL else 9_000_000
 
 every_encoding = pytest.mark.parametrize("name", NAMES)
 
+# The encodings that have another's pattern and ranks, and special tokens of their own.
+TWINS = {"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}
+
+# For ordinary text, of which the ids are those of the twin.
+every_vocabulary = pytest.mark.parametrize("name", NAMES if FULL else sorted({*NAMES} - {*TWINS}))
+
 SPECIAL_FRAGMENTS = [
     *[
         "<|endoftext|>",
@@ -52,7 +58,16 @@ def test_the_documents_are_many_and_varied(documents: dict[str, str]) -> None:
     assert not all(map(str.isascii, documents.values()))
 
 
-@every_encoding
+@pytest.mark.parametrize(("name", "twin"), TWINS.items())
+def test_twins_differ_in_special_tokens_only(name: str, twin: str, tiktoken_encodings: Encodings) -> None:
+    encodings = [
+        get(each) for get in (bytemill.get_encoding, tiktoken_encodings.__getitem__) for each in (name, twin)
+    ]
+    assert len({encoding._pat_str for encoding in encodings}) == 1
+    assert all(encoding._mergeable_ranks == encodings[0]._mergeable_ranks for encoding in encodings)
+
+
+@every_vocabulary
 @pytest.mark.timeout(1800 if FULL else 300)
 def test_the_python_installation(name: str, documents: dict[str, str], tiktoken_encodings: Encodings) -> None:
     ours, theirs = bytemill.get_encoding(name), tiktoken_encodings[name]
@@ -82,7 +97,7 @@ def test_the_python_installation_with_special_tokens_between_and_inside(
         )
 
 
-@every_encoding
+@every_vocabulary
 def test_batches_of_the_python_installation(
     name: str, documents: dict[str, str], tiktoken_encodings: Encodings
 ) -> None:
@@ -106,7 +121,7 @@ def check_everything(ours: bytemill.Encoding, theirs: tiktoken.Encoding, text: s
     assert ours.decode_with_offsets(expected) == theirs.decode_with_offsets(expected)
 
 
-@every_encoding
+@every_vocabulary
 @pytest.mark.parametrize("text", ADVERSARIAL.values(), ids=ADVERSARIAL)
 def test_adversarial_texts(name: str, text: str, tiktoken_encodings: Encodings) -> None:
     ours, theirs = bytemill.get_encoding(name), tiktoken_encodings[name]
@@ -116,13 +131,13 @@ def test_adversarial_texts(name: str, text: str, tiktoken_encodings: Encodings) 
     assert ours._encode_single_piece(piece) == theirs._encode_single_piece(piece)
 
 
-@every_encoding
+@every_vocabulary
 @pytest.mark.parametrize("seed", range(50 if FULL else 4))
 def test_all_scripts_mixed(name: str, seed: int, tiktoken_encodings: Encodings) -> None:
     check_everything(bytemill.get_encoding(name), tiktoken_encodings[name], multilingual(seed, 10_000))
 
 
-@every_encoding
+@every_vocabulary
 def test_every_script_by_itself(name: str, tiktoken_encodings: Encodings) -> None:
     ours, theirs = bytemill.get_encoding(name), tiktoken_encodings[name]
     for first, last in SCRIPTS.values():
@@ -131,19 +146,19 @@ def test_every_script_by_itself(name: str, tiktoken_encodings: Encodings) -> Non
             check_everything(ours, theirs, text)
 
 
-@every_encoding
+@every_vocabulary
 @pytest.mark.parametrize("seed", range(50 if FULL else 4))
 def test_code_points_of_all_planes(name: str, seed: int, tiktoken_encodings: Encodings) -> None:
     check_everything(bytemill.get_encoding(name), tiktoken_encodings[name], random_unicode(seed, 20_000))
 
 
-@every_encoding
+@every_vocabulary
 @pytest.mark.parametrize("seed", range(200 if FULL else 8))
 def test_seams_of_many_fragments(name: str, seed: int, tiktoken_encodings: Encodings) -> None:
     check_everything(bytemill.get_encoding(name), tiktoken_encodings[name], patchwork(seed, 20_000))
 
 
-@every_encoding
+@every_vocabulary
 def test_many_short_texts(name: str, tiktoken_encodings: Encodings) -> None:
     # What happens at the end of a text is most of what patterns disagree on.
     ours, theirs = bytemill.get_encoding(name), tiktoken_encodings[name]

@@ -29,6 +29,17 @@ def letters(number):
     import random
     return random.Random(1).randbytes(number).translate(bytes(97 + byte % 26 for byte in range(256)))
 
+def distinct(number):
+    # Counts of so many pieces, made by counting: one by one they take longer than what is to be interrupted.
+    import numpy
+    mixed = numpy.arange(number, dtype=numpy.uint32) * numpy.uint32(0x9E3779B1)
+    drawn = mixed.view(numpy.uint8).reshape(-1, 4)
+    words = numpy.full((number, 9), ord(" "), numpy.uint8)
+    words[:, 1::2], words[:, 2::2] = 97 + (drawn & 15), 97 + (drawn >> 4)
+    counts = bytemill.count_pieces([words.tobytes()], "gpt2", progress=False)
+    assert len(counts) == number
+    return counts
+
 def of_bytes(pattern):
     ranks = {{bytes([byte]): byte for byte in range(256)}}
     return bytemill.Encoding("custom", pat_str=pattern, mergeable_ranks=ranks, special_tokens={{}})
@@ -236,17 +247,12 @@ WORK = {
             return work
         """,
     "the columns of counts": """
-        import numpy
         def prepare(size):
-            numbers = numpy.arange(100_000 * size, dtype=">u8") * 0x9E3779B1
-            counts = bytemill.PieceCounts(dict.fromkeys(map(bytes, numbers.reshape(-1, 1)), 3))
-            return counts._core.columns
+            return distinct(100_000 * size)._core.columns
         """,
     "the most common pieces": """
-        import numpy
         def prepare(size):
-            numbers = numpy.arange(100_000 * size, dtype=">u8") * 0x9E3779B1
-            counts = bytemill.PieceCounts(dict.fromkeys(map(bytes, numbers.reshape(-1, 1)), 3))
+            counts = distinct(100_000 * size)
             return lambda: counts.most_common(10)
         """,
     "a report of a vocabulary": """

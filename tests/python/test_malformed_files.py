@@ -11,6 +11,7 @@ import base64
 import itertools
 import json
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -39,21 +40,29 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def whole_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a file of each format."""
-    TOY.save_tiktoken(tmp_path / "mine.tiktoken")
-    TOY.save(tmp_path / "mine.bytemill")
-    TOY.save_minbpe(tmp_path / "mine")
-    TOY.save_gpt2(tmp_path)
-    TOY.save_huggingface(tmp_path)
+    folder = tmp_path_factory.mktemp("whole")
+    TOY.save_tiktoken(folder / "mine.tiktoken")
+    TOY.save(folder / "mine.bytemill")
+    TOY.save_minbpe(folder / "mine")
+    TOY.save_gpt2(folder)
+    TOY.save_huggingface(folder)
     tokens = [
         {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
         for token, rank in RANKS.items()
     ]
     sizes = {"num_vocab_tokens": 259, "default_vocab_size": 269, "default_num_special_tokens": 10}
     config = {"pattern": PATTERNS["llama3"], "version": "v13", **sizes}
-    (tmp_path / "tekken.json").write_text(json.dumps({"config": config, "vocab": tokens}), encoding="utf-8")
+    (folder / "tekken.json").write_text(json.dumps({"config": config, "vocab": tokens}), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def files(whole_files: Path, tmp_path: Path) -> Path:
+    """Such a folder, to be damaged."""
+    shutil.copytree(whole_files, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

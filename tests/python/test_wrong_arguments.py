@@ -16,6 +16,7 @@ import itertools
 import os
 import pkgutil
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -346,16 +347,24 @@ CORE_VALUES: list[Callable[[], object]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that can be read."""
+    folder = tmp_path_factory.mktemp("readable")
+    gpt2().save_tiktoken(folder / "toy.tiktoken")
+    gpt2().save_gpt2(folder)
+    gpt2().save(folder / "toy.bytemill")
+    trained(minbpe.BasicTokenizer).save(folder / "read")
+    INSTANCES["PieceCounts"]().save(folder / "read.arrow")
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder to work in, with files that can be read."""
+def folder(readable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder to work in, with such files of its own."""
+    shutil.copytree(readable, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
-    gpt2().save_tiktoken("toy.tiktoken")
-    gpt2().save_gpt2(".")
-    gpt2().save("toy.bytemill")
-    trained(minbpe.BasicTokenizer).save("read")
-    INSTANCES["PieceCounts"]().save("read.arrow")
 
 
 def test_the_walk_finds_what_is_known_to_be_there() -> None:
