@@ -28,7 +28,8 @@ use crate::tier::Tier;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// Windows whose pieces wait for their lines together. Half or twice as many are as good.
+/// Windows whose pieces wait for their lines together: some hundred pieces, whose lines have time to come, and all fit into
+/// the nearest cache.
 const WINDOWS: usize = 16;
 
 /// What the loop works on besides the text; kept between calls, so that short texts need not prepare it.

@@ -202,7 +202,7 @@ fn look(view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) ->
         ids.reserve(2 * rest.len() + ROOM);
         let before = ids.len();
         let (pieces, found) = look_near(view.near.all, rest, ids.spare_capacity_mut());
-        // SAFETY: so many were written.
+        // SAFETY: so many were written: an entry never has more ids than its numbers hold.
         unsafe { ids.set_len(before + found) };
         known += pieces;
         // If there is room, the next piece is one that near lines do not know.
@@ -262,7 +262,7 @@ fn look_near(lines: &[Line], spots: &[Spot], room: &mut [MaybeUninit<TokenId>]) 
         }
         // SAFETY: at most three numbers of eight bytes are skipped; six follow that are inside of the line.
         let answer = unsafe { load(answers(line).add(usize::from(at)).cast()) };
-        // SAFETY: there is room for `ROOM` ids from here on.
+        // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
         unsafe { store(answer, room.add(found)) };
         found += count(numbers(answer)[0]);
         known += 1;

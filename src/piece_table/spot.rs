@@ -13,7 +13,6 @@ use crate::token::TokenId;
 
 /// Where a piece is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
 pub(crate) struct Spot {
     /// The two numbers of the key; of a piece for whole lines, its place in the text and its length.
     pub(super) numbers: [u64; 2],
