@@ -206,8 +206,8 @@ fn windows<S: Sink>(
     Ok(())
 }
 
-/// Gives the piece at `place`, where the window begins, to `sink`, and answers where it ends. By itself, so that the loop
-/// keeps its registers: inlined, it cost each look-up of a piece two instructions more.
+/// Gives the piece at `place`, where the window begins, to `sink`, and answers where it ends. Not inlined: the loop, which
+/// seldom needs it, keeps its registers.
 #[cold]
 #[inline(never)]
 fn one_piece<S: Sink>(
