@@ -15,6 +15,7 @@ __all__ = [
     "UNICODE_VERSION",
     "CoreBPE",
     "EncodedColumn",
+    "LearnedMerges",
     "PieceCounts",
     "Splitter",
     "__version__",
@@ -44,6 +45,14 @@ class CoreBPE:
         pattern: str,
         splitter: Callable[[str], Sequence[int]] | None = None,
     ) -> Self: ...
+    # With the vocabulary of merges that were learned starting from the bytes: no others.
+    @staticmethod
+    def trained(
+        learned: LearnedMerges,
+        special_tokens: dict[str, int],
+        pattern: str,
+        splitter: Callable[[str], Sequence[int]] | None = None,
+    ) -> CoreBPE: ...
     # With a vocabulary that is compiled in: "r50k", "p50k", "cl100k" or "o200k".
     @staticmethod
     def builtin(vocabulary: str, special_tokens: dict[str, int], pattern: str) -> CoreBPE: ...
@@ -234,7 +243,13 @@ def train_merges(
     initial_merges: list[tuple[int, int]] | None,
     num_threads: int,
     progress: Callable[[int, int], object] | None,
-) -> list[tuple[int, int]]: ...
+) -> LearnedMerges: ...
+
+# What was learned: the two tokens of each merge, in order.
+@final
+class LearnedMerges:
+    def __len__(self) -> int: ...
+    def pairs(self) -> list[tuple[int, int]]: ...
 
 # Blocks of files to documents. The strings in a field of lines of JSON, as UTF-8 one after the other, and
 # where they start and end; `ValueError` tells the first line that is none, counted from 1. Stricter than

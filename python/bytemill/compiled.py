@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytemill._core import UNICODE_VERSION, CoreBPE
+from bytemill._core import UNICODE_VERSION, CoreBPE, LearnedMerges
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.errors import UnsupportedPatternError
 
@@ -14,12 +14,20 @@ if TYPE_CHECKING:
 __all__ = ["build_core", "build_splitter", "unicode_version"]
 
 
-def build_core(mergeable_ranks: dict[bytes, int], special_tokens: dict[str, int], pattern: str) -> CoreBPE:
+def build_core(
+    vocabulary: dict[bytes, int] | LearnedMerges, special_tokens: dict[str, int], pattern: str
+) -> CoreBPE:
     """Builds the core, with a splitter in Python if the core does not take the pattern."""
+
+    def build(splitter: Splitter | None = None) -> CoreBPE:
+        if isinstance(vocabulary, LearnedMerges):
+            return CoreBPE.trained(vocabulary, special_tokens, pattern, splitter)
+        return CoreBPE(vocabulary, special_tokens, pattern, splitter)
+
     try:
-        return CoreBPE(mergeable_ranks, special_tokens, pattern)
+        return build()
     except UnsupportedPatternError as refusal:
-        return CoreBPE(mergeable_ranks, special_tokens, pattern, python_splitter(pattern, refusal))
+        return build(python_splitter(pattern, refusal))
 
 
 def build_splitter(pattern: str) -> CoreSplitter:

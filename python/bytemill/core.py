@@ -10,7 +10,7 @@ import sys
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bytemill._core import TIER, UNICODE_VERSION, CoreBPE, __version__
+from bytemill._core import TIER, UNICODE_VERSION, CoreBPE, LearnedMerges, __version__
 from bytemill.ambiguity import warn_of_ambiguity
 from bytemill.arrow import ArrowEncoder
 from bytemill.bulk import BulkEncoder, refuse_strings
@@ -103,6 +103,25 @@ class Encoding(
         core = build_core(mergeable_ranks, special_tokens, pat_str)
         self._mergeable_ranks = mergeable_ranks
         self._assemble(name, pat_str, special_tokens, highest_id(mergeable_ranks, special_tokens), core)
+
+    @classmethod
+    def _trained(
+        cls,
+        name: str,
+        *,
+        pat_str: str,
+        learned: LearnedMerges,
+        special_tokens: dict[str, int],
+        max_token_value: int,
+    ) -> Encoding:
+        """Builds an encoding of merges that were learned from the bytes on; warns as the constructor."""
+        core = build_core(learned, special_tokens, pat_str)
+        encoding = cls._around(
+            name, pat_str=pat_str, special_tokens=special_tokens, max_token_value=max_token_value, core=core
+        )
+        # Their ids come after those of the merges.
+        warn_of_ambiguity({}, special_tokens)
+        return encoding
 
     @classmethod
     def _builtin(

@@ -88,7 +88,7 @@ class Tokenizer:
         if vocab_size < BYTES:
             raise AssertionError(vocab_size)
         counts = count_pieces([text], self.pattern or None, progress=False)
-        learned = learn_merges(counts, vocab_size - BYTES, tie_break="first_seen")
+        learned = learn_merges(counts, vocab_size - BYTES, tie_break="first_seen").pairs()
         if len(learned) < vocab_size - BYTES:
             message = f"the text has no pairs left after {len(learned)} merges of {vocab_size - BYTES}"
             raise ValueError(message)

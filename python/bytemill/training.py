@@ -213,12 +213,15 @@ def train(  # noqa: PLR0913 - all but the first two have names
         short = "" if max_token_length is None else f" of at most {max_token_length} bytes"
         message = f"training ended with {len(learned)} merges of {wanted}: no pair is left{short}{frequent}"
         warnings.warn(message, UserWarning, stacklevel=2)
-    return Encoding(
-        name,
-        pat_str=WHOLE_TEXT_PATTERN if counts.pattern is None else counts.pattern,
-        mergeable_ranks=start.extended(learned),
-        special_tokens=with_ids(special_ids, start.next_id + len(learned), multiple),
-    )
+    pat_str = WHOLE_TEXT_PATTERN if counts.pattern is None else counts.pattern
+    special = with_ids(special_ids, start.next_id + len(learned), multiple)
+    if initial is None:
+        highest = max([start.next_id + len(learned) - 1, *special.values()])
+        return Encoding._trained(  # noqa: SLF001 - of this package
+            name, pat_str=pat_str, learned=learned, special_tokens=special, max_token_value=highest
+        )
+    ranks = start.extended(learned.pairs())
+    return Encoding(name, pat_str=pat_str, mergeable_ranks=ranks, special_tokens=special)
 
 
 def add_source(  # noqa: PLR0913 - for the two functions above
@@ -244,11 +247,11 @@ def learn_merges(  # noqa: PLR0913 - as `train`
     start: Start | None = None,
     num_threads: int = 1,
     report: Callable[[int, int], None] | None = None,
-) -> list[tuple[int, int]]:
+) -> _core.LearnedMerges:
     """Learns at most `wanted` merges from counts; the rest as in `train`, but for what is called to report.
 
     Returns:
-        The two tokens of each merge, numbered as in `start`: the first merge makes the number that follows.
+        The merges, whose tokens are numbered as in `start`: the first makes the number that follows.
     """
     return _core.train_merges(
         counts._core,  # noqa: SLF001 - of this package

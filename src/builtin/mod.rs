@@ -108,7 +108,7 @@ fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
         }
         merges.extend((segment.first_made..).zip(table.pairs()));
     }
-    Vocabulary::from_published(&byte_tokens, &merges)
+    Vocabulary::from_proven(&byte_tokens, &merges)
 }
 
 /// A merge table as it lies in the library.

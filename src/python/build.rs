@@ -9,10 +9,12 @@ use pyo3::types::{PyBytes, PyDict};
 use super::core_bpe::CoreBpe;
 use super::special;
 use super::splitter::PythonSplitter;
+use super::training::LearnedMerges;
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
 use crate::split::Splitter;
 use crate::token::TokenId;
+use crate::train;
 use crate::vocabulary::Vocabulary;
 
 /// Of ranks, with a splitter in Python if one is given.
@@ -23,15 +25,30 @@ pub(super) fn custom(
     pattern: &str,
     splitter: Option<Py<PyAny>>,
 ) -> PyResult<CoreBpe> {
-    let splitter = match splitter {
-        Some(splitter) => Splitter::External(Arc::new(PythonSplitter(splitter))),
-        None => Splitter::new(pattern)?,
-    };
+    let splitter = self::splitter(pattern, splitter)?;
     let ranks = mergeable_ranks
         .iter()
         .map(|(token, id)| Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?)))
         .collect::<PyResult<Vec<(Vec<u8>, TokenId)>>>()?;
     let vocabulary = Arc::new(py.detach(|| Vocabulary::from_ranks(ranks))?);
+    around(vocabulary, special_tokens, splitter)
+}
+
+/// Of merges that were learned starting from the bytes.
+pub(super) fn trained(
+    py: Python<'_>,
+    learned: &LearnedMerges,
+    special_tokens: &Bound<'_, PyDict>,
+    pattern: &str,
+    splitter: Option<Py<PyAny>>,
+) -> PyResult<CoreBpe> {
+    if !learned.from_bytes {
+        return Err(PyValueError::new_err(
+            "the merges continue a vocabulary: expected those of training that started from the bytes",
+        ));
+    }
+    let splitter = self::splitter(pattern, splitter)?;
+    let vocabulary = Arc::new(py.detach(|| train::vocabulary(&learned.merges))?);
     around(vocabulary, special_tokens, splitter)
 }
 
@@ -61,6 +78,13 @@ pub(super) fn with_special_tokens(
     Ok(CoreBpe::around(
         core.encoder.with_special_tokens(special_tokens),
     ))
+}
+
+fn splitter(pattern: &str, splitter: Option<Py<PyAny>>) -> PyResult<Splitter> {
+    Ok(match splitter {
+        Some(splitter) => Splitter::External(Arc::new(PythonSplitter(splitter))),
+        None => Splitter::new(pattern)?,
+    })
 }
 
 fn around(

@@ -10,6 +10,7 @@ use super::buffer::Bytes;
 use super::error::guarded;
 use super::interned::InternedIds;
 use super::special::{self, Tokens, policy};
+use super::training::LearnedMerges;
 use super::{arrow, build, cutting, decode, look_up, many, one, places, spans};
 use crate::encode::Encoder;
 use crate::encode::ragged::Batch;
@@ -52,6 +53,18 @@ impl CoreBpe {
         splitter: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         guarded(|| build::custom(py, mergeable_ranks, special_tokens, pattern, splitter))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (learned, special_tokens, pattern, splitter=None))]
+    fn trained(
+        learned: &Bound<'_, LearnedMerges>,
+        special_tokens: &Bound<'_, PyDict>,
+        pattern: &str,
+        splitter: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (py, learned) = (learned.py(), learned.get());
+        guarded(|| build::trained(py, learned, special_tokens, pattern, splitter))
     }
 
     #[staticmethod]

@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use super::splitter::CoreSplitter;
     #[pymodule_export]
-    use super::training::{PieceCounts, train_merges};
+    use super::training::{LearnedMerges, PieceCounts, train_merges};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

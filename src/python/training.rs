@@ -232,7 +232,7 @@ pub(super) fn train_merges(
     initial_merges: Option<Vec<(u32, u32)>>,
     num_threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<(u32, u32)>> {
+) -> PyResult<LearnedMerges> {
     guarded(|| {
         let py = counts.py();
         let tie_break = TieBreak::from_name(tie_break).ok_or_else(|| {
@@ -270,9 +270,31 @@ pub(super) fn train_merges(
         if let Some(error) = raised {
             return Err(error);
         }
-        let learned = learned?.into_iter();
-        Ok(learned.map(|pair| (pair.left, pair.right)).collect())
+        Ok(LearnedMerges {
+            merges: learned?,
+            from_bytes: options.initial == Initial::default(),
+        })
     })
+}
+
+/// What was learned from pieces: merge k makes the k-th token after those that training started from.
+#[pyclass(name = "LearnedMerges", module = "bytemill._core", frozen)]
+pub(super) struct LearnedMerges {
+    pub(super) merges: Vec<Pair>,
+    /// Whether training started from the 256 bytes, each being its own token, and nothing else.
+    pub(super) from_bytes: bool,
+}
+
+#[pymethods]
+impl LearnedMerges {
+    fn __len__(&self) -> usize {
+        self.merges.len()
+    }
+
+    fn pairs(&self) -> Vec<(u32, u32)> {
+        let pairs = self.merges.iter();
+        pairs.map(|pair| (pair.left, pair.right)).collect()
+    }
 }
 
 fn initial(

@@ -17,6 +17,9 @@
 //! same time, and once one of them is merged the other is never seen. Only initial merges that were not learned from
 //! pieces can have tokens that their own bytes do not become, and these are all that has to be looked for.
 //!
+//! For the same reason the merges that were learned make each token of its own bytes: where the two parts of a token are
+//! merged for the first time, they stand between such ends.
+//!
 //! Results depend on nothing but the pieces and how often they occur: not on threads, order, or how texts were handed
 //! in. [`TieBreak::FirstSeen`] depends on the order of first occurrence, too.
 
@@ -39,8 +42,9 @@ mod table;
 mod tally;
 mod ties;
 
-use crate::error::TrainError;
+use crate::error::{TrainError, VocabularyError};
 use crate::token::{Pair, TokenId};
+use crate::vocabulary::Vocabulary;
 
 /// Which of the pairs with the highest count is merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,6 +139,20 @@ pub struct Options {
     pub initial: Initial,
     /// The most threads that may work. They change nothing but the time it takes.
     pub threads: usize,
+}
+
+/// The vocabulary of the 256 bytes, each being its own token, and of all merges that were learned starting from these, in
+/// order.
+///
+/// # Errors
+/// [`VocabularyError`] if `learned` are no such merges: a part is not made before it is used. Nothing else is checked.
+///
+/// # Complexity
+/// O(total bytes).
+pub fn vocabulary(learned: &[Pair]) -> Result<Vocabulary, VocabularyError> {
+    let byte_tokens = Initial::default().bytes.map(TokenId::from);
+    let merges: Vec<_> = (FIRST_MERGE..).zip(learned.iter().copied()).collect();
+    Vocabulary::from_proven(&byte_tokens, &merges)
 }
 
 /// The first id of a merge.

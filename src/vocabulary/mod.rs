@@ -97,7 +97,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// As [`from_merges`](Self::from_merges), but for tokens made twice.
-    pub(crate) fn from_published(
+    pub(crate) fn from_proven(
         byte_tokens: &[TokenId; 256],
         merges: &[(TokenId, Pair)],
     ) -> Result<Self, VocabularyError> {

@@ -18,11 +18,12 @@ import tiktoken.load
 
 import bytemill
 import training_oracle
+from bytemill.compiled import build_core
 from bytemill.patterns import LLAMA3_PATTERN, O200K_PATTERN, PATTERNS
 from bytemill.progress import Progress
 from bytemill.reference import split
 from bytemill.splitting import Splitter
-from bytemill.training import TieBreak, train
+from bytemill.training import Start, TieBreak, learn_merges, train
 
 TIE_BREAKS = get_args(TieBreak)
 each_tie_break = pytest.mark.parametrize("tie_break", TIE_BREAKS)
@@ -380,6 +381,44 @@ def test_the_result_is_an_encoding_like_any_other(source_code: str) -> None:
     assert again._special_tokens == encoding._special_tokens
     assert again.merges() == encoding.merges()
     assert encoding.encode_batch_to_numpy([source_code]).ids.tolist() == encoding.encode_ordinary(source_code)
+
+
+@each_tie_break
+def test_the_same_vocabulary_from_its_ranks(tie_break: TieBreak, source_code: str) -> None:
+    # A trained encoding is built of its merges, without checks; from ranks, every split of a token is tried.
+    for seed in range(60):
+        rng = random.Random(seed)
+        pieces = random_pieces(rng)
+        longest = rng.choice([None, 2, 3])
+        trained = quietly_trained(counts_of(pieces), 276, tie_break=tie_break, max_token_length=longest)
+        from_ranks = bytemill.Encoding(
+            "of ranks",
+            pat_str=trained._pat_str,
+            mergeable_ranks=dict(trained._mergeable_ranks),
+            special_tokens={},
+        )
+        assert trained.merges() == from_ranks.merges()
+        symbols = sorted({byte for piece in pieces for byte in piece})
+        for _ in range(40):
+            data = bytes(rng.choices(symbols, k=rng.randint(0, 30)))
+            assert trained.encode_bytes(data) == from_ranks.encode_bytes(data)
+        for token, token_id in trained._mergeable_ranks.items():
+            assert trained._encode_single_piece(token) == [token_id]
+            assert trained.encode_single_token(token) == token_id
+    trained = train([source_code], 1_000, tie_break=tie_break, special_tokens=["<|a|>"], progress=False)
+    again = pickle.loads(pickle.dumps(trained))  # noqa: S301 - it was just written
+    text = source_code[::-1] + "<|a|>" + source_code
+    assert trained.encode(text, allowed_special="all") == again.encode(text, allowed_special="all")
+    assert trained.max_token_value == again.max_token_value == 999
+
+
+def test_merges_that_continue_a_vocabulary_need_it() -> None:
+    counts = bytemill.count_pieces(["abcabc"], None, progress=False)
+    start = Start([bytes([byte]) for byte in range(256)], list(range(256)), [(97, 98)])
+    learned = learn_merges(counts, 1, tie_break="smallest_pair", start=start)
+    assert learned.pairs() == [(256, 99)]
+    with pytest.raises(ValueError, match="the merges continue a vocabulary: expected those of training"):
+        build_core(learned, {}, r"\S+")
 
 
 @each_tie_break
