@@ -6,6 +6,7 @@ mod arrow;
 mod buffer;
 mod build;
 mod core_bpe;
+mod counting;
 mod cutting;
 mod decode;
 mod error;
@@ -36,11 +37,13 @@ mod _core {
     #[pymodule_export]
     use super::core_bpe::CoreBpe;
     #[pymodule_export]
+    use super::counting::PieceCounts;
+    #[pymodule_export]
     use super::jsonl::{find_invalid_utf8, json_fields, line_breaks, line_offsets};
     #[pymodule_export]
     use super::splitter::CoreSplitter;
     #[pymodule_export]
-    use super::training::{LearnedMerges, PieceCounts, train_merges};
+    use super::training::{LearnedMerges, train_merges};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

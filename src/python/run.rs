@@ -1,12 +1,16 @@
 //! Running long work: other Python threads go on meanwhile, and Ctrl-C stops it soon.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use crate::checkpoint::Checkpoint;
+use crate::error::EncodeError;
 
 /// Work over fewer bytes than this is done without giving the interpreter to other threads: handing it over and back
 /// costs about as much as encoding a few hundred bytes.
@@ -36,10 +40,60 @@ pub(super) fn detached<R: Send>(py: Python<'_>, size: usize, work: impl FnOnce()
     }
 }
 
+/// Runs `work` in a thread of its own, and meanwhile `here`, with the interpreter, in this one. Ctrl-C stops the work, as does
+/// what `here` raises that is no ordinary error. Of two errors, that of the work comes first.
+pub(super) fn beside<H, E: Into<PyErr> + Send>(
+    py: Python<'_>,
+    work: impl Fn(&dyn Checkpoint) -> Result<(), E> + Sync,
+    here: impl FnOnce() -> PyResult<H>,
+) -> PyResult<H> {
+    let (stopped, done) = (Flag::default(), Flag::default());
+    let caller = thread::current();
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().spawn_scoped(scope, || {
+            let _done = Finally(|| {
+                done.raise();
+                caller.unpark();
+            });
+            work(&stopped)
+        });
+        let Ok(worker) = worker else {
+            // The system allows no more threads.
+            run(py, usize::MAX, |checkpoint| work(checkpoint))?;
+            return here();
+        };
+        let here = here();
+        if let Err(error) = &here
+            && !error.is_instance_of::<PyException>(py)
+        {
+            stopped.raise();
+        }
+        let waited = run(py, usize::MAX, |checkpoint| {
+            while !done.should_stop() {
+                if checkpoint.should_stop() {
+                    stopped.raise();
+                    return Err(EncodeError::Interrupted);
+                }
+                thread::park_timeout(WAIT);
+            }
+            Ok(())
+        });
+        // It ends soon now.
+        let worked = py.detach(|| worker.join());
+        match worked.unwrap_or_else(|panic| resume_unwind(panic)) {
+            Err(error) if !stopped.should_stop() => Err(error.into()),
+            _ => waited.and(here),
+        }
+    })
+}
+
 /// As many threads as asked for that `size` bytes of work can keep busy.
 pub(super) fn threads_for(size: usize, num_threads: usize) -> usize {
     num_threads.min(size.div_ceil(WORTH_A_THREAD))
 }
+
+/// How often a waiting thread looks whether it should stop.
+const WAIT: Duration = Duration::from_millis(20);
 
 /// How often Python is asked. Asking means waiting for the interpreter, so not more often than a person notices.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -117,6 +171,31 @@ impl Checkpoint for Signals {
                 true
             }
         }
+    }
+}
+
+/// Work stops when it is raised.
+#[derive(Debug, Default)]
+struct Flag(AtomicBool);
+
+impl Flag {
+    fn raise(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Checkpoint for Flag {
+    fn should_stop(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Does something at the end, however that comes.
+struct Finally<F: Fn()>(F);
+
+impl<F: Fn()> Drop for Finally<F> {
+    fn drop(&mut self) {
+        self.0();
     }
 }
 

@@ -273,6 +273,13 @@ WORK = {
             texts = [WORDS * 1_000] * (250 * size)
             return lambda: bytemill.count_pieces(texts, "cl100k", num_threads=2, progress=False)
         """,
+    "counting while documents are made": """
+        def prepare(size):
+            def documents():
+                for number in range(size):
+                    yield " ".join([WORDS * 100] * (4_000 + number))
+            return lambda: bytemill.count_pieces(documents(), "cl100k", num_threads=2, progress=False)
+        """,
     "counting in little memory": """
         def prepare(size):
             drawn = letters(500_000).decode()

@@ -57,6 +57,34 @@ def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatc
     assert sum(batch.documents for batch in batches) == 96
 
 
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_documents_that_are_made_while_others_are_counted(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each is a batch of its own.
+    monkeypatch.setattr(sources, "BATCH_BYTES", 1)
+
+    def documents() -> Iterator[str]:
+        for document in DOCUMENTS * 50:
+            assert counted(["low"], num_threads=threads) == {b"low": 1}
+            yield document
+
+    assert counted(documents(), num_threads=threads) == {piece: 50 * n for piece, n in EXPECTED.items()}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_of_two_errors_the_earlier_one_comes(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BATCH_BYTES", 1)
+
+    def documents() -> Iterator[str]:
+        # That pattern goes through so many ways to take it that its engine gives up.
+        yield "ab" * 3_000
+        raise LookupError
+
+    with pytest.raises(bytemill.PatternError, match="cannot split this text"):
+        counted(documents(), pattern=r"(a|b|ab)*bc(?!x)|.+", num_threads=threads)
+
+
 def test_what_an_iterable_raises_comes_through() -> None:
     def documents() -> Iterator[str]:
         yield "one"

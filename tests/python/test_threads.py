@@ -132,7 +132,7 @@ def test_other_threads_go_on(method: str) -> None:
 def test_the_event_loop_goes_on(method: str) -> None:
     """How long it stands still at most, `benches/python/event_loop.py` measures."""
     encode = getattr(bytemill.get_encoding("cl100k_base"), method)
-    text = "some words that take a while, again and again; " * 100_000
+    text = "some words that take a while, again and again; " * 500_000
 
     async def both() -> tuple[int, Any]:
         encoded = asyncio.create_task(asyncio.to_thread(encode, text))

@@ -31,10 +31,10 @@ def count_files(
     counts: PieceCounts, files: Sequence[str], *, field: str | None, lines: bool, threads: int
 ) -> None:
     """Adds the pieces of files to counts."""
-    for _, batch in raw_batches(
+    batches = raw_batches(
         files, field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens
-    ):
-        counts.add(batch.texts, num_threads=threads)
+    )
+    counts._add_batches((batch.texts for _, batch in batches), num_threads=threads)  # noqa: SLF001 - of this package
 
 
 class CountFiles:

@@ -1,0 +1,232 @@
+//! Counting pieces.
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyIterator, PyList};
+
+use super::arrays::array;
+use super::error::guarded;
+use super::run::{beside, run};
+use super::splitter::CoreSplitter;
+use super::text::shared_text;
+use crate::checkpoint::Checkpoint;
+use crate::encode::special::SpecialTokens;
+use crate::error::TrainError;
+use crate::split::Splitter;
+use crate::train::count::{self, Item};
+
+/// Pieces and how often they occur.
+#[pyclass(name = "PieceCounts", module = "bytemill._core", frozen)]
+pub(super) struct PieceCounts(Mutex<count::PieceCounts>);
+
+impl PieceCounts {
+    /// Runs `work` with the counts, other Python threads meanwhile: who holds the counts may wait for the interpreter,
+    /// so nobody may wait for the counts while holding the interpreter.
+    pub(super) fn with<R: Send, E: Into<PyErr> + Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut count::PieceCounts, &dyn Checkpoint) -> Result<R, E> + Send,
+    ) -> PyResult<R> {
+        run(py, usize::MAX, |checkpoint| {
+            work(&mut self.lock(), checkpoint)
+        })
+    }
+
+    /// As [`with`](Self::with), for work that cannot fail.
+    fn read<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut count::PieceCounts) -> R + Send,
+    ) -> PyResult<R> {
+        self.with(py, |counts, _| Ok::<R, TrainError>(work(counts)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, count::PieceCounts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PieceCounts {
+    #[new]
+    #[pyo3(signature = (memory_limit = None, directory = None))]
+    fn new(memory_limit: Option<usize>, directory: Option<PathBuf>) -> Self {
+        let directory = directory.unwrap_or_else(env::temp_dir);
+        let limited = |limit| count::PieceCounts::with_memory_limit(limit, directory);
+        Self(Mutex::new(
+            memory_limit.map_or_else(count::PieceCounts::new, limited),
+        ))
+    }
+
+    #[pyo3(signature = (batches, splitter, special, num_threads))]
+    fn add(
+        &self,
+        batches: &Bound<'_, PyIterator>,
+        splitter: Option<&Bound<'_, CoreSplitter>>,
+        special: Vec<String>,
+        num_threads: usize,
+    ) -> PyResult<()> {
+        guarded(|| {
+            let py = batches.py();
+            let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
+            let splitter = splitter.map(|splitter| &splitter.get().0);
+            let add =
+                |texts: &[Text], counts: &mut count::PieceCounts, checkpoint: &dyn Checkpoint| {
+                    counts.add(&items(texts), splitter, &special, num_threads, checkpoint)
+                };
+            let mut batches = batches.into_iter().map(|batch| texts(&batch?));
+            let mut batch = batches.next().transpose()?;
+            // A splitter in Python needs the interpreter, and is where Ctrl-C is noticed.
+            let alone = num_threads <= 1 || matches!(splitter, Some(Splitter::External(_)));
+            while let Some(texts) = batch {
+                batch = if alone {
+                    self.with(py, |counts, checkpoint| add(&texts, counts, checkpoint))?;
+                    batches.next().transpose()?
+                } else {
+                    let count =
+                        |checkpoint: &dyn Checkpoint| add(&texts, &mut self.lock(), checkpoint);
+                    beside(py, count, || batches.next().transpose())?
+                };
+            }
+            Ok(())
+        })
+    }
+
+    fn add_pieces(&self, pieces: &Bound<'_, PyList>, counts: &Bound<'_, PyAny>) -> PyResult<()> {
+        guarded(|| {
+            let py = pieces.py();
+            let pieces: Vec<PyBackedBytes> = pieces.extract()?;
+            let numbers = match counts.extract::<PyReadonlyArray1<'_, u64>>() {
+                Ok(array) => array.as_array().to_vec(),
+                Err(_) => counts.extract()?,
+            };
+            if numbers.len() != pieces.len() {
+                return Err(PyValueError::new_err(format!(
+                    "{} counts for {} pieces: expected one for each",
+                    numbers.len(),
+                    pieces.len()
+                )));
+            }
+            self.with(py, |counts, checkpoint| {
+                let pieces = pieces.iter().map(|piece| &**piece);
+                counts.add_pieces(pieces.zip(numbers.iter().copied()), checkpoint)
+            })
+        })
+    }
+
+    fn merge(&self, other: &Bound<'_, Self>) -> PyResult<()> {
+        guarded(|| {
+            let py = other.py();
+            // One after the other, so that no two threads wait for each other; and they may be the same.
+            let other = other.get().read(py, |counts| counts.clone())?;
+            self.with(py, |counts, checkpoint| counts.merge(&other, checkpoint))
+        })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        guarded(|| self.with(py, count::PieceCounts::len))
+    }
+
+    fn total(&self, py: Python<'_>) -> PyResult<u64> {
+        guarded(|| self.read(py, |counts| counts.total()))
+    }
+
+    fn text_bytes(&self, py: Python<'_>) -> PyResult<u128> {
+        guarded(|| self.read(py, |counts| counts.text_bytes()))
+    }
+
+    fn memory(&self, py: Python<'_>) -> PyResult<usize> {
+        guarded(|| self.read(py, |counts| counts.memory()))
+    }
+
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| list(py, &self.with(py, count::PieceCounts::columns)?))
+    }
+
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<ColumnArrays<'py>> {
+        guarded(|| {
+            let columns = self.with(py, count::PieceCounts::columns)?;
+            let ends = columns.ends.iter().map(|end| end.cast_signed() as i64);
+            let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
+            Ok((
+                PyBytes::new(py, &columns.bytes),
+                array(py, offsets)?,
+                array(py, columns.counts)?,
+            ))
+        })
+    }
+
+    fn most_common<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let most = self.with(py, |counts, checkpoint| counts.most_common(n, checkpoint))?;
+            list(py, &most)
+        })
+    }
+}
+
+/// The bytes of all pieces, where they start and end, how often they occur.
+type ColumnArrays<'py> = (
+    Bound<'py, PyBytes>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<u64>>,
+);
+
+/// A text to be counted.
+enum Text {
+    Str(PyBackedStr),
+    Bytes(PyBackedBytes),
+}
+
+impl Text {
+    fn of(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = text.cast::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.clone().into()));
+        }
+        match shared_text(text) {
+            Err(error) if error.is_instance_of::<PyTypeError>(text.py()) => {
+                Err(PyTypeError::new_err(format!(
+                    "expected texts as str or bytes, got {}",
+                    text.get_type().qualname()?
+                )))
+            }
+            shared => shared.map(Self::Str),
+        }
+    }
+}
+
+/// The texts of a list.
+fn texts(batch: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
+    let batch = batch.cast::<PyList>()?;
+    batch.iter().map(|text| Text::of(&text)).collect()
+}
+
+fn items(texts: &[Text]) -> Vec<Item<'_>> {
+    let mut items = Vec::with_capacity(texts.len());
+    for text in texts {
+        match text {
+            Text::Str(text) => items.push(Item::Text(text)),
+            Text::Bytes(bytes) => Item::split_bytes(bytes, &mut items),
+        }
+    }
+    items
+}
+
+/// Rows made between two looks at whether Ctrl-C was pressed.
+const STRETCH: usize = 1 << 16;
+
+fn list<'py>(py: Python<'py>, columns: &count::Columns) -> PyResult<Bound<'py, PyList>> {
+    let rows = PyList::empty(py);
+    for (number, (piece, count)) in columns.iter().enumerate() {
+        if number % STRETCH == 0 {
+            py.check_signals()?;
+        }
+        rows.append((PyBytes::new(py, piece), count))?;
+    }
+    Ok(rows)
+}
