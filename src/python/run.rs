@@ -79,8 +79,8 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
             Ok(())
         });
         // It ends soon now.
-        let worked = py.detach(|| worker.join());
-        match worked.unwrap_or_else(|panic| resume_unwind(panic)) {
+        let outcome = py.detach(|| worker.join());
+        match outcome.unwrap_or_else(|panic| resume_unwind(panic)) {
             Err(error) if !stopped.should_stop() => Err(error.into()),
             _ => waited.and(here),
         }
