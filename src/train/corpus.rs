@@ -85,7 +85,33 @@ impl Corpus {
         }
     }
 
-    /// Adds a piece of `length` bytes, as tokens with their lengths. One of a single token is left out: it has no pair.
+    /// Adds a piece, each byte as the token that is told. One of a single byte is left out: it has no pair.
+    ///
+    /// # Errors
+    /// [`TrainError::TooLarge`].
+    pub(super) fn push_bytes(
+        &mut self,
+        piece: &[u8],
+        byte_tokens: &[TokenId; 256],
+        count: u64,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        if piece.len() < 2 {
+            return Ok(());
+        }
+        let head = self.begin(piece.len(), count)?;
+        for stretch in piece.chunks(STRETCH) {
+            if piece.len() > STRETCH {
+                checkpoint::pass(checkpoint)?;
+            }
+            let tokens = stretch.iter().map(|&byte| byte_tokens[usize::from(byte)]);
+            self.tokens.extend(tokens);
+        }
+        self.end(head);
+        Ok(())
+    }
+
+    /// As [`push_bytes`](Self::push_bytes), for a piece of `length` bytes, as tokens with their lengths.
     ///
     /// # Errors
     /// [`TrainError::TooLarge`].
@@ -96,18 +122,10 @@ impl Corpus {
         count: u64,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let room = self.tokens.len().saturating_add(length);
-        let room = room.saturating_add(BLOCK + 1);
-        if length >= MOST || u32::try_from(room).is_err() {
-            return Err(TrainError::TooLarge);
-        }
         if tokens.len() < 2 {
             return Ok(());
         }
-        let head = HEAD | self.count_or_number(count)?;
-        let start = (self.tokens.len() + 1).next_multiple_of(BLOCK);
-        self.tokens.resize(start - 1, HEAD);
-        self.tokens.push(head);
+        let head = self.begin(length, count)?;
         for (number, (token, length)) in tokens.enumerate() {
             if number % STRETCH == STRETCH - 1 {
                 checkpoint::pass(checkpoint)?;
@@ -119,11 +137,30 @@ impl Corpus {
                 self.tokens.push(END | length);
             }
         }
-        self.heads.resize(self.tokens.len().div_ceil(BLOCK), head);
+        self.end(head);
+        Ok(())
+    }
+
+    /// Begins a piece of `length` bytes: its head.
+    fn begin(&mut self, length: usize, count: u64) -> Result<u32, TrainError> {
+        let room = self.tokens.len().saturating_add(length);
+        let room = room.saturating_add(BLOCK + 1);
+        if length >= MOST || u32::try_from(room).is_err() {
+            return Err(TrainError::TooLarge);
+        }
+        let head = HEAD | self.count_or_number(count)?;
+        let start = (self.tokens.len() + 1).next_multiple_of(BLOCK);
+        self.tokens.resize(start - 1, HEAD);
+        self.tokens.push(head);
         self.weight += u128::from(count) * length as u128;
         let frequency = usize::try_from(count).unwrap_or(usize::MAX);
         self.frequencies[frequency.min(MOST_EXPECTED)] += 1;
-        Ok(())
+        Ok(head)
+    }
+
+    /// Ends a piece.
+    fn end(&mut self, head: u32) {
+        self.heads.resize(self.tokens.len().div_ceil(BLOCK), head);
     }
 
     /// The lower bits of a head.

@@ -125,10 +125,7 @@ impl Trainer {
                 checkpoint::pass(checkpoint)?;
             }
             if options.initial.merges.is_empty() {
-                let tokens = piece
-                    .iter()
-                    .map(|&byte| (byte_tokens[usize::from(byte)], 1));
-                return corpus.push(piece.len(), tokens, count, checkpoint);
+                return corpus.push_bytes(piece, &byte_tokens, count, checkpoint);
             }
             ids.clear();
             merge::merge(&vocabulary, piece, &mut ids, checkpoint)?;

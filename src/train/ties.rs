@@ -104,12 +104,17 @@ impl Ties {
         self.rule == TieBreak::FirstSeen
     }
 
+    /// Whether a number tells all equally frequent pairs apart.
+    pub(super) fn are_numbers(&self) -> bool {
+        self.rule != TieBreak::GreatestBytes
+    }
+
     /// How two candidates are ordered, the one that comes first being less.
     #[inline]
     pub(super) fn order(&self, first: &Candidate, second: &Candidate) -> Ordering {
         let order = second.count.cmp(&first.count);
         let order = order.then(first.tie.cmp(&second.tie));
-        if order == Ordering::Equal && self.rule == TieBreak::GreatestBytes {
+        if order == Ordering::Equal && !self.are_numbers() {
             return self.order_of_bytes(first, second);
         }
         order
