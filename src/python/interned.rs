@@ -1,10 +1,9 @@
 //! Lists of ids from prepared Python integers: making a new integer for each id costs more than encoding it.
 //!
 //! ```text
-//! for each id:
-//!     integer = the place of the id        made now if it is null
-//!     count one more reference to it
-//!     put it into the list
+//! for some ids:
+//!     for each: integer = the place of the id; ask for the memory of its count of references
+//!     for each: count one more reference to the integer, which is made now if it is null; put it into the list
 //! ```
 //!
 //! Integers are made in the order in which ids are first met, so that those of frequent ids lie together. Tried and
@@ -24,6 +23,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::memory;
 use crate::token::TokenId;
 
 /// Larger ids get new integers each time: a vocabulary may have an id near four billion.
@@ -31,6 +31,9 @@ const MOST_INTERNED: usize = 1 << 20;
 
 /// So many places are made together, when the first of them is needed.
 const BLOCK: usize = 1024;
+
+/// The memory of so many integers is asked for at once.
+const BATCH: usize = 32;
 
 /// Where an integer is, or null. The place holds a reference to it.
 type Place = AtomicPtr<ffi::PyObject>;
@@ -71,27 +74,33 @@ impl InternedIds {
             .map_err(|_| PyOverflowError::new_err("more ids than a list can hold"))?;
         // SAFETY: attached, as `py` shows; the result is a new reference, or null with an exception set.
         let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length))? };
-        for (index, &id) in (0..).zip(ids) {
-            let integer = self.integer(py, id).into_ptr();
-            // SAFETY: `list` is a list of `length` empty places that nobody else knows of yet, `index` is below
-            // `length`, and the reference to `integer` goes over to the list.
-            unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), index, integer) };
+        let mut index = 0;
+        for batch in ids.chunks(BATCH) {
+            let mut integers = [ptr::null_mut(); BATCH];
+            for (integer, &id) in integers.iter_mut().zip(batch) {
+                *integer = self.known(id);
+                memory::prefetch(*integer);
+            }
+            for (integer, &id) in integers.into_iter().zip(batch) {
+                // SAFETY: a place is null or holds a reference, which it keeps as long as `self` is there.
+                let integer = unsafe { Bound::from_borrowed_ptr_or_opt(py, integer) };
+                let integer = integer.unwrap_or_else(|| self.new_integer(py, id));
+                // SAFETY: `list` is a list of `length` empty places that nobody else knows of yet, `index` is below
+                // `length`, and the reference to `integer` goes over to the list.
+                unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), index, integer.into_ptr()) };
+                index += 1;
+            }
         }
         Ok(list.cast_into::<PyList>()?)
     }
 
+    /// The integer of an id, if there is one: null otherwise.
     #[inline]
-    fn integer<'py>(&self, py: Python<'py>, id: TokenId) -> Bound<'py, PyAny> {
+    fn known(&self, id: TokenId) -> *mut ffi::PyObject {
         let (block, place) = (id as usize / BLOCK, id as usize % BLOCK);
         let known = self.blocks.get(block).and_then(OnceLock::get);
-        if let Some(place) = known.and_then(|block| block.get(place)) {
-            let integer = place.load(Ordering::Acquire);
-            // SAFETY: a place is null or holds a reference, which it keeps as long as `self` is there.
-            if let Some(integer) = unsafe { Bound::from_borrowed_ptr_or_opt(py, integer) } {
-                return integer;
-            }
-        }
-        self.new_integer(py, id)
+        let place = known.and_then(|block| block.get(place));
+        place.map_or(ptr::null_mut(), |place| place.load(Ordering::Acquire))
     }
 
     /// Makes the integer of `id` and keeps it, if it is to be kept.
