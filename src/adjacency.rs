@@ -130,6 +130,10 @@ impl Adjacencies {
         };
         let adjacency = &mut self.table[usize::from(first) << 8 | usize::from(second)];
         adjacency.around.lower(2, rank);
+        // Most merges are of longer parts, which matter to nothing else.
+        if left.0.len() > 2 && right.0.len() > 2 {
+            return;
+        }
         if left.0.len() == 1 && right.0.len() == 1 {
             adjacency.pair.lower(0, rank);
         }

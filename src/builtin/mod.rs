@@ -111,6 +111,16 @@ fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
     Vocabulary::from_proven(&byte_tokens, &merges)
 }
 
+/// The last bytes of a table, filled up.
+#[cold]
+fn last(bytes: &[u8]) -> [u8; 8] {
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    last
+}
+
 /// A merge table as it lies in the library.
 struct Table<'a> {
     count: usize,
@@ -147,20 +157,16 @@ impl<'a> Table<'a> {
 
     /// The pairs, unpacked.
     fn pairs(&self) -> impl Iterator<Item = Pair> {
-        let mut bytes = self.packed.iter();
-        let (mut window, mut filled) = (0_u64, 0);
-        let bits = self.bits;
-        let mut id = move || {
-            while filled < bits {
-                window |= u64::from(bytes.next().copied().unwrap_or(0)) << filled;
-                filled += 8;
-            }
+        let bits = self.bits as usize;
+        let mask = (1 << bits) - 1;
+        let id = move |number: usize| {
+            let bit = number * bits;
+            let rest = self.packed.get(bit / 8..).unwrap_or_default();
+            let window = rest.first_chunk().copied().unwrap_or_else(|| last(rest));
             #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits are kept")]
-            let id = (window & ((1 << bits) - 1)) as TokenId;
-            window >>= bits;
-            filled -= bits;
+            let id = (u64::from_le_bytes(window) >> (bit % 8) & mask) as TokenId;
             id
         };
-        (0..self.count).map(move |_| Pair::new(id(), id()))
+        (0..self.count).map(move |number| Pair::new(id(2 * number), id(2 * number + 1)))
     }
 }

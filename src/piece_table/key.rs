@@ -51,20 +51,19 @@ impl Key {
     /// The key of the first `length` bytes, if they have one.
     #[inline]
     pub(super) fn of_any(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<Self> {
-        let key = Self::of_first(bytes, length);
-        let nuls = key.numbers[..key.width.numbers()]
-            .iter()
-            .map(|number| bytes_equal_to_0(*number));
-        let filled = 8 * key.width.numbers() - length.min(LONGEST_WHOLE);
-        let kept = (1..=LONGEST_WHOLE).contains(&length) && nuls.sum::<usize>() == filled;
-        kept.then_some(key)
+        let (halves, _) = bytes.as_chunks::<16>();
+        let nul = halves.iter().zip([length, length.saturating_sub(16)]);
+        let nul = nul.map(|(half, length)| u128::from_le_bytes(*half) | !low_bytes(length));
+        if !(1..=LONGEST_WHOLE).contains(&length) || nul.into_iter().any(has_nul) {
+            return None;
+        }
+        Some(Self::of_first(bytes, length))
     }
 
     /// Whether a byte of the piece is 0xFF.
     pub(super) fn has_byte_ff(&self) -> bool {
-        self.numbers
-            .iter()
-            .any(|number| bytes_equal_to_0(!number) != 0)
+        let [a, b, c, d] = self.numbers.map(|number| u128::from(!number));
+        has_nul(a | b << 64) || has_nul(c | d << 64)
     }
 
     /// The key of the first `length` bytes, at least one and none of them NUL.
@@ -113,13 +112,12 @@ impl Key {
     }
 }
 
-/// How many bytes of a number are 0.
+/// Whether a byte of a number is 0.
 #[inline]
-fn bytes_equal_to_0(number: u64) -> usize {
-    const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
-    // The highest bit of each byte: whether that or any below is set.
-    let not = ((number & LOW) + LOW) | number;
-    (!not & !LOW).count_ones() as usize
+fn has_nul(number: u128) -> bool {
+    const ONES: u128 = u128::MAX / 0xFF;
+    // The highest bit of a byte is new where that byte is 0, and perhaps where one below it is.
+    number.wrapping_sub(ONES) & !number & (ONES << 7) != 0
 }
 
 /// The lowest `count` bytes.

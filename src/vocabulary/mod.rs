@@ -144,26 +144,17 @@ impl Vocabulary {
         }
         let mut adjacencies = Adjacencies::new();
         for &(id, pair) in merges {
-            let part = |part| {
-                tokens
-                    .range(part)
-                    .ok_or(VocabularyError::UnknownPart { id, part })
+            let (Some(left), Some(right)) = (tokens.range(pair.left), tokens.range(pair.right))
+            else {
+                let unknown = |part: &TokenId| tokens.range(*part).is_none();
+                let part = [pair.left, pair.right].into_iter().find(unknown);
+                let part = part.unwrap_or_default();
+                return Err(VocabularyError::UnknownPart { id, part });
             };
-            let (left, right) = (part(pair.left)?, part(pair.right)?);
             let [left_bytes, right_bytes] = [&left, &right].map(|part| &tokens.arena[part.clone()]);
-            let made = || [left_bytes, right_bytes].concat();
-            if id == NO_TOKEN {
-                return Err(VocabularyError::IdTooLarge(made()));
-            }
-            if let Some(last) = tokens.last_id().filter(|&last| last >= id) {
-                return Err(match tokens.bytes(id) {
-                    Some(first) => VocabularyError::DuplicateId {
-                        id,
-                        first: first.to_vec(),
-                        second: made(),
-                    },
-                    None => VocabularyError::OutOfOrder { id, last },
-                });
+            if id == NO_TOKEN || tokens.last_id() >= Some(id) {
+                let made = [left_bytes, right_bytes].concat();
+                return Err(refusal(&tokens, id, made));
             }
             adjacencies.insert((left_bytes, pair.left), (right_bytes, pair.right), id);
             tokens.push_joined(id, left, right)?;
@@ -325,6 +316,20 @@ impl Vocabulary {
             merges.push((id, Pair::new(left, right)));
         }
         Ok(merges)
+    }
+}
+
+/// Why a merged token cannot be added: its id is too large, or not larger than the last.
+#[cold]
+fn refusal(tokens: &Tokens, id: TokenId, made: Vec<u8>) -> VocabularyError {
+    match (tokens.bytes(id), tokens.last_id()) {
+        (Some(first), _) => VocabularyError::DuplicateId {
+            id,
+            first: first.to_vec(),
+            second: made,
+        },
+        (None, Some(last)) if id != NO_TOKEN => VocabularyError::OutOfOrder { id, last },
+        _ => VocabularyError::IdTooLarge(made),
     }
 }
 
