@@ -100,17 +100,28 @@ pub(super) fn fill(
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), Interrupted> {
     let mut chunk = Chunk { pieces, checkpoint };
-    if tier == Tier::Avx2
-        && let Some(result) = avx2::by_windows(family, text, place, &mut chunk)
-    {
-        result
-    } else {
-        plainly(family, tier, text, place, &mut chunk)
-    }
+    give(family, tier, text, place, &mut chunk)
 }
 
 /// Gives the pieces of `text` from `place` on to `sink`, until it is full or some KB are done, and moves `place`
-/// past them. Without special instructions, whatever the tier.
+/// past them.
+pub(crate) fn give<S: Sink>(
+    family: Family,
+    tier: Tier,
+    text: &[u8],
+    place: &mut usize,
+    sink: &mut S,
+) -> Result<(), S::Error> {
+    if tier == Tier::Avx2
+        && let Some(result) = avx2::by_windows(family, text, place, sink)
+    {
+        result
+    } else {
+        plainly(family, tier, text, place, sink)
+    }
+}
+
+/// As [`give`], without special instructions, whatever the tier.
 pub(crate) fn plainly<S: Sink>(
     family: Family,
     tier: Tier,

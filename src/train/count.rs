@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub use super::columns::Columns;
 use super::columns::Rows;
-use super::counter::Counter;
 pub use super::counter::Item;
+use super::counter::{Counter, How};
 use super::ordered::{self, Order};
 use super::run::Run;
 use super::spill::Spill;
@@ -99,6 +99,12 @@ impl PieceCounts {
                 spiller.make_room(table, 0, 0)?;
             }
         }
+        let how = How {
+            splitter,
+            special,
+            spiller,
+            checkpoint,
+        };
         let idle = Mutex::new(std::mem::take(&mut self.tables));
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = batch::map_with(
@@ -108,14 +114,7 @@ impl PieceCounts {
             || lock().pop().unwrap_or_default(),
             |table| lock().push(table),
             |table, share| {
-                let mut counter = Counter {
-                    table,
-                    splitter,
-                    special,
-                    spiller: spiller.as_ref(),
-                    checkpoint,
-                    pieces: 0,
-                };
+                let mut counter = Counter::new(table, &how);
                 counter.share(items, &bases, share)?;
                 Ok::<u64, TrainError>(counter.pieces)
             },

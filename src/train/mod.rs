@@ -1,7 +1,7 @@
 //! Training: which merges does a corpus teach?
 //!
 //! ```text
-//! texts ── split ──► pieces, each with how often it occurs      (count, table; spill: what memory has no room for)
+//! texts ── split ──► pieces, each with how often it occurs      (count, table, long; spill: what memory has no room for)
 //! pieces ─────────► one array of tokens                          (corpus)
 //! pairs ──────────► how often and where                          (pair_index, queue, ties)
 //! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges)
@@ -28,6 +28,7 @@ mod corpus;
 pub mod count;
 mod counter;
 mod key;
+mod long;
 pub mod merges;
 pub mod naive;
 mod neighbours;

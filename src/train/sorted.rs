@@ -3,8 +3,9 @@
 use std::slice;
 
 use super::key;
+use super::long::{LongPieces, Record};
 use super::ordered::{Cursor, Order};
-use super::table::{Counted, Record, Slot, Table};
+use super::table::{Counted, Slot, Table};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 
@@ -23,9 +24,9 @@ pub(super) struct Sorted {
 impl Sorted {
     /// Takes a table apart.
     pub(super) fn new(table: Table) -> Self {
-        let (mut slots, records, arena) = table.into_parts();
+        let (mut slots, long) = table.into_parts();
         slots.retain(|slot| slot.count > 0);
-        let records = records.into_iter().collect();
+        let (records, arena) = long.into_parts();
         Self {
             slots,
             records,
@@ -35,7 +36,8 @@ impl Sorted {
 
     /// The table again.
     pub(super) fn into_table(self) -> Table {
-        Table::from_parts(&self.slots, &self.records, self.arena)
+        let long = LongPieces::from_parts(&self.records, self.arena);
+        Table::from_parts(&self.slots, long)
     }
 
     /// Sorts all stretches.

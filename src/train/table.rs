@@ -1,21 +1,16 @@
 //! Pieces → how often they occur, and where first.
 //!
-//! A piece of at most 16 bytes is its own key, in slots of half a cache line; longer ones are found by a hash, their
-//! bytes kept in an arena. Pieces come in batches, so that all slots of a batch are asked for before the first is looked
-//! into.
-
-use std::hash::BuildHasher;
-use std::ops::Range;
-
-use hashbrown::HashTable;
+//! A piece of at most 16 bytes is its own key, in slots of half a cache line. Pieces come in batches, so that all slots of
+//! a batch are asked for before the first is looked into.
 
 use super::key::{self, LONGEST_WHOLE};
+use super::long::{LongPieces, grown};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::memory;
-use crate::secret::{self, Secret};
+use crate::secret;
 
-/// A short piece. No piece occurs 0 times: that is an empty slot.
+/// A short piece. An empty slot has the key 0 and the count 0, and no piece has either.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 pub(super) struct Slot {
@@ -25,29 +20,6 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn counted(&self) -> Counted {
-        Counted {
-            count: self.count,
-            first: self.first,
-        }
-    }
-}
-
-/// A long piece, or a short one that has a byte 0xFF, which fills keys up.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
-    start: usize,
-    length: usize,
-    count: u64,
-    first: u64,
-}
-
-impl Record {
-    /// Where its bytes are in the arena.
-    pub(super) fn range(&self) -> Range<usize> {
-        self.start..self.start + self.length
-    }
-
     pub(super) fn counted(&self) -> Counted {
         Counted {
             count: self.count,
@@ -75,6 +47,14 @@ impl Counted {
     }
 }
 
+/// A short piece on its way into a table: its slot was asked for, and the mixed key is not worked out again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spot {
+    key: u128,
+    mixed: u64,
+    first: u64,
+}
+
 /// Counted pieces. The caller sees to it that all counts together are below 2^64.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
@@ -84,8 +64,8 @@ pub(super) struct Table {
     /// What keys are mixed with.
     secret: [u64; 2],
     filled: usize,
-    long: HashTable<Record>,
-    arena: Vec<u8>,
+    /// Those that are longer, or have a byte 0xFF, which no key has.
+    long: LongPieces,
 }
 
 const FEWEST_LOG2: u32 = 10;
@@ -93,11 +73,11 @@ const FEWEST_LOG2: u32 = 10;
 /// Slots that lie together and are looked at together, as a power of two: some cache lines.
 const BLOCK_LOG2: u32 = 3;
 
+/// Blocks whose pieces go to another table together, so that its slots are asked for first.
+const BLOCKS: usize = 16;
+
 /// Slots looked at between two checkpoints.
 const STRETCH: usize = 1 << 16;
-
-/// Pieces whose memory is asked for at once.
-const BATCH: usize = 64;
 
 impl Default for Table {
     fn default() -> Self {
@@ -119,8 +99,7 @@ impl Table {
             shift: 64 - log2,
             secret: *secret::NUMBERS,
             filled: 0,
-            long: HashTable::new(),
-            arena: Vec::new(),
+            long: LongPieces::default(),
         }
     }
 
@@ -131,31 +110,19 @@ impl Table {
 
     /// How many bytes it takes.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Slot>() * self.slots.capacity()
-            + (size_of::<Record>() + 1) * self.long.capacity()
-            + self.arena.capacity()
+        size_of::<Slot>() * self.slots.capacity() + self.long.memory()
     }
 
     /// How many bytes its long pieces have.
     pub(super) fn long_bytes(&self) -> usize {
-        self.arena.len()
+        self.long.bytes()
     }
 
     /// The most bytes it takes while so many more pieces are added that have so many bytes in all.
     pub(super) fn memory_with(&self, pieces: usize, bytes: usize) -> usize {
-        // While a part grows, it is there as it was and as it will be.
-        let grown = |has: usize, needs: usize| {
-            if needs <= has {
-                has
-            } else {
-                has + needs.max(2 * has)
-            }
-        };
-        let slots = self.slots_for(pieces);
-        let long = self.long.len() + pieces.min(bytes / LONGEST_WHOLE + 1);
-        size_of::<Slot>() * grown(self.slots.len(), slots)
-            + (size_of::<Record>() + 1) * grown(self.long.capacity(), long)
-            + grown(self.arena.capacity(), self.arena.len() + bytes)
+        let long = pieces.min(bytes / LONGEST_WHOLE + 1);
+        size_of::<Slot>() * grown(self.slots.len(), self.slots_for(pieces))
+            + self.long.memory_with(long, bytes)
     }
 
     /// An empty table in place of one that has no room for so many more pieces within so many bytes.
@@ -172,53 +139,55 @@ impl Table {
         self.slots.len().max(least.next_power_of_two())
     }
 
-    /// Slots, many of which are empty, the longer pieces, and their bytes.
-    pub(super) fn into_parts(self) -> (Vec<Slot>, HashTable<Record>, Vec<u8>) {
-        (self.slots, self.long, self.arena)
+    /// Slots, many of which are empty, and the longer pieces.
+    pub(super) fn into_parts(self) -> (Vec<Slot>, LongPieces) {
+        (self.slots, self.long)
     }
 
     /// The table of these, no piece being there twice.
-    pub(super) fn from_parts(slots: &[Slot], records: &[Record], arena: Vec<u8>) -> Self {
+    pub(super) fn from_parts(slots: &[Slot], long: LongPieces) -> Self {
         // All at once, for they may be in the order that they lay in.
         let mut table = Self::default();
         let wanted = table.slots_for(slots.len());
         table = Self::with_slots(wanted.ilog2());
         for slot in slots.iter().filter(|slot| slot.count > 0) {
             table.make_room(1);
-            table.add_short(slot.key, table.slot(slot.key), slot.counted());
+            table.add_short(slot.key, table.mixed(slot.key), slot.counted());
         }
-        for record in records {
-            let hash = |record: &Record| Secret.hash_one(&arena[record.range()]);
-            table.long.insert_unique(hash(record), *record, hash);
-        }
-        table.arena = arena;
+        table.long = long;
         table
     }
 
-    /// Counts `pieces` of a text, each once. The text starts at place `base`. It is UTF-8: no byte is 0xFF.
-    pub(super) fn add_pieces(&mut self, text: &[u8], pieces: &[Range<usize>], base: u64) {
-        let mut keys = [(0, 0); BATCH];
-        for batch in pieces.chunks(BATCH) {
-            self.make_room(batch.len());
-            for (place, piece) in keys.iter_mut().zip(batch) {
-                let length = piece.end - piece.start;
-                if length <= LONGEST_WHOLE {
-                    let key = key::whole(text, piece.start, length);
-                    let slot = self.slot(key);
-                    memory::prefetch(&self.slots[slot]);
-                    *place = (key, slot);
+    /// What asking for slots needs, borrowed once for many.
+    #[inline]
+    pub(super) fn view(&self) -> View<'_> {
+        View {
+            slots: &self.slots,
+            shift: self.shift,
+            secret: self.secret,
+        }
+    }
+
+    /// Counts short pieces, each once, in order: what is there already was before them all.
+    pub(super) fn count(&mut self, spots: &[Spot]) {
+        self.make_room(spots.len());
+        let shift = self.shift;
+        for spot in spots {
+            match self.slots.get_mut(slot(spot.mixed, shift)) {
+                Some(there) if there.key == spot.key => {
+                    debug_assert!(there.first < spot.first, "pieces come in order");
+                    there.count += 1;
                 }
-            }
-            for (&(key, slot), piece) in keys.iter().zip(batch) {
-                let first = base + piece.start as u64;
-                let counted = Counted { count: 1, first };
-                if piece.end - piece.start <= LONGEST_WHOLE {
-                    self.add_short(key, slot, counted);
-                } else {
-                    self.add_long(&text[piece.clone()], counted);
-                }
+                _ => self.count_elsewhere(spot),
             }
         }
+    }
+
+    /// Counts a piece that is not in its first slot.
+    #[inline(never)]
+    fn count_elsewhere(&mut self, spot: &Spot) {
+        let first = spot.first;
+        self.add_short(spot.key, spot.mixed, Counted { count: 1, first });
     }
 
     /// Counts a piece of any bytes.
@@ -226,12 +195,12 @@ impl Table {
         if counted.count == 0 {
             return;
         }
-        if piece.len() <= LONGEST_WHOLE && !piece.contains(&0xFF) {
-            self.make_room(1);
-            let key = key::whole(piece, 0, piece.len());
-            self.add_short(key, self.slot(key), counted);
-        } else {
-            self.add_long(piece, counted);
+        match key::of_piece(piece, &(0..piece.len())) {
+            Some(key) if !piece.contains(&0xFF) => {
+                self.make_room(1);
+                self.add_short(key, self.mixed(key), counted);
+            }
+            _ => self.add_long(piece, counted),
         }
     }
 
@@ -242,32 +211,36 @@ impl Table {
         later: u64,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
-        for (number, slots) in other.blocks().enumerate() {
-            if number % (STRETCH >> BLOCK_LOG2) == 0 {
+        let blocks = other.slots.len() >> BLOCK_LOG2;
+        for start in (0..blocks).step_by(BLOCKS) {
+            if start % (STRETCH >> BLOCK_LOG2) == 0 {
                 checkpoint::pass(checkpoint)?;
             }
-            for slot in slots.iter().filter(|slot| slot.count > 0) {
+            let numbers = start..blocks.min(start + BLOCKS);
+            let slots = numbers.flat_map(|number| other.block(number));
+            let slots = slots.filter(|slot| slot.count > 0);
+            for slot in slots.clone() {
+                self.view().ask_for(self.mixed(slot.key));
+            }
+            for slot in slots {
                 self.make_room(1);
                 let counted = slot.counted().later(later);
-                self.add_short(slot.key, self.slot(slot.key), counted);
+                self.add_short(slot.key, self.mixed(slot.key), counted);
             }
         }
-        for record in &other.long {
-            let counted = record.counted().later(later);
-            self.add_long(&other.arena[record.range()], counted);
+        for (piece, counted) in other.long.iter() {
+            self.add_long(piece, counted.later(later));
         }
         Ok(())
     }
 
-    /// All slots, block by block, in an order whose every beginning has blocks from everywhere: by their numbers, the bits
+    /// The blocks of all slots, in an order whose every beginning has blocks from everywhere: by their numbers, the bits
     /// reversed. In the order that they lie in, the first pieces would crowd at the beginning of a smaller table that they
     /// are added to, each walking over those before: a million took a minute.
-    fn blocks(&self) -> impl Iterator<Item = &[Slot]> {
+    fn block(&self, number: usize) -> &[Slot] {
         let blocks_log2 = self.slots.len().ilog2() - BLOCK_LOG2;
-        (0..1_usize << blocks_log2).map(move |number| {
-            let block = number.reverse_bits() >> (usize::BITS - blocks_log2);
-            &self.slots[block << BLOCK_LOG2..(block + 1) << BLOCK_LOG2]
-        })
+        let block = number.reverse_bits() >> (usize::BITS - blocks_log2);
+        &self.slots[block << BLOCK_LOG2..(block + 1) << BLOCK_LOG2]
     }
 
     /// `visit(piece, counted)` for every piece, in no particular order, until it fails.
@@ -276,83 +249,66 @@ impl Table {
         checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
-        for (number, slots) in self.blocks().enumerate() {
+        for number in 0..self.slots.len() >> BLOCK_LOG2 {
             if number % (STRETCH >> BLOCK_LOG2) == 0 {
                 checkpoint::pass(checkpoint)?;
             }
-            for slot in slots.iter().filter(|slot| slot.count > 0) {
+            for slot in self.block(number).iter().filter(|slot| slot.count > 0) {
                 let (bytes, length) = key::piece(slot.key);
                 visit(&bytes[..length], slot.counted())?;
             }
         }
-        for (number, record) in self.long.iter().enumerate() {
+        for (number, (piece, counted)) in self.long.iter().enumerate() {
             if number % STRETCH == 0 {
                 checkpoint::pass(checkpoint)?;
             }
-            visit(&self.arena[record.range()], record.counted())?;
+            visit(piece, counted)?;
         }
         Ok(())
     }
 
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "shifted down to the number of a slot"
-    )]
-    fn slot(&self, key: u128) -> usize {
-        (secret::mix(key, self.secret) >> self.shift) as usize
+    fn mixed(&self, key: u128) -> u64 {
+        secret::mix(key, self.secret)
     }
 
+    /// Counts a short piece. There is an empty slot.
     #[inline]
-    fn add_short(&mut self, key: u128, mut slot: usize, counted: Counted) {
+    fn add_short(&mut self, key: u128, mixed: u64, counted: Counted) {
         let mask = self.slots.len() - 1;
-        loop {
-            let there = &mut self.slots[slot & mask];
-            if there.key == key && there.count > 0 {
-                there.count += counted.count;
-                there.first = there.first.min(counted.first);
-                return;
-            }
-            if there.count == 0 {
-                *there = Slot {
-                    key,
-                    count: counted.count,
-                    first: counted.first,
-                };
-                self.filled += 1;
-                return;
-            }
-            slot += 1;
+        let own = slot(mixed, self.shift);
+        let mut slot = own;
+        while self.slots[slot].key != key && self.slots[slot].key != 0 {
+            slot = (slot + 1) & mask;
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn add_long(&mut self, piece: &[u8], counted: Counted) {
-        let hash = Secret.hash_one(piece);
-        let arena = &mut self.arena;
-        let bytes = |record: &Record| &arena[record.range()];
-        if let Some(record) = self.long.find_mut(hash, |record| bytes(record) == piece) {
-            record.count += counted.count;
-            record.first = record.first.min(counted.first);
+        let there = &mut self.slots[slot];
+        if there.key == 0 {
+            self.filled += 1;
+            *there = Slot {
+                key,
+                count: counted.count,
+                first: counted.first,
+            };
             return;
         }
-        let record = Record {
-            start: arena.len(),
-            length: piece.len(),
-            count: counted.count,
-            first: counted.first,
-        };
-        arena.extend_from_slice(piece);
-        let bytes = |record: &Record| &arena[record.range()];
-        self.long
-            .insert_unique(hash, record, |record| Secret.hash_one(bytes(record)));
+        there.count += counted.count;
+        there.first = there.first.min(counted.first);
+        // Frequent pieces are found at once then, which the processor foresees. What they take the place of is found as well:
+        // no slot in between is empty.
+        if there.count > self.slots[own].count {
+            self.slots.swap(own, slot);
+        }
+    }
+
+    /// Counts a piece that is no short one.
+    pub(super) fn add_long(&mut self, piece: &[u8], counted: Counted) {
+        self.long.add(piece, counted);
     }
 
     /// Makes room for so many more short pieces, keeping a third of the slots empty.
     #[inline]
     fn make_room(&mut self, more: usize) {
-        if 3 * (self.filled + more) > 2 * self.slots.len() {
+        while 3 * (self.filled + more) > 2 * self.slots.len() {
             self.grow();
         }
     }
@@ -365,11 +321,54 @@ impl Table {
         self.shift -= 1;
         let mask = self.slots.len() - 1;
         for before in smaller.iter().filter(|slot| slot.count > 0) {
-            let mut slot = self.slot(before.key);
+            let mut slot = slot(self.mixed(before.key), self.shift);
             while self.slots[slot & mask].count > 0 {
                 slot += 1;
             }
             self.slots[slot & mask] = *before;
         }
     }
+}
+
+/// What is asked for where there is no slot.
+static NOWHERE: Slot = Slot {
+    key: 0,
+    count: 0,
+    first: 0,
+};
+
+/// [`Table::view`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    slots: &'a [Slot],
+    shift: u32,
+    secret: [u64; 2],
+}
+
+impl View<'_> {
+    /// Where a short piece goes, whose slot is asked for.
+    #[inline]
+    pub(super) fn spot(&self, key: u128, first: u64) -> Spot {
+        let mixed = secret::mix(key, self.secret);
+        self.ask_for(mixed);
+        Spot { key, mixed, first }
+    }
+
+    /// Asks for the slot of a mixed key to be brought near.
+    #[inline]
+    fn ask_for(&self, mixed: u64) {
+        // Asking only where there is a slot came with moves of many registers: 15 instructions a piece.
+        let slot = self.slots.get(slot(mixed, self.shift));
+        memory::prefetch(slot.unwrap_or(&NOWHERE));
+    }
+}
+
+/// The number of a slot.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "shifted down to the number of a slot"
+)]
+fn slot(mixed: u64, shift: u32) -> usize {
+    (mixed >> shift) as usize
 }

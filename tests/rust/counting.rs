@@ -198,6 +198,19 @@ fn bytes_that_are_no_text_are_pieces() -> TestResult {
     Ok(())
 }
 
+/// A piece that is handed in as such comes after those of the texts before it, also if it is one of them.
+#[test]
+fn texts_and_pieces_keep_their_order() -> TestResult {
+    let splitter = Splitter::new(PUBLISHED[1])?;
+    let special = SpecialTokens::new(Vec::new())?;
+    let items = [Item::Text("a b"), Item::Piece(b"a"), Item::Text(" b a")];
+    let mut counts = PieceCounts::new();
+    counts.add(&items, Some(&splitter), &special, 1, &RunToEnd)?;
+    let expected = [(b"a".to_vec(), 2), (b" b".to_vec(), 2), (b" a".to_vec(), 1)];
+    assert_eq!(rows(&mut counts)?, expected);
+    Ok(())
+}
+
 #[test]
 fn the_most_common_come_first() -> TestResult {
     let mut counts = PieceCounts::new();
