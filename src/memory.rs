@@ -73,9 +73,15 @@ fn ask_for_huge_pages(start: usize, bytes: usize) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: usize, _: usize) {}
 
-/// Asks for the memory of `place` to be brought near, whatever that is.
+/// Asks for the memory of `place` to be brought near.
 #[inline]
-pub(crate) fn prefetch<T>(place: *const T) {
+pub(crate) fn prefetch<T>(place: &T) {
+    prefetch_at(place);
+}
+
+/// As [`prefetch`], whatever is there.
+#[inline]
+pub(crate) fn prefetch_at<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -79,7 +79,7 @@ impl InternedIds {
             let mut integers = [ptr::null_mut(); BATCH];
             for (integer, &id) in integers.iter_mut().zip(batch) {
                 *integer = self.known(id);
-                memory::prefetch(*integer);
+                memory::prefetch_at(*integer);
             }
             for (integer, &id) in integers.into_iter().zip(batch) {
                 // SAFETY: a place is null or holds a reference, which it keeps as long as `self` is there.
