@@ -47,7 +47,7 @@ class DisallowedSpecialTokenError(ValueError):
 
     Attributes:
         token: The special token that was found.
-        start: Where it starts in the text, counted in characters.
+        start: Where it starts in the text, counted in characters; a surrogate pair is one.
     """
 
     def __init__(self, token: str, start: int) -> None:

@@ -112,10 +112,15 @@ def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str], find:
     hits = [(special[1], special[0])] if special else []
     if disallowed is not None:
         other = find_leftmost(text, disallowed - special_tokens)
-        hits += [(other[1], other[0])] if other else []
+        hits += [(joined_length(text[: other[1]]), other[0])] if other else []
     if hits:
         start, token = min(hits, key=lambda hit: (hit[0], -len(hit[1])))
         raise_disallowed(token, start)
+
+
+def joined_length(text: str) -> int:
+    """Tells how many characters a text has once surrogate pairs have been joined."""
+    return len(text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def raise_disallowed(token: str, start: int) -> NoReturn:

@@ -169,8 +169,18 @@ def test_special_tokens_with_surrogates_around() -> None:
         encoding.eot_token,
         *encoding.encode("\ufffd"),
     ]
-    with pytest.raises(DisallowedSpecialTokenError):
-        encoding.encode(text)
+    # Special tokens and other strings are found in two ways; both count a joined pair as one character.
+    for disallowed, token, start in (
+        ("all", EOT, 1),
+        (["<"], "<", 1),
+        ([EOT, "\ufffd"], EOT, 1),
+    ):
+        with pytest.raises(DisallowedSpecialTokenError) as caught:
+            encoding.encode(text, disallowed_special=disallowed)
+        assert (caught.value.token, caught.value.start) == (token, start)
+    with pytest.raises(DisallowedSpecialTokenError) as caught:
+        encoding.encode("\ud83d\ude00<" + EOT, disallowed_special=["<<", EOT])
+    assert (caught.value.token, caught.value.start) == ("<<", 1)
 
 
 def custom(byte_ranks: dict[bytes, int], special_tokens: dict[str, int], library: Any = bytemill) -> Any:
