@@ -87,7 +87,8 @@ def ours(pattern: str, tie_break: Any) -> Trainer:
             num_threads=threads,
             progress=False,
         )
-        return in_order(encoding._mergeable_ranks)
+        # In the order of their ranks.
+        return list(encoding._mergeable_ranks)
 
     return Trainer(OURS, pattern, tie_break, work)
 
