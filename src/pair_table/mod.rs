@@ -181,6 +181,17 @@ impl PairTable {
         self.get_by(left, right, Bucket::find)
     }
 
+    /// Asks for the memory that [`get`](Self::get) looks at to be brought near.
+    #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, left: TokenId, right: TokenId) {
+        // Of large ids, any bucket.
+        let pair = Self::small(left, right).unwrap_or_default();
+        if let Some(bucket) = self.buckets.get(self.bucket(pair)) {
+            memory::prefetch(bucket);
+        }
+    }
+
     /// As [`get`](Self::get), `find` being how the tier looks into a bucket.
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
