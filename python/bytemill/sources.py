@@ -42,9 +42,9 @@ class Stream(NamedTuple):
 Document: TypeAlias = str | bytes
 Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream]
 
-# A batch is full with so many bytes or documents. Text files are read in blocks of which several fill one, so
+# A batch is full with so many bytes or documents. Text files are read in blocks of which two fill one, so
 # that threads can share them.
-BATCH_BYTES = 1 << 22
+BATCH_BYTES = 1 << 21
 BATCH_DOCUMENTS = 1 << 16
 BLOCK_BYTES = 1 << 20
 
@@ -107,7 +107,7 @@ class Batches:
                 `Stream`, files.
 
         Yields:
-            Batches of at most 4 MiB and 65,536 texts, but for the last text of each. A single text is
+            Batches of at most 2 MiB and 65,536 texts, but for the last text of each. A single text is
             larger only if a document is, and cannot be cut.
 
         Raises:

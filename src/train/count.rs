@@ -105,13 +105,18 @@ impl PieceCounts {
             spiller,
             checkpoint,
         };
+        let text = usize::try_from(bytes).unwrap_or(usize::MAX) / workers.max(1);
+        let new_table = || match how.spiller {
+            Some(_) => Table::default(),
+            None => Table::for_text(text),
+        };
         let idle = Mutex::new(std::mem::take(&mut self.tables));
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = batch::map_with(
             &shares,
             threads,
             checkpoint,
-            || lock().pop().unwrap_or_default(),
+            || lock().pop().unwrap_or_else(new_table),
             |table| lock().push(table),
             |table, share| {
                 let mut counter = Counter::new(table, &how);

@@ -70,6 +70,14 @@ pub(super) struct Table {
 
 const FEWEST_LOG2: u32 = 10;
 
+/// The most slots that a table starts with: a MiB, from where on pages are huge. To grow up to that costs a page fault for
+/// each 4 KiB, twice.
+const MOST_AT_FIRST_LOG2: u32 = 15;
+
+/// Bytes of text for each slot that a table starts with. English has a piece that was not there before for each 55 of
+/// its first million bytes, and fewer later.
+const BYTES_A_SLOT: usize = 64;
+
 /// Slots that lie together and are looked at together, as a power of two: some cache lines.
 const BLOCK_LOG2: u32 = 3;
 
@@ -92,6 +100,12 @@ fn empty_slots(log2: u32) -> Vec<Slot> {
 }
 
 impl Table {
+    /// An empty table for the pieces of a text of so many bytes.
+    pub(super) fn for_text(bytes: usize) -> Self {
+        let log2 = (bytes / BYTES_A_SLOT).checked_ilog2().unwrap_or_default();
+        Self::with_slots(log2.clamp(FEWEST_LOG2, MOST_AT_FIRST_LOG2))
+    }
+
     /// An empty table of 2^`log2` slots.
     fn with_slots(log2: u32) -> Self {
         Self {
