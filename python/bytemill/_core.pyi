@@ -209,14 +209,15 @@ class PieceCounts:
     def __new__(cls, memory_limit: int | None = None, directory: str | None = None) -> Self: ...
     # Splits texts and counts their pieces; without a splitter a text is one piece. Strings in `special` cut
     # texts and are not counted. Of bytes, stretches of UTF-8 are texts of their own, what is between two of
-    # them is one piece. With several threads, a list is counted while the next is asked for. After an error
-    # some of the texts are counted and others are not.
+    # them is one piece. With `ahead` and several threads, a list is counted while the next is asked for.
+    # After an error some of the texts are counted and others are not.
     def add(
         self,
         batches: Iterator[list[str | bytes]],
         splitter: Splitter | None,
         special: list[str],
         num_threads: int,
+        ahead: bool,
     ) -> None: ...
     # After an error nothing is counted. Empty pieces and counts of 0 are ignored.
     def add_pieces(self, pieces: list[bytes], counts: npt.NDArray[np.uint64] | list[int]) -> None: ...

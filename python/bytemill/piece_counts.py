@@ -151,11 +151,11 @@ class PieceCounts:
         if isinstance(texts, (str, bytes)):
             message = f"expected several texts, got one {type(texts).__name__}: give it in a list"
             raise TypeError(message)
-        self._add_batches([list(texts)], num_threads=num_threads)
+        self._add_batches([list(texts)], num_threads=num_threads, ahead=False)
 
-    def _add_batches(self, batches: Iterable[list[Document]], *, num_threads: int) -> None:
-        """Adds lists of texts, as `add`; with several threads each while the next is asked for."""
-        self._core.add(iter(batches), self._splitter, list(self.special_tokens), num_threads)
+    def _add_batches(self, batches: Iterable[list[Document]], *, num_threads: int, ahead: bool) -> None:
+        """Adds lists of texts, as `add`; if `ahead`, on several threads, each while the next is made."""
+        self._core.add(iter(batches), self._splitter, list(self.special_tokens), num_threads, ahead)
 
     def merge(self, other: PieceCounts) -> None:
         """Adds the counts of `other` to these, as if its texts came after these.

@@ -79,7 +79,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         memory_limit: How many bytes the tables of pieces may take, about, of all threads together; at least
             1 MiB (1,048,576). What they have no room for goes to temporary files in
             `tempfile.gettempdir()`, see `PieceCounts`, and nothing else changes. Not in the limit are the
-            text that is read (some 4 MiB, or a single document that cannot be cut), buffers of files (some
+            text that is read (some 8 MiB, or a single document that cannot be cut), buffers of files (some
             4 MiB) and single pieces. `None`: no limit.
         field: The field of JSON lines, or the column of Parquet, that holds the text.
         lines: Whether each line of a text file is a document of its own, its line break included, rather
@@ -96,7 +96,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
 
     Complexity:
         Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory holds the different
-        pieces and some 4 MiB of text. A file is read in parts, unless it is a single document of a pattern
+        pieces and some 8 MiB of text. A file is read in parts, unless it is a single document of a pattern
         that says nothing about where a text may be cut; special tokens are such places for every pattern.
         Where `memory_limit` is reached, pieces are sorted, and on disk, twice while files are merged.
     """
@@ -238,7 +238,8 @@ def add_source(  # noqa: PLR0913 - for the two functions above
             yield batch.texts
             reporter.counted(batch.documents, batch.size)
 
-    counts._add_batches(texts(), num_threads=num_threads)  # noqa: SLF001 - of this package
+    ahead = not Batches.are_there(source)
+    counts._add_batches(texts(), num_threads=num_threads, ahead=ahead)  # noqa: SLF001 - of this package
 
 
 def learn_merges(  # noqa: PLR0913 - as `train`

@@ -64,13 +64,14 @@ impl PieceCounts {
         ))
     }
 
-    #[pyo3(signature = (batches, splitter, special, num_threads))]
+    #[pyo3(signature = (batches, splitter, special, num_threads, ahead))]
     fn add(
         &self,
         batches: &Bound<'_, PyIterator>,
         splitter: Option<&Bound<'_, CoreSplitter>>,
         special: Vec<String>,
         num_threads: usize,
+        ahead: bool,
     ) -> PyResult<()> {
         guarded(|| {
             let py = batches.py();
@@ -83,7 +84,8 @@ impl PieceCounts {
             let mut batches = batches.into_iter().map(|batch| texts(&batch?));
             let mut batch = batches.next().transpose()?;
             // A splitter in Python needs the interpreter, and is where Ctrl-C is noticed.
-            let alone = num_threads <= 1 || matches!(splitter, Some(Splitter::External(_)));
+            let external = matches!(splitter, Some(Splitter::External(_)));
+            let alone = !ahead || num_threads <= 1 || external;
             while let Some(texts) = batch {
                 batch = if alone {
                     self.with(py, |counts, checkpoint| add(&texts, counts, checkpoint))?;

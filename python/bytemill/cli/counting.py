@@ -34,7 +34,8 @@ def count_files(
     batches = raw_batches(
         files, field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens
     )
-    counts._add_batches((batch.texts for _, batch in batches), num_threads=threads)  # noqa: SLF001 - of this package
+    texts = (batch.texts for _, batch in batches)
+    counts._add_batches(texts, num_threads=threads, ahead=True)  # noqa: SLF001 - of this package
 
 
 class CountFiles:
