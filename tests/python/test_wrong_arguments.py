@@ -30,6 +30,7 @@ import tiktoken
 import bytemill
 from bytemill import _core, looking, minbpe, shards  # noqa: TID251 - what is behind the package is tried too
 from bytemill.patterns import GPT2_PATTERN
+from bytemill.training import learn_merges
 from toys import BYTE_RANKS
 from wrong_values import WRONG
 
@@ -129,6 +130,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
     "Encoding": toy,
     "PieceCounts": lambda: bytemill.PieceCounts({b"ab": 3, b"abc": 2}, pattern="gpt2"),
+    "LearnedMerges": lambda: learn_merges(INSTANCES["PieceCounts"](), 1, tie_break="smallest_pair"),
     "BasicTokenizer": lambda: trained(minbpe.BasicTokenizer),
     "RegexTokenizer": lambda: trained(minbpe.RegexTokenizer),
     "GPT4Tokenizer": lambda: copy.copy(gpt4()),
