@@ -81,9 +81,9 @@ def test_eight_threads_that_first_ask_for_an_encoding_get_the_same_one() -> None
     assert printed.split() == ["8", "1"]
 
 
-WORDS = "some words that take a while, again and again; " * 150_000
+WORDS = "some words that take a while, again and again; " * 600_000
 
-# Each takes some tenths of a second.
+# Each takes some hundredths of a second, or more.
 LONG_WORK: dict[str, Callable[[bytemill.Encoding], object]] = {
     "encode": lambda encoding: encoding.encode(WORDS),
     "encode_ordinary": lambda encoding: encoding.encode_ordinary(WORDS),
