@@ -43,7 +43,7 @@ Document: TypeAlias = str | bytes
 Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream]
 
 # A batch is full with so many bytes or documents. Text files are read in blocks of which several fill one, so
-# that threads can share them. Threads that wait for each other after 2 MiB took a tenth longer for all.
+# that threads can share them, and seldom wait for each other.
 BATCH_BYTES = 1 << 22
 BATCH_DOCUMENTS = 1 << 16
 # The same for texts that are in memory anyway.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 
 /// How often the calling thread looks at the checkpoint while others still work.
-const WAIT: Duration = Duration::from_millis(20);
+pub(crate) const WAIT: Duration = Duration::from_millis(20);
 
 /// `work(item)` for each item, in order, on at most `threads` threads; the first failing item's error.
 ///

@@ -206,12 +206,6 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
         self.pieces.piece(&text[piece])
     }
 
-    #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        false
-    }
-
     fn checkpoint(&self) -> &dyn Checkpoint {
         self.pieces.checkpoint
     }

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use crate::checkpoint::Checkpoint;
+use crate::encode::batch;
 use crate::error::EncodeError;
 
 /// Work over fewer bytes than this is done without giving the interpreter to other threads: handing it over and back
@@ -69,19 +70,19 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
             stopped.raise();
         }
         let waited = run(py, usize::MAX, |checkpoint| {
-            while !done.should_stop() {
+            while !done.is_raised() {
                 if checkpoint.should_stop() {
                     stopped.raise();
                     return Err(EncodeError::Interrupted);
                 }
-                thread::park_timeout(WAIT);
+                thread::park_timeout(batch::WAIT);
             }
             Ok(())
         });
         // It ends soon now.
         let outcome = py.detach(|| worker.join());
         match outcome.unwrap_or_else(|panic| resume_unwind(panic)) {
-            Err(error) if !stopped.should_stop() => Err(error.into()),
+            Err(error) if !stopped.is_raised() => Err(error.into()),
             _ => waited.and(here),
         }
     })
@@ -91,9 +92,6 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
 pub(super) fn threads_for(size: usize, num_threads: usize) -> usize {
     num_threads.min(size.div_ceil(WORTH_A_THREAD))
 }
-
-/// How often a waiting thread looks whether it should stop.
-const WAIT: Duration = Duration::from_millis(20);
 
 /// How often Python is asked. Asking means waiting for the interpreter, so not more often than a person notices.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -182,11 +180,15 @@ impl Flag {
     fn raise(&self) {
         self.0.store(true, Ordering::Release);
     }
+
+    fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl Checkpoint for Flag {
     fn should_stop(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.is_raised()
     }
 }
 

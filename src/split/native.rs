@@ -43,7 +43,10 @@ pub(crate) trait Sink {
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), Self::Error>;
 
     /// Whether it wants no more for now.
-    fn is_full(&self) -> bool;
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        false
+    }
 
     /// What is asked while the end of a long piece is searched for.
     fn checkpoint(&self) -> &dyn Checkpoint;

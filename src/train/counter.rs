@@ -274,12 +274,6 @@ impl Sink for Counter<'_, '_> {
         Ok(())
     }
 
-    #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        false
-    }
-
     fn checkpoint(&self) -> &dyn Checkpoint {
         self.how.checkpoint
     }
