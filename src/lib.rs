@@ -17,6 +17,7 @@
 //! | [`builtin`] | which tokens do the published vocabularies have? |
 //! | [`naive`] | what does all this mean? |
 //! | [`jsonl`] | which documents do these lines hold? |
+//! | [`utf8`] | how are these characters written in UTF-8? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
 //! | `memory`, [`tier`] | how large tables lie in memory; which instructions does the machine have? |
 //! | `secret` | how is anything hashed that may come from anybody? |
@@ -39,6 +40,7 @@ pub mod split;
 pub mod tier;
 pub mod token;
 pub mod train;
+pub mod utf8;
 pub mod vocabulary;
 
 #[cfg(feature = "python")]

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyIterator, PyList};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use super::arrays::array;
 use super::error::guarded;
 use super::run::{beside, run};
 use super::splitter::CoreSplitter;
-use super::text::shared_text;
+use super::text::{SharedText, shared, wrong_type};
 use crate::checkpoint::Checkpoint;
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
@@ -78,10 +78,12 @@ impl PieceCounts {
             let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
             let splitter = splitter.map(|splitter| &splitter.get().0);
             let add =
-                |texts: &[Text], counts: &mut count::PieceCounts, checkpoint: &dyn Checkpoint| {
-                    counts.add(&items(texts), splitter, &special, num_threads, checkpoint)
+                |texts: &Texts, counts: &mut count::PieceCounts, checkpoint: &dyn Checkpoint| {
+                    counts.add(&texts.items(), splitter, &special, num_threads, checkpoint)
                 };
-            let mut batches = batches.into_iter().map(|batch| texts(&batch?));
+            let mut batches = batches
+                .into_iter()
+                .map(|batch| Texts::of(&batch?, num_threads));
             let mut batch = batches.next().transpose()?;
             // A splitter in Python needs the interpreter, and is where Ctrl-C is noticed.
             let external = matches!(splitter, Some(Splitter::External(_)));
@@ -179,44 +181,37 @@ type ColumnArrays<'py> = (
     Bound<'py, PyArray1<u64>>,
 );
 
-/// A text to be counted.
-enum Text {
-    Str(PyBackedStr),
-    Bytes(PyBackedBytes),
-}
-
-impl Text {
-    fn of(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(bytes) = text.cast::<PyBytes>() {
-            return Ok(Self::Bytes(bytes.clone().into()));
-        }
-        match shared_text(text) {
-            Err(error) if error.is_instance_of::<PyTypeError>(text.py()) => {
-                Err(PyTypeError::new_err(format!(
-                    "expected texts as str or bytes, got {}",
-                    text.get_type().qualname()?
-                )))
-            }
-            shared => shared.map(Self::Str),
-        }
-    }
-}
-
 /// The texts of a list.
-fn texts(batch: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
-    let batch = batch.cast::<PyList>()?;
-    batch.iter().map(|text| Text::of(&text)).collect()
+struct Texts {
+    texts: Vec<SharedText>,
+    bytes: Vec<PyBackedBytes>,
 }
 
-fn items(texts: &[Text]) -> Vec<Item<'_>> {
-    let mut items = Vec::with_capacity(texts.len());
-    for text in texts {
-        match text {
-            Text::Str(text) => items.push(Item::Text(text)),
-            Text::Bytes(bytes) => Item::split_bytes(bytes, &mut items),
+impl Texts {
+    fn of(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Self> {
+        let (mut strings, mut bytes) = (Vec::new(), Vec::new());
+        for text in batch.cast::<PyList>()? {
+            if let Ok(text) = text.cast::<PyString>() {
+                strings.push(text.clone());
+            } else if let Ok(text) = text.cast::<PyBytes>() {
+                bytes.push(text.clone().into());
+            } else {
+                return Err(wrong_type("texts as str or bytes", &text));
+            }
         }
+        let texts = shared(batch.py(), &strings, num_threads)?;
+        Ok(Self { texts, bytes })
     }
-    items
+
+    /// In another order, which does not matter: strings first.
+    fn items(&self) -> Vec<Item<'_>> {
+        let texts = self.texts.iter().map(|text| Item::Text(text.as_ref()));
+        let mut items = texts.collect();
+        for bytes in &self.bytes {
+            Item::split_bytes(bytes, &mut items);
+        }
+        items
+    }
 }
 
 /// Rows made between two looks at whether Ctrl-C was pressed.

@@ -25,7 +25,7 @@ pub(super) fn lists<'py>(
     texts: &Bound<'py, PyList>,
     batch: Batch,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (py, (texts, complete)) = (texts.py(), self::texts(texts));
+    let (py, (texts, complete)) = (texts.py(), self::texts(texts, batch.threads)?);
     let Ragged { ids, offsets } = encode::<TokenId>(core, py, &texts, batch)?;
     // Had a text before the one that is no text failed, its error would have come first.
     complete?;
@@ -49,7 +49,7 @@ pub(super) fn arrays<'py>(
     batch: Batch,
     dtype: &str,
 ) -> PyResult<Arrays<'py>> {
-    let (py, (texts, complete)) = (texts.py(), self::texts(texts));
+    let (py, (texts, complete)) = (texts.py(), self::texts(texts, batch.threads)?);
     let arrays = arrays_of(core, py, &texts, batch, dtype)?;
     complete?;
     Ok(arrays)
@@ -106,7 +106,7 @@ pub(super) fn counts<'py>(
     texts: &Bound<'py, PyList>,
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<isize>>> {
-    let (py, (texts, complete)) = (texts.py(), self::texts(texts));
+    let (py, (texts, complete)) = (texts.py(), self::texts(texts, num_threads)?);
     let size = texts.iter().map(Text::len).sum();
     let threads = threads_for(size, num_threads);
     let offsets = run(py, size, |checkpoint| {

@@ -5,6 +5,7 @@ mod arrays;
 mod arrow;
 mod buffer;
 mod build;
+mod characters;
 mod core_bpe;
 mod counting;
 mod cutting;

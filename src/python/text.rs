@@ -2,55 +2,97 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 
-/// The UTF-8 of a `str`, borrowed from the object. Where it holds surrogates, pairs become the character they stand
-/// for and lone ones U+FFFD, as a round trip through UTF-16 makes them.
+use super::characters::Characters;
+use super::run::{run, threads_for};
+use crate::encode::batch;
+use crate::error::EncodeError;
+
+/// The UTF-8 of a `str`, borrowed from the object where that has it. Where it holds surrogates, pairs become the
+/// character they stand for and lone ones U+FFFD, as a round trip through UTF-16 makes them.
 pub(super) fn text<'a>(argument: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
     let string = string(argument)?;
-    match string.to_str() {
-        Ok(text) => Ok(Cow::Borrowed(text)),
-        Err(error) => Ok(Cow::Owned(mended(string, error)?.to_str()?.to_owned())),
-    }
+    let Some(characters) = Characters::of(string) else {
+        return Ok(Cow::Borrowed(string.to_str()?));
+    };
+    let text = run(string.py(), characters.len(), |checkpoint| {
+        characters.utf8(checkpoint)
+    });
+    text.map(Cow::Owned)
 }
 
-/// Many texts, in order, that other threads may read too. Where one is no `str`, the texts before it, and the error.
-pub(super) fn texts(argument: &Bound<'_, PyList>) -> (Vec<PyBackedStr>, PyResult<()>) {
-    let mut texts = Vec::with_capacity(argument.len());
-    for item in argument {
-        match shared_text(&item) {
-            Ok(text) => texts.push(text),
-            Err(error) => return (texts, Err(error)),
+/// As [`text`], of a text that other threads may read too.
+pub(super) enum SharedText {
+    OfObject(PyBackedStr),
+    Converted(String),
+}
+
+impl AsRef<str> for SharedText {
+    fn as_ref(&self) -> &str {
+        match self {
+            Self::OfObject(text) => text,
+            Self::Converted(text) => text,
         }
     }
-    (texts, Ok(()))
 }
 
-/// One of these texts.
-pub(super) fn shared_text(argument: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
-    let string = string(argument)?;
-    PyBackedStr::try_from(string.clone())
-        .or_else(|error| PyBackedStr::try_from(mended(string, error)?))
+/// Many texts, in order, and whether they are all. Where one is no `str`, the texts before it, and the error.
+///
+/// # Errors
+/// What ends it before there are texts, such as Ctrl-C.
+pub(super) fn texts(
+    argument: &Bound<'_, PyList>,
+    num_threads: usize,
+) -> PyResult<(Vec<SharedText>, PyResult<()>)> {
+    let mut strings = Vec::with_capacity(argument.len());
+    let complete = argument.iter().try_for_each(|item| {
+        strings.push(string(&item)?.clone());
+        Ok(())
+    });
+    Ok((shared(argument.py(), &strings, num_threads)?, complete))
+}
+
+/// The texts of strings.
+pub(super) fn shared(
+    py: Python<'_>,
+    strings: &[Bound<'_, PyString>],
+    num_threads: usize,
+) -> PyResult<Vec<SharedText>> {
+    let without_utf8: Vec<_> = strings.iter().map(Characters::of).collect();
+    let characters: Vec<_> = without_utf8.iter().flatten().collect();
+    let size = characters.iter().map(|characters| characters.len()).sum();
+    let mut converted = run(py, size, |checkpoint| {
+        let threads = threads_for(size, num_threads);
+        batch::map(&characters, threads, checkpoint, |characters| {
+            let mut text = characters.utf8(checkpoint)?;
+            // There may be many.
+            text.shrink_to_fit();
+            Ok::<_, EncodeError>(text)
+        })
+    })?
+    .into_iter();
+    let shared = strings.iter().zip(&without_utf8).map(|(string, without)| {
+        let converted = without.as_ref().and_then(|_| converted.next());
+        converted.map_or_else(
+            || PyBackedStr::try_from(string.clone()).map(SharedText::OfObject),
+            |text| Ok(SharedText::Converted(text)),
+        )
+    });
+    shared.collect()
 }
 
 fn string<'a, 'py>(argument: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
-    argument.cast::<PyString>().map_err(|_| {
-        let kind = argument.get_type().qualname();
-        let kind = kind.map_or_else(|_| "something else".to_owned(), |kind| kind.to_string());
-        PyTypeError::new_err(format!("expected text as str, got {kind}"))
-    })
+    let string = argument.cast::<PyString>();
+    string.map_err(|_| wrong_type("text as str", argument))
 }
 
-/// The string without its surrogates, if those are the reason for `error`.
-#[cold]
-fn mended<'py>(string: &Bound<'py, PyString>, error: PyErr) -> PyResult<Bound<'py, PyString>> {
-    if !error.is_instance_of::<PyUnicodeEncodeError>(string.py()) {
-        return Err(error);
-    }
-    let utf16 = string.call_method1("encode", ("utf-16", "surrogatepass"))?;
-    let mended = utf16.call_method1("decode", ("utf-16", "replace"))?;
-    Ok(mended.cast_into::<PyString>()?)
+/// What is raised for an argument of another type than expected.
+pub(super) fn wrong_type(expected: &str, argument: &Bound<'_, PyAny>) -> PyErr {
+    let kind = argument.get_type().qualname();
+    let kind = kind.map_or_else(|_| "something else".to_owned(), |kind| kind.to_string());
+    PyTypeError::new_err(format!("expected {expected}, got {kind}"))
 }
