@@ -94,6 +94,8 @@ pub(super) const ALL: usize = 0b1111;
 pub(super) struct Lines {
     all: Vec<Line>,
     widths: usize,
+    /// How many lines of each width there may be, as a power of two.
+    most_log2: u32,
     /// Shifts a mixed key down to the number of its line among those of its width.
     shift: u32,
     /// How many key numbers of each width are taken.
@@ -106,16 +108,23 @@ pub(super) struct Lines {
 const FEWEST_LOG2: u32 = 4;
 const MOST_LOG2: u32 = 24;
 
+/// Two neighbours of each of two widths.
+const MOST_IN_GROUP: usize = 4;
+
 impl Lines {
-    /// Empty lines of one width or two, two to the power of `lines_log2` for each.
-    pub(super) fn new(widths: usize, lines_log2: u32) -> Self {
-        let lines_log2 = lines_log2.clamp(FEWEST_LOG2, MOST_LOG2);
-        let number = widths << lines_log2;
-        let mut all = memory::vec_with_capacity(number);
-        all.resize(number, Line::default());
+    /// Empty lines of one width or two, two to the power of `lines_log2` for each, or of `most_log2` at most. Memory for
+    /// that many is asked for, which is not touched before it is needed.
+    pub(super) fn new(widths: usize, lines_log2: u32, most_log2: u32) -> Self {
+        let most_log2 = most_log2.clamp(FEWEST_LOG2, MOST_LOG2);
+        let lines_log2 = lines_log2.clamp(FEWEST_LOG2, most_log2);
+        let now = widths << lines_log2;
+        let mut all = memory::try_vec_with_capacity(widths << most_log2)
+            .unwrap_or_else(|_| memory::vec_with_capacity(now));
+        all.resize(now, Line::default());
         Self {
             all,
             widths,
+            most_log2,
             shift: 64 - lines_log2,
             filled: [0; 2],
             turn: 0,
@@ -142,14 +151,12 @@ impl Lines {
     }
 
     /// Remembers the answer for a key; false if there is no room nearby. When about half of the places are taken the
-    /// lines are doubled, as long as there are fewer than two to the power of `most_log2`; from then on entries are given
-    /// up.
-    pub(super) fn insert(&mut self, key: &Key, answer: &Answer, most_log2: u32) -> bool {
+    /// lines are doubled, as long as there may be more; from then on entries are given up.
+    pub(super) fn insert(&mut self, key: &Key, answer: &Answer) -> bool {
         // Wide lines have fewer places, so that more of them are full at the same filling.
         let most_filled = [5, 4, 4][key.width as usize] << self.lines_log2();
         let well_filled = 2 * self.filled[self.view().which(key)] > most_filled;
-        if well_filled && self.lines_log2() < most_log2.min(MOST_LOG2) {
-            self.double();
+        if well_filled && self.lines_log2() < self.most_log2 && self.double() {
             return self.add(key, answer);
         }
         let added = self.add(key, answer);
@@ -189,27 +196,52 @@ impl Lines {
         self.turn * width.numbers() % 4
     }
 
-    fn double(&mut self) {
-        let mut larger = Self::new(self.widths, self.lines_log2() + 1);
-        for (number, line) in self.all.iter().enumerate() {
-            let width = match (self.widths, number % self.widths) {
-                (1, _) => Width::Whole,
-                (_, 0) => Width::Short,
-                _ => Width::Wide,
-            };
-            let numbers = width.numbers();
-            for at in (0..4).step_by(numbers) {
-                if line.keys[at] != 0 {
-                    // Repeated as a key is.
-                    let key = Key {
-                        numbers: std::array::from_fn(|n| line.keys[at + n % numbers]),
-                        width,
-                    };
-                    larger.add(&key, &line.answer(at, width));
-                }
+    /// Twice as many lines, in place: no entry moves further than its group, two neighbours of each width that become four.
+    /// So memory that is new is touched once. In a fresh process, where the system must find that, a table of its own for
+    /// each size took up to a third of the time of a first pass. False if there is no memory, and none will be asked for again.
+    fn double(&mut self) -> bool {
+        let before = self.all.len();
+        if memory::try_reserve(&mut self.all, before).is_err() {
+            self.most_log2 = self.lines_log2();
+            return false;
+        }
+        self.all.resize(2 * before, Line::default());
+        self.shift -= 1;
+        self.filled = [0; 2];
+        let group = 2 * self.widths;
+        // The last group first, for the new places of a group are those of later ones.
+        for start in (0..before).step_by(group).rev() {
+            let mut lines = [Line::default(); MOST_IN_GROUP];
+            lines[..group].copy_from_slice(&self.all[start..start + group]);
+            self.all[2 * start..2 * (start + group)].fill(Line::default());
+            for (number, line) in lines[..group].iter().enumerate() {
+                self.add_all_of(line, self.width_of(number));
             }
         }
-        *self = larger;
+        true
+    }
+
+    /// The width of a line, by its number.
+    fn width_of(&self, number: usize) -> Width {
+        match (self.widths, number % self.widths) {
+            (1, _) => Width::Whole,
+            (_, 0) => Width::Short,
+            _ => Width::Wide,
+        }
+    }
+
+    fn add_all_of(&mut self, line: &Line, width: Width) {
+        let numbers = width.numbers();
+        for at in (0..4).step_by(numbers) {
+            if line.keys[at] != 0 {
+                // Repeated as a key is.
+                let key = Key {
+                    numbers: std::array::from_fn(|n| line.keys[at + n % numbers]),
+                    width,
+                };
+                self.add(&key, &line.answer(at, width));
+            }
+        }
     }
 }
 

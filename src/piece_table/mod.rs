@@ -71,8 +71,8 @@ impl PieceTable {
         let log2 = |entries: usize| (entries * 3 / 2).next_power_of_two().ilog2();
         let near = log2((counts[0] / 4).max(counts[1] / 2));
         let mut table = Self {
-            near: Lines::new(2, near.min(most_lines_log2(limit))),
-            whole: Lines::new(1, log2(counts[2]).min(most_lines_log2(limit))),
+            near: Lines::new(2, near, most_lines_log2(limit)),
+            whole: Lines::new(1, log2(counts[2]), most_lines_log2(limit)),
             long: LongPieces::default(),
             limit,
         };
@@ -175,9 +175,8 @@ impl PieceTable {
             let key = Key::of(piece);
             let beyond = key.and_then(|key| key.beyond());
             for key in key.iter().chain(&beyond) {
-                let most = most_lines_log2(self.limit);
                 let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();
-                if fits && self.lines(key.width).insert(key, &answer, most) {
+                if fits && self.lines(key.width).insert(key, &answer) {
                     return before != self.near.memory() + self.whole.memory();
                 }
             }
@@ -189,8 +188,7 @@ impl PieceTable {
     }
 }
 
-/// The lines of each width may take an eighth of the limit, long pieces one half. The last eighth is for the moment in
-/// which lines are doubled.
+/// The lines of each width may take an eighth of the limit, long pieces one half.
 fn most_lines_log2(limit: usize) -> u32 {
     (limit / 8 / size_of::<Line>()).max(1).ilog2()
 }
