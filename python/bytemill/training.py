@@ -27,6 +27,7 @@ from bytemill.decoding import thread_count
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.piece_counts import PieceCounts, check_special_tokens, resolve_pattern
 from bytemill.progress import Progress, Reporter, Show
+from bytemill.sources import Batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -228,9 +229,6 @@ def add_source(  # noqa: PLR0913 - for the two functions above
     counts: PieceCounts, source: Source, *, field: str, lines: bool, num_threads: int, reporter: Reporter
 ) -> None:
     """Counts the pieces of a source; see `count_pieces`."""
-    # Only here: it imports what takes longer than most of this package.
-    from bytemill.sources import Batches
-
     batches = Batches(field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens)
 
     def texts() -> Iterator[list[Document]]:

@@ -65,8 +65,8 @@ where
         give_back(tool);
         return results;
     }
-    // Small shares even out long items; sixteen a thread keep the counter cool.
-    let share = (items.len() / (threads * 16)).clamp(1, 64);
+    // Small shares even out long items, and short ones that take long; so many a thread keep the counter cool.
+    let share = (items.len() / (threads * 64)).clamp(1, 64);
     let results: Vec<OnceLock<Result<R, E>>> = items.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let running = AtomicUsize::new(threads - 1);

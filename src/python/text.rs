@@ -12,6 +12,9 @@ use super::run::{run, threads_for};
 use crate::encode::batch;
 use crate::error::EncodeError;
 
+/// To convert a text takes such a part of the time that encoding it takes.
+const OF_ENCODING: usize = 8;
+
 /// The UTF-8 of a `str`, borrowed from the object where that has it. Where it holds surrogates, pairs become the
 /// character they stand for and lone ones U+FFFD, as a round trip through UTF-16 makes them.
 pub(super) fn text<'a>(argument: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
@@ -66,7 +69,7 @@ pub(super) fn shared(
     let characters: Vec<_> = without_utf8.iter().flatten().collect();
     let size = characters.iter().map(|characters| characters.len()).sum();
     let mut converted = run(py, size, |checkpoint| {
-        let threads = threads_for(size, num_threads);
+        let threads = threads_for(size / OF_ENCODING, num_threads);
         batch::map(&characters, threads, checkpoint, |characters| {
             let mut text = characters.utf8(checkpoint)?;
             // There may be many.

@@ -70,9 +70,9 @@ pub(super) struct Table {
 
 const FEWEST_LOG2: u32 = 10;
 
-/// The most slots that a table starts with: a MiB, from where on pages are huge. To grow up to that costs a page fault for
-/// each 4 KiB, twice.
-const MOST_AT_FIRST_LOG2: u32 = 15;
+/// The most slots that a table starts with: 4 MiB. To grow up to that costs as much fresh memory again, most of a
+/// millisecond for each MiB of it on some machines.
+const MOST_AT_FIRST_LOG2: u32 = 17;
 
 /// Bytes of text for each slot that a table starts with. English has a piece that was not there before for each 55 of
 /// its first million bytes, and fewer later.
@@ -102,7 +102,7 @@ fn empty_slots(log2: u32) -> Vec<Slot> {
 impl Table {
     /// An empty table for the pieces of a text of so many bytes.
     pub(super) fn for_text(bytes: usize) -> Self {
-        let log2 = (bytes / BYTES_A_SLOT).checked_ilog2().unwrap_or_default();
+        let log2 = (bytes / BYTES_A_SLOT).next_power_of_two().ilog2();
         Self::with_slots(log2.clamp(FEWEST_LOG2, MOST_AT_FIRST_LOG2))
     }
 
@@ -191,6 +191,14 @@ impl Table {
                 Some(there) if there.key == spot.key => {
                     debug_assert!(there.first < spot.first, "pieces come in order");
                     there.count += 1;
+                }
+                Some(there) if there.key == 0 => {
+                    *there = Slot {
+                        key: spot.key,
+                        count: 1,
+                        first: spot.first,
+                    };
+                    self.filled += 1;
                 }
                 _ => self.count_elsewhere(spot),
             }
