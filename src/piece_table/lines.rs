@@ -44,13 +44,16 @@ impl Line {
     /// The first place without a key of that width.
     #[inline]
     fn empty_place(&self, width: Width) -> Option<usize> {
-        let mut places = match width {
-            Width::Short => [0, 1, 2, 3].as_slice(),
-            Width::Wide => &[0, 2],
-            Width::Whole => &[0],
+        let empty = (0..4).fold(0, |empty, n| empty | u32::from(self.keys[n] == 0) << n);
+        let starts = match width {
+            Width::Short => 0b1111,
+            Width::Wide => 0b0101,
+            Width::Whole => 0b0001,
+        };
+        match (empty & starts).trailing_zeros() as usize {
+            at @ 0..4 => Some(at),
+            _ => None,
         }
-        .iter();
-        places.find(|&&at| self.keys[at] == 0).copied()
     }
 
     /// The answer to the key at a place.
@@ -184,10 +187,12 @@ impl Lines {
     }
 
     fn put(&mut self, line: usize, at: usize, key: &Key, answer: &Answer) {
-        let numbers = key.width.numbers();
         let line = &mut self.all[line];
-        line.keys[at..at + numbers].copy_from_slice(&key.numbers[..numbers]);
-        line.answers[at..at + numbers].copy_from_slice(&answer[..numbers]);
+        for n in 0..key.width.numbers() {
+            // The places of a key are those of one line; the remainder tells the compiler so.
+            line.keys[(at + n) % 4] = key.numbers[n];
+            line.answers[(at + n) % 4] = answer[n];
+        }
     }
 
     /// The place of the entry of a full line that goes next.
