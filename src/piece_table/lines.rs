@@ -188,10 +188,11 @@ impl Lines {
 
     fn put(&mut self, line: usize, at: usize, key: &Key, answer: &Answer) {
         let line = &mut self.all[line];
-        for n in 0..key.width.numbers() {
+        let numbers = key.numbers.iter().zip(answer).take(key.width.numbers());
+        for (n, (key, answer)) in numbers.enumerate() {
             // The places of a key are those of one line; the remainder tells the compiler so.
-            line.keys[(at + n) % 4] = key.numbers[n];
-            line.answers[(at + n) % 4] = answer[n];
+            line.keys[(at + n) % 4] = *key;
+            line.answers[(at + n) % 4] = *answer;
         }
     }
 
