@@ -114,14 +114,22 @@ const MOST_LOG2: u32 = 24;
 /// Two neighbours of each of two widths.
 const MOST_IN_GROUP: usize = 4;
 
+/// From so many on, which take a MiB, memory for all that may come is asked for at once. It is not touched before it is
+/// needed, but then in huge pages, which would be too large for fewer.
+const MANY: usize = (1 << 20) / size_of::<Line>();
+
+/// Room for how many lines is asked for where there are `now` so many, and `most` at the most.
+fn room_for(now: usize, most: usize) -> usize {
+    if now < MANY { now } else { most.max(now) }
+}
+
 impl Lines {
-    /// Empty lines of one width or two, two to the power of `lines_log2` for each, or of `most_log2` at most. Memory for
-    /// that many is asked for, which is not touched before it is needed.
+    /// Empty lines of one width or two, two to the power of `lines_log2` for each, or of `most_log2` at most.
     pub(super) fn new(widths: usize, lines_log2: u32, most_log2: u32) -> Self {
         let most_log2 = most_log2.clamp(FEWEST_LOG2, MOST_LOG2);
         let lines_log2 = lines_log2.clamp(FEWEST_LOG2, most_log2);
         let now = widths << lines_log2;
-        let mut all = memory::try_vec_with_capacity(widths << most_log2)
+        let mut all = memory::try_vec_with_capacity(room_for(now, widths << most_log2))
             .unwrap_or_else(|_| memory::vec_with_capacity(now));
         all.resize(now, Line::default());
         Self {
@@ -207,9 +215,14 @@ impl Lines {
     /// each size took up to a third of the time of a first pass. False if there is no memory, and none will be asked for again.
     fn double(&mut self) -> bool {
         let before = self.all.len();
-        if memory::try_reserve(&mut self.all, before).is_err() {
-            self.most_log2 = self.lines_log2();
-            return false;
+        if self.all.capacity() < 2 * before {
+            let room = room_for(2 * before, self.widths << self.most_log2);
+            let Ok(mut larger) = memory::try_vec_with_capacity(room) else {
+                self.most_log2 = self.lines_log2();
+                return false;
+            };
+            larger.append(&mut self.all);
+            self.all = larger;
         }
         self.all.resize(2 * before, Line::default());
         self.shift -= 1;
