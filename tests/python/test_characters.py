@@ -47,7 +47,7 @@ def test_every_width(text: str, length: int, kind: type[str]) -> None:
     assert offsets.tolist() == [0, len(expected), 2 * len(expected)]
 
 
-@pytest.mark.parametrize("width", ["ASCII", "two bytes", "four bytes"])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_no_copy_is_left_in_the_string(width: str) -> None:
     encoding = bytemill.get_encoding("r50k_base")
     text = made_anew(WIDTHS[width], 5000)
