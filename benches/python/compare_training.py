@@ -34,6 +34,9 @@ from training_report import Figure, table, verdicts
 WORKER = Path(__file__).with_name("training_worker.py")
 THREADS = 2
 
+# Jobs that we take a fraction of a second for are done so many times as often: the machine's moods are as long.
+SHORT = 3
+
 # What pure Python can train on.
 SLICE_CHARACTERS = 100_000
 SLICE_VOCABULARY = 512
@@ -113,10 +116,10 @@ class Comparison:
             and (not asked or name in asked or trainer.distribution == OURS)
         ]
 
-    def run(self, tasks: dict[str, dict[str, Any]]) -> dict[str, Runs]:
-        """Runs each task in turn, round after round, each time in a fresh process."""
+    def run(self, tasks: dict[str, dict[str, Any]], times: int = 1) -> dict[str, Runs]:
+        """Runs each task in turn, round after round, each time in a fresh process; `times` as many rounds."""
         runs = {name: Runs() for name in tasks}
-        for _ in range(self.options.rounds):
+        for _ in range(times * self.options.rounds):
             for name, task in tasks.items():
                 if runs[name].error is None:
                     self.run_once(name, task, runs[name])
@@ -148,7 +151,9 @@ class Comparison:
 
     # --- Jobs ---
 
-    def train(self, job: str, corpus: str, vocab_size: int, names: Sequence[str]) -> Iterator[Figure]:
+    def train(
+        self, job: str, corpus: str, vocab_size: int, names: Sequence[str], times: int = 1
+    ) -> Iterator[Figure]:
         """Trains with each trainer."""
         path = self.texts[corpus]
         vocabularies = {name: self.folder / f"vocabulary-{i}.txt" for i, name in enumerate(names)}
@@ -163,7 +168,7 @@ class Comparison:
             }
             for name in names
         }
-        runs = self.run(tasks)
+        runs = self.run(tasks, times)
         for name in names:
             trainer = TRAINERS[name]
             counterpart = runs.get(trainer.counterpart, Runs())
@@ -195,7 +200,7 @@ class Comparison:
     def small(self) -> Iterator[Figure]:
         """The English text, or whatever there is, 32,000 tokens."""
         corpus = "english" if "english" in self.texts else next(iter(self.texts))
-        return self.train("small", corpus, 32_000, self.chosen())
+        return self.train("small", corpus, 32_000, self.chosen(), SHORT)
 
     def large(self) -> Iterator[Figure]:
         """The large text, 100,000 tokens."""
@@ -244,7 +249,7 @@ class Comparison:
         self, job: str, corpus: str, pattern: str, tasks: dict[str, dict[str, Any]], tokens: str
     ) -> Iterator[Figure]:
         """Measures a part of training, which others do not offer."""
-        for name, runs in self.run(tasks).items():
+        for name, runs in self.run(tasks, SHORT).items():
             yield figure(
                 runs,
                 job=job,

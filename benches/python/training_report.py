@@ -196,6 +196,12 @@ rule for ties; of sentencepiece, whose model is another, the part of tokens is s
 are about rivals with the same vocabulary."""
 
 
+def runs(figures: Sequence[Figure]) -> str:
+    """How often things were done: a number, or the fewest and the most."""
+    numbers = sorted({figure.rounds for figure in figures if figure.rounds}) or [0]
+    return " to ".join(map(str, dict.fromkeys([numbers[0], numbers[-1]])))
+
+
 def section(result: Result, figures: Sequence[Figure]) -> str:
     """The figures on training, between their marks."""
     machine, source, arguments = result["machine"], result["source"], result["arguments"]
@@ -206,7 +212,7 @@ def section(result: Result, figures: Sequence[Figure]) -> str:
     introduction = (
         f"{result['date'][:10]}, commit {commit}, on {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_gigabytes']} GB, {machine['system']}, {machine['python']}; {versions}. "
-        f"Runs: {arguments['rounds']}.\n\n"
+        f"Runs: {runs(figures)}.\n\n"
         f"`{command}` repeats it; every figure is in `benches/results/training.json`. {METHOD}"
     )
     parts = [introduction, table(figures), "\n".join(verdicts(figures))]
