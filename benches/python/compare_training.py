@@ -34,7 +34,7 @@ from training_report import Figure, table, verdicts
 WORKER = Path(__file__).with_name("training_worker.py")
 THREADS = 2
 
-# Jobs that we take a fraction of a second for are done so many times as often: the machine's moods are as long.
+# Jobs that we take a fraction of a second for are done so many times as often: so long are a machine's moods.
 SHORT = 3
 
 # What pure Python can train on.
