@@ -78,12 +78,10 @@ impl PieceCounts {
             let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
             let splitter = splitter.map(|splitter| &splitter.get().0);
             let add =
-                |texts: &Texts, counts: &mut count::PieceCounts, checkpoint: &dyn Checkpoint| {
-                    counts.add(&texts.items(), splitter, &special, num_threads, checkpoint)
+                |texts: &[Text], counts: &mut count::PieceCounts, checkpoint: &dyn Checkpoint| {
+                    counts.add(&items(texts), splitter, &special, num_threads, checkpoint)
                 };
-            let mut batches = batches
-                .into_iter()
-                .map(|batch| Texts::of(&batch?, num_threads));
+            let mut batches = batches.into_iter().map(|batch| texts(&batch?, num_threads));
             let mut batch = batches.next().transpose()?;
             // A splitter in Python needs the interpreter, and is where Ctrl-C is noticed.
             let external = matches!(splitter, Some(Splitter::External(_)));
@@ -181,37 +179,43 @@ type ColumnArrays<'py> = (
     Bound<'py, PyArray1<u64>>,
 );
 
-/// The texts of a list.
-struct Texts {
-    texts: Vec<SharedText>,
-    bytes: Vec<PyBackedBytes>,
+/// A text to be counted.
+enum Text {
+    Str(SharedText),
+    Bytes(PyBackedBytes),
 }
 
-impl Texts {
-    fn of(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Self> {
-        let (mut strings, mut bytes) = (Vec::new(), Vec::new());
-        for text in batch.cast::<PyList>()? {
-            if let Ok(text) = text.cast::<PyString>() {
-                strings.push(text.clone());
-            } else if let Ok(text) = text.cast::<PyBytes>() {
-                bytes.push(text.clone().into());
-            } else {
-                return Err(wrong_type("texts as str or bytes", &text));
-            }
+/// The texts of a list, in order, which is that of the pieces' first places.
+fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Vec<Text>> {
+    // Where there is nothing among the bytes, the next string stands.
+    let (mut strings, mut bytes) = (Vec::new(), Vec::new());
+    for text in batch.cast::<PyList>()? {
+        if let Ok(text) = text.cast::<PyString>() {
+            strings.push(text.clone());
+            bytes.push(None);
+        } else if let Ok(text) = text.cast::<PyBytes>() {
+            bytes.push(Some(text.clone().into()));
+        } else {
+            return Err(wrong_type("texts as str or bytes", &text));
         }
-        let texts = shared(batch.py(), &strings, num_threads)?;
-        Ok(Self { texts, bytes })
     }
+    let mut strings = shared(batch.py(), &strings, num_threads)?.into_iter();
+    let texts = bytes.into_iter().filter_map(|bytes| match bytes {
+        Some(bytes) => Some(Text::Bytes(bytes)),
+        None => strings.next().map(Text::Str),
+    });
+    Ok(texts.collect())
+}
 
-    /// In another order, which does not matter: strings first.
-    fn items(&self) -> Vec<Item<'_>> {
-        let texts = self.texts.iter().map(|text| Item::Text(text.as_ref()));
-        let mut items = texts.collect();
-        for bytes in &self.bytes {
-            Item::split_bytes(bytes, &mut items);
+fn items(texts: &[Text]) -> Vec<Item<'_>> {
+    let mut items = Vec::with_capacity(texts.len());
+    for text in texts {
+        match text {
+            Text::Str(text) => items.push(Item::Text(text.as_ref())),
+            Text::Bytes(bytes) => Item::split_bytes(bytes, &mut items),
         }
-        items
     }
+    items
 }
 
 /// Rows made between two looks at whether Ctrl-C was pressed.

@@ -43,6 +43,14 @@ def test_nothing() -> None:
     assert (len(counts), counts.total()) == (0, 0)
 
 
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_pieces_come_in_the_order_of_texts_be_they_str_or_bytes(num_threads: int) -> None:
+    texts: list[str | bytes] = [b"beta", "\u03b1lpha", b"gamma \xff", "delta", "na\u00efve", b"beta"]
+    counts = bytemill.count_pieces(texts, None, num_threads=num_threads, progress=False)
+    pieces = [b"beta", "\u03b1lpha".encode(), b"gamma ", b"\xff", b"delta", "na\u00efve".encode()]
+    assert [piece for piece, _ in counts] == pieces
+
+
 def test_adding_up(counts: PieceCounts) -> None:
     parts = [
         bytemill.count_pieces([text], special_tokens=["<|x|>"], num_threads=1, progress=False)
