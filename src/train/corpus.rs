@@ -44,6 +44,9 @@ const STRETCH: usize = 1 << 20;
 /// Larger counts are never expected of the last merge.
 const MOST_EXPECTED: usize = 1 << 12;
 
+/// So far before a pair the token before it is expected.
+const NEAR: usize = 2;
+
 /// A place in the array.
 pub(super) type Place = u32;
 
@@ -283,11 +286,15 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Asks for the memory of a place to be brought near.
+    /// Asks for the memory of a pair of `length` bytes at a place to be brought near, and that of the tokens beside it:
+    /// half of all pairs are not in one cache line with these.
     #[inline]
-    pub(super) fn prefetch(&self, place: Place) {
-        if let Some(token) = self.tokens.get(place as usize - self.start) {
-            memory::prefetch(token);
+    pub(super) fn prefetch(&self, place: Place, length: u32) {
+        let at = place as usize - self.start;
+        for near in [at.saturating_sub(NEAR), at + length as usize] {
+            if let Some(token) = self.tokens.get(near) {
+                memory::prefetch(token);
+            }
         }
         if let Some(head) = self.heads.get(place as usize / BLOCK) {
             memory::prefetch(head);

@@ -179,7 +179,7 @@ impl Trainer {
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         let mut tally = T::default();
-        self.index.clear();
+        self.index = PairIndex::default();
         self.queue = Queue::default();
         self.corpus
             .for_each_pair(&length, checkpoint, |_, pair, count| {
@@ -187,6 +187,8 @@ impl Trainer {
                 row.count += count;
                 row.places += 1;
             })?;
+        let places: usize = tally.rows().map(|(_, row)| row.places as usize).sum();
+        self.index = PairIndex::with_capacity(places + places / 2);
         for (pair, row) in tally.rows() {
             if self.may_merge(pair, row.count) {
                 row.next = self.index.insert(pair, row.count, row.places)?;

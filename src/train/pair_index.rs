@@ -29,6 +29,9 @@ const EMPTY: u64 = u64::MAX;
 
 const FEWEST_LOG2: u32 = 8;
 
+/// How many pairs ahead memory is asked for.
+const AHEAD: usize = 16;
+
 /// All pairs that may still be merged.
 #[derive(Debug)]
 pub(super) struct PairIndex {
@@ -38,6 +41,8 @@ pub(super) struct PairIndex {
     shift: u32,
     filled: usize,
     pool: Vec<Place>,
+    /// The pairs in the order of their places in the pool. Some are not in the index any more.
+    order: Vec<Pair>,
     /// Places in the pool that belong to pairs of the index.
     live: usize,
 }
@@ -50,6 +55,7 @@ impl Default for PairIndex {
             shift: 64 - FEWEST_LOG2,
             filled: 0,
             pool: Vec::new(),
+            order: Vec::new(),
             live: 0,
         }
     }
@@ -68,9 +74,12 @@ fn empty_entries(log2: u32) -> Vec<Entry> {
 }
 
 impl PairIndex {
-    /// Forgets all pairs.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    /// No pairs, but room for so many places.
+    pub(super) fn with_capacity(places: usize) -> Self {
+        Self {
+            pool: memory::vec_with_capacity(places),
+            ..Self::default()
+        }
     }
 
     /// How often a pair occurs, if it is in the index.
@@ -89,6 +98,7 @@ impl PairIndex {
         let start = u32::try_from(from).map_err(|_| TrainError::TooLarge)?;
         self.pool.resize(from + places as usize, 0);
         self.live += places as usize;
+        self.order.push(pair);
         let at = self.find_or_insert(pair);
         self.entries[at] = Entry {
             key: pair.key(),
@@ -152,22 +162,30 @@ impl PairIndex {
     }
 
     /// Closes the gaps in the pool if they take a third of it.
+    ///
+    /// To sort the entries by where their places start took a tenth of the time of all merges.
     pub(super) fn close_gaps(&mut self) {
         if self.pool.len() < self.live + self.live / 2 + (1 << 16) {
             return;
         }
-        let filled = self.entries.iter().enumerate();
-        let filled = filled.filter(|(_, entry)| entry.key != EMPTY);
-        let mut order: Vec<(u32, usize)> = filled.map(|(at, entry)| (entry.start, at)).collect();
-        order.sort_unstable();
-        let mut to = 0_u32;
-        for (start, at) in order {
+        let (mut kept, mut to) = (0, 0);
+        for number in 0..self.order.len() {
+            if let Some(&later) = self.order.get(number + AHEAD) {
+                self.prefetch(later);
+            }
+            let pair = self.order[number];
+            let Some(at) = self.find(pair) else {
+                continue;
+            };
             let entry = &mut self.entries[at];
-            let places = start as usize..start as usize + entry.places as usize;
+            let places = entry.start as usize..entry.start as usize + entry.places as usize;
             entry.start = to;
-            self.pool.copy_within(places, to as usize);
             to += entry.places;
+            self.pool.copy_within(places, entry.start as usize);
+            self.order[kept] = pair;
+            kept += 1;
         }
+        self.order.truncate(kept);
         self.pool.truncate(to as usize);
     }
 

@@ -96,13 +96,17 @@ impl Merge {
             lengths,
             token,
         } = self;
+        let length = lengths[0] + lengths[1];
         for stretch in places.chunks(STRETCH) {
             if places.len() > STRETCH {
                 checkpoint::pass(checkpoint)?;
             }
+            for &first in stretch.iter().take(AHEAD) {
+                part.prefetch(first, length);
+            }
             for (number, &place) in stretch.iter().enumerate() {
                 if let Some(&later) = stretch.get(number + AHEAD) {
-                    part.prefetch(later);
+                    part.prefetch(later, length);
                 }
                 let Some(around) = part.replace(place, pair, lengths, token) else {
                     continue;
