@@ -246,6 +246,17 @@ impl PieceCounts {
         self.tables.iter().map(Table::memory).sum()
     }
 
+    /// The table of all pieces, if nothing is in files.
+    pub(super) fn table(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<&Table>, TrainError> {
+        Ok(match self.whole(checkpoint)? {
+            Whole::Table(table) => Some(table),
+            Whole::Run(..) => None,
+        })
+    }
+
     /// `visit(piece, count)` for every piece, in no particular order, until it fails.
     pub(super) fn for_each(
         &mut self,

@@ -10,21 +10,27 @@
 //! once for each pair that ever stood there.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use super::corpus::{Corpus, MOST_TOKENS};
+use super::Options;
+use super::corpus::Corpus;
 use super::count::PieceCounts;
+use super::helpers::Helpers;
 use super::neighbours::{Neighbours, Sides};
 use super::pair_index::PairIndex;
+use super::part::MOST_TOKENS;
 use super::queue::Queue;
 use super::replace::Merge;
+use super::start::Start;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use super::ties::{Candidate, Ties};
-use super::{FIRST_MERGE, Options};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::encode::batch;
 use crate::error::TrainError;
-use crate::merge;
+use crate::memory;
 use crate::token::{Pair, TokenId};
-use crate::vocabulary::Vocabulary;
 
 /// Places looked at between two reports of progress.
 const STRETCH: usize = 1 << 16;
@@ -45,35 +51,40 @@ pub fn train(
     checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Vec<Pair>, TrainError> {
-    let least = options.min_frequency.max(1);
-    let mut trainer = Trainer::new(counts, options, checkpoint)?;
-    let mut learned = Vec::new();
-    trainer.least = trainer.least.max(trainer.corpus.expected_least(merges));
-    trainer.index(checkpoint)?;
-    let mut visited = 0;
-    while learned.len() < merges {
-        let Some(pair) = trainer.best() else {
-            if trainer.least == least {
-                break;
-            }
-            trainer.least = least.max(trainer.least / 8);
-            trainer.index(checkpoint)?;
-            continue;
-        };
-        visited += trainer.merge(pair, checkpoint)?;
-        learned.push(pair);
-        if visited >= STRETCH || learned.len() % 1024 == 0 {
-            visited = 0;
-            checkpoint::pass(checkpoint)?;
-            progress(learned.len())?;
-        }
-    }
-    Ok(learned)
+    let parts = Corpus::parts_for(counts, options.threads, checkpoint)?;
+    train_in_parts(counts, merges, options, parts, checkpoint, progress)
+}
+
+/// As [`train`], with so many parts and threads.
+fn train_in_parts(
+    counts: &mut PieceCounts,
+    merges: usize,
+    options: &Options,
+    parts: usize,
+    checkpoint: &dyn Checkpoint,
+    progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+) -> Result<Vec<Pair>, TrainError> {
+    let start = Start::new(options, checkpoint)?;
+    let in_order = start.ties.moves();
+    let corpus = Corpus::new(
+        counts,
+        in_order,
+        parts,
+        || start.pushing(checkpoint),
+        checkpoint,
+    )?;
+    let helpers = Helpers::new(&corpus);
+    thread::scope(|scope| {
+        let _dismissal = helpers.start(scope, &corpus, checkpoint);
+        let mut trainer = Trainer::new(start, &corpus, &helpers, options);
+        trainer.learn(merges, options.min_frequency.max(1), checkpoint, progress)
+    })
 }
 
 /// The state between two merges.
-struct Trainer {
-    corpus: Corpus,
+struct Trainer<'a> {
+    corpus: &'a Corpus,
+    helpers: &'a Helpers,
     index: PairIndex,
     queue: Queue,
     ties: Ties,
@@ -81,7 +92,6 @@ struct Trainer {
     lengths: Vec<u32>,
     /// What stands beside the last merged pair, as each thread saw it.
     sides: Vec<Sides>,
-    threads: usize,
     /// Rarer pairs are not in the index.
     least: u64,
     /// The most bytes in a token.
@@ -90,67 +100,59 @@ struct Trainer {
     taken: HashSet<Vec<u8>>,
 }
 
-impl Trainer {
-    /// All pieces as the initial vocabulary has them.
-    fn new(
-        counts: &mut PieceCounts,
-        options: &Options,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Self, TrainError> {
-        let mut ties = Ties::new(options.tie_break, &options.initial);
-        let byte_tokens = options.initial.byte_tokens()?;
-        let mut lengths = vec![1; byte_tokens.len()];
-        let pairs = options.initial.merges.iter().copied();
-        let made: Vec<(TokenId, Pair)> = (FIRST_MERGE..).zip(pairs).collect();
-        let vocabulary =
-            Vocabulary::from_merges(&byte_tokens, made.into_iter()).map_err(TrainError::Initial)?;
-        for &pair in &options.initial.merges {
-            let length = |token: TokenId| -> u32 { lengths[token as usize] };
-            let length = length(pair.left).saturating_add(length(pair.right));
-            lengths.push(length);
-            ties.push(pair);
-        }
-        let taken = unreached(&vocabulary, options.initial.merges.len(), checkpoint)?;
-        if taken.is_empty() {
-            ties.forget_bytes();
-        }
-        let (pieces, bytes) = (counts.len(checkpoint)?, counts.bytes(checkpoint)?);
-        let mut corpus = Corpus::with_capacity(pieces, bytes);
-        let mut ids = Vec::new();
-        let mut unchecked = 0;
-        let visit = |piece: &[u8], count: u64| {
-            unchecked += piece.len();
-            if unchecked > STRETCH {
-                unchecked = 0;
-                checkpoint::pass(checkpoint)?;
-            }
-            if options.initial.merges.is_empty() {
-                return corpus.push_bytes(piece, &byte_tokens, count, checkpoint);
-            }
-            ids.clear();
-            merge::merge(&vocabulary, piece, &mut ids, checkpoint)?;
-            let tokens = ids.iter().map(|&token| (token, lengths[token as usize]));
-            corpus.push(piece.len(), tokens, count, checkpoint)
-        };
-        if ties.moves() {
-            counts.for_each_in_order(checkpoint, visit)?;
-        } else {
-            counts.for_each(checkpoint, visit)?;
-        }
-        corpus.finish()?;
+impl<'a> Trainer<'a> {
+    fn new(start: Start, corpus: &'a Corpus, helpers: &'a Helpers, options: &Options) -> Self {
         let longest = options.max_token_length.unwrap_or(usize::MAX);
-        Ok(Self {
+        let Start {
+            ties,
+            lengths,
+            taken,
+            ..
+        } = start;
+        Self {
             corpus,
+            helpers,
             index: PairIndex::default(),
             queue: Queue::default(),
             ties,
             lengths,
-            sides: Vec::new(),
-            threads: options.threads,
-            least: options.min_frequency.max(1),
+            sides: (0..corpus.parts()).map(|_| Sides::default()).collect(),
+            least: 0,
             longest: u32::try_from(longest).unwrap_or(u32::MAX),
             taken,
-        })
+        }
+    }
+
+    /// Merges pairs that occur at least `least` times; the rest as [`train`].
+    fn learn(
+        &mut self,
+        merges: usize,
+        least: u64,
+        checkpoint: &dyn Checkpoint,
+        progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+    ) -> Result<Vec<Pair>, TrainError> {
+        let mut learned = Vec::new();
+        self.least = least.max(self.corpus.expected_least(merges));
+        self.index(checkpoint)?;
+        let mut visited = 0;
+        while learned.len() < merges {
+            let Some(pair) = self.best() else {
+                if self.least == least {
+                    break;
+                }
+                self.least = least.max(self.least / 8);
+                self.index(checkpoint)?;
+                continue;
+            };
+            visited += self.merge(pair, checkpoint)?;
+            learned.push(pair);
+            if visited >= STRETCH || learned.len() % 1024 == 0 {
+                visited = 0;
+                checkpoint::pass(checkpoint)?;
+                progress(learned.len())?;
+            }
+        }
+        Ok(learned)
     }
 
     /// Whether a pair that occurs so often may be merged.
@@ -173,37 +175,65 @@ impl Trainer {
     }
 
     /// As [`index`](Self::index), for tokens of the `length` that is told.
-    fn index_by<T: Tally>(
+    fn index_by<T: Tally + Send>(
         &mut self,
-        length: impl Fn(TokenId) -> u32,
+        length: impl Fn(TokenId) -> u32 + Sync,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let mut tally = T::default();
         self.index = PairIndex::default();
         self.queue = Queue::default();
-        self.corpus
-            .for_each_pair(&length, checkpoint, |_, pair, count| {
+        let corpus = self.corpus;
+        let parts: Vec<usize> = (0..corpus.parts()).collect();
+        let mut tallies = batch::map(&parts, parts.len(), checkpoint, |&part| {
+            let mut tally = T::default();
+            let part = corpus.part(part);
+            part.for_each_pair(&length, checkpoint, |_, pair, count| {
                 let row = tally.row(pair);
                 row.count += count;
                 row.places += 1;
             })?;
-        let places: usize = tally.rows().map(|(_, row)| row.places as usize).sum();
-        self.index = PairIndex::with_capacity(places + places / 2);
-        for (pair, row) in tally.rows() {
-            if self.may_merge(pair, row.count) {
-                row.next = self.index.insert(pair, row.count, row.places)?;
+            Ok::<_, TrainError>(Mutex::new(tally))
+        })?;
+        let mut all = T::default();
+        for tally in &mut tallies {
+            for (pair, row) in owned(tally).rows() {
+                let sum = all.row(pair);
+                sum.count += row.count;
+                sum.places += row.places;
             }
         }
-        let pool = self.index.pool();
-        self.corpus
-            .for_each_pair(&length, checkpoint, |place, pair, _| {
+        // The places of a pair in one part follow those in the part before.
+        for (pair, row) in all.rows() {
+            if self.may_merge(pair, row.count) {
+                row.next = self.index.insert(pair, row.count, row.places)?;
+                let mut next = row.next;
+                for tally in &mut tallies {
+                    let of_part = owned(tally).row(pair);
+                    of_part.next = next;
+                    next += of_part.places;
+                }
+            }
+        }
+        let places = self.index.pool_length();
+        let mut pool: Vec<AtomicU32> = memory::vec_with_capacity(places + places / 2);
+        pool.resize_with(places, AtomicU32::default);
+        batch::map(&parts, parts.len(), checkpoint, |&number| {
+            let mut tally = tallies[number]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let part = corpus.part(number);
+            part.for_each_pair(&length, checkpoint, |place, pair, _| {
                 let row = tally.row(pair);
                 if row.next != NOWHERE {
-                    pool[row.next as usize] = place;
+                    pool[row.next as usize].store(place, Ordering::Relaxed);
                     row.next += 1;
                 }
             })?;
-        for (pair, row) in tally.rows().filter(|(_, row)| row.next != NOWHERE) {
+            Ok::<_, TrainError>(())
+        })?;
+        let pool = pool.into_iter().map(AtomicU32::into_inner);
+        self.index.set_pool(pool.collect());
+        for (pair, row) in all.rows().filter(|(_, row)| row.next != NOWHERE) {
             self.push(pair, row.count);
         }
         Ok(())
@@ -212,7 +242,7 @@ impl Trainer {
     /// A candidate of the count that is true now.
     fn candidate(&mut self, pair: Pair, count: u64) -> Candidate {
         let first = if self.ties.moves() {
-            let (corpus, length) = (&self.corpus, self.lengths[pair.left as usize]);
+            let (corpus, length) = (self.corpus, self.lengths[pair.left as usize]);
             self.index
                 .first(pair, |place| corpus.holds(place, pair, length))
         } else {
@@ -256,9 +286,9 @@ impl Trainer {
             token,
         };
         merge.apply(
-            &mut self.corpus,
-            &self.index.pool()[places],
-            self.threads,
+            self.corpus,
+            self.index.places(places),
+            self.helpers,
             &mut self.sides,
             checkpoint,
         )?;
@@ -324,21 +354,73 @@ impl Trainer {
     }
 }
 
-/// The bytes of the merged tokens of a vocabulary that its merges make something else of.
-fn unreached(
-    vocabulary: &Vocabulary,
-    merges: usize,
-    checkpoint: &dyn Checkpoint,
-) -> Result<HashSet<Vec<u8>>, TrainError> {
-    let mut unreached = HashSet::new();
-    let mut ids = Vec::new();
-    for token in (FIRST_MERGE..).take(merges) {
-        let bytes = vocabulary.bytes(token).unwrap_or_default();
-        ids.clear();
-        merge::merge(vocabulary, bytes, &mut ids, checkpoint)?;
-        if ids != [token] {
-            unreached.insert(bytes.to_vec());
-        }
+/// What is in a lock that nobody else has.
+fn owned<T>(lock: &mut Mutex<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::train_in_parts;
+    use crate::checkpoint::RunToEnd;
+    use crate::error::TrainError;
+    use crate::token::Pair;
+    use crate::train::count::PieceCounts;
+    use crate::train::{Options, TieBreak, naive};
+
+    type Pieces = Vec<(Vec<u8>, u64)>;
+
+    fn pieces(number: usize, symbols: u32) -> Pieces {
+        let mut random = 1_u32;
+        let mut below = |limit: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % limit
+        };
+        (0..number)
+            .map(|_| {
+                let length = 2 + below(22);
+                let bytes = (0..length).map(|_| b'a' + below(symbols).to_le_bytes()[0]);
+                (bytes.collect(), u64::from(1 + below(9)))
+            })
+            .collect()
     }
-    Ok(unreached)
+
+    fn learned(
+        pieces: &Pieces,
+        merges: usize,
+        options: &Options,
+        parts: usize,
+    ) -> Result<Vec<Pair>, TrainError> {
+        let mut counts = PieceCounts::new();
+        let pieces = pieces.iter().map(|(piece, count)| (&piece[..], *count));
+        counts.add_pieces(pieces, &RunToEnd)?;
+        train_in_parts(&mut counts, merges, options, parts, &RunToEnd, &mut |_| {
+            Ok(())
+        })
+    }
+
+    /// However many parts, and helpers with work: pairs are at thousands of places in each.
+    #[test]
+    fn parts_change_nothing() -> Result<(), TrainError> {
+        let (few, many) = (pieces(300, 3), pieces(60_000, 5));
+        for tie_break in TieBreak::ALL {
+            let options = Options {
+                tie_break,
+                ..Options::default()
+            };
+            let borrowed: Vec<(&[u8], u64)> = few
+                .iter()
+                .map(|(piece, count)| (&piece[..], *count))
+                .collect();
+            let defined = naive::train(&borrowed, 60, &options);
+            let alone = learned(&many, 400, &options, 1)?;
+            assert_eq!(alone.len(), 400);
+            for parts in 1..=5 {
+                assert_eq!(Some(learned(&few, 60, &options, parts)?), defined);
+                let together = learned(&many, 400, &options, parts)?;
+                assert_eq!(together, alone, "{} parts, {}", parts, tie_break.name());
+            }
+        }
+        Ok(())
+    }
 }

@@ -41,6 +41,8 @@ pub(super) struct PairIndex {
     shift: u32,
     filled: usize,
     pool: Vec<Place>,
+    /// Where the places of the next pair start.
+    end: usize,
     /// The pairs in the order of their places in the pool. Some are not in the index any more.
     order: Vec<Pair>,
     /// Places in the pool that belong to pairs of the index.
@@ -55,6 +57,7 @@ impl Default for PairIndex {
             shift: 64 - FEWEST_LOG2,
             filled: 0,
             pool: Vec::new(),
+            end: 0,
             order: Vec::new(),
             live: 0,
         }
@@ -74,14 +77,6 @@ fn empty_entries(log2: u32) -> Vec<Entry> {
 }
 
 impl PairIndex {
-    /// No pairs, but room for so many places.
-    pub(super) fn with_capacity(places: usize) -> Self {
-        Self {
-            pool: memory::vec_with_capacity(places),
-            ..Self::default()
-        }
-    }
-
     /// How often a pair occurs, if it is in the index.
     pub(super) fn count(&self, pair: Pair) -> Option<u64> {
         self.find(pair).map(|at| self.entries[at].count)
@@ -94,9 +89,8 @@ impl PairIndex {
         count: u64,
         places: u32,
     ) -> Result<u32, TrainError> {
-        let from = self.pool.len();
-        let start = u32::try_from(from).map_err(|_| TrainError::TooLarge)?;
-        self.pool.resize(from + places as usize, 0);
+        let start = u32::try_from(self.end).map_err(|_| TrainError::TooLarge)?;
+        self.end += places as usize;
         self.live += places as usize;
         self.order.push(pair);
         let at = self.find_or_insert(pair);
@@ -109,9 +103,25 @@ impl PairIndex {
         Ok(start)
     }
 
-    /// The places of all pairs.
+    /// The places of all pairs, with room for those that were added last.
     pub(super) fn pool(&mut self) -> &mut [Place] {
+        self.pool.resize(self.end, 0);
         &mut self.pool
+    }
+
+    /// How many places all pairs have, those included that were taken out.
+    pub(super) fn pool_length(&self) -> usize {
+        self.end
+    }
+
+    /// Gives the places of all pairs.
+    pub(super) fn set_pool(&mut self, pool: Vec<Place>) {
+        self.pool = pool;
+    }
+
+    /// Places in the pool.
+    pub(super) fn places(&self, range: Range<usize>) -> &[Place] {
+        &self.pool[range]
     }
 
     /// A pair, if it is in the index, occurs so many times less. Below `least` it is dropped.
@@ -165,7 +175,7 @@ impl PairIndex {
     ///
     /// To sort the entries by where their places start took a tenth of the time of all merges.
     pub(super) fn close_gaps(&mut self) {
-        if self.pool.len() < self.live + self.live / 2 + (1 << 16) {
+        if self.end < self.live + self.live / 2 + (1 << 16) {
             return;
         }
         let (mut kept, mut to) = (0, 0);
@@ -186,7 +196,8 @@ impl PairIndex {
             kept += 1;
         }
         self.order.truncate(kept);
-        self.pool.truncate(to as usize);
+        self.end = to as usize;
+        self.pool.truncate(self.end);
     }
 
     fn home(&self, key: u64) -> usize {

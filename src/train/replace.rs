@@ -2,20 +2,15 @@
 //!
 //! Each thread has some of the pieces to itself, so that nothing is shared but what nobody changes.
 
-use std::panic;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-
-use super::corpus::{Corpus, Part, Place};
+use super::corpus::{Corpus, Place};
+use super::helpers::Helpers;
 use super::neighbours::Sides;
+use super::part::Part;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::token::{Pair, TokenId};
 
 /// Places looked at between two checkpoints.
 const STRETCH: usize = 1 << 16;
-
-/// For fewer places a thread is not worth starting: they take it a millisecond or so.
-const WORTH_A_THREAD: usize = 1 << 13;
 
 /// How many places ahead memory is asked for.
 const AHEAD: usize = 16;
@@ -31,62 +26,57 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Replaces the pair at all `places` where it still is, on at most `threads` threads, which work with one of the
-    /// `sides` each. What stands beside it is found in the first of these then.
+    /// Replaces the pair at all `places` where it still is, with `sides` for each part. What stands beside it is found in
+    /// the first of these then.
     pub(super) fn apply(
         self,
-        corpus: &mut Corpus,
+        corpus: &Corpus,
         places: &[Place],
-        threads: usize,
-        sides: &mut Vec<Sides>,
+        helpers: &Helpers,
+        sides: &mut [Sides],
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
-        let threads = threads.min(places.len() / WORTH_A_THREAD).max(1);
-        let parts = corpus.parts(places, threads);
-        sides.resize_with(sides.len().max(parts.len()), Sides::default);
-        let tokens = self.token as usize + 1;
-        let jobs = parts.into_iter().zip(sides.iter_mut());
-        let used = jobs.len();
-        let jobs = Mutex::new(jobs);
-        let work = |((part, places), sides): ((Part<'_>, &[Place]), &mut Sides)| {
-            sides.clear(tokens);
-            self.apply_to(part, places, sides, checkpoint)
+        let Some((first, others)) = sides.split_first_mut() else {
+            return Ok(());
         };
-        let work_on = || {
-            loop {
-                let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-                match job {
-                    Some(job) => work(job)?,
-                    None => return Ok(()),
-                }
-            }
-        };
-        if used == 1 {
-            return work_on();
+        first.clear(self.tokens());
+        let mut is_shared = false;
+        for (part, sides) in (1..).zip(others.iter_mut()) {
+            is_shared |= helpers.offer(part, self, corpus.share(part, places), sides);
         }
-        thread::scope(|scope| {
-            // If the system allows no more threads, the others do the work of those.
-            let others = (1..used).map(|_| thread::Builder::new().spawn_scoped(scope, work_on));
-            let others: Vec<_> = others.filter_map(Result::ok).collect();
-            others.into_iter().fold(work_on(), |result, other| {
-                let other = other
-                    .join()
-                    .unwrap_or_else(|panic| panic::resume_unwind(panic));
-                result.and(other)
-            })
-        })?;
-        if let Some((first, later)) = sides[..used].split_first_mut() {
-            for later in later {
-                first.append(later);
+        if !is_shared {
+            // In the order of the places, so that what is noted is, too.
+            return (0..corpus.parts()).try_for_each(|part| {
+                let share = corpus.share(part, places);
+                self.apply_to(&mut corpus.part(part), share, first, checkpoint)
+            });
+        }
+        self.apply_to(
+            &mut corpus.part(0),
+            corpus.share(0, places),
+            first,
+            checkpoint,
+        )?;
+        for (part, sides) in (1..).zip(others) {
+            if !helpers.take_back(part, sides)? {
+                let share = corpus.share(part, places);
+                sides.clear(self.tokens());
+                self.apply_to(&mut corpus.part(part), share, sides, checkpoint)?;
             }
+            first.append(sides);
         }
         Ok(())
     }
 
+    /// How many tokens there are then.
+    pub(super) fn tokens(self) -> usize {
+        self.token as usize + 1
+    }
+
     /// As [`apply`](Self::apply), for one part of the corpus and the places in it.
-    fn apply_to(
+    pub(super) fn apply_to(
         self,
-        mut part: Part<'_>,
+        part: &mut Part,
         places: &[Place],
         sides: &mut Sides,
         checkpoint: &dyn Checkpoint,

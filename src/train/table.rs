@@ -269,9 +269,22 @@ impl Table {
     pub(super) fn for_each(
         &self,
         checkpoint: &dyn Checkpoint,
+        visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        self.for_each_of(0, 1, checkpoint, visit)
+    }
+
+    /// As [`for_each`](Self::for_each), for one of `shares` shares of the pieces. Each has as many short and as many long
+    /// ones as the others, about.
+    pub(super) fn for_each_of(
+        &self,
+        share: usize,
+        shares: usize,
+        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
-        for number in 0..self.slots.len() >> BLOCK_LOG2 {
+        let blocks = self.slots.len() >> BLOCK_LOG2;
+        for number in blocks * share / shares..blocks * (share + 1) / shares {
             if number % (STRETCH >> BLOCK_LOG2) == 0 {
                 checkpoint::pass(checkpoint)?;
             }
@@ -280,7 +293,8 @@ impl Table {
                 visit(&bytes[..length], slot.counted())?;
             }
         }
-        for (number, (piece, counted)) in self.long.iter().enumerate() {
+        let long = self.long.iter().skip(share).step_by(shares);
+        for (number, (piece, counted)) in long.enumerate() {
             if number % STRETCH == 0 {
                 checkpoint::pass(checkpoint)?;
             }
