@@ -150,9 +150,9 @@ def train(  # noqa: PLR0913 - all but the first two have names
             `multiprocessing` has started.
         memory_limit: As in `count_pieces`: the tables of pieces while text is counted. If they had to go to
             files, none of them is in memory any more when merging starts. Merging itself is not limited: it
-            takes 4.5 bytes for each byte of the different pieces and for each piece, and 4 bytes for each
-            place of a pair that occurs often enough to be merged soon. Counts that are given as `source`
-            have a limit of their own.
+            takes 4.5 bytes for each byte of the different pieces and some 20 for each piece, and 4 bytes for
+            each place of a pair that occurs often enough to be merged soon. Counts that are given as
+            `source` have a limit of their own.
         initial: An encoding to start from: its tokens keep their ids, and its merges come first. Its special
             tokens are not kept unless they are named again.
         pad_vocab_to: A number that the size of the vocabulary shall be a multiple of; special tokens called
