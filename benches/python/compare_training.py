@@ -35,7 +35,7 @@ WORKER = Path(__file__).with_name("training_worker.py")
 THREADS = 2
 
 # Jobs that we take a fraction of a second for are done so many times as often: so long are a machine's moods.
-SHORT = 3
+SHORT = 5
 
 # What pure Python can train on.
 SLICE_CHARACTERS = 100_000

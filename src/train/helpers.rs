@@ -16,7 +16,7 @@ use super::replace::Merge;
 use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// Places that are worth handing over to a thread that is awake: it takes them ten microseconds or so.
-const WORTH_HANDING_OVER: usize = 1 << 8;
+pub(super) const WORTH_HANDING_OVER: usize = 1 << 8;
 
 /// Places that are worth waking a thread for.
 const WORTH_WAKING: usize = 1 << 11;

@@ -3,7 +3,7 @@
 //! Each thread has some of the pieces to itself, so that nothing is shared but what nobody changes.
 
 use super::corpus::{Corpus, Place};
-use super::helpers::Helpers;
+use super::helpers::{self, Helpers};
 use super::neighbours::Sides;
 use super::part::Part;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
@@ -41,22 +41,23 @@ impl Merge {
         };
         first.clear(self.tokens());
         let mut is_shared = false;
-        for (part, sides) in (1..).zip(others.iter_mut()) {
-            is_shared |= helpers.offer(part, self, corpus.share(part, places), sides);
+        if places.len() >= helpers::WORTH_HANDING_OVER {
+            for (part, sides) in (1..).zip(others.iter_mut()) {
+                is_shared |= helpers.offer(part, self, corpus.share(part, places), sides);
+            }
         }
         if !is_shared {
             // In the order of the places, so that what is noted is, too.
-            return (0..corpus.parts()).try_for_each(|part| {
-                let share = corpus.share(part, places);
-                self.apply_to(&mut corpus.part(part), share, first, checkpoint)
-            });
+            let mut rest = places;
+            for part in 0..corpus.parts() {
+                let share;
+                (share, rest) = corpus.split_after(part, rest);
+                self.apply_to(&mut corpus.part(part), share, first, checkpoint)?;
+            }
+            return Ok(());
         }
-        self.apply_to(
-            &mut corpus.part(0),
-            corpus.share(0, places),
-            first,
-            checkpoint,
-        )?;
+        let share = corpus.share(0, places);
+        self.apply_to(&mut corpus.part(0), share, first, checkpoint)?;
         for (part, sides) in (1..).zip(others) {
             if !helpers.take_back(part, sides)? {
                 let share = corpus.share(part, places);
