@@ -190,10 +190,10 @@ def verdict(what: str, value: float, bound: float, unit: str) -> str:
 
 # --- The README's figures ---
 
-METHOD = """Each run is a process of its own, with the same documents; engines take turns, figures
-are medians. Vocabularies are compared token for token with ours, trained by the same pattern and the same
-rule for ties; of sentencepiece, whose model is another, the part of tokens is shown that we have too. Targets
-are about rivals with the same vocabulary."""
+METHOD = """Each run is a process of its own, with the same documents; engines take turns, ours
+before each of the others; figures are medians. Vocabularies are compared token for token with ours, trained
+by the same pattern and the same rule for ties; of sentencepiece, whose model is another, the part of tokens
+is shown that we have too. Targets are about rivals with the same vocabulary."""
 
 
 def runs(figures: Sequence[Figure]) -> str:
