@@ -11,11 +11,13 @@ pub enum Tier {
     Plain,
     /// By windows, with AVX2.
     Avx2,
+    /// The same, whose windows are classified with AVX-512.
+    Avx512,
 }
 
 impl Tier {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Scanner, Self::Plain, Self::Avx2];
+    pub const ALL: [Self; 4] = [Self::Scanner, Self::Plain, Self::Avx2, Self::Avx512];
 
     /// Its name in the environment variable.
     pub fn name(self) -> &'static str {
@@ -23,12 +25,22 @@ impl Tier {
             Self::Scanner => "scanner",
             Self::Plain => "plain",
             Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
         }
+    }
+
+    /// Whether it has the instructions of AVX2.
+    pub(crate) fn has_avx2(self) -> bool {
+        matches!(self, Self::Avx2 | Self::Avx512)
     }
 
     /// Whether this machine can run it.
     pub fn available(self) -> bool {
-        self != Self::Avx2 || has_avx2()
+        match self {
+            Self::Scanner | Self::Plain => true,
+            Self::Avx2 => has_avx2(),
+            Self::Avx512 => has_avx2() && has_avx512(),
+        }
     }
 
     /// The tier that the environment variable `BYTEMILL_TIER` names, if this machine has it; else its fastest.
@@ -40,7 +52,10 @@ impl Tier {
                 .into_iter()
                 .find(|tier| wanted.as_deref() == Some(tier.name()));
             let available = named.filter(|tier| tier.available());
-            available.unwrap_or(if has_avx2() { Self::Avx2 } else { Self::Plain })
+            let fastest = [Self::Avx512, Self::Avx2]
+                .into_iter()
+                .find(|tier| tier.available());
+            available.or(fastest).unwrap_or(Self::Plain)
         })
     }
 }
@@ -52,7 +67,19 @@ fn has_avx2() -> bool {
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
+/// Whether it has what the AVX-512 tier is compiled for besides.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512vbmi")
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 fn has_avx2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx512() -> bool {
     false
 }

@@ -1,41 +1,81 @@
-//! The loop over pieces, compiled for AVX2: the only `unsafe` of encoding.
+//! The loop over pieces, compiled for AVX2, and for AVX-512 where windows are classified by that: the only `unsafe` of
+//! encoding.
 #![allow(unsafe_code)]
+#![expect(
+    clippy::inline_always,
+    reason = "compiled anew for each tier, with its instructions"
+)]
 
 use super::pieces::{LookUps, Pieces};
 use crate::error::EncodeError;
 use crate::piece_table::avx2::Avx2;
-use crate::split::avx2::{ascii, with_high};
+use crate::split::masks::{Masks, Window};
 use crate::split::native;
 use crate::split::pattern::Family;
+use crate::split::{avx2, avx512};
+use crate::tier::Tier;
 
-/// As [`Pieces::encode`]; `None`, and nothing done, on a machine without AVX2.
+/// As [`Pieces::encode`]; `None`, and nothing done, if that is neither tier, or the machine does not have it.
 pub(super) fn encode(
     pieces: &mut Pieces<'_>,
     family: Family,
+    tier: Tier,
     text: &[u8],
     place: &mut usize,
 ) -> Option<Result<(), EncodeError>> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(
-        pieces: &mut Pieces<'_>,
-        tier: Avx2,
-        family: Family,
-        text: &[u8],
-        place: &mut usize,
-    ) -> Result<(), EncodeError> {
-        let mut sink = LookUps::new(pieces, text, tier);
-        native::by_windows(
-            family,
-            text,
+    fn by_avx2(work: Work<'_, '_>, place: &mut usize) -> Result<(), EncodeError> {
+        work.run(
             place,
-            &mut sink,
-            |window| ascii(window),
-            |masks, window| with_high(masks, window),
-        )?;
+            |window| avx2::ascii(window),
+            |masks, window| avx2::with_high(masks, window),
+        )
+    }
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi")]
+    fn by_avx512(work: Work<'_, '_>, place: &mut usize) -> Result<(), EncodeError> {
+        work.run(
+            place,
+            |window| avx512::ascii(window),
+            |masks, window| avx512::with_high(masks, window),
+        )
+    }
+    if !tier.has_avx2() || !tier.available() {
+        return None;
+    }
+    let work = Work {
+        pieces,
+        look_up: Avx2::detect()?,
+        family,
+        text,
+    };
+    // SAFETY: the machine has what the functions are compiled for.
+    Some(unsafe {
+        if tier == Tier::Avx512 {
+            by_avx512(work, place)
+        } else {
+            by_avx2(work, place)
+        }
+    })
+}
+
+/// What is the same for both.
+struct Work<'p, 'a> {
+    pieces: &'p mut Pieces<'a>,
+    look_up: Avx2,
+    family: Family,
+    text: &'p [u8],
+}
+
+impl Work<'_, '_> {
+    #[inline(always)]
+    fn run(
+        self,
+        place: &mut usize,
+        ascii: impl Fn(&Window) -> Masks,
+        high: impl Fn(Masks, &Window) -> Masks,
+    ) -> Result<(), EncodeError> {
+        let mut sink = LookUps::new(self.pieces, self.text, self.look_up);
+        native::by_windows(self.family, self.text, place, &mut sink, ascii, high)?;
         sink.look()
     }
-    Avx2::detect().map(|tier| {
-        // SAFETY: the machine has what the function is compiled for.
-        unsafe { compiled(pieces, tier, family, text, place) }
-    })
 }

@@ -100,9 +100,7 @@ impl Pieces<'_> {
         place: &mut usize,
     ) -> Result<(), EncodeError> {
         #[cfg(target_arch = "x86_64")]
-        if tier == Tier::Avx2
-            && let Some(result) = super::avx2::encode(self, family, text, place)
-        {
+        if let Some(result) = super::avx2::encode(self, family, tier, text, place) {
             return result;
         }
         let mut sink = LookUps::new(self, text, Plain);

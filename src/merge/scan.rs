@@ -43,7 +43,7 @@ pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> b
         return false;
     }
     #[cfg(target_arch = "x86_64")]
-    if Tier::current() == Tier::Avx2 && super::avx2::merge(vocabulary, piece, ids) {
+    if Tier::current().has_avx2() && super::avx2::merge(vocabulary, piece, ids) {
         return true;
     }
     merge_with_any_tier(vocabulary, piece, ids, plainly(vocabulary));

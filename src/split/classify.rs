@@ -67,3 +67,20 @@ pub(super) const fn classes_of_prefix(prefix: usize) -> &'static [Class; LAST_BY
     let block = BLOCK_OF[prefix / IN_A_BLOCK] as usize;
     &BLOCKS_OF_64[block * IN_A_BLOCK + prefix % IN_A_BLOCK]
 }
+
+/// The [prefix](classes_of_prefix) of the characters of two or three bytes that begin with these two.
+#[inline]
+pub(super) fn prefix(first: u8, second: u8) -> usize {
+    if first < 0xE0 {
+        usize::from(first & 0x1F)
+    } else {
+        usize::from(first & 0xF) << 6 | usize::from(second & 0x3F)
+    }
+}
+
+/// The class of a character of four bytes.
+#[inline]
+pub(super) fn class_of_four([a, b, c, d]: [u8; 4]) -> Class {
+    let prefix = usize::from(a & 7) << 12 | usize::from(b & 0x3F) << 6 | usize::from(c & 0x3F);
+    classes_of_prefix(prefix)[usize::from(d) % LAST_BYTES]
+}

@@ -87,9 +87,32 @@ impl Masks {
         self.with_classes(&classes)
     }
 
+    /// With the characters whose first bytes are told by class.
+    #[inline]
+    pub(super) fn with_firsts(self, firsts: impl Fn(Class) -> u64) -> Self {
+        // On to the bytes that continue the characters: a carry runs through these.
+        let whole = |class: Class| {
+            let firsts = firsts(class);
+            let carried = (firsts << 1 & self.continuation).wrapping_add(self.continuation);
+            firsts | (self.continuation & !carried)
+        };
+        let mut classes = [0; 16];
+        for class in [
+            Class::Upper,
+            Class::Lower,
+            Class::Caseless,
+            Class::Mark,
+            Class::Number,
+            Class::Blank,
+        ] {
+            classes[class as usize & 15] = whole(class);
+        }
+        self.with_classes(&classes)
+    }
+
     /// With the bytes of some characters, by class.
     #[inline]
-    pub(super) fn with_classes(self, classes: &[u64; 16]) -> Self {
+    fn with_classes(self, classes: &[u64; 16]) -> Self {
         let of = |class: Class| classes[class as usize & 15];
         Self {
             upper: self.upper | of(Class::Upper),

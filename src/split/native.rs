@@ -7,29 +7,14 @@
 
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-use super::avx2;
 use super::masks::{self, Masks, OVERHANG, WINDOW, Window};
 use super::pattern::Family;
 use super::window::{self, Starts};
 use super::{CHUNK, CHUNK_BYTES};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::tier::Tier;
-
-/// Other machines do not have this tier.
-#[cfg(not(target_arch = "x86_64"))]
-mod avx2 {
-    use super::{Family, Sink};
-
-    pub(super) fn by_windows<S: Sink>(
-        _: Family,
-        _: &[u8],
-        _: &mut usize,
-        _: &mut S,
-    ) -> Option<Result<(), S::Error>> {
-        None
-    }
-}
 
 /// What takes the pieces of a text, in order.
 pub(crate) trait Sink {
@@ -115,13 +100,18 @@ pub(crate) fn give<S: Sink>(
     place: &mut usize,
     sink: &mut S,
 ) -> Result<(), S::Error> {
-    if tier == Tier::Avx2
-        && let Some(result) = avx2::by_windows(family, text, place, sink)
+    #[cfg(target_arch = "x86_64")]
     {
-        result
-    } else {
-        plainly(family, tier, text, place, sink)
+        let result = match tier {
+            Tier::Avx512 => avx512::by_windows(family, text, place, sink),
+            Tier::Avx2 => avx2::by_windows(family, text, place, sink),
+            Tier::Scanner | Tier::Plain => None,
+        };
+        if let Some(result) = result {
+            return result;
+        }
     }
+    plainly(family, tier, text, place, sink)
 }
 
 /// As [`give`], without special instructions, whatever the tier.
@@ -134,7 +124,7 @@ pub(crate) fn plainly<S: Sink>(
 ) -> Result<(), S::Error> {
     match tier {
         Tier::Scanner => by_scanner(family, text, place, sink),
-        Tier::Avx2 | Tier::Plain => {
+        Tier::Plain | Tier::Avx2 | Tier::Avx512 => {
             by_windows(family, text, place, sink, masks::ascii, Masks::with_high)
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! texts ── split ──► pieces, each with how often it occurs      (count, table, long; spill: what memory has no room for)
-//! pieces ─────────► one array of tokens                          (corpus)
+//! pieces ─────────► an array of tokens for each thread           (start, corpus, part)
 //! pairs ──────────► how often and where                          (pair_index, queue, ties)
-//! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges)
+//! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges, replace, helpers)
 //! ```
 //!
 //! **The definition** is [`naive`]: take the pair with the highest count over all pieces, each as often as it occurs,

@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 };
 
 use super::{load, mask};
-use crate::split::classify::{Class, LAST_BYTES, classes_of_prefix};
+use crate::split::classify::{Class, LAST_BYTES, class_of_four, classes_of_prefix, prefix};
 use crate::split::masks::{Masks, Window};
 
 /// Up to this many characters are looked up one by one.
@@ -39,47 +39,29 @@ pub(crate) fn with_high(masks: Masks, window: &Window) -> Masks {
         let Some(&[a, b, c, d]) = window.get(place..).and_then(<[u8]>::first_chunk) else {
             break;
         };
-        let (prefix, last) = if a < 0xE0 {
-            (usize::from(a & 0x1F), second)
-        } else if a < 0xF0 {
-            (usize::from(a & 0xF) << 6 | usize::from(b & 0x3F), third)
-        } else {
+        if a >= 0xF0 {
             // Too few share a prefix of three bytes.
-            let prefix =
-                usize::from(a & 7) << 12 | usize::from(b & 0x3F) << 6 | usize::from(c & 0x3F);
-            let class = classes_of_prefix(prefix)[usize::from(d) % LAST_BYTES];
-            classes[class as usize & 15] |= 1 << place;
+            classes[class_of_four([a, b, c, d]) as usize & 15] |= 1 << place;
             rest &= rest - 1;
             continue;
-        };
+        }
+        let of_last = classes_of_prefix(prefix(a, b));
+        let last = if a < 0xE0 { second } else { third };
         let mut same = both(|half| _mm256_cmpeq_epi8(first[half], all(a)));
         if a >= 0xE0 {
             same =
                 both(|half| _mm256_and_si256(same[half], _mm256_cmpeq_epi8(second[half], all(b))));
         }
-        let of_last = classes_of_prefix(prefix);
         found = both(|half| {
             let class = look_up(of_last, last[half]);
             _mm256_or_si256(found[half], _mm256_and_si256(class, same[half]))
         });
         rest &= !mask(same[0], same[1]);
     }
-    for class in [
-        Class::Upper,
-        Class::Lower,
-        Class::Caseless,
-        Class::Mark,
-        Class::Number,
-        Class::Blank,
-    ] {
+    masks.with_firsts(|class| {
         let equal = both(|half| _mm256_cmpeq_epi8(found[half], all(class as u8)));
-        let firsts = classes[class as usize & 15] | mask(equal[0], equal[1]);
-        // On to the bytes that continue the characters: a carry runs through these.
-        let continued = masks.continuation;
-        let carried = (firsts << 1 & continued).wrapping_add(continued);
-        classes[class as usize & 15] = firsts | (continued & !carried);
-    }
-    masks.with_classes(&classes)
+        classes[class as usize & 15] | mask(equal[0], equal[1])
+    })
 }
 
 /// The 64 bytes of a window from `byte` on, one of the first few.
@@ -118,7 +100,7 @@ fn caseless(first: __m256i, second: __m256i) -> __m256i {
 
 /// The least and the greatest second byte of some characters of three bytes that are caseless, all in between: by the lower
 /// half of their first byte.
-const CASELESS: [[u8; 16]; 2] = {
+pub(in crate::split) const CASELESS: [[u8; 16]; 2] = {
     let mut of_lead = [[0xFF_u8; 16], [0; 16]];
     let mut lead = 0;
     while lead < 16 {
@@ -183,8 +165,8 @@ fn twice(bytes: &[u8; 16]) -> __m256i {
 #[cfg(test)]
 mod tests {
     use super::with_high;
-    use crate::split::avx2;
     use crate::split::masks::{self, Masks, OVERHANG, WINDOW, Window};
+    use crate::split::{avx2, avx512};
     use crate::tier::Tier;
 
     /// Compares both tiers on each window of a text that starts where a character does.
@@ -195,19 +177,25 @@ mod tests {
             for (to, from) in window.iter_mut().zip(&text.as_bytes()[place..]) {
                 *to = *from;
             }
-            // SAFETY: the caller looked whether the machine has what the function is compiled for.
-            let here: Masks = unsafe { with_high(avx2::ascii(&window), &window) };
             let expected = masks::ascii(&window).with_high(&window);
-            assert_eq!(here, expected, "{:?}", text.get(place..));
+            let mut tiers: Vec<Masks> = Vec::new();
+            if Tier::Avx2.available() {
+                // SAFETY: the machine has what the functions are compiled for.
+                tiers.push(unsafe { with_high(avx2::ascii(&window), &window) });
+            }
+            if Tier::Avx512.available() {
+                // SAFETY: as above.
+                tiers.push(unsafe { avx512::with_high(avx512::ascii(&window), &window) });
+            }
+            for here in tiers {
+                assert_eq!(here, expected, "{:?}", text.get(place..));
+            }
             place = text.ceil_char_boundary(place + WINDOW - 3);
         }
     }
 
     #[test]
     fn tiers_agree_on_every_character() {
-        if !Tier::Avx2.available() {
-            return;
-        }
         let all: String = (0..=u32::from(char::MAX))
             .filter_map(char::from_u32)
             .collect();

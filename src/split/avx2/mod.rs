@@ -3,6 +3,7 @@
 
 mod high;
 
+pub(super) use high::CASELESS;
 pub(crate) use high::with_high;
 
 use std::arch::asm;
