@@ -10,8 +10,6 @@
 //! once for each pair that ever stood there.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::Options;
@@ -24,12 +22,9 @@ use super::part::MOST_TOKENS;
 use super::queue::Queue;
 use super::replace::Merge;
 use super::start::Start;
-use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use super::ties::{Candidate, Ties};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
-use crate::encode::batch;
 use crate::error::TrainError;
-use crate::memory;
 use crate::token::{Pair, TokenId};
 
 /// Places looked at between two reports of progress.
@@ -82,14 +77,14 @@ fn train_in_parts(
 }
 
 /// The state between two merges.
-struct Trainer<'a> {
-    corpus: &'a Corpus,
+pub(super) struct Trainer<'a> {
+    pub(super) corpus: &'a Corpus,
     helpers: &'a Helpers,
-    index: PairIndex,
-    queue: Queue,
+    pub(super) index: PairIndex,
+    pub(super) queue: Queue,
     ties: Ties,
     /// The bytes of each token.
-    lengths: Vec<u32>,
+    pub(super) lengths: Vec<u32>,
     /// What stands beside the last merged pair, as each thread saw it.
     sides: Vec<Sides>,
     /// Rarer pairs are not in the index.
@@ -133,7 +128,7 @@ impl<'a> Trainer<'a> {
     ) -> Result<Vec<Pair>, TrainError> {
         let mut learned = Vec::new();
         self.least = least.max(self.corpus.expected_least(merges));
-        self.index(checkpoint)?;
+        self.look_through(checkpoint)?;
         let mut visited = 0;
         while learned.len() < merges {
             let Some(pair) = self.best() else {
@@ -141,7 +136,7 @@ impl<'a> Trainer<'a> {
                     break;
                 }
                 self.least = least.max(self.least / 8);
-                self.index(checkpoint)?;
+                self.look_through(checkpoint)?;
                 continue;
             };
             visited += self.merge(pair, checkpoint)?;
@@ -156,87 +151,12 @@ impl<'a> Trainer<'a> {
     }
 
     /// Whether a pair that occurs so often may be merged.
-    fn may_merge(&self, pair: Pair, count: u64) -> bool {
+    pub(super) fn may_merge(&self, pair: Pair, count: u64) -> bool {
         let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
         let bytes = || [self.ties.bytes(pair.left), self.ties.bytes(pair.right)].concat();
         count >= self.least
             && lengths[0].saturating_add(lengths[1]) <= self.longest
             && (self.taken.is_empty() || !self.taken.contains(&bytes()))
-    }
-
-    /// Looks through the whole corpus for pairs that occur at least `least` times.
-    fn index(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
-        if self.lengths.len() == 256 {
-            self.index_by::<BytePairs>(|_| 1, checkpoint)
-        } else {
-            let lengths = self.lengths.clone();
-            self.index_by::<AnyPairs>(|token| lengths[token as usize], checkpoint)
-        }
-    }
-
-    /// As [`index`](Self::index), for tokens of the `length` that is told.
-    fn index_by<T: Tally + Send>(
-        &mut self,
-        length: impl Fn(TokenId) -> u32 + Sync,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), TrainError> {
-        self.index = PairIndex::default();
-        self.queue = Queue::default();
-        let corpus = self.corpus;
-        let parts: Vec<usize> = (0..corpus.parts()).collect();
-        let mut tallies = batch::map(&parts, parts.len(), checkpoint, |&part| {
-            let mut tally = T::default();
-            let part = corpus.part(part);
-            part.for_each_pair(&length, checkpoint, |_, pair, count| {
-                let row = tally.row(pair);
-                row.count += count;
-                row.places += 1;
-            })?;
-            Ok::<_, TrainError>(Mutex::new(tally))
-        })?;
-        let mut all = T::default();
-        for tally in &mut tallies {
-            for (pair, row) in owned(tally).rows() {
-                let sum = all.row(pair);
-                sum.count += row.count;
-                sum.places += row.places;
-            }
-        }
-        // The places of a pair in one part follow those in the part before.
-        for (pair, row) in all.rows() {
-            if self.may_merge(pair, row.count) {
-                row.next = self.index.insert(pair, row.count, row.places)?;
-                let mut next = row.next;
-                for tally in &mut tallies {
-                    let of_part = owned(tally).row(pair);
-                    of_part.next = next;
-                    next += of_part.places;
-                }
-            }
-        }
-        let places = self.index.pool_length();
-        let mut pool: Vec<AtomicU32> = memory::vec_with_capacity(places + places / 2);
-        pool.resize_with(places, AtomicU32::default);
-        batch::map(&parts, parts.len(), checkpoint, |&number| {
-            let mut tally = tallies[number]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let part = corpus.part(number);
-            part.for_each_pair(&length, checkpoint, |place, pair, _| {
-                let row = tally.row(pair);
-                if row.next != NOWHERE {
-                    pool[row.next as usize].store(place, Ordering::Relaxed);
-                    row.next += 1;
-                }
-            })?;
-            Ok::<_, TrainError>(())
-        })?;
-        let pool = pool.into_iter().map(AtomicU32::into_inner);
-        self.index.set_pool(pool.collect());
-        for (pair, row) in all.rows().filter(|(_, row)| row.next != NOWHERE) {
-            self.push(pair, row.count);
-        }
-        Ok(())
     }
 
     /// A candidate of the count that is true now.
@@ -252,7 +172,7 @@ impl<'a> Trainer<'a> {
         Candidate { count, tie, pair }
     }
 
-    fn push(&mut self, pair: Pair, count: u64) {
+    pub(super) fn push(&mut self, pair: Pair, count: u64) {
         let candidate = self.candidate(pair, count);
         self.queue.push(candidate, &self.ties);
     }
@@ -352,11 +272,6 @@ impl<'a> Trainer<'a> {
         }
         Ok(())
     }
-}
-
-/// What is in a lock that nobody else has.
-fn owned<T>(lock: &mut Mutex<T>) -> &mut T {
-    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! ```text
 //! texts ── split ──► pieces, each with how often it occurs      (count, table, long; spill: what memory has no room for)
 //! pieces ─────────► an array of tokens for each thread           (start, corpus, part)
-//! pairs ──────────► how often and where                          (pair_index, queue, ties)
+//! pairs ──────────► how often and where                          (survey, pair_index, queue, ties)
 //! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges, replace, helpers)
 //! ```
 //!
@@ -42,6 +42,7 @@ mod run;
 mod sorted;
 mod spill;
 mod start;
+mod survey;
 mod table;
 mod tally;
 mod ties;

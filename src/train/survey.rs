@@ -1,0 +1,99 @@
+//! Looking through the whole corpus: which pairs occur often enough, how often, and where.
+//!
+//! Each thread looks through its part twice: to count, and, when the places of all pairs have their rows in the pool, to
+//! fill them in.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::merges::Trainer;
+use super::pair_index::PairIndex;
+use super::queue::Queue;
+use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
+use crate::checkpoint::Checkpoint;
+use crate::encode::batch;
+use crate::error::TrainError;
+use crate::memory;
+use crate::token::TokenId;
+
+impl Trainer<'_> {
+    /// Looks through the whole corpus for pairs that occur at least `least` times.
+    pub(super) fn look_through(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+        if self.lengths.len() == 256 {
+            self.index_by::<BytePairs>(|_| 1, checkpoint)
+        } else {
+            let lengths = self.lengths.clone();
+            self.index_by::<AnyPairs>(|token| lengths[token as usize], checkpoint)
+        }
+    }
+
+    /// As [`look_through`](Self::look_through), for tokens of the `length` that is told.
+    fn index_by<T: Tally + Send>(
+        &mut self,
+        length: impl Fn(TokenId) -> u32 + Sync,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        self.index = PairIndex::default();
+        self.queue = Queue::default();
+        let corpus = self.corpus;
+        let parts: Vec<usize> = (0..corpus.parts()).collect();
+        let mut tallies = batch::map(&parts, parts.len(), checkpoint, |&part| {
+            let mut tally = T::default();
+            let part = corpus.part(part);
+            part.for_each_pair(&length, checkpoint, |_, pair, count| {
+                let row = tally.row(pair);
+                row.count += count;
+                row.places += 1;
+            })?;
+            Ok::<_, TrainError>(Mutex::new(tally))
+        })?;
+        let mut all = T::default();
+        for tally in &mut tallies {
+            for (pair, row) in owned(tally).rows() {
+                let sum = all.row(pair);
+                sum.count += row.count;
+                sum.places += row.places;
+            }
+        }
+        // The places of a pair in one part follow those in the part before.
+        for (pair, row) in all.rows() {
+            if self.may_merge(pair, row.count) {
+                row.next = self.index.insert(pair, row.count, row.places)?;
+                let mut next = row.next;
+                for tally in &mut tallies {
+                    let of_part = owned(tally).row(pair);
+                    of_part.next = next;
+                    next += of_part.places;
+                }
+            }
+        }
+        let places = self.index.pool_length();
+        let mut pool: Vec<AtomicU32> = memory::vec_with_capacity(places + places / 2);
+        pool.resize_with(places, AtomicU32::default);
+        batch::map(&parts, parts.len(), checkpoint, |&number| {
+            let mut tally = tallies[number]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let part = corpus.part(number);
+            part.for_each_pair(&length, checkpoint, |place, pair, _| {
+                let row = tally.row(pair);
+                if row.next != NOWHERE {
+                    pool[row.next as usize].store(place, Ordering::Relaxed);
+                    row.next += 1;
+                }
+            })?;
+            Ok::<_, TrainError>(())
+        })?;
+        let pool = pool.into_iter().map(AtomicU32::into_inner);
+        self.index.set_pool(pool.collect());
+        for (pair, row) in all.rows().filter(|(_, row)| row.next != NOWHERE) {
+            self.push(pair, row.count);
+        }
+        Ok(())
+    }
+}
+
+/// What is in a lock that nobody else has.
+fn owned<T>(lock: &mut Mutex<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
