@@ -12,8 +12,10 @@ use crate::encode::batch;
 use crate::error::TrainError;
 use crate::token::Pair;
 
-/// Fewer pieces are not worth a part of their own: merging takes a few milliseconds then, with all that goes with it.
+/// So many pieces are worth a part of their own, and so many bytes of them are: with fewer, merging takes a few
+/// milliseconds with all that goes with it.
 const WORTH_A_PART: usize = 1 << 13;
+const BYTES_WORTH_A_PART: usize = 1 << 18;
 
 /// Most merges are at too few places to be shared by more threads.
 const MOST_PARTS: usize = 8;
@@ -36,8 +38,13 @@ impl Corpus {
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, TrainError> {
-        let most = threads.min(batch::cores()).min(MOST_PARTS);
-        Ok(most.min(counts.len(checkpoint)? / WORTH_A_PART).max(1))
+        let pieces = counts.len(checkpoint)?;
+        let most = threads.min(batch::cores()).min(MOST_PARTS).min(pieces);
+        let mut worth = pieces / WORTH_A_PART;
+        if worth < most {
+            worth = worth.max(counts.bytes(checkpoint)? / BYTES_WORTH_A_PART);
+        }
+        Ok(most.min(worth).max(1))
     }
 
     /// All counted pieces in `number` parts, as what `pushing` makes for each thread adds them to a part, with how often
@@ -154,5 +161,41 @@ impl Corpus {
             pieces >= merges
         });
         last.map_or(0, |frequency| frequency as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BYTES_WORTH_A_PART, Corpus, MOST_PARTS, WORTH_A_PART};
+    use crate::checkpoint::RunToEnd;
+    use crate::encode::batch;
+    use crate::error::TrainError;
+    use crate::train::count::PieceCounts;
+
+    fn parts_for(pieces: usize, length: usize, threads: usize) -> Result<usize, TrainError> {
+        let pieces: Vec<Vec<u8>> = (0..pieces)
+            .map(|number| {
+                let mut piece = number.to_le_bytes().to_vec();
+                piece.resize(length, b'.');
+                piece
+            })
+            .collect();
+        let mut counts = PieceCounts::new();
+        counts.add_pieces(pieces.iter().map(|piece| (&piece[..], 1)), &RunToEnd)?;
+        Corpus::parts_for(&mut counts, threads, &RunToEnd)
+    }
+
+    #[test]
+    fn many_pieces_and_long_ones_are_worth_parts() -> Result<(), TrainError> {
+        let most = batch::cores().min(MOST_PARTS);
+        let all = usize::MAX;
+        assert_eq!(parts_for(0, 8, all)?, 1);
+        assert_eq!(parts_for(100, 8, all)?, 1);
+        assert_eq!(parts_for(MOST_PARTS * WORTH_A_PART, 8, all)?, most);
+        assert_eq!(parts_for(MOST_PARTS * WORTH_A_PART, 8, 1)?, 1);
+        assert_eq!(parts_for(MOST_PARTS, BYTES_WORTH_A_PART, all)?, most);
+        // One piece is never in two parts.
+        assert_eq!(parts_for(1, MOST_PARTS * BYTES_WORTH_A_PART, all)?, 1);
+        Ok(())
     }
 }
