@@ -282,7 +282,7 @@ WORK = {
         """,
     "counting in little memory": """
         def prepare(size):
-            drawn = letters(500_000).decode()
+            drawn = letters(1_500_000).decode()
             text = " ".join(drawn[place:place + 9] for place in range(0, len(drawn), 9))
             def work():
                 counts = bytemill.PieceCounts(memory_limit=1 << 20)
