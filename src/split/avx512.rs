@@ -13,7 +13,7 @@ use std::arch::x86_64::{
 };
 
 use super::avx2::CASELESS;
-use super::classify::{Class, LAST_BYTES, class_of_four, classes_of_prefix, prefix};
+use super::classify::{Class, class_of_four, classes_of_prefix, prefix};
 use super::masks::{Masks, WINDOW, Window};
 use super::native::{self, Sink};
 use super::pattern::Family;
@@ -139,7 +139,7 @@ fn bytes_from<const FROM: usize>(window: &Window) -> __m512i {
 /// 64 bytes as they are.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn load(bytes: &[u8; LAST_BYTES]) -> __m512i {
+fn load(bytes: &[u8; 64]) -> __m512i {
     // SAFETY: reads the 64 bytes that are there.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }

@@ -1,8 +1,8 @@
 //! 64 bytes at once: which of them belong to characters of which class, one bit for each byte.
 //!
 //! Every byte of a character carries the class of its character, so bytes that are neighbours belong to characters
-//! that are. ASCII is classified by a [tier](super::tier) of the machine's instructions; characters beyond it are
-//! looked up one by one.
+//! that are. Here is the plain code; other [tiers](crate::tier) classify ASCII by special instructions, and look up those
+//! characters beyond it together that differ in their last byte only.
 
 use super::classify::{Class, class_of_code_point};
 

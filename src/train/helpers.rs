@@ -21,7 +21,7 @@ pub(super) const WORTH_HANDING_OVER: usize = 1 << 8;
 /// Places that are worth waking a thread for.
 const WORTH_WAKING: usize = 1 << 11;
 
-/// How often a helper looks for work before it sleeps, which takes a third of a millisecond. Most merges of many places
+/// How often a helper looks for work before it sleeps, which takes a third of a millisecond or more. Most merges of many places
 /// come soon after each other; with an eighth of that, a third of their places were not worth waking a thread for.
 const LOOKS: usize = 1 << 14;
 
@@ -74,7 +74,7 @@ impl Desk {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes from one state to another; false if it is in neither.
+    /// Goes from one state to another; false if it is not in the first.
     fn pass(&self, from: u8, to: u8) -> bool {
         let pass = self
             .state
@@ -154,7 +154,12 @@ impl Helpers {
 
     /// Takes back what was handed over, with what was noted: true once it is done, false if nobody has begun, or nothing
     /// was handed over.
-    pub(super) fn take_back(&self, part: usize, sides: &mut Sides) -> Result<bool, Interrupted> {
+    pub(super) fn take_back(
+        &self,
+        part: usize,
+        sides: &mut Sides,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<bool, Interrupted> {
         let desk = &self.desks[part - 1];
         let mut looks = 0;
         loop {
@@ -167,14 +172,19 @@ impl Helpers {
                     looks += 1;
                     hint::spin_loop();
                 }
-                state::OFFERED | state::TAKEN => thread::yield_now(),
+                state::OFFERED | state::TAKEN => {
+                    // Only this thread may learn of a reason to stop. The helper does then, too, and stops soon.
+                    checkpoint.should_stop();
+                    thread::yield_now();
+                }
                 state::DONE => {
                     let mut work = desk.work();
                     std::mem::swap(&mut work.sides, sides);
                     desk.state.store(state::FREE, Ordering::Relaxed);
                     return work.result.take().map_or(Ok(true), Err);
                 }
-                // After a panic of the helper too; the scope that it runs in panics then.
+                // The helper has panicked; the scope that it runs in does, too, once nothing goes on in it.
+                state::ABSENT if desk.helper.get().is_some() => return Err(Interrupted),
                 _ => return Ok(false),
             }
         }

@@ -89,8 +89,10 @@ impl PairIndex {
         count: u64,
         places: u32,
     ) -> Result<u32, TrainError> {
+        let end = self.end + places as usize;
+        u32::try_from(end).map_err(|_| TrainError::TooLarge)?;
         let start = u32::try_from(self.end).map_err(|_| TrainError::TooLarge)?;
-        self.end += places as usize;
+        self.end = end;
         self.live += places as usize;
         self.order.push(pair);
         let at = self.find_or_insert(pair);
@@ -119,7 +121,7 @@ impl PairIndex {
         self.pool = pool;
     }
 
-    /// Places in the pool.
+    /// Some of the places in the pool.
     pub(super) fn places(&self, range: Range<usize>) -> &[Place] {
         &self.pool[range]
     }

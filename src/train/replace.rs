@@ -59,7 +59,7 @@ impl Merge {
         let share = corpus.share(0, places);
         self.apply_to(&mut corpus.part(0), share, first, checkpoint)?;
         for (part, sides) in (1..).zip(others) {
-            if !helpers.take_back(part, sides)? {
+            if !helpers.take_back(part, sides, checkpoint)? {
                 let share = corpus.share(part, places);
                 sides.clear(self.tokens());
                 self.apply_to(&mut corpus.part(part), share, sides, checkpoint)?;

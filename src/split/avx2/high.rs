@@ -169,7 +169,7 @@ mod tests {
     use crate::split::{avx2, avx512};
     use crate::tier::Tier;
 
-    /// Compares both tiers on each window of a text that starts where a character does.
+    /// Compares the tiers on each window of a text that starts where a character does.
     fn compare(text: &str) {
         let mut place = 0;
         while place < text.len() {

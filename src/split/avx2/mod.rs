@@ -1,4 +1,4 @@
-//! The classes of 64 bytes by AVX2: the only `unsafe` of splitting. Its safe twin is [`super::masks`].
+//! The classes of 64 bytes by AVX2. The safe twin is [`super::masks`].
 #![allow(unsafe_code)]
 
 mod high;
