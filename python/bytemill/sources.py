@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from bytemill.files import COMPRESSIONS, decompressed, json_texts, parquet_texts
 from bytemill.patterns import PATTERNS
@@ -122,13 +122,18 @@ class Batches:
             OSError: A file cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
+        most_bytes, most_documents = BATCH_BYTES, BATCH_DOCUMENTS
+        items = items_of(source)
+        if self.are_there(source):
+            most_bytes, most_documents = THERE_BYTES, THERE_DOCUMENTS
+            size = sum(map(len, source))
+            if size < most_bytes and 0 < len(source) < most_documents:
+                yield Batch(list(source), [True] * len(source), size)
+                return
         texts: list[Document] = []
         ends: list[bool] = []
         size = 0
-        most_bytes, most_documents = BATCH_BYTES, BATCH_DOCUMENTS
-        if self.are_there(source):
-            most_bytes, most_documents = THERE_BYTES, THERE_DOCUMENTS
-        for text, is_end in self._texts(items_of(source)):
+        for text, is_end in self._texts(items):
             texts.append(text)
             ends.append(is_end)
             size += len(text)
@@ -139,9 +144,11 @@ class Batches:
             yield Batch(texts, ends, size)
 
     @staticmethod
-    def are_there(source: object) -> bool:
+    def are_there(source: object) -> TypeGuard[Sequence[Document]]:
         """Tells whether a source is documents that are all in memory."""
-        return isinstance(source, (list, tuple)) and all(isinstance(text, (str, bytes)) for text in source)
+        return isinstance(source, (list, tuple)) and all(
+            issubclass(kind, (str, bytes)) for kind in set(map(type, source))
+        )
 
     def _texts(self, items: Iterable[object]) -> Iterator[tuple[Document, bool]]:
         """Gives documents whole or in parts, and with each whether a document ends there."""
@@ -305,7 +312,5 @@ def items_of(source: object) -> Iterable[object]:
 
 def is_file(name: object) -> bool:
     """Tells whether this is a string, and the name of a file or folder that exists."""
-    try:
-        return isinstance(name, str) and Path(name).exists()
-    except (OSError, ValueError):
-        return False
+    # A `Path` would take a long document apart first.
+    return isinstance(name, str) and os.path.exists(name)  # noqa: PTH110

@@ -116,7 +116,11 @@ impl PieceCounts {
             &shares,
             threads,
             checkpoint,
-            || lock().pop().unwrap_or_else(new_table),
+            || {
+                // Nobody waits while a table is made.
+                let idle = lock().pop();
+                idle.unwrap_or_else(new_table)
+            },
             |table| lock().push(table),
             |table, share| {
                 let mut counter = Counter::new(table, &how);
