@@ -167,11 +167,13 @@ impl Encoder {
         checkpoint: &dyn Checkpoint,
         go_on: impl Fn(usize) -> bool,
     ) -> Result<usize, EncodeError> {
-        let mut ids = Vec::new();
         let mut count = 0;
-        self.encode_stretch(workspace, text, &mut ids, checkpoint, |ids, _| {
-            count += ids.len();
-            ids.clear();
+        let mut ids = Vec::new();
+        let mut pieces = self.pieces(workspace, &mut ids, checkpoint);
+        pieces.counted = Some(0);
+        self.encode_stretch(&mut pieces, text, |pieces, _| {
+            count += pieces.ids.len() + pieces.counted.replace(0).unwrap_or_default();
+            pieces.ids.clear();
             if go_on(count) {
                 ControlFlow::Continue(())
             } else {
@@ -221,8 +223,9 @@ impl Encoder {
             let special = self.special_tokens.find(text, place, allowed);
             let end = special.map_or(text.len(), |found| found.start);
             let rest = &text[place..end];
-            self.encode_stretch(workspace, rest, ids, checkpoint, |ids, stretch| {
-                seen(ids, place + stretch.start..place + stretch.end);
+            let mut pieces = self.pieces(workspace, ids, checkpoint);
+            self.encode_stretch(&mut pieces, rest, |pieces, stretch| {
+                seen(pieces.ids, place + stretch.start..place + stretch.end);
                 ControlFlow::Continue(())
             })?;
             match special {
@@ -236,29 +239,38 @@ impl Encoder {
         }
     }
 
-    /// Appends the ids of a text without special tokens, some KB or a piece at a time. In between, `pause` is told of which
-    /// stretch of the text, all of it, the last ids are, and may take them away, or stop.
-    fn encode_stretch(
-        &self,
-        workspace: &mut Workspace,
-        text: &str,
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-        mut pause: impl FnMut(&mut Vec<TokenId>, Range<usize>) -> ControlFlow<()>,
-    ) -> Result<(), EncodeError> {
-        let mut pieces = Pieces {
+    /// What appends ids.
+    fn pieces<'a>(
+        &'a self,
+        workspace: &'a mut Workspace,
+        ids: &'a mut Vec<TokenId>,
+        checkpoint: &'a dyn Checkpoint,
+    ) -> Pieces<'a> {
+        Pieces {
             vocabulary: &self.vocabulary,
             workspace,
             ids,
             checkpoint,
-        };
+            counted: None,
+        }
+    }
+
+    /// Encodes a text without special tokens, some KB or a piece at a time. In between, `pause` is told of which stretch of
+    /// the text, all of it, the last ids are, and may take them away, or stop.
+    fn encode_stretch<'a>(
+        &self,
+        pieces: &mut Pieces<'a>,
+        text: &str,
+        mut pause: impl FnMut(&mut Pieces<'a>, Range<usize>) -> ControlFlow<()>,
+    ) -> Result<(), EncodeError> {
+        let checkpoint = pieces.checkpoint;
         if let Splitter::Native(family, tier) = self.splitter {
             let mut place = 0;
             while place < text.len() {
                 checkpoint::pass(checkpoint)?;
                 let start = place;
                 pieces.encode(family, tier, text.as_bytes(), &mut place)?;
-                if pause(pieces.ids, start..place).is_break() {
+                if pause(pieces, start..place).is_break() {
                     break;
                 }
             }
@@ -270,7 +282,7 @@ impl Encoder {
             checkpoint::pass(checkpoint)?;
             for piece in chunk.drain(..) {
                 pieces.piece(&text.as_bytes()[piece.clone()])?;
-                if pause(pieces.ids, piece).is_break() {
+                if pause(pieces, piece).is_break() {
                     return Ok(());
                 }
             }

@@ -88,10 +88,13 @@ pub(super) struct Pieces<'a> {
     pub(super) workspace: &'a mut Workspace,
     pub(super) ids: &'a mut Vec<TokenId>,
     pub(super) checkpoint: &'a dyn Checkpoint,
+    /// How many ids there are besides, which lines know; none if all are wanted.
+    pub(super) counted: Option<usize>,
 }
 
 impl Pieces<'_> {
-    /// Appends the ids of the pieces of `text` from `place` on, some KB at a time, and moves `place` past them.
+    /// Appends the ids of the pieces of `text` from `place` on, or counts them, some KB at a time, and moves `place` past
+    /// them.
     pub(super) fn encode(
         &mut self,
         family: Family,
@@ -153,9 +156,15 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
         while number < self.waiting {
             let Workspace { table, waiting } = &mut *self.pieces.workspace;
             let spots = &waiting.spots[number..self.waiting];
-            number += self
-                .tier
-                .look(&table.view(), self.text, spots, self.pieces.ids);
+            let view = table.view();
+            number += match &mut self.pieces.counted {
+                None => self.tier.look(&view, self.text, spots, self.pieces.ids),
+                Some(counted) => {
+                    let (known, ids) = self.tier.count(&view, self.text, spots);
+                    *counted += ids;
+                    known
+                }
+            };
             if number < self.waiting {
                 self.unknown(number)?;
                 number += 1;

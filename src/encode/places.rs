@@ -117,9 +117,10 @@ impl Encoder {
             mut starts,
             mut ends,
         } = Places::default();
-        self.encode_stretch(workspace, text, &mut ids, checkpoint, |ids, stretch| {
-            self.place(&mut starts, &mut ends, ids, stretch);
-            if ids.len() > limit {
+        let mut pieces = self.pieces(workspace, &mut ids, checkpoint);
+        self.encode_stretch(&mut pieces, text, |pieces, stretch| {
+            self.place(&mut starts, &mut ends, pieces.ids, stretch);
+            if pieces.ids.len() > limit {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())

@@ -84,7 +84,14 @@ impl LookUp for Avx2 {
     #[inline]
     fn look(&self, view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize {
         // SAFETY: the machine has what the function is compiled for.
-        unsafe { look(view, text, spots, ids) }
+        let (known, _) = unsafe { look::<true>(view, text, spots, ids) };
+        known
+    }
+
+    #[inline]
+    fn count(&self, view: &View<'_>, text: &[u8], spots: &[Spot]) -> (usize, usize) {
+        // SAFETY: the machine has what the function is compiled for.
+        unsafe { look::<false>(view, text, spots, &mut Vec::new()) }
     }
 }
 
@@ -193,46 +200,61 @@ fn has_nul(window: &Window) -> bool {
     _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_setzero_si256())) != 0
 }
 
-/// As [`LookUp::look`].
+/// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look(view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize {
-    let mut known = 0;
+fn look<const KEEP: bool>(
+    view: &View<'_>,
+    text: &[u8],
+    spots: &[Spot],
+    ids: &mut Vec<TokenId>,
+) -> (usize, usize) {
+    let (mut known, mut found) = (0, 0);
     while known < spots.len() {
         let rest = &spots[known..];
-        ids.reserve(2 * rest.len() + ROOM);
-        let before = ids.len();
-        let (pieces, found) = look_near(view.near.all, rest, ids.spare_capacity_mut());
-        // SAFETY: so many were written: an entry never has more ids than its numbers hold.
-        unsafe { ids.set_len(before + found) };
+        ids.reserve(if KEEP { 2 * rest.len() + ROOM } else { ROOM });
+        let (pieces, more) = look_near::<KEEP>(view.near.all, rest, ids.spare_capacity_mut());
+        found += more;
+        if KEEP {
+            let before = ids.len();
+            // SAFETY: so many were written: an entry never has more ids than its numbers hold.
+            unsafe { ids.set_len(before + more) };
+        }
         known += pieces;
         // If there is room, the next piece is one that near lines do not know.
         if let Some(spot) = spots.get(known)
             && let Some(room) = ids.spare_capacity_mut().first_chunk_mut()
         {
-            let found = if spot.is_near() {
+            let more = if spot.is_near() {
                 look_beyond(view, spot, room)
             } else {
                 look_whole(view, text, spot, room)
             };
-            let Some(found) = found else {
-                return known;
+            let Some(more) = more else {
+                break;
             };
-            let before = ids.len();
-            // SAFETY: so many were written.
-            unsafe { ids.set_len(before + found) };
+            found += more;
+            if KEEP {
+                let before = ids.len();
+                // SAFETY: so many were written.
+                unsafe { ids.set_len(before + more) };
+            }
             known += 1;
         }
     }
-    known
+    (known, found)
 }
 
 /// Writes the ids of the pieces of `spots` to `room`, up to the first that near lines do not know, or for which room might
-/// not do. Answers how many pieces and how many ids these are.
+/// not do. Answers how many pieces and how many ids these are. If they are not to be kept, nothing is written.
 ///
 /// In a function of its own, without calls, for constants to stay in registers: a fifth faster.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_near(lines: &[Line], spots: &[Spot], room: &mut [MaybeUninit<TokenId>]) -> (usize, usize) {
+fn look_near<const KEEP: bool>(
+    lines: &[Line],
+    spots: &[Spot],
+    room: &mut [MaybeUninit<TokenId>],
+) -> (usize, usize) {
     let Some(most) = room.len().checked_sub(ROOM) else {
         return (0, 0);
     };
@@ -257,13 +279,15 @@ fn look_near(lines: &[Line], spots: &[Spot], room: &mut [MaybeUninit<TokenId>]) 
                 break;
             }
         }
-        if found > most {
+        if KEEP && found > most {
             break;
         }
         // SAFETY: at most three numbers of eight bytes are skipped; six follow that are inside of the line.
         let answer = unsafe { load(answers(line).add(usize::from(at)).cast()) };
-        // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
-        unsafe { store(answer, room.add(found)) };
+        if KEEP {
+            // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
+            unsafe { store(answer, room.add(found)) };
+        }
         found += count(numbers(answer)[0]);
         known += 1;
     }

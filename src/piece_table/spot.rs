@@ -80,6 +80,13 @@ pub(crate) trait LookUp {
 
     /// Appends the ids of the pieces of `spots`, up to the first that no line knows. Answers how many they know.
     fn look(&self, view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize;
+
+    /// As [`look`](Self::look), without ids: how many pieces lines know, and how many ids these are.
+    fn count(&self, view: &View<'_>, text: &[u8], spots: &[Spot]) -> (usize, usize) {
+        let mut ids = Vec::new();
+        let known = self.look(view, text, spots, &mut ids);
+        (known, ids.len())
+    }
 }
 
 /// In plain code.

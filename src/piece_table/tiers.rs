@@ -99,6 +99,8 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
             let expected = expected.ok_or("a piece that the table was never told")?;
             let expected: Vec<_> = expected.into_iter().flatten().copied().collect();
             assert_eq!(ids[1..], expected, "{row:?}");
+            let counted = Plain.count(&view, &text, &spots[..count]);
+            assert_eq!(counted, (looked, ids.len() - 1), "{row:?}");
             found += looked;
             stopped += usize::from(looked < count);
 
@@ -108,7 +110,9 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
             assert_eq!(same, spots, "{window:?}");
             let mut ids_here = vec![7];
             let here = avx2.look(&view, &text, &spots[..count], &mut ids_here);
-            assert_eq!((here, ids_here), (looked, ids), "{row:?}");
+            assert_eq!((here, &ids_here), (looked, &ids), "{row:?}");
+            let counted = avx2.count(&view, &text, &spots[..count]);
+            assert_eq!(counted, (looked, ids.len() - 1), "{row:?}");
         }
     }
     assert!(found > 5_000, "{found}");
