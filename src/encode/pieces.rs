@@ -5,6 +5,7 @@
 //!     where their pieces end
 //!     for each of these pieces:
 //!         which line of the table of pieces it belongs to; ask for the memory of that
+//! for those that belong to no line, as they are long: ask for the memory of their ids
 //! for each of these pieces:
 //!     if its line knows it: store its ids
 //!     else: look elsewhere; the whole piece as a token, or its merges; store these and remember them
@@ -32,6 +33,9 @@ use crate::vocabulary::Vocabulary;
 /// the nearest cache.
 const WINDOWS: usize = 16;
 
+/// The most pieces whose records are asked for together.
+const RECORDS: usize = 64;
+
 /// What the loop works on besides the text; kept between calls, so that short texts need not prepare it.
 #[derive(Debug)]
 pub(super) struct Workspace {
@@ -43,7 +47,7 @@ impl Workspace {
     pub(super) fn new(table: PieceTable) -> Self {
         let waiting = Waiting {
             spots: vec![Spot::default(); WINDOWS * WINDOW],
-            windows: [Pending::default(); WINDOWS],
+            hashed: [0; RECORDS],
         };
         Self { table, waiting }
     }
@@ -53,33 +57,8 @@ impl Workspace {
 #[derive(Debug)]
 struct Waiting {
     spots: Vec<Spot>,
-    /// The windows that they are of.
-    windows: [Pending; WINDOWS],
-}
-
-/// A window whose pieces wait.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    place: usize,
-    ends: u64,
-    /// The number of its first piece.
-    first: usize,
-}
-
-impl Waiting {
-    /// Where in the text a piece is, by its number.
-    fn piece(&self, number: usize, windows: usize) -> Range<usize> {
-        let windows = &self.windows[..windows.min(WINDOWS)];
-        let later = windows.partition_point(|window| window.first <= number);
-        let window = windows.get(later.wrapping_sub(1)).copied();
-        let Pending { place, ends, first } = window.unwrap_or_default();
-        let (mut start, mut ends) = (0, ends);
-        for _ in first..number {
-            start = ends.trailing_zeros() as usize;
-            ends &= ends.wrapping_sub(1);
-        }
-        place + start..place + ends.trailing_zeros() as usize
-    }
+    /// The numbers of those with a hash.
+    hashed: [usize; RECORDS],
 }
 
 /// Encodes pieces, one after the other.
@@ -133,9 +112,10 @@ pub(super) struct LookUps<'p, 'a, 't, L> {
     pieces: &'p mut Pieces<'a>,
     text: &'t [u8],
     tier: L,
-    /// How many windows and pieces wait.
+    /// How many windows and pieces wait, and how many of these have a hash and are listed.
     windows: usize,
     waiting: usize,
+    hashed: usize,
 }
 
 impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
@@ -146,12 +126,17 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
             tier,
             windows: 0,
             waiting: 0,
+            hashed: 0,
         }
     }
 
     /// Appends the ids of the pieces that wait.
     #[inline(never)]
     pub(super) fn look(&mut self) -> Result<(), EncodeError> {
+        let Workspace { table, waiting } = &*self.pieces.workspace;
+        for &number in &waiting.hashed[..self.hashed] {
+            table.view().prefetch_long(&waiting.spots[number]);
+        }
         let mut number = 0;
         while number < self.waiting {
             let Workspace { table, waiting } = &mut *self.pieces.workspace;
@@ -170,7 +155,33 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
                 number += 1;
             }
         }
-        (self.windows, self.waiting) = (0, 0);
+        (self.windows, self.waiting, self.hashed) = (0, 0, 0);
+        Ok(())
+    }
+
+    /// Lists those pieces with a hash that wait from a number on, if they are not too many.
+    #[cold]
+    #[inline(never)]
+    fn list_hashed(&mut self, from: usize) {
+        let Waiting { spots, hashed } = &mut self.pieces.workspace.waiting;
+        let mut places = hashed[self.hashed..].iter_mut();
+        for (number, spot) in (from..).zip(&spots[from..self.waiting]) {
+            if spot.hash().is_some()
+                && let Some(place) = places.next()
+            {
+                *place = number;
+                self.hashed += 1;
+            }
+        }
+    }
+
+    /// One window more waits.
+    #[inline]
+    fn wait(&mut self) -> Result<(), EncodeError> {
+        self.windows += 1;
+        if self.windows == WINDOWS {
+            self.look()?;
+        }
         Ok(())
     }
 
@@ -178,14 +189,30 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
     #[inline(never)]
     fn unknown(&mut self, number: usize) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
-        let piece = &self.text[waiting.piece(number, self.windows)];
-        if !table.get_long(piece, self.pieces.ids) && self.pieces.new_piece(piece)? {
+        let (spot, mut room) = (waiting.spots[number], Default::default());
+        let piece = spot.piece(self.text, &mut room);
+        if !table.get_long(&spot, piece, self.pieces.ids) && self.pieces.new_piece(piece)? {
             let Workspace { table, waiting } = &mut *self.pieces.workspace;
             let spots = &mut waiting.spots[number..self.waiting];
             table.view().locate_again(self.text, spots);
         }
         Ok(())
     }
+}
+
+/// Whether two neighbours among the bits are further than `most` from each other, which is 16 or 32.
+#[inline]
+fn has_gap(bits: u64, most: usize) -> bool {
+    // Each bit is drawn out over those behind it: 2, 4, 8, 16 in all.
+    let mut near = bits;
+    for distance in [1, 2, 4, 8] {
+        near |= near << distance;
+    }
+    if most > 16 {
+        near |= near << 16;
+    }
+    let below_last = u64::MAX >> bits.leading_zeros();
+    !near & below_last != 0
 }
 
 impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
@@ -196,24 +223,60 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
     fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
         let first = self.waiting;
-        // The remainder is not needed; it tells the compiler so.
-        waiting.windows[self.windows % WINDOWS] = Pending { place, ends, first };
         if let Some(spots) = waiting.spots[first..].first_chunk_mut() {
-            self.waiting += self.tier.locate(&table.view(), window, place, ends, spots);
+            let view = table.view();
+            self.waiting += self.tier.locate(&view, window, place, ends, spots);
+            if has_gap(ends | 1, view.longest_without_hash()) {
+                self.list_hashed(first);
+            }
         }
-        self.windows += 1;
-        if self.windows == WINDOWS {
-            self.look()?;
-        }
-        Ok(())
+        self.wait()
     }
 
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), EncodeError> {
-        self.look()?;
-        self.pieces.piece(&text[piece])
+        let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let (first, place) = (self.waiting, piece.start);
+        let piece = &text[piece];
+        if !PieceTable::holds_elsewhere(piece) {
+            self.look()?;
+            return self.pieces.piece(piece);
+        }
+        // As if it were a window of its own.
+        waiting.spots[first] = table.view().elsewhere(piece, place);
+        self.waiting += 1;
+        self.list_hashed(first);
+        self.wait()
     }
 
     fn checkpoint(&self) -> &dyn Checkpoint {
         self.pieces.checkpoint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_gap;
+
+    #[test]
+    fn gaps_are_found() {
+        let mut state = 1_u64;
+        let mut seen = [0; 2];
+        for _ in 0..100_000 {
+            // Few bits, so that there are gaps.
+            let bits = (0..3).fold(1, |bits, _| {
+                state = state
+                    .wrapping_mul(0x5851_F42D_4C95_7F2D)
+                    .wrapping_add(0x1405_7B7E_F767_814F);
+                bits | 1 << (state >> 58)
+            });
+            let places: Vec<usize> = (0..64).filter(|place| bits >> place & 1 == 1).collect();
+            let longest = places.windows(2).map(|two| two[1] - two[0]).max();
+            for most in [16, 32] {
+                let expected = longest.is_some_and(|longest| longest > most);
+                assert_eq!(has_gap(bits, most), expected, "{bits:b}");
+                seen[usize::from(expected)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|&times| times > 10_000), "{seen:?}");
     }
 }

@@ -133,32 +133,33 @@ fn locate(
             spot.line = number as u32;
             prefetch(view.near.all, number);
         } else {
-            let bytes = window.get(start..).and_then(<[u8]>::first_chunk);
-            *spot = bytes.map_or_else(Spot::default, |bytes| {
-                locate_whole(view, bytes, place + start, length)
-            });
+            let piece = window.get(start..).unwrap_or_default();
+            *spot = locate_beyond(view, piece, place + start, length);
         }
         start = end;
     }
     count
 }
 
-/// The spot of a piece of more than 16 bytes: the first `length` of `bytes`, at `place` of the text.
+/// The spot of a piece of more than 16 bytes: the first `length` of `rest`, at `place` of the text.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "shifted down to a line number"
 )]
-fn locate_whole(view: &View<'_>, bytes: &[u8; LONGEST_WHOLE], place: usize, length: usize) -> Spot {
-    let Some((first, second)) = whole_key(bytes, length) else {
-        return Spot::default();
+fn locate_beyond(view: &View<'_>, rest: &[u8], place: usize, length: usize) -> Spot {
+    let Some((bytes, (first, second))) = rest
+        .first_chunk()
+        .and_then(|bytes| Some((bytes, whole_key(bytes, length)?)))
+    else {
+        return view.elsewhere(rest.get(..length).unwrap_or_default(), place);
     };
     let ([a, b], [c, d]) = (numbers(first), numbers(second));
     let number = (key::mix_four([a, b, c, d]) >> view.whole.shift) as usize;
     prefetch(view.whole.all, number);
     Spot {
-        numbers: [place as u64, length as u64],
+        numbers: [view.far_hash(bytes, length), Spot::stretch(place, length)],
         line: number as u32 | Spot::WHOLE,
     }
 }
@@ -333,8 +334,8 @@ fn look_whole(view: &View<'_>, text: &[u8], spot: &Spot, room: &mut Room) -> Opt
     if spot.line == Spot::ELSEWHERE {
         return None;
     }
-    let [place, length] = spot.numbers.map(usize::try_from);
-    let rest = text.get(place.ok()?..)?;
+    let (place, length) = spot.place_and_length();
+    let rest = text.get(place..)?;
     let mut last = [0; LONGEST_WHOLE];
     let bytes = rest.first_chunk().unwrap_or_else(|| {
         for (to, from) in last.iter_mut().zip(rest) {
@@ -342,7 +343,7 @@ fn look_whole(view: &View<'_>, text: &[u8], spot: &Spot, room: &mut Room) -> Opt
         }
         &last
     });
-    let (first, second) = whole_key(bytes, length.ok()?)?;
+    let (first, second) = whole_key(bytes, length)?;
     let key = _mm256_set_m128i(second, first);
     let number = (spot.line ^ Spot::WHOLE) as usize;
     look_in_whole(view.whole.all, number, key, room)

@@ -14,6 +14,7 @@
 
 use super::answer::Answer;
 use super::key::{Key, Width};
+use super::long::LongPieces;
 use crate::memory;
 
 /// One cache line.
@@ -307,12 +308,14 @@ impl LinesView<'_> {
     }
 }
 
-/// All lines of a table, to look up in.
+/// A table, to look up in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     /// Short and wide lines in turn.
     pub(super) near: LinesView<'a>,
     pub(super) whole: LinesView<'a>,
+    /// What no line holds.
+    pub(super) long: &'a LongPieces,
 }
 
 impl<'a> View<'a> {

@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxBuildHasher;
 
+use super::key::LONGEST_WHOLE;
 use crate::memory;
 use crate::token::TokenId;
 
@@ -20,6 +21,8 @@ pub(super) struct LongPieces {
     filled: usize,
     /// Records: how many ids and bytes there are, the ids, the bytes in little-endian numbers.
     records: Vec<u32>,
+    /// Whether there are pieces that lines could hold, had they fewer ids.
+    has_shorter: bool,
 }
 
 const FEWEST_BUCKETS: usize = 1 << 7;
@@ -43,6 +46,22 @@ impl LongPieces {
         if let Some(bucket) = self.buckets.get(self.bucket_of(hash)) {
             memory::prefetch(bucket);
         }
+    }
+
+    /// Asks for the record that a hash leads to, if there is one; most are no longer than this.
+    pub(super) fn prefetch_record(&self, hash: u64) {
+        const WORDS: usize = 64 / size_of::<u32>();
+        let start = self.find(hash).unwrap_or(usize::MAX);
+        let record = self.records.get(start..).unwrap_or_default();
+        for word in record.iter().step_by(WORDS).take(3) {
+            memory::prefetch(word);
+        }
+    }
+
+    /// Whether there are pieces that lines could hold, had they fewer ids.
+    #[inline]
+    pub(super) fn has_shorter(&self) -> bool {
+        self.has_shorter
     }
 
     /// Where the record is that the hash leads to.
@@ -103,6 +122,7 @@ impl LongPieces {
         let Ok(start) = u32::try_from(self.records.len() + 1) else {
             return;
         };
+        self.has_shorter |= piece.len() <= LONGEST_WHOLE;
         self.records
             .push(u32::from(length) | u32::from(count) << LENGTH_BITS);
         self.records.extend_from_slice(ids);

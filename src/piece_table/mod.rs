@@ -3,7 +3,7 @@
 //! | bytes | a look-up reads | module |
 //! |---|---|---|
 //! | 1–16, 17–32 | one line of keys and answers | [`lines`] |
-//! | any other, to [`LONGEST`] | one bucket, then the record it points to | [`long`] |
+//! | any other, to [`LONGEST`] | one bucket, then the record it points to, each asked for before | [`long`] |
 //!
 //! A key is the piece itself where that has at most 32 bytes: a hit is certain and costs no look at the text beyond the
 //! key. The table starts with the first tokens of the vocabulary, grows while it learns, up to a limit, and then gives up
@@ -118,6 +118,7 @@ impl PieceTable {
         View {
             near: self.near.view(),
             whole: self.whole.view(),
+            long: &self.long,
         }
     }
 
@@ -152,9 +153,19 @@ impl PieceTable {
         self.get_long_by(hash, piece, ids)
     }
 
-    /// As [`get`](Self::get), for pieces that the lines are known not to hold.
-    pub(crate) fn get_long(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        self.get_long_by(long::hash(piece), piece, ids)
+    /// Whether a piece belongs to no line for its length, but may be known.
+    pub(crate) fn holds_elsewhere(piece: &[u8]) -> bool {
+        (LONGEST_WHOLE + 1..=LONGEST).contains(&piece.len())
+    }
+
+    /// As [`get`](Self::get), for a piece at a spot where lines do not know it.
+    pub(crate) fn get_long(&self, spot: &Spot, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        if spot.line == Spot::ELSEWHERE && piece.len() <= LONGEST_WHOLE {
+            // There was a NUL beside it.
+            return self.get(piece, ids);
+        }
+        let hash = spot.hash().unwrap_or_else(|| long::hash(piece));
+        self.get_long_by(hash, piece, ids)
     }
 
     #[inline]

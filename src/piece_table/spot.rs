@@ -7,6 +7,7 @@
 use super::answer::{IDS_A_NUMBER, count, unpack};
 use super::key::{Key, LONGEST_WHOLE, LONGEST_WIDE, Width};
 use super::lines::View;
+use super::long;
 use crate::memory;
 use crate::split::masks::{WINDOW, Window};
 use crate::token::TokenId;
@@ -14,7 +15,8 @@ use crate::token::TokenId;
 /// Where a piece is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// The two numbers of the key; of a piece for whole lines, its place in the text and its length.
+    /// The two numbers of the key; of a piece that belongs to a whole line, or to none, its hash or 0, and its
+    /// [stretch](Self::stretch).
     pub(super) numbers: [u64; 2],
     /// The number of a near line, or of a whole one and [`WHOLE`](Self::WHOLE), or [`ELSEWHERE`](Self::ELSEWHERE).
     pub(super) line: u32,
@@ -26,10 +28,25 @@ impl Spot {
     /// In no line.
     pub(super) const ELSEWHERE: u32 = u32::MAX;
 
+    /// The bits of the length in a stretch.
+    const LENGTH_BITS: u32 = 16;
+
+    /// Where a piece lies and how long it is, in one number.
+    #[inline]
+    pub(super) fn stretch(place: usize, length: usize) -> u64 {
+        (place as u64) << Self::LENGTH_BITS | length as u64
+    }
+
     /// Whether it is a near line.
     #[inline]
     pub(crate) fn is_near(&self) -> bool {
         self.line & Self::WHOLE == 0
+    }
+
+    /// The hash of a piece that may be among the longer ones.
+    #[inline]
+    pub(crate) fn hash(&self) -> Option<u64> {
+        (!self.is_near() && self.numbers[0] != 0).then_some(self.numbers[0])
     }
 
     /// The key, if it is that of a near line.
@@ -42,21 +59,48 @@ impl Spot {
         })
     }
 
+    /// The stretch of a piece that belongs to no near line.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "as it was packed")]
+    pub(super) fn place_and_length(&self) -> (usize, usize) {
+        let stretch = self.numbers[1] as usize;
+        let length = stretch & ((1 << Self::LENGTH_BITS) - 1);
+        (stretch >> Self::LENGTH_BITS, length)
+    }
+
+    /// The bytes of such a piece.
+    #[inline]
+    fn bytes<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let (place, length) = self.place_and_length();
+        text.get(place..)?.get(..length)
+    }
+
+    /// The piece; `room` is where one that is its own key is put.
+    pub(crate) fn piece<'t>(&self, text: &'t [u8], room: &'t mut [u8; LONGEST_WIDE]) -> &'t [u8] {
+        let Some(key) = self.near_key() else {
+            return self.bytes(text).unwrap_or_default();
+        };
+        let [a, b] = match key.width {
+            Width::Short => [self.numbers[0], 0],
+            _ => self.numbers,
+        };
+        let bytes = u128::from(a) | u128::from(b) << 64;
+        *room = bytes.to_le_bytes();
+        // It has no NUL, with which it is filled up.
+        &room[..LONGEST_WIDE - (bytes.leading_zeros() / 8) as usize]
+    }
+
     /// The key of a piece of the text, if it belongs to a line.
     fn key(&self, text: &[u8]) -> Option<Key> {
         if self.line == Self::ELSEWHERE {
             return None;
         }
-        self.near_key().or_else(|| {
-            let [place, length] = self.numbers.map(usize::try_from);
-            let (place, length) = (place.ok()?, length.ok()?);
-            Key::of(text.get(place..)?.get(..length)?)
-        })
+        self.near_key().or_else(|| Key::of(self.bytes(text)?))
     }
 }
 
 impl Default for Spot {
-    /// In no line.
+    /// Of nothing.
     fn default() -> Self {
         Self {
             numbers: [0; 2],
@@ -110,8 +154,10 @@ impl LookUp for Plain {
             ends &= ends - 1;
             let bytes = window.get(start..).and_then(<[u8]>::first_chunk);
             *spot = match bytes {
-                Some(bytes) if keys => view.spot(bytes, place + start, end - start),
-                _ => Spot::default(),
+                Some(bytes) if keys && end - start <= LONGEST_WHOLE => {
+                    view.spot(bytes, place + start, end - start)
+                }
+                _ => view.elsewhere(&window[start..end], place + start),
             };
             start = end;
         }
@@ -136,12 +182,10 @@ impl LookUp for Plain {
 }
 
 impl View<'_> {
-    /// Where the first `length` of `bytes`, at `place` of the text, are looked up. None of them is NUL or 0xFF.
+    /// Where the first `length` of `bytes`, at `place` of the text, are looked up: at most [`LONGEST_WHOLE`], none of them
+    /// NUL or 0xFF.
     #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
-    pub(super) fn spot(&self, bytes: &[u8; LONGEST_WHOLE], place: usize, length: usize) -> Spot {
-        if length > LONGEST_WHOLE {
-            return Spot::default();
-        }
+    fn spot(&self, bytes: &[u8; LONGEST_WHOLE], place: usize, length: usize) -> Spot {
         let key = Key::of_first(bytes, length);
         let lines = self.of(key.width);
         let [line, _] = lines.places(&key);
@@ -149,15 +193,53 @@ impl View<'_> {
             memory::prefetch(line);
         }
         let [a, b, ..] = key.numbers;
+        let line = line as u32;
         if length > LONGEST_WIDE {
-            let numbers = [place as u64, length as u64];
-            let line = line as u32 | Spot::WHOLE;
+            let numbers = [self.far_hash(bytes, length), Spot::stretch(place, length)];
+            let line = line | Spot::WHOLE;
             return Spot { numbers, line };
         }
-        let line = line as u32;
         Spot {
             numbers: [a, b],
             line,
+        }
+    }
+
+    /// The hash of a piece that belongs to a whole line, if such may be among the longer ones as their ids are many.
+    #[inline]
+    pub(super) fn far_hash(&self, bytes: &[u8; LONGEST_WHOLE], length: usize) -> u64 {
+        if !self.long.has_shorter() {
+            return 0;
+        }
+        let hash = long::hash(bytes.get(..length).unwrap_or_default());
+        self.long.prefetch(hash);
+        hash
+    }
+
+    /// The spot of a piece that belongs to no line, at `place` of the text.
+    pub(crate) fn elsewhere(&self, piece: &[u8], place: usize) -> Spot {
+        let hash = long::hash(piece);
+        self.long.prefetch(hash);
+        Spot {
+            numbers: [hash, Spot::stretch(place, piece.len())],
+            line: Spot::ELSEWHERE,
+        }
+    }
+
+    /// The longest piece that has no [hash](Spot::hash), unless there is a NUL beside it.
+    #[inline]
+    pub(crate) fn longest_without_hash(&self) -> usize {
+        if self.long.has_shorter() {
+            LONGEST_WIDE
+        } else {
+            LONGEST_WHOLE
+        }
+    }
+
+    /// Asks for the ids of a piece with a hash, if it is known, to be brought near.
+    pub(crate) fn prefetch_long(&self, spot: &Spot) {
+        if let Some(hash) = spot.hash() {
+            self.long.prefetch_record(hash);
         }
     }
 

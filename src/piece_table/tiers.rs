@@ -90,6 +90,11 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
             let mut spots = [Spot::default(); WINDOW];
             let count = Plain.locate(&view, &window, place, ends, &mut spots);
             assert_eq!(count, row.len());
+            for (&spot, piece) in spots.iter().zip(&row) {
+                assert_eq!(spot.piece(&text, &mut [0; _]), piece.as_slice());
+                let short = piece.len() <= view.longest_without_hash();
+                assert_eq!(spot.hash().is_none(), short && !window.contains(&0));
+            }
             let mut ids = vec![7];
             let looked = Plain.look(&view, &text, &spots[..count], &mut ids);
             let expected: Option<Vec<&Vec<_>>> = row[..looked]
