@@ -36,7 +36,7 @@ use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
 /// Longer pieces are not kept: they hardly ever come again.
-pub(crate) const LONGEST: usize = 256;
+pub(crate) const LONGEST: usize = 1024;
 
 /// What a table takes at most if nobody says otherwise, in bytes.
 pub(crate) const USUAL_LIMIT: usize = 64 << 20;
