@@ -119,6 +119,13 @@ impl Buckets {
         }
     }
 
+    /// What is taken after so many others, unless they make pairs that come before it.
+    #[inline]
+    pub(super) fn coming(&self, others: usize) -> Option<(TokenId, u32)> {
+        let entry = self.batch.get(self.taken + others)?;
+        Some(rank_and_place(*entry))
+    }
+
     /// Makes the lowest bucket the batch. Of a large one only the lowest rank, if it has many entries: so it is in runs,
     /// whose merges are just about to make pairs of the next ranks.
     fn open_bucket(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {

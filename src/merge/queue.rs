@@ -3,6 +3,7 @@
 //! ```text
 //! queue = every pair that merges, by (rank, place)
 //! while the queue holds a pair:
+//!     ask for the memory that one of the next will need
 //!     take the first; skip it if the part there is gone or starts another pair by now
 //!     merge it, unlink the right part, look up the two pairs beside it and queue them
 //! ```
@@ -11,6 +12,10 @@
 //! pairs that have changed are not searched for: they are recognised when they come up, because the part's current
 //! rank differs. The bytes of the pair at a place only grow, and each rank has bytes of its own: so no entry is queued
 //! twice, and one whose rank agrees is never out of date.
+//!
+//! The table of pairs is in no near cache. Merges that wait in order are known before they are made, and so is what they
+//! will look up, unless a neighbour changes: 1 MB of random letters 151 -> 92 ms (o200k), asked for two, three or six merges
+//! before alike.
 
 use super::buckets::Buckets;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
@@ -24,6 +29,9 @@ const END: u32 = u32::MAX;
 /// Parts filled in and merges made between two looks at the checkpoint: a millisecond.
 const STEPS_PER_CHECK: u32 = 1 << 14;
 
+/// So many merges before it is made, the memory that a merge needs is asked for.
+const AHEAD: usize = 4;
+
 /// What merges with what, and into which rank; [`NO_TOKEN`] is no merge.
 pub(super) trait Merges {
     /// The token of a single byte.
@@ -34,6 +42,9 @@ pub(super) trait Merges {
 
     /// What two tokens merge into.
     fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId;
+
+    /// Asks for what [`of_tokens`](Self::of_tokens) looks at to be brought near.
+    fn ask_for(&self, left: TokenId, right: TokenId);
 }
 
 impl Merges for Vocabulary {
@@ -49,6 +60,11 @@ impl Merges for Vocabulary {
     #[inline]
     fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId {
         self.merged(left, right)
+    }
+
+    #[inline]
+    fn ask_for(&self, left: TokenId, right: TokenId) {
+        self.pairs().prefetch(left, right);
     }
 }
 
@@ -75,6 +91,10 @@ impl Merges for Below<'_> {
 
     fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId {
         self.limited(self.vocabulary.merged(left, right))
+    }
+
+    fn ask_for(&self, left: TokenId, right: TokenId) {
+        self.vocabulary.pairs().prefetch(left, right);
     }
 }
 
@@ -192,6 +212,7 @@ impl Queue {
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         while let Some((rank, place)) = self.pairs.pop(checkpoint)? {
+            self.ask_for_coming(merges);
             let Self { parts, pairs, .. } = self;
             let Part {
                 rank: current,
@@ -232,6 +253,23 @@ impl Queue {
             }
         }
         Ok(())
+    }
+
+    /// Asks for the pairs that a merge that comes soon will look up, as things are.
+    #[inline]
+    fn ask_for_coming(&self, merges: &impl Merges) {
+        let part = |place: u32| self.parts.get(place as usize);
+        if let Some((rank, place)) = self.pairs.coming(AHEAD)
+            && let Some(coming) = part(place)
+            && coming.rank == rank
+        {
+            if let Some(after) = part(coming.next).and_then(|right| part(right.next)) {
+                merges.ask_for(rank, after.id);
+            }
+            if let Some(before) = part(coming.previous) {
+                merges.ask_for(before.id, rank);
+            }
+        }
     }
 
     /// The tokens that are left, from left to right.
