@@ -111,7 +111,11 @@ bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minute
 bench-report: $(VENV)/rivals ## Write the README's figures and their picture again from what was measured
 	$(BIN)/python benches/python/report.py $(COMPARISON) --readme README.md --plot $(COMPARISON:.json=.png)
 
-# As above: the exit code tells whether a vocabulary is not the one it must be.
+.PHONY: bench-stages
+bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/speed.md
+	$(BIN)/python benches/python/stages.py $(ARGS) --output benches/results/stages.json --document docs/speed.md
+
+# As with the comparison: the exit code tells whether a vocabulary is not the one it must be.
 .PHONY: bench-spilling
 bench-spilling: build ## Train on a gigabyte with more different pieces than a limit of memory holds, and record it
 	$(BIN)/python benches/python/spill_training.py $(ARGS) --output benches/results/spilling.json

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import report
+import stages
 from engines import Call
 from measuring import IDS_DIFFER, Cell, Contender, Limits, Place, digest, measure
 from targets import TARGETS, TITLES, Target, judge, judge_all
@@ -50,6 +52,26 @@ def test_the_readme_shows_what_was_measured() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert report.section(result, cells) in readme, "run `make bench-report`"
     assert report.with_section(readme, report.section(result, cells)) == readme
+
+
+def test_the_page_on_speed_shows_what_was_measured() -> None:
+    result = json.loads((ROOT / "benches" / "results" / "stages.json").read_bytes())
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    assert stages.with_section(page, stages.section(result)) == page, "run `make bench-stages`"
+    for cell in result["cells"]:
+        assert sum(cell["stages"].values()) == pytest.approx(1, abs=0.01)
+
+
+def test_functions_belong_to_stages() -> None:
+    core = "_core.so: [.] bytemill::"
+    assert stages.stage(core + "split::avx2::by_windows") == "split"
+    assert stages.stage(core + "piece_table::avx2::look_near") == "look up"
+    assert stages.stage(core + "merge::avx2::merge") == "merge"
+    assert stages.stage(core + "python::interned::InternedIds::list") == "Python"
+    assert stages.stage("[kernel.kallsyms]: [k] clear_page_erms") == "memory"
+    assert stages.stage("libz.so: [.] deflate") == "other"
+    parts = stages.shares({core + "merge::merge": 3, "libpython3.11.so: [.] list_dealloc": 1})
+    assert (parts["merge"], parts["Python"], parts["split"]) == (0.75, 0.25, 0)
 
 
 def test_the_recorded_verdicts_follow_from_the_recorded_figures() -> None:
