@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! for some hundred characters, so that their bytes stay near:
-//!     for eight of them: one byte each if all are ASCII; else one to four bytes each, one after the other
+//!     for eight of them: one byte each if all are ASCII; else one to four bytes each, one after the other;
+//!     or sixteen of them at once, by AVX-512
 //!     append the bytes, if they are UTF-8; those of a surrogate are not
 //! if there were surrogates: join pairs, and put U+FFFD for lone ones
 //! ```
@@ -12,9 +13,13 @@
 //! time. A number of bytes that is chosen without a branch was slower, as characters of one length follow each other; so was
 //! a search for the first character of a group that is not ASCII.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::memory;
+use crate::tier::Tier;
 
 /// So many characters are looked at together. With sixteen, English takes three quarters of the time, and French, which has an
 /// accent in most groups then, nearly twice as long.
@@ -77,12 +82,20 @@ pub fn from_characters<C: Character>(
     characters: &[C],
     checkpoint: &dyn Checkpoint,
 ) -> Result<String, EncodeError> {
+    from_characters_by(Tier::current(), characters, checkpoint)
+}
+
+fn from_characters_by<C: Character>(
+    tier: Tier,
+    characters: &[C],
+    checkpoint: &dyn Checkpoint,
+) -> Result<String, EncodeError> {
     let mut text = empty(characters)?;
     let mut bytes = [0; size_of::<Bytes>()];
     for stretch in characters.chunks(STRETCH) {
         checkpoint::pass(checkpoint)?;
         for chunk in stretch.chunks(CHUNK) {
-            let length = store(chunk, &mut bytes);
+            let length = store(tier, chunk, &mut bytes);
             let Some(Ok(part)) = bytes.get(..length).map(simdutf8::basic::from_utf8) else {
                 return mended(characters, text, checkpoint);
             };
@@ -135,34 +148,49 @@ fn utf16(number: u32) -> impl Iterator<Item = u16> {
 }
 
 /// Stores the bytes of up to [`CHUNK`] characters; answers how many.
-fn store<C: Character>(chunk: &[C], bytes: &mut Bytes) -> usize {
+fn store<C: Character>(tier: Tier, chunk: &[C], bytes: &mut Bytes) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if tier == Tier::Avx512
+        && let Some(length) = avx512::store(chunk, bytes)
+    {
+        return length;
+    }
     let mut length = 0;
     for group in chunk.chunks(GROUP) {
-        if let Some(ascii) = group.first_chunk().filter(|&group| is_ascii(group))
+        if let Some(ascii) = group.first_chunk::<GROUP>().filter(|group| is_ascii(group))
             && let Some(place) = bytes[length..].first_chunk_mut()
         {
-            *place = ascii.map(low_byte);
+            *place = ascii.map(low_byte::<C>);
             length += GROUP;
             continue;
         }
-        for &character in group {
-            let (word, width) = encoded(character.number());
-            if let Some(place) = bytes[length..].first_chunk_mut() {
-                *place = word.to_le_bytes();
-            }
-            length += width;
-        }
+        length += store_each(group, &mut bytes[length..]);
     }
     length
 }
 
-fn is_ascii<C: Character>(group: &[C; GROUP]) -> bool {
+/// Stores the bytes of characters, one after the other; answers how many.
+fn store_each<C: Character>(group: &[C], bytes: &mut [u8]) -> usize {
+    let mut length = 0;
+    for &character in group {
+        let (word, width) = encoded(character.number());
+        if let Some(place) = bytes[length..].first_chunk_mut() {
+            *place = word.to_le_bytes();
+        }
+        length += width;
+    }
+    length
+}
+
+#[inline]
+fn is_ascii<C: Character, const N: usize>(group: &[C; N]) -> bool {
     group
         .iter()
         .fold(0, |all, character| all | character.number())
         < 0x80
 }
 
+#[inline]
 fn low_byte<C: Character>(character: C) -> u8 {
     character.number().to_le_bytes()[0]
 }
@@ -185,12 +213,22 @@ fn encoded(character: u32) -> (u32, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Character, STRETCH, from_characters};
+    use super::{CHUNK, Character, STRETCH, from_characters, from_characters_by};
     use crate::checkpoint::{Checkpoint, RunToEnd};
     use crate::error::EncodeError;
+    use crate::tier::Tier;
 
+    /// What every tier makes of the characters.
     fn text(characters: &[impl Character]) -> String {
-        from_characters(characters, &RunToEnd).unwrap_or_else(|error| error.to_string())
+        let text = |tier| {
+            let text = from_characters_by(tier, characters, &RunToEnd);
+            text.unwrap_or_else(|error| error.to_string())
+        };
+        let plain = text(Tier::Plain);
+        for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
+            assert_eq!(text(tier), plain, "{tier:?}");
+        }
+        plain
     }
 
     #[test]
@@ -209,6 +247,25 @@ mod tests {
     }
 
     #[test]
+    fn each_character_does_among_others() {
+        let expected: String = ('\0'..=char::MAX).collect();
+        let wide: Vec<u32> = expected.chars().map(u32::from).collect();
+        assert_eq!(text(&wide), expected);
+        let narrow: Vec<u16> = wide.iter().map_while(|&c| u16::try_from(c).ok()).collect();
+        assert_eq!(narrow.len(), 0x1_0000 - 0x800);
+        assert!(expected.starts_with(&text(&narrow)));
+        assert_eq!(text(&(0..=0xFF).collect::<Vec<u8>>()), text(&wide[..0x100]));
+        for number in [0xD800, 0xDFFF, 0x11_0000, 1 << 31, u32::MAX] {
+            let mut wide = wide[..64].to_vec();
+            wide[40] = number;
+            let expected: String = ('\0'..'@')
+                .map(|c| if c == '(' { '\u{FFFD}' } else { c })
+                .collect();
+            assert_eq!(text(&wide), expected);
+        }
+    }
+
+    #[test]
     fn all_lengths_and_mixtures_come_out() {
         let alphabets = [
             "a",
@@ -219,7 +276,23 @@ mod tests {
             "aé語😀",
             "aaaaaaaaaaaaaaaaaaaaaaaaé",
         ];
-        for length in [0, 1, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1, STRETCH + 3] {
+        for length in [
+            0,
+            1,
+            15,
+            16,
+            17,
+            31,
+            32,
+            33,
+            47,
+            48,
+            64,
+            CHUNK - 1,
+            CHUNK,
+            CHUNK + 1,
+            STRETCH + 3,
+        ] {
             for alphabet in alphabets {
                 let expected: String = alphabet.chars().cycle().take(length).collect();
                 let wide: Vec<u32> = expected.chars().map(u32::from).collect();
