@@ -96,14 +96,10 @@ impl Pieces<'_> {
         if self.workspace.table.get(piece, self.ids) {
             return Ok(());
         }
-        self.new_piece(piece).map(|_| ())
-    }
-
-    /// Appends the ids of a piece that the table does not know, and remembers them. Answers whether lines were added.
-    fn new_piece(&mut self, piece: &[u8]) -> Result<bool, EncodeError> {
         let before = self.ids.len();
         merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
-        Ok(self.workspace.table.insert(piece, &self.ids[before..]))
+        self.workspace.table.insert(piece, &self.ids[before..]);
+        Ok(())
     }
 }
 
@@ -191,8 +187,13 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
         let (spot, mut room) = (waiting.spots[number], Default::default());
         let piece = spot.piece(self.text, &mut room);
-        if !table.get_long(&spot, piece, self.pieces.ids) && self.pieces.new_piece(piece)? {
-            let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let ids = &mut *self.pieces.ids;
+        if table.get_long(&spot, piece, ids) {
+            return Ok(());
+        }
+        let before = ids.len();
+        merge::encode_piece(self.pieces.vocabulary, piece, ids, self.pieces.checkpoint)?;
+        if table.insert_at(&spot, piece, &ids[before..]) {
             let spots = &mut waiting.spots[number..self.waiting];
             table.view().locate_again(self.text, spots);
         }

@@ -6,6 +6,11 @@
 //! do not. A bucket that is full and lacks a pair says whether to go on in the next. Pairs of larger ids go to an ordinary
 //! hash map.
 //!
+//! Of the pairs in Chinese or Russian text, most do not merge. For each bucket there are 64 bits, by which most of these are
+//! refused: all bits together fit into a cache that all buckets do not. First passes took a tenth less time with them, those of
+//! Chinese and of many languages a sixth; with 32 bits or 128 the gain was smaller, as it was if buckets were asked for only
+//! where bits say so.
+//!
 //! With slots in a row, at most half of them taken, and a branch for each look-up, a first pass over 10 MB of text was a
 //! tenth to a quarter slower, and the table twice as large.
 
@@ -58,6 +63,8 @@ impl Bucket {
 #[derive(Clone, Debug)]
 pub struct PairTable {
     buckets: Vec<Bucket>,
+    /// For each bucket: a bit for each pair that belongs to it, which others may share.
+    bits: Vec<u64>,
     spread: Spread,
     shift: u32,
     filled: usize,
@@ -75,6 +82,7 @@ impl PairTable {
         empty.resize(buckets, Bucket::default());
         Self {
             buckets: empty,
+            bits: vec![0; buckets],
             spread: Spread::default(),
             shift: 64 - buckets.ilog2(),
             filled: 0,
@@ -94,6 +102,13 @@ impl PairTable {
     #[inline]
     fn bucket(&self, pair: u64) -> usize {
         self.spread.slot(pair, self.shift)
+    }
+
+    /// The bucket that a pair belongs to, and its bit there.
+    #[inline]
+    fn bucket_and_bit(&self, pair: u64) -> (usize, u64) {
+        let both = self.spread.slot(pair, self.shift - u64::BITS.ilog2());
+        (both / u64::BITS as usize, 1 << (both % u64::BITS as usize))
     }
 
     /// The table of `merges`.
@@ -123,7 +138,7 @@ impl PairTable {
             let kept = self.large.entry(pair.key()).or_insert(token);
             *kept = token.min(*kept);
             if Self::small(pair.left, pair.right).is_some() {
-                self.overflown = OVERFLOWN;
+                self.overflow();
             }
             return;
         };
@@ -140,7 +155,8 @@ impl PairTable {
     fn put(&mut self, entry: u64) -> usize {
         let pair = entry >> TOKEN_BITS << TOKEN_BITS;
         let mask = self.buckets.len() - 1;
-        let own = self.bucket(pair);
+        let (own, bit) = self.bucket_and_bit(pair);
+        self.bits[own] |= bit;
         let mut walked = 0;
         loop {
             let bucket = &mut self.buckets[(own + walked) & mask].0;
@@ -161,6 +177,12 @@ impl PairTable {
         }
     }
 
+    /// From now on, small pairs may be among the large ones.
+    fn overflow(&mut self) {
+        self.overflown = OVERFLOWN;
+        self.bits.fill(u64::MAX);
+    }
+
     /// Moves all pairs to where they are if they are spread in another way, or there is room for more merges.
     fn lay_out(&mut self, merges: usize, spread: Spread) {
         let mut moved = Self::with_capacity(merges.max(self.filled));
@@ -171,7 +193,9 @@ impl PairTable {
             }
         }
         moved.large = std::mem::take(&mut self.large);
-        moved.overflown = self.overflown;
+        if self.overflown != 0 {
+            moved.overflow();
+        }
         *self = moved;
     }
 
@@ -198,7 +222,10 @@ impl PairTable {
     #[expect(clippy::cast_possible_truncation, reason = "of 23 bits")]
     fn get_by(&self, left: TokenId, right: TokenId, find: impl Fn(&Bucket, u64) -> u64) -> TokenId {
         if let Some(small) = Self::small(left, right) {
-            let mut number = self.bucket(small);
+            let (mut number, bit) = self.bucket_and_bit(small);
+            if self.bits.get(number).is_some_and(|bits| bits & bit == 0) {
+                return NO_TOKEN;
+            }
             // The check keeps the number inside, and costs nothing beside the load.
             while let Some(bucket) = self.buckets.get(number) {
                 let token = find(bucket, small) as TokenId;
@@ -235,6 +262,7 @@ impl PairTable {
 
     /// How many bytes it takes.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Bucket>() * self.buckets.len() + 16 * self.large.capacity()
+        let bits = size_of::<u64>() * self.bits.len();
+        size_of::<Bucket>() * self.buckets.len() + bits + 16 * self.large.capacity()
     }
 }

@@ -29,16 +29,16 @@ pub(super) const COUNT_BIT: u32 = 60;
 pub(super) type Answer = [u64; MOST_IDS / IDS_A_NUMBER];
 
 /// The ids packed, if there are not too many and none is too large.
+#[inline]
 pub(super) fn pack(ids: &[TokenId]) -> Option<Answer> {
-    let mut answer = [0; MOST_IDS / IDS_A_NUMBER];
-    if ids.is_empty() || ids.len() > MOST_IDS || ids.iter().any(|&id| id >= LIMIT) {
+    let all = ids.iter().fold(0, |all, id| all | id);
+    if ids.is_empty() || ids.len() > MOST_IDS || all >= LIMIT {
         return None;
     }
+    let mut answer = [0; MOST_IDS / IDS_A_NUMBER];
     for (number, ids) in answer.iter_mut().zip(ids.chunks(IDS_A_NUMBER)) {
-        *number = ids
-            .iter()
-            .rev()
-            .fold(0, |number, &id| number << BITS | u64::from(id));
+        let id = |n: usize| ids.get(n).map_or(0, |&id| u64::from(id));
+        *number = id(0) | id(1) << BITS | id(2) << (2 * BITS);
     }
     answer[0] |= (ids.len() as u64) << COUNT_BIT;
     Some(answer)

@@ -51,40 +51,31 @@ impl Key {
     /// The key of the first `length` bytes, if they have one.
     #[inline]
     pub(super) fn of_any(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<Self> {
-        let (halves, _) = bytes.as_chunks::<16>();
-        let nul = halves.iter().zip([length, length.saturating_sub(16)]);
-        let nul = nul.map(|(half, length)| u128::from_le_bytes(*half) | !low_bytes(length));
-        if !(1..=LONGEST_WHOLE).contains(&length) || nul.into_iter().any(has_nul) {
+        let kept = KEPT.get(length)?;
+        // Where nothing is kept there are no NULs of the piece.
+        let nul = std::array::from_fn(|n| numbers_of(bytes)[n] | !kept[n]);
+        if length == 0 || has_nul(nul) {
             return None;
         }
         Some(Self::of_first(bytes, length))
     }
 
     /// Whether a byte of the piece is 0xFF.
+    #[inline]
     pub(super) fn has_byte_ff(&self) -> bool {
-        let [a, b, c, d] = self.numbers.map(|number| u128::from(!number));
-        has_nul(a | b << 64) || has_nul(c | d << 64)
+        has_nul(self.numbers.map(|number| !number))
     }
 
     /// The key of the first `length` bytes, at least one and none of them NUL.
     #[inline]
     pub(super) fn of_first(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Self {
         let width = Width::of(length);
-        let ([first, second], _) = bytes.as_chunks::<16>() else {
-            return Self {
-                numbers: [0; 4],
-                width,
-            };
-        };
-        let [first, second] = [first, second].map(|half| u128::from_le_bytes(*half));
-        let [a, b] = halves(first & low_bytes(length));
+        let kept = KEPT.get(length).unwrap_or(&KEPT[0]);
+        let [a, b, c, d] = std::array::from_fn(|n| numbers_of(bytes)[n] & kept[n]);
         let numbers = match width {
             Width::Short => [a; 4],
             Width::Wide => [a, b, a, b],
-            Width::Whole => {
-                let [c, d] = halves(second & low_bytes(length - 16));
-                [a, b, c, d]
-            }
+            Width::Whole => [a, b, c, d],
         };
         Self { numbers, width }
     }
@@ -112,27 +103,32 @@ impl Key {
     }
 }
 
-/// Whether a byte of a number is 0.
+/// The bits of the first bytes, by how many these are.
+static KEPT: [[u64; 4]; LONGEST_WHOLE + 1] = {
+    let mut kept = [[0; 4]; LONGEST_WHOLE + 1];
+    let mut length = 1;
+    while length <= LONGEST_WHOLE {
+        kept[length] = kept[length - 1];
+        kept[length][(length - 1) / 8] |= 0xFF << (8 * ((length - 1) % 8));
+        length += 1;
+    }
+    kept
+};
+
+/// The bytes as numbers.
 #[inline]
-fn has_nul(number: u128) -> bool {
-    const ONES: u128 = u128::MAX / 0xFF;
+fn numbers_of(bytes: &[u8; LONGEST_WHOLE]) -> [u64; 4] {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    std::array::from_fn(|n| u64::from_le_bytes(numbers[n]))
+}
+
+/// Whether a byte of the numbers is 0.
+#[inline]
+fn has_nul(numbers: [u64; 4]) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
     // The highest bit of a byte is new where that byte is 0, and perhaps where one below it is.
-    number.wrapping_sub(ONES) & !number & (ONES << 7) != 0
-}
-
-/// The lowest `count` bytes.
-#[inline]
-fn low_bytes(count: usize) -> u128 {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
-    let bits = 8 * (count.min(16) as u32);
-    u128::MAX.unbounded_shr(128 - bits)
-}
-
-/// The two halves of a number, the lower first.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-fn halves(number: u128) -> [u64; 2] {
-    [number as u64, (number >> 64) as u64]
+    let new = numbers.map(|number| number.wrapping_sub(ONES) & !number);
+    new.iter().fold(0, |all, new| all | new) & (ONES << 7) != 0
 }
 
 /// Spreads two numbers over the highest bits.

@@ -181,9 +181,19 @@ impl PieceTable {
 
     /// Remembers the ids of a piece. Answers whether lines were added, so that pieces have other spots.
     pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) -> bool {
+        self.insert_by(Key::of(piece), piece, ids)
+    }
+
+    /// As [`insert`](Self::insert), for the piece of a spot.
+    pub(crate) fn insert_at(&mut self, spot: &Spot, piece: &[u8], ids: &[TokenId]) -> bool {
+        let key = spot.near_key().or_else(|| Key::of(piece));
+        self.insert_by(key, piece, ids)
+    }
+
+    #[inline]
+    fn insert_by(&mut self, key: Option<Key>, piece: &[u8], ids: &[TokenId]) -> bool {
         let before = self.near.memory() + self.whole.memory();
         if let Some(answer) = pack(ids) {
-            let key = Key::of(piece);
             let beyond = key.and_then(|key| key.beyond());
             for key in key.iter().chain(&beyond) {
                 let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();

@@ -51,7 +51,7 @@ impl Spot {
 
     /// The key, if it is that of a near line.
     #[inline]
-    fn near_key(&self) -> Option<Key> {
+    pub(super) fn near_key(&self) -> Option<Key> {
         let [a, b] = self.numbers;
         self.is_near().then_some(Key {
             numbers: [a, b, a, b],
