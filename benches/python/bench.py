@@ -44,6 +44,8 @@ class Bench:
         fresh_limits: The same in fresh processes.
         folder: Where the vocabularies are, and files for other processes.
         quick: Whether sizes are small, for a first look.
+        loaded: The engines that are loaded.
+        cores: What two cores gave while two threads were measured, as `cores.work_at_once` says it.
     """
 
     corpora: Mapping[str, str]
@@ -54,6 +56,7 @@ class Bench:
     folder: Path
     quick: bool
     loaded: dict[tuple[str, str], Calls] = field(default_factory=dict)
+    cores: list[float] = field(default_factory=list)
 
     def calls(self, engine: str, encoding: str) -> Calls:
         """How an engine is called; nothing if it does not have the encoding."""

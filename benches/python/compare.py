@@ -29,6 +29,7 @@ from bytemill.formats.atomic import write_atomically
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
 
+import cores
 from bench import Bench
 from corpora import read_texts
 from engines import LOADERS, installed
@@ -193,6 +194,7 @@ def main(arguments: Sequence[str]) -> int:
             write_vocabulary(bench.folder, encoding)
         description = describe_run(bench, options)
         cells = run(bench, options)
+        description["cores"] = cores.summary(bench.cores)
     print(table(cells))
     print()
     for verdict in judge_all(cells):

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
 from bytemill._core import BUILD_PROFILE
 from bytemill.formats.atomic import write_atomically
 from compare import machine, present
+from cores import summary, work_at_once
 from corpora import read_texts
 from revision import commit
 from trainers import FASTEST, OURS, TRAINERS, installed, write_separated
@@ -94,6 +95,8 @@ class Comparison:
         self.options = options
         self.folder = folder
         self.texts: dict[str, Path] = {}
+        # What two cores gave while two threads were measured.
+        self.cores: list[float] = []
         texts = read_texts(options.corpus, 1 << 40 if options.corpus else 10_000_000)
         for name, text in {**texts, "together": "".join(texts.values())}.items():
             self.add(name, folder / f"{name}.txt", text)
@@ -235,7 +238,9 @@ class Comparison:
                     }
                     for threads in (1, THREADS)
                 }
+                self.cores.append(work_at_once(THREADS))
                 yield from self.ours_alone("counting", corpus, pattern, tasks, "unique", SHORTEST)
+                self.cores.append(work_at_once(THREADS))
 
     def merging(self) -> Iterator[Figure]:
         """Merging alone, 100,000 tokens."""
@@ -348,6 +353,7 @@ def main(arguments: Sequence[str]) -> int:
     print()
     print("\n".join(verdicts(figures)))
     if options.output is not None:
+        description["cores"] = summary(comparison.cores)
         options.output.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(options.output, format_result(description, figures).encode())
     return 1 if any(each.equal is False for each in figures) else 0

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import cores
 from engines import SLOW
 from measuring import Cell
 from targets import OURS, PER_CALL, TITLES, Verdict, groups, judge_all, ratio
@@ -137,6 +138,7 @@ def introduction(result: Result) -> str:
     versions = ", ".join(f"{engine} {number}" for engine, number in result["versions"].items())
     corpora = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in result["corpora"].items())
     commit = (source["commit"] or "unknown")[:12] + (" with changes" if source["dirty"] else "")
+    given = cores.sentence(result.get("cores", {}))
     folder = "" if arguments["corpus"] is None else ' ARGS="--corpus DIR"'
     quick = (
         "**A quick run on small texts, with one round for each figure: an example, not a measurement.**\n\n"
@@ -148,7 +150,7 @@ def introduction(result: Result) -> str:
 {machine["memory_gigabytes"]} GB, {machine["system"]}, {machine["python"]}; {versions}. \
 Texts: {corpora}.
 
-`make bench-compare{folder}` repeats it; every figure is in `benches/results/compare.json`. {METHOD}
+`make bench-compare{folder}` repeats it; every figure is in `benches/results/compare.json`. {METHOD}{given}
 
 ![Ratios of the time of tiktoken and gigatoken to ours](benches/results/compare.png)
 """

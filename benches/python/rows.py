@@ -14,6 +14,7 @@ import numpy as np
 import tiktoken
 
 from bench import Bench, called, no_work, run_worker, size_of
+from cores import work_at_once
 from corpora import DOCUMENT_BYTES, cut
 from engines import SENTENCE, SLOW, Call
 from measuring import Cell, Contender, Place, Work, attempt, make_cell
@@ -126,6 +127,7 @@ def batches(bench: Bench) -> Iterator[Cell]:
         expected = [encode(each) for each in texts]
         alone = [one_thread(contender, texts) for contender in contenders if contender.engine in CLOSEST]
         yield from bench.measure(place, [*contenders, *alone], expected)
+        bench.cores.append(work_at_once(THREADS))
 
 
 def threads(bench: Bench) -> Iterator[Cell]:
@@ -136,6 +138,7 @@ def threads(bench: Bench) -> Iterator[Cell]:
         place = Place(row="8", corpus=corpus, encoding=encoding, state="replay", size=size_of([text]))
         expected = bench.tiktoken(encoding)["list"].work(text)
         yield from bench.measure(place, [*two, *(one_thread(each, text) for each in two)], expected)
+        bench.cores.append(work_at_once(THREADS))
 
 
 def one_thread(contender: Contender, argument: object) -> Contender:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cores
 from report import with_section
 from trainers import FASTEST, OURS
 
@@ -214,6 +215,7 @@ def section(result: Result, figures: Sequence[Figure]) -> str:
         f"{machine['memory_gigabytes']} GB, {machine['system']}, {machine['python']}; {versions}. "
         f"Runs: {runs(figures)}.\n\n"
         f"`{command}` repeats it; every figure is in `benches/results/training.json`. {METHOD}"
+        f"{cores.sentence(result.get('cores', {}))}"
     )
     parts = [introduction, table(figures), "\n".join(verdicts(figures))]
     return MARKS[0] + "\n" + "\n\n".join(part for part in parts if part) + "\n\n" + MARKS[1]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cores
 import report
 import stages
 from engines import Call
@@ -60,6 +61,14 @@ def test_the_page_on_speed_shows_what_was_measured() -> None:
     assert stages.with_section(page, stages.section(result)) == page, "run `make bench-stages`"
     for cell in result["cells"]:
         assert sum(cell["stages"].values()) == pytest.approx(1, abs=0.01)
+
+
+def test_what_two_cores_gave_is_told() -> None:
+    assert 0 < cores.work_at_once(1) < 100
+    summary = cores.summary([1.9, 1.24, 1.504])
+    assert summary == {"least": 1.24, "median": 1.5, "most": 1.9, "samples": 3}
+    assert "did 1.24 to 1.90 times the work of one, 1.50 times in the median" in cores.sentence(summary)
+    assert (cores.summary([]), cores.sentence({})) == ({}, "")
 
 
 def test_functions_belong_to_stages() -> None:
