@@ -11,7 +11,7 @@ pub enum Tier {
     Plain,
     /// By windows, with AVX2.
     Avx2,
-    /// The same, whose windows are classified, and whose characters are written in UTF-8, with AVX-512.
+    /// The same, but windows are classified, their pieces located and characters written in UTF-8 with AVX-512.
     Avx512,
 }
 
@@ -73,6 +73,7 @@ fn has_avx512() -> bool {
     use std::arch::is_x86_feature_detected as has;
     has!("avx512f")
         && has!("avx512bw")
+        && has!("avx512dq")
         && has!("avx512vl")
         && has!("avx512vbmi")
         && has!("avx512vbmi2")

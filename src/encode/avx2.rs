@@ -1,5 +1,5 @@
-//! The loop over pieces, compiled for AVX2, and for AVX-512 where windows are classified by that: the only `unsafe` of
-//! encoding.
+//! The loop over pieces, compiled for AVX2, and for AVX-512 where windows are classified and their pieces located by that:
+//! the only `unsafe` of encoding.
 #![allow(unsafe_code)]
 #![expect(
     clippy::inline_always,
@@ -8,7 +8,9 @@
 
 use super::pieces::{LookUps, Pieces};
 use crate::error::EncodeError;
+use crate::piece_table::LookUp;
 use crate::piece_table::avx2::Avx2;
+use crate::piece_table::avx512::Avx512;
 use crate::split::masks::{Masks, Window};
 use crate::split::native;
 use crate::split::pattern::Family;
@@ -24,15 +26,17 @@ pub(super) fn encode(
     place: &mut usize,
 ) -> Option<Result<(), EncodeError>> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn by_avx2(work: Work<'_, '_>, place: &mut usize) -> Result<(), EncodeError> {
+    fn by_avx2(work: Work<'_, '_, Avx2>, place: &mut usize) -> Result<(), EncodeError> {
         work.run(
             place,
             |window| avx2::ascii(window),
             |masks, window| avx2::with_high(masks, window),
         )
     }
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi")]
-    fn by_avx512(work: Work<'_, '_>, place: &mut usize) -> Result<(), EncodeError> {
+    #[target_feature(
+        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+    )]
+    fn by_avx512(work: Work<'_, '_, Avx512>, place: &mut usize) -> Result<(), EncodeError> {
         work.run(
             place,
             |window| avx512::ascii(window),
@@ -50,23 +54,32 @@ pub(super) fn encode(
     };
     // SAFETY: the machine has what the functions are compiled for.
     Some(unsafe {
-        if tier == Tier::Avx512 {
-            by_avx512(work, place)
-        } else {
-            by_avx2(work, place)
+        match (tier == Tier::Avx512).then(Avx512::detect).flatten() {
+            Some(look_up) => by_avx512(work.by(look_up), place),
+            None => by_avx2(work, place),
         }
     })
 }
 
 /// What is the same for both.
-struct Work<'p, 'a> {
+struct Work<'p, 'a, L> {
     pieces: &'p mut Pieces<'a>,
-    look_up: Avx2,
+    look_up: L,
     family: Family,
     text: &'p [u8],
 }
 
-impl Work<'_, '_> {
+impl<'p, 'a, L: LookUp> Work<'p, 'a, L> {
+    /// The same, looked up in another way.
+    fn by<M>(self, look_up: M) -> Work<'p, 'a, M> {
+        Work {
+            pieces: self.pieces,
+            look_up,
+            family: self.family,
+            text: self.text,
+        }
+    }
+
     #[inline(always)]
     fn run(
         self,

@@ -21,7 +21,7 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{LookUp, PieceTable, Plain, Spot};
+use crate::piece_table::{Located, LookUp, PieceTable, Plain, Spots};
 use crate::split::masks::{WINDOW, Window};
 use crate::split::native::{self, Sink};
 use crate::split::pattern::Family;
@@ -46,7 +46,7 @@ pub(super) struct Workspace {
 impl Workspace {
     pub(super) fn new(table: PieceTable) -> Self {
         let waiting = Waiting {
-            spots: vec![Spot::default(); WINDOWS * WINDOW],
+            spots: Spots::new(WINDOWS * WINDOW),
             hashed: [0; RECORDS],
         };
         Self { table, waiting }
@@ -56,7 +56,7 @@ impl Workspace {
 /// Pieces whose ids are not looked up yet.
 #[derive(Debug)]
 struct Waiting {
-    spots: Vec<Spot>,
+    spots: Spots,
     /// The numbers of those with a hash.
     hashed: [usize; RECORDS],
 }
@@ -131,12 +131,12 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
     pub(super) fn look(&mut self) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &*self.pieces.workspace;
         for &number in &waiting.hashed[..self.hashed] {
-            table.view().prefetch_long(&waiting.spots[number]);
+            table.view().prefetch_long(&waiting.spots.get(number));
         }
         let mut number = 0;
         while number < self.waiting {
             let Workspace { table, waiting } = &mut *self.pieces.workspace;
-            let spots = &waiting.spots[number..self.waiting];
+            let spots = waiting.spots.some(number..self.waiting);
             let view = table.view();
             number += match &mut self.pieces.counted {
                 None => self.tier.look(&view, self.text, spots, self.pieces.ids),
@@ -161,8 +161,8 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
     fn list_hashed(&mut self, from: usize) {
         let Waiting { spots, hashed } = &mut self.pieces.workspace.waiting;
         let mut places = hashed[self.hashed..].iter_mut();
-        for (number, spot) in (from..).zip(&spots[from..self.waiting]) {
-            if spot.hash().is_some()
+        for number in from..self.waiting {
+            if spots.get(number).hash().is_some()
                 && let Some(place) = places.next()
             {
                 *place = number;
@@ -185,7 +185,7 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
     #[inline(never)]
     fn unknown(&mut self, number: usize) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
-        let (spot, mut room) = (waiting.spots[number], Default::default());
+        let (spot, mut room) = (waiting.spots.get(number), Default::default());
         let piece = spot.piece(self.text, &mut room);
         let ids = &mut *self.pieces.ids;
         if table.get_long(&spot, piece, ids) {
@@ -194,26 +194,13 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
         let before = ids.len();
         merge::encode_piece(self.pieces.vocabulary, piece, ids, self.pieces.checkpoint)?;
         if table.insert_at(&spot, piece, &ids[before..]) {
-            let spots = &mut waiting.spots[number..self.waiting];
-            table.view().locate_again(self.text, spots);
+            let rest = number..self.waiting;
+            table
+                .view()
+                .locate_again(self.text, &mut waiting.spots, rest);
         }
         Ok(())
     }
-}
-
-/// Whether two neighbours among the bits are further than `most` from each other, which is 16 or 32.
-#[inline]
-fn has_gap(bits: u64, most: usize) -> bool {
-    // Each bit is drawn out over those behind it: 2, 4, 8, 16 in all.
-    let mut near = bits;
-    for distance in [1, 2, 4, 8] {
-        near |= near << distance;
-    }
-    if most > 16 {
-        near |= near << 16;
-    }
-    let below_last = u64::MAX >> bits.leading_zeros();
-    !near & below_last != 0
 }
 
 impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
@@ -224,10 +211,11 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
     fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
         let first = self.waiting;
-        if let Some(spots) = waiting.spots[first..].first_chunk_mut() {
+        if let Some(spots) = waiting.spots.of_window(first) {
             let view = table.view();
-            self.waiting += self.tier.locate(&view, window, place, ends, spots);
-            if has_gap(ends | 1, view.longest_without_hash()) {
+            let Located { count, hashed } = self.tier.locate(&view, window, place, ends, spots);
+            self.waiting += count;
+            if hashed {
                 self.list_hashed(first);
             }
         }
@@ -243,7 +231,8 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
             return self.pieces.piece(piece);
         }
         // As if it were a window of its own.
-        waiting.spots[first] = table.view().elsewhere(piece, place);
+        let spot = table.view().elsewhere(piece, place);
+        waiting.spots.set(first, spot);
         self.waiting += 1;
         self.list_hashed(first);
         self.wait()
@@ -251,33 +240,5 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
 
     fn checkpoint(&self) -> &dyn Checkpoint {
         self.pieces.checkpoint
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_gap;
-
-    #[test]
-    fn gaps_are_found() {
-        let mut state = 1_u64;
-        let mut seen = [0; 2];
-        for _ in 0..100_000 {
-            // Few bits, so that there are gaps.
-            let bits = (0..3).fold(1, |bits, _| {
-                state = state
-                    .wrapping_mul(0x5851_F42D_4C95_7F2D)
-                    .wrapping_add(0x1405_7B7E_F767_814F);
-                bits | 1 << (state >> 58)
-            });
-            let places: Vec<usize> = (0..64).filter(|place| bits >> place & 1 == 1).collect();
-            let longest = places.windows(2).map(|two| two[1] - two[0]).max();
-            for most in [16, 32] {
-                let expected = longest.is_some_and(|longest| longest > most);
-                assert_eq!(has_gap(bits, most), expected, "{bits:b}");
-                seen[usize::from(expected)] += 1;
-            }
-        }
-        assert!(seen.iter().all(|&times| times > 10_000), "{seen:?}");
     }
 }

@@ -13,9 +13,9 @@ use std::mem::MaybeUninit;
 
 use super::answer::{IDS_A_NUMBER, LIMIT, ROOM, count};
 use super::key::{self, LONGEST_WHOLE};
-use super::lines::{ALL, Line, NOWHERE, PLACE, View};
-use super::spot::{LookUp, Plain, Spot};
-use crate::split::masks::{WINDOW, Window};
+use super::lines::{ALL, Line, View, place};
+use super::spot::{Located, LookUp, Plain, SomeSpots, Spot, WindowSpots};
+use crate::split::masks::Window;
 use crate::tier::Tier;
 use crate::token::TokenId;
 
@@ -75,21 +75,27 @@ impl LookUp for Avx2 {
         window: &Window,
         place: usize,
         ends: u64,
-        spots: &mut [Spot; WINDOW],
-    ) -> usize {
+        spots: WindowSpots<'_>,
+    ) -> Located {
         // SAFETY: the machine has what the function is compiled for.
         unsafe { locate(view, window, place, ends, spots) }
     }
 
     #[inline]
-    fn look(&self, view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize {
+    fn look(
+        &self,
+        view: &View<'_>,
+        text: &[u8],
+        spots: SomeSpots<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> usize {
         // SAFETY: the machine has what the function is compiled for.
         let (known, _) = unsafe { look::<true>(view, text, spots, ids) };
         known
     }
 
     #[inline]
-    fn count(&self, view: &View<'_>, text: &[u8], spots: &[Spot]) -> (usize, usize) {
+    fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
         // SAFETY: the machine has what the function is compiled for.
         unsafe { look::<false>(view, text, spots, &mut Vec::new()) }
     }
@@ -107,14 +113,15 @@ fn locate(
     window: &Window,
     place: usize,
     mut ends: u64,
-    spots: &mut [Spot; WINDOW],
-) -> usize {
+    spots: WindowSpots<'_>,
+) -> Located {
     if has_nul(window) {
         return Plain.locate(view, window, place, ends, spots);
     }
     let count = ends.count_ones() as usize;
-    let mut start = 0;
-    for spot in &mut spots[..count] {
+    let (mut start, mut hashed) = (0, false);
+    let places = spots.numbers.iter_mut().zip(spots.lines);
+    for (to, line) in places.take(count) {
         let end = ends.trailing_zeros() as usize;
         ends &= ends - 1;
         let length = end.wrapping_sub(start);
@@ -127,18 +134,20 @@ fn locate(
             };
             let key = _mm_shuffle_epi8(bytes, key_bytes);
             // SAFETY: writes both numbers.
-            unsafe { _mm_storeu_si128(spot.numbers.as_mut_ptr().cast(), key) };
+            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), key) };
             let wide = (length + 7) >> 4;
             let number = 2 * (key::mix(numbers(key)) >> view.near.shift) as usize + wide;
-            spot.line = number as u32;
+            *line = number as u32;
             prefetch(view.near.all, number);
         } else {
             let piece = window.get(start..).unwrap_or_default();
-            *spot = locate_beyond(view, piece, place + start, length);
+            let spot = locate_beyond(view, piece, place + start, length);
+            hashed |= spot.hash().is_some();
+            (*to, *line) = (spot.numbers, spot.line);
         }
         start = end;
     }
-    count
+    Located { count, hashed }
 }
 
 /// The spot of a piece of more than 16 bytes: the first `length` of `rest`, at `place` of the text.
@@ -148,7 +157,7 @@ fn locate(
     clippy::cast_possible_truncation,
     reason = "shifted down to a line number"
 )]
-fn locate_beyond(view: &View<'_>, rest: &[u8], place: usize, length: usize) -> Spot {
+pub(super) fn locate_beyond(view: &View<'_>, rest: &[u8], place: usize, length: usize) -> Spot {
     let Some((bytes, (first, second))) = rest
         .first_chunk()
         .and_then(|bytes| Some((bytes, whole_key(bytes, length)?)))
@@ -185,7 +194,7 @@ fn whole_key(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<(__m128i, __m
 /// Asks for a line to be brought near.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn prefetch(lines: &[Line], number: usize) {
+pub(super) fn prefetch(lines: &[Line], number: usize) {
     _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().wrapping_add(number).cast());
 }
 
@@ -206,12 +215,12 @@ fn has_nul(window: &Window) -> bool {
 fn look<const KEEP: bool>(
     view: &View<'_>,
     text: &[u8],
-    spots: &[Spot],
+    spots: SomeSpots<'_>,
     ids: &mut Vec<TokenId>,
 ) -> (usize, usize) {
     let (mut known, mut found) = (0, 0);
     while known < spots.len() {
-        let rest = &spots[known..];
+        let rest = spots.from(known);
         ids.reserve(if KEEP { 2 * rest.len() + ROOM } else { ROOM });
         let (pieces, more) = look_near::<KEEP>(view.near.all, rest, ids.spare_capacity_mut());
         found += more;
@@ -226,9 +235,9 @@ fn look<const KEEP: bool>(
             && let Some(room) = ids.spare_capacity_mut().first_chunk_mut()
         {
             let more = if spot.is_near() {
-                look_beyond(view, spot, room)
+                look_beyond(view, &spot, room)
             } else {
-                look_whole(view, text, spot, room)
+                look_whole(view, text, &spot, room)
             };
             let Some(more) = more else {
                 break;
@@ -253,7 +262,7 @@ fn look<const KEEP: bool>(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn look_near<const KEEP: bool>(
     lines: &[Line],
-    spots: &[Spot],
+    spots: SomeSpots<'_>,
     room: &mut [MaybeUninit<TokenId>],
 ) -> (usize, usize) {
     let Some(most) = room.len().checked_sub(ROOM) else {
@@ -261,30 +270,30 @@ fn look_near<const KEEP: bool>(
     };
     let room: *mut TokenId = room.as_mut_ptr().cast();
     let (mut known, mut found) = (0, 0);
-    for spot in spots {
-        let number = spot.line as usize;
+    for (numbers_of_key, &number) in spots.numbers.iter().zip(spots.lines) {
+        let number = number as usize;
         let wide = number & 1;
         // SAFETY: reads both numbers.
-        let key = _mm256_broadcastsi128_si256(unsafe { load(spot.numbers.as_ptr().cast()) });
-        let Some(mut line) = lines.get(number) else {
+        let key = _mm256_broadcastsi128_si256(unsafe { load(numbers_of_key.as_ptr().cast()) });
+        let Some(line) = lines.get(number) else {
             break;
         };
-        let mut at = PLACE[2 * equal(line, key) + wide];
-        if at >= NOWHERE {
+        let from = if let Some(at) = place(equal(line, key), wide) {
+            answers(line).wrapping_add(at)
+        } else {
             let Some(next) = lines.get(number ^ 2) else {
                 break;
             };
-            line = next;
-            at = PLACE[2 * equal(line, key) + wide];
-            if at >= NOWHERE {
+            let Some(at) = place(equal(next, key), wide) else {
                 break;
-            }
-        }
+            };
+            answers(next).wrapping_add(at)
+        };
         if KEEP && found > most {
             break;
         }
         // SAFETY: at most three numbers of eight bytes are skipped; six follow that are inside of the line.
-        let answer = unsafe { load(answers(line).add(usize::from(at)).cast()) };
+        let answer = unsafe { load(from.cast()) };
         if KEEP {
             // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
             unsafe { store(answer, room.add(found)) };
@@ -315,13 +324,12 @@ fn look_beyond(view: &View<'_>, spot: &Spot, room: &mut Room) -> Option<usize> {
     let key = _mm256_broadcastsi128_si256(_mm_unpacklo_epi64(numbers, _mm_set1_epi8(-1)));
     for number in [number, number ^ 2] {
         let line = view.near.all.get(number)?;
-        let at = PLACE[2 * equal(line, key) + 1];
-        if at < NOWHERE {
+        if let Some(at) = place(equal(line, key), 1) {
             // SAFETY: at most two numbers are skipped; six follow that are inside of the line.
-            let answer = unsafe { load(answers(line).add(usize::from(at)).cast()) };
+            let answer = unsafe { load(answers(line).add(at).cast()) };
             // SAFETY: there is room for more than eight ids.
             unsafe { store(answer, room.as_mut_ptr().cast()) };
-            return Some(count(line.answers[usize::from(at) & 3]));
+            return Some(count(line.answers[at & 3]));
         }
     }
     None

@@ -3,6 +3,9 @@
 /// Pieces of at most this many bytes are their own key.
 pub(crate) const LONGEST_WHOLE: usize = 32;
 
+/// Pieces of at most this many bytes belong to short lines.
+pub(super) const LONGEST_SHORT: usize = 8;
+
 /// Pieces of at most this many bytes belong to near lines.
 pub(super) const LONGEST_WIDE: usize = 16;
 
@@ -25,7 +28,7 @@ impl Width {
 
     pub(super) fn of(length: usize) -> Self {
         match length {
-            0..=8 => Self::Short,
+            0..=LONGEST_SHORT => Self::Short,
             9..=LONGEST_WIDE => Self::Wide,
             _ => Self::Whole,
         }
@@ -131,10 +134,14 @@ fn has_nul(numbers: [u64; 4]) -> bool {
     new.iter().fold(0, |all, new| all | new) & (ONES << 7) != 0
 }
 
+/// How numbers are spread: the second is turned by so many bits, and both are multiplied by this.
+pub(super) const ROTATION: i32 = 27;
+pub(super) const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Spreads two numbers over the highest bits.
 #[inline]
 pub(super) fn mix([first, second]: [u64; 2]) -> u64 {
-    (first ^ second.rotate_left(27)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    (first ^ second.rotate_left(ROTATION.cast_unsigned())).wrapping_mul(MIXER)
 }
 
 /// As [`mix`], for four numbers.

@@ -33,13 +33,10 @@ impl Line {
         let equal = (0..4).fold(0, |equal, n| {
             equal | usize::from(self.keys[n] == key.numbers[n]) << n
         });
-        let place = match key.width {
-            Width::Short => PLACE[2 * equal],
-            Width::Wide => PLACE[2 * equal + 1],
-            Width::Whole if equal == ALL => 0,
-            Width::Whole => NOWHERE,
-        };
-        (place < NOWHERE).then_some(usize::from(place))
+        match key.width {
+            Width::Short | Width::Wide => place(equal, key.width as usize),
+            Width::Whole => (equal == ALL).then_some(0),
+        }
     }
 
     /// The first place without a key of that width.
@@ -68,11 +65,10 @@ impl Line {
 }
 
 /// No answer in a line.
-pub(super) const NOWHERE: u8 = 4;
+const NOWHERE: u8 = 4;
 
-/// Where in a line the answer of a short or wide key is: by the bits of the key numbers that are equal, twice, plus one
-/// for wide lines.
-pub(super) const PLACE: [u8; 32] = {
+/// What [`place`] answers: by the bits, twice, plus one for wide lines.
+const PLACE: [u8; 32] = {
     let mut place = [NOWHERE; 32];
     let mut equal = 1;
     while equal < 16_usize {
@@ -89,6 +85,14 @@ pub(super) const PLACE: [u8; 32] = {
     }
     place
 };
+
+/// Where in a line the answer of a short or wide key is, by the bits of the key numbers that are equal, and 1 for wide
+/// lines.
+#[inline]
+pub(super) fn place(equal: usize, wide: usize) -> Option<usize> {
+    let place = usize::from(PLACE[2 * equal + wide]);
+    (place < usize::from(NOWHERE)).then_some(place)
+}
 
 /// Which key numbers of a line equal those at the same place of the key.
 pub(super) const ALL: usize = 0b1111;

@@ -16,6 +16,8 @@
 mod answer;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 #[cfg(test)]
 mod hostile;
 mod key;
@@ -30,7 +32,7 @@ use key::{Key, LONGEST_WHOLE, Width};
 use lines::Lines;
 pub(crate) use lines::{Line, View};
 use long::LongPieces;
-pub(crate) use spot::{LookUp, Plain, Spot};
+pub(crate) use spot::{Located, LookUp, Plain, Spot, Spots};
 
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;

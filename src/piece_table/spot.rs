@@ -4,6 +4,8 @@
 //! of the lines of a large text are not in its nearest caches: to look into each line at once was a third slower on 10 MB
 //! of text, and no faster where all lines are near.
 
+use std::ops::Range;
+
 use super::answer::{IDS_A_NUMBER, count, unpack};
 use super::key::{Key, LONGEST_WHOLE, LONGEST_WIDE, Width};
 use super::lines::View;
@@ -99,34 +101,139 @@ impl Spot {
     }
 }
 
-impl Default for Spot {
-    /// Of nothing.
-    fn default() -> Self {
+/// Many spots, part by part, so that some can be stored at once.
+#[derive(Debug)]
+pub(crate) struct Spots {
+    numbers: Vec<[u64; 2]>,
+    lines: Vec<u32>,
+}
+
+impl Spots {
+    /// So many, of nothing.
+    pub(crate) fn new(count: usize) -> Self {
         Self {
-            numbers: [0; 2],
-            line: Self::ELSEWHERE,
+            numbers: vec![[0; 2]; count],
+            lines: vec![Spot::ELSEWHERE; count],
         }
     }
+
+    /// One of those that are there.
+    #[inline]
+    pub(crate) fn get(&self, number: usize) -> Spot {
+        Spot {
+            numbers: self.numbers[number],
+            line: self.lines[number],
+        }
+    }
+
+    /// Puts a spot in the place of one that is there.
+    #[inline]
+    pub(crate) fn set(&mut self, number: usize, spot: Spot) {
+        self.numbers[number] = spot.numbers;
+        self.lines[number] = spot.line;
+    }
+
+    /// Some of those that are there, to look up.
+    #[inline]
+    pub(crate) fn some(&self, range: Range<usize>) -> SomeSpots<'_> {
+        SomeSpots {
+            numbers: &self.numbers[range.clone()],
+            lines: &self.lines[range],
+        }
+    }
+
+    /// Those of a window, from a number on, to be located; none if there are fewer.
+    #[inline]
+    pub(crate) fn of_window(&mut self, first: usize) -> Option<WindowSpots<'_>> {
+        Some(WindowSpots {
+            numbers: self.numbers.get_mut(first..)?.first_chunk_mut()?,
+            lines: self.lines.get_mut(first..)?.first_chunk_mut()?,
+        })
+    }
+}
+
+/// [`Spots`] to look up; of both parts as many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SomeSpots<'a> {
+    pub(super) numbers: &'a [[u64; 2]],
+    pub(super) lines: &'a [u32],
+}
+
+impl SomeSpots<'_> {
+    /// How many.
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        self.lines.len()
+    }
+
+    /// One of them.
+    #[inline]
+    pub(super) fn get(self, number: usize) -> Option<Spot> {
+        Some(Spot {
+            numbers: *self.numbers.get(number)?,
+            line: *self.lines.get(number)?,
+        })
+    }
+
+    /// Those from a number on.
+    #[inline]
+    pub(super) fn from(self, number: usize) -> Self {
+        Self {
+            numbers: self.numbers.get(number..).unwrap_or_default(),
+            lines: self.lines.get(number..).unwrap_or_default(),
+        }
+    }
+}
+
+/// Where the spots of a window's pieces are put: a piece has a byte at least.
+#[derive(Debug)]
+pub(crate) struct WindowSpots<'a> {
+    pub(super) numbers: &'a mut [[u64; 2]; WINDOW],
+    pub(super) lines: &'a mut [u32; WINDOW],
+}
+
+impl WindowSpots<'_> {
+    /// Puts one.
+    #[inline]
+    pub(super) fn set(&mut self, number: usize, spot: Spot) {
+        self.numbers[number % WINDOW] = spot.numbers;
+        self.lines[number % WINDOW] = spot.line;
+    }
+}
+
+/// Pieces that were located.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// How many.
+    pub(crate) count: usize,
+    /// Whether one of them has a [hash](Spot::hash).
+    pub(crate) hashed: bool,
 }
 
 /// How a tier looks up.
 pub(crate) trait LookUp {
     /// Fills `spots` with those of the pieces of a window, which end where `ends` has bits; the first starts where the
-    /// window does, at `place` of the text. Answers how many they are.
+    /// window does, at `place` of the text.
     fn locate(
         &self,
         view: &View<'_>,
         window: &Window,
         place: usize,
         ends: u64,
-        spots: &mut [Spot; WINDOW],
-    ) -> usize;
+        spots: WindowSpots<'_>,
+    ) -> Located;
 
     /// Appends the ids of the pieces of `spots`, up to the first that no line knows. Answers how many they know.
-    fn look(&self, view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize;
+    fn look(
+        &self,
+        view: &View<'_>,
+        text: &[u8],
+        spots: SomeSpots<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> usize;
 
     /// As [`look`](Self::look), without ids: how many pieces lines know, and how many ids these are.
-    fn count(&self, view: &View<'_>, text: &[u8], spots: &[Spot]) -> (usize, usize) {
+    fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
         let mut ids = Vec::new();
         let known = self.look(view, text, spots, &mut ids);
         (known, ids.len())
@@ -143,29 +250,38 @@ impl LookUp for Plain {
         window: &Window,
         place: usize,
         mut ends: u64,
-        spots: &mut [Spot; WINDOW],
-    ) -> usize {
+        mut spots: WindowSpots<'_>,
+    ) -> Located {
         // NUL fills keys up. No piece goes on behind the window.
         let keys = !window[..WINDOW].contains(&0);
         let count = ends.count_ones() as usize;
-        let mut start = 0;
-        for spot in &mut spots[..count] {
+        let (mut start, mut hashed) = (0, false);
+        for number in 0..count {
             let end = ends.trailing_zeros() as usize;
             ends &= ends - 1;
             let bytes = window.get(start..).and_then(<[u8]>::first_chunk);
-            *spot = match bytes {
+            let spot = match bytes {
                 Some(bytes) if keys && end - start <= LONGEST_WHOLE => {
                     view.spot(bytes, place + start, end - start)
                 }
                 _ => view.elsewhere(&window[start..end], place + start),
             };
+            hashed |= spot.hash().is_some();
+            spots.set(number, spot);
             start = end;
         }
-        count
+        Located { count, hashed }
     }
 
-    fn look(&self, view: &View<'_>, text: &[u8], spots: &[Spot], ids: &mut Vec<TokenId>) -> usize {
-        let known = spots.iter().take_while(|spot| {
+    fn look(
+        &self,
+        view: &View<'_>,
+        text: &[u8],
+        spots: SomeSpots<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> usize {
+        let mut spots = (0..spots.len()).map_while(|number| spots.get(number));
+        let known = spots.by_ref().take_while(|spot| {
             let Some(key) = spot.key(text) else {
                 return false;
             };
@@ -226,16 +342,6 @@ impl View<'_> {
         }
     }
 
-    /// The longest piece that has no [hash](Spot::hash), unless there is a NUL beside it.
-    #[inline]
-    pub(crate) fn longest_without_hash(&self) -> usize {
-        if self.long.has_shorter() {
-            LONGEST_WIDE
-        } else {
-            LONGEST_WHOLE
-        }
-    }
-
     /// Asks for the ids of a piece with a hash, if it is known, to be brought near.
     pub(crate) fn prefetch_long(&self, spot: &Spot) {
         if let Some(hash) = spot.hash() {
@@ -245,11 +351,12 @@ impl View<'_> {
 
     /// Locates again, after lines were added.
     #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
-    pub(crate) fn locate_again(&self, text: &[u8], spots: &mut [Spot]) {
-        for spot in spots {
+    pub(crate) fn locate_again(&self, text: &[u8], spots: &mut Spots, range: Range<usize>) {
+        for number in range {
+            let spot = spots.get(number);
             if let Some(key) = spot.key(text) {
                 let [line, _] = self.of(key.width).places(&key);
-                spot.line = line as u32 | (spot.line & Spot::WHOLE);
+                spots.lines[number] = line as u32 | (spot.line & Spot::WHOLE);
             }
         }
     }

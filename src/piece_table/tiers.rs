@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::avx2::Avx2;
-use super::spot::{LookUp, Plain, Spot};
+use super::avx512::Avx512;
+use super::spot::{LookUp, Plain, Spots};
 use super::{PieceTable, USUAL_LIMIT};
 use crate::split::masks::{OVERHANG, WINDOW};
 use crate::token::TokenId;
@@ -17,29 +18,61 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// Both tiers find pieces in the same spots and know the same of them, whatever follows; and the table tells no
+/// Those that the machine has, but the plain one.
+fn tiers() -> Vec<Box<dyn LookUp>> {
+    let avx2 = Avx2::detect().map(|tier| Box::new(tier) as Box<dyn LookUp>);
+    let avx512 = Avx512::detect().map(|tier| Box::new(tier) as Box<dyn LookUp>);
+    avx2.into_iter().chain(avx512).collect()
+}
+
+/// Pieces of all lengths up to those that no line holds, or short ones, of which many are in a window; of few bytes, so
+/// that they differ in a single one, or in their lengths alone.
+fn random_pieces(state: &mut u64) -> Vec<Vec<u8>> {
+    let alphabet = [b"ab".as_slice(), b"a\x01", b"abcdefgh\xF4"][random(state) % 3];
+    let longest = [34, 34, 10, 2][random(state) % 4];
+    let piece = |number| {
+        let length = 1 + number % longest;
+        let byte = |_| alphabet[random(state) % alphabet.len()];
+        (0..length).map(byte).collect()
+    };
+    (0..3000).map(piece).collect()
+}
+
+/// Appends some pieces in a row, where a window begins. Answers which, and where they end, which is inside of it; of
+/// the last this is not so.
+fn random_row<'p>(
+    state: &mut u64,
+    pieces: &'p [Vec<u8>],
+    text: &mut Vec<u8>,
+) -> (u64, Vec<&'p Vec<u8>>) {
+    let (place, mut ends, mut row) = (text.len(), 0, Vec::new());
+    loop {
+        let piece = &pieces[pieces.len() - 1 - random(state) % pieces.len()];
+        text.extend_from_slice(piece);
+        let end = text.len() - place;
+        if end >= WINDOW {
+            return (ends, row);
+        }
+        ends |= 1 << end;
+        row.push(piece);
+    }
+}
+
+/// All tiers find pieces in the same spots and know the same of them, whatever follows; and the table tells no
 /// others.
 #[test]
 fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = (0..=255_u8).map(|byte| (vec![byte], TokenId::from(byte)));
     let vocabulary = Vocabulary::from_ranks(bytes.collect())?;
-    let avx2 = Avx2::detect();
+    let tiers = tiers();
     let (mut found, mut stopped) = (0, 0);
     for seed in 0..24 {
         let state = &mut (seed << 32);
         // From tables that are hardly filled to some that give up entries.
         let limit = [0, 1 << 14, 1 << 18, USUAL_LIMIT][random(state) % 4];
         let mut table = PieceTable::new(&vocabulary, limit);
-        // Few bytes, so that pieces differ in a single one, or in their lengths alone.
-        let alphabet = [b"ab".as_slice(), b"a\x01", b"abcdefgh\xF4"][random(state) % 3];
         let mut known: HashMap<Vec<u8>, Vec<TokenId>> = HashMap::new();
-        let mut pieces: Vec<Vec<u8>> = (0..3000)
-            .map(|number| {
-                let length = 1 + number % 34;
-                let byte = |_| alphabet[random(state) % alphabet.len()];
-                (0..length).map(byte).collect()
-            })
-            .collect();
+        let mut pieces = random_pieces(state);
         for piece in &pieces {
             let ids = known.entry(piece.clone()).or_insert_with(|| {
                 let count = 1 + random(state) % piece.len().min(14);
@@ -63,20 +96,9 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
 
         let view = table.view();
         for _ in 0..600 {
-            // Some pieces in a row, where a window begins.
             let mut text = vec![b'a'; random(state) % 40];
             let place = text.len();
-            let (mut ends, mut row) = (0_u64, Vec::new());
-            loop {
-                let piece = &pieces[pieces.len() - 1 - random(state) % pieces.len()];
-                let end = text.len() - place + piece.len();
-                text.extend_from_slice(piece);
-                if end >= WINDOW {
-                    break;
-                }
-                ends |= 1 << end;
-                row.push(piece);
-            }
+            let (ends, row) = random_row(state, &pieces, &mut text);
             if row.is_empty() {
                 continue;
             }
@@ -87,16 +109,24 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
             for (to, from) in window.iter_mut().zip(&text[place..]) {
                 *to = *from;
             }
-            let mut spots = [Spot::default(); WINDOW];
-            let count = Plain.locate(&view, &window, place, ends, &mut spots);
+            let mut spots = Spots::new(WINDOW);
+            let of_window = spots.of_window(0).ok_or("no room")?;
+            let located = Plain.locate(&view, &window, place, ends, of_window);
+            let count = located.count;
             assert_eq!(count, row.len());
-            for (&spot, piece) in spots.iter().zip(&row) {
+            let longest = if view.long.has_shorter() { 16 } else { 32 };
+            let mut hashed = false;
+            for (number, piece) in row.iter().enumerate() {
+                let spot = spots.get(number);
                 assert_eq!(spot.piece(&text, &mut [0; _]), piece.as_slice());
-                let short = piece.len() <= view.longest_without_hash();
+                let short = piece.len() <= longest;
                 assert_eq!(spot.hash().is_none(), short && !window.contains(&0));
+                hashed |= spot.hash().is_some();
             }
+            assert_eq!(located.hashed, hashed);
+            let all = spots.some(0..count);
             let mut ids = vec![7];
-            let looked = Plain.look(&view, &text, &spots[..count], &mut ids);
+            let looked = Plain.look(&view, &text, all, &mut ids);
             let expected: Option<Vec<&Vec<_>>> = row[..looked]
                 .iter()
                 .map(|&piece| known.get(piece))
@@ -104,20 +134,24 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
             let expected = expected.ok_or("a piece that the table was never told")?;
             let expected: Vec<_> = expected.into_iter().flatten().copied().collect();
             assert_eq!(ids[1..], expected, "{row:?}");
-            let counted = Plain.count(&view, &text, &spots[..count]);
-            assert_eq!(counted, (looked, ids.len() - 1), "{row:?}");
+            let counted = (looked, ids.len() - 1);
+            assert_eq!(Plain.count(&view, &text, all), counted, "{row:?}");
             found += looked;
             stopped += usize::from(looked < count);
 
-            let Some(avx2) = avx2 else { continue };
-            let mut same = [Spot::default(); WINDOW];
-            assert_eq!(avx2.locate(&view, &window, place, ends, &mut same), count);
-            assert_eq!(same, spots, "{window:?}");
-            let mut ids_here = vec![7];
-            let here = avx2.look(&view, &text, &spots[..count], &mut ids_here);
-            assert_eq!((here, &ids_here), (looked, &ids), "{row:?}");
-            let counted = avx2.count(&view, &text, &spots[..count]);
-            assert_eq!(counted, (looked, ids.len() - 1), "{row:?}");
+            for tier in &tiers {
+                let mut here = Spots::new(WINDOW);
+                let of_window = here.of_window(0).ok_or("no room")?;
+                let same = tier.locate(&view, &window, place, ends, of_window);
+                assert_eq!(same, located, "{window:?}");
+                for number in 0..count {
+                    assert_eq!(here.get(number), spots.get(number), "{window:?}");
+                }
+                let mut same = vec![7];
+                let known = tier.look(&view, &text, all, &mut same);
+                assert_eq!((known, &same), (looked, &ids), "{row:?}");
+                assert_eq!(tier.count(&view, &text, all), counted, "{row:?}");
+            }
         }
     }
     assert!(found > 5_000, "{found}");
