@@ -87,17 +87,17 @@ impl InternedIds {
         let mut index = 0;
         let places = self.places();
         let mut coming = ids.chunks(BATCH).skip(1);
+        let mut integers = [ptr::null_mut(); BATCH];
         for batch in ids.chunks(BATCH) {
             for &id in coming.next().unwrap_or_default() {
                 memory::prefetch_at(places.as_ptr().wrapping_add(id as usize));
             }
-            let mut integers = [ptr::null_mut(); BATCH];
             for (integer, &id) in integers.iter_mut().zip(batch) {
                 let place = places.get(id as usize);
                 *integer = place.map_or(ptr::null_mut(), |place| place.load(Ordering::Acquire));
                 memory::prefetch_at(*integer);
             }
-            for (integer, &id) in integers.into_iter().zip(batch) {
+            for (&integer, &id) in integers.iter().zip(batch) {
                 // SAFETY: a place is null or holds a reference, which it keeps as long as `self` is there.
                 let integer = unsafe { Bound::from_borrowed_ptr_or_opt(py, integer) };
                 let integer = integer.unwrap_or_else(|| self.new_integer(py, id));
