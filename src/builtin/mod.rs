@@ -121,6 +121,9 @@ fn last(bytes: &[u8]) -> [u8; 8] {
     last
 }
 
+/// The most bits of an id, so that a number of 64 bits from some byte on holds two.
+const MOST_BITS: u32 = 28;
+
 /// A merge table as it lies in the library.
 struct Table<'a> {
     count: usize,
@@ -145,7 +148,7 @@ impl<'a> Table<'a> {
             })
         };
         let table = header().ok_or(VocabularyError::BadTable("its header is damaged"))?;
-        if !(8..=32).contains(&table.bits)
+        if !(8..=MOST_BITS).contains(&table.bits)
             || table.packed.len() != (2 * table.count * table.bits as usize).div_ceil(8)
         {
             return Err(VocabularyError::BadTable(
@@ -155,18 +158,18 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// The pairs, unpacked.
-    fn pairs(&self) -> impl Iterator<Item = Pair> {
-        let bits = self.bits as usize;
+    /// The pairs, unpacked: both ids of a pair from one number of 64 bits.
+    fn pairs(&self) -> impl ExactSizeIterator<Item = Pair> {
+        let bits = self.bits;
         let mask = (1 << bits) - 1;
-        let id = move |number: usize| {
-            let bit = number * bits;
+        (0..self.count).map(move |number| {
+            let bit = 2 * number * bits as usize;
             let rest = self.packed.get(bit / 8..).unwrap_or_default();
             let window = rest.first_chunk().copied().unwrap_or_else(|| last(rest));
-            #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits are kept")]
-            let id = (u64::from_le_bytes(window) >> (bit % 8) & mask) as TokenId;
-            id
-        };
-        (0..self.count).map(move |number| Pair::new(id(2 * number), id(2 * number + 1)))
+            let window = u64::from_le_bytes(window) >> (bit % 8);
+            #[expect(clippy::cast_possible_truncation, reason = "so many bits are kept")]
+            let id = |window: u64| (window & mask) as TokenId;
+            Pair::new(id(window), id(window >> bits))
+        })
     }
 }

@@ -188,10 +188,13 @@ impl Tokens {
 
     pub(super) fn byte_tokens(&self) -> Result<[TokenId; 256], VocabularyError> {
         let mut byte_tokens = [NO_TOKEN; 256];
-        for (index, &id) in self.ids.iter().enumerate() {
-            if let &[byte] = self.at(index) {
-                byte_tokens[usize::from(byte)] = id;
-            }
+        let single = |(place, id): (Range<usize>, _)| match self.arena.get(place) {
+            Some(&[byte]) => Some((byte, id)),
+            _ => None,
+        };
+        // No byte is there twice.
+        for (byte, id) in self.places().filter_map(single).take(256) {
+            byte_tokens[usize::from(byte)] = id;
         }
         for (byte, id) in (0..=255_u8).zip(byte_tokens) {
             if id == NO_TOKEN {
