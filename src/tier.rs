@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-/// Which instructions of the machine are used. All tiers give the same ids.
+/// Which instructions of the machine are used; a machine that has those of one has those of all before it. All tiers give the
+/// same ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// Character by character: the arbiter of the others.
@@ -35,12 +36,21 @@ impl Tier {
     }
 
     /// Whether this machine can run it.
+    #[inline]
     pub fn available(self) -> bool {
-        match self {
-            Self::Scanner | Self::Plain => true,
-            Self::Avx2 => has_avx2(),
-            Self::Avx512 => has_avx2() && has_avx512(),
-        }
+        self as u8 <= Self::fastest() as u8
+    }
+
+    /// The last that this machine can run.
+    #[inline]
+    fn fastest() -> Self {
+        // Asked in each call: to ask for each of the instructions took as long as to split some words.
+        static FASTEST: OnceLock<Tier> = OnceLock::new();
+        *FASTEST.get_or_init(|| match (has_avx2(), has_avx512()) {
+            (true, true) => Self::Avx512,
+            (true, false) => Self::Avx2,
+            (false, _) => Self::Plain,
+        })
     }
 
     /// The tier that the environment variable `BYTEMILL_TIER` names, if this machine has it; else its fastest.
@@ -51,11 +61,9 @@ impl Tier {
             let named = Self::ALL
                 .into_iter()
                 .find(|tier| wanted.as_deref() == Some(tier.name()));
-            let available = named.filter(|tier| tier.available());
-            let fastest = [Self::Avx512, Self::Avx2]
-                .into_iter()
-                .find(|tier| tier.available());
-            available.or(fastest).unwrap_or(Self::Plain)
+            named
+                .filter(|tier| tier.available())
+                .unwrap_or_else(Self::fastest)
         })
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn threads_for(size: usize, num_threads: usize) -> usize {
 /// How often Python is asked. Asking means waiting for the interpreter, so not more often than a person notices.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// So many checkpoints are passed without a look at the clock: short work is done by then, and pays nothing.
+/// So many checkpoints are passed without a look at thread and clock: short work is done by then, and pays nothing.
 const FREE: u32 = 4;
 
 /// Stops work once a signal handler has raised. Only the thread that made it asks Python; others see its answer.
@@ -122,13 +122,18 @@ impl Signals {
         }
     }
 
+    /// Whether this is one of the first checkpoints. Counts it.
+    fn is_free(&self) -> bool {
+        let passed = self.passed.load(Ordering::Relaxed);
+        let free = passed < FREE;
+        if free {
+            self.passed.store(passed + 1, Ordering::Relaxed);
+        }
+        free
+    }
+
     /// True, at most once in an interval, if it is time to ask Python.
     fn is_due(&self) -> bool {
-        let passed = self.passed.load(Ordering::Relaxed);
-        if passed < FREE {
-            self.passed.store(passed + 1, Ordering::Relaxed);
-            return false;
-        }
         let elapsed = millis(self.clock.get_or_init(Instant::now).elapsed());
         let due = elapsed >= self.next.load(Ordering::Relaxed);
         if due {
@@ -154,7 +159,7 @@ impl Checkpoint for Signals {
         if self.raised.load(Ordering::Relaxed) {
             return true;
         }
-        if Marker::here() != self.caller || !self.is_due() {
+        if self.is_free() || Marker::here() != self.caller || !self.is_due() {
             return false;
         }
         #[expect(
