@@ -46,8 +46,8 @@ STAGES = {
     "Python": r"^(libpython|python)|python::(interned|listed|ids|one|core_bpe)",
     "UTF-8": r"characters|utf8",
     "merge": r"merge|pair_table|adjacency|vocabulary",
-    "look up": r"piece_table|encode::pieces|encode::idle",
-    "split": r"split|encode::avx2|encode::Encoder",
+    "look up": r"piece_table(?!::avx\w+::locate)|encode::pieces|encode::idle",
+    "split": r"split|locate|encode::avx2|encode::Encoder",
     "memory": r"^\[|^libc|secret",
 }
 
