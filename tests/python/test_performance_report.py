@@ -75,6 +75,7 @@ def test_functions_belong_to_stages() -> None:
     core = "_core.so: [.] bytemill::"
     assert stages.stage(core + "split::avx2::by_windows") == "split"
     assert stages.stage(core + "piece_table::avx2::look_near") == "look up"
+    assert stages.stage(core + "piece_table::avx512::locate") == "split"
     assert stages.stage(core + "merge::avx2::merge") == "merge"
     assert stages.stage(core + "python::interned::InternedIds::list") == "Python"
     assert stages.stage("[kernel.kallsyms]: [k] clear_page_erms") == "memory"
