@@ -33,6 +33,7 @@ pub mod jsonl;
 mod memory;
 pub mod merge;
 pub mod naive;
+mod once;
 pub mod pair_table;
 mod piece_table;
 mod secret;

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use crate::once::made;
+
 /// Which instructions of the machine are used; a machine that has those of one has those of all before it. All tiers give the
 /// same ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Tier {
     fn fastest() -> Self {
         // Asked in each call: to ask for each of the instructions took as long as to split some words.
         static FASTEST: OnceLock<Tier> = OnceLock::new();
-        *FASTEST.get_or_init(|| match (has_avx2(), has_avx512()) {
+        *made(&FASTEST, || match (has_avx2(), has_avx512()) {
             (true, true) => Self::Avx512,
             (true, false) => Self::Avx2,
             (false, _) => Self::Plain,
@@ -56,7 +58,7 @@ impl Tier {
     /// The tier that the environment variable `BYTEMILL_TIER` names, if this machine has it; else its fastest.
     pub fn current() -> Self {
         static CURRENT: OnceLock<Tier> = OnceLock::new();
-        *CURRENT.get_or_init(|| {
+        *made(&CURRENT, || {
             let wanted = std::env::var("BYTEMILL_TIER").ok();
             let named = Self::ALL
                 .into_iter()

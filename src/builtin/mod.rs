@@ -148,9 +148,12 @@ impl<'a> Table<'a> {
             })
         };
         let table = header().ok_or(VocabularyError::BadTable("its header is damaged"))?;
-        if !(8..=MOST_BITS).contains(&table.bits)
-            || table.packed.len() != (2 * table.count * table.bits as usize).div_ceil(8)
-        {
+        if !(8..=MOST_BITS).contains(&table.bits) {
+            return Err(VocabularyError::BadTable(
+                "its ids have too few bits or too many",
+            ));
+        }
+        if table.packed.len() != (2 * table.count * table.bits as usize).div_ceil(8) {
             return Err(VocabularyError::BadTable(
                 "its length is not that of its pairs",
             ));

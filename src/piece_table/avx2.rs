@@ -292,7 +292,7 @@ fn look_near<const KEEP: bool>(
         if KEEP && found > most {
             break;
         }
-        // SAFETY: at most three numbers of eight bytes are skipped; six follow that are inside of the line.
+        // SAFETY: a place is below four: at most three numbers of eight bytes are skipped, and five follow in the line.
         let answer = unsafe { load(from.cast()) };
         if KEEP {
             // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
@@ -304,7 +304,8 @@ fn look_near<const KEEP: bool>(
     (known, found)
 }
 
-/// As [`look_near`], for one piece with more ids than belong to its width.
+/// As [`look_near`], for one piece with more ids than belong to its width. To ask for these lines before, in a pass over
+/// all pieces that wait, took a fifth longer, even where a fifth of them come here.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(

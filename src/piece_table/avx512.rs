@@ -116,10 +116,7 @@ fn locate(
     ends: u64,
     mut spots: WindowSpots<'_>,
 ) -> Located {
-    let Some(bytes) = window.first_chunk() else {
-        return Plain.locate(view, window, place, ends, spots);
-    };
-    let bytes = load(bytes);
+    let bytes = load(window);
     if _mm512_testn_epi8_mask(bytes, bytes) != 0 {
         // NULs fill keys up.
         return Plain.locate(view, window, place, ends, spots);
@@ -128,7 +125,7 @@ fn locate(
     let starts = _mm512_maskz_compress_epi8(ends | 1, load(&NUMBERS));
     let lengths = _mm512_maskz_compress_epi8(ends, load(&NUMBERS));
     let lengths = _mm512_sub_epi8(lengths, starts);
-    // What is behind the last piece looks long. The keys of long ones are empty here.
+    // What is behind the last piece looks long. The keys of long ones are empty here, and their line the first.
     let short = _mm512_cmple_epu8_mask(lengths, all(LONGEST_WIDE as u8));
     let long = _bzhi_u64(!short, count);
     let lengths = _mm512_maskz_mov_epi8(short, lengths);
@@ -216,11 +213,12 @@ fn nth_bit(bits: u64, number: u32) -> usize {
     _pdep_u64(1 << number, bits).trailing_zeros() as usize
 }
 
-/// 64 bytes as they are.
+/// The first 64 bytes as they are; there may be more.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn load(bytes: &[u8; WINDOW]) -> __m512i {
-    // SAFETY: reads the 64 bytes that are there.
+fn load<const COUNT: usize>(bytes: &[u8; COUNT]) -> __m512i {
+    const { assert!(COUNT >= WINDOW) }
+    // SAFETY: reads 64 bytes, which are there.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 

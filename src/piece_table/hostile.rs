@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::key::Key;
+use super::key::{Key, ROTATION};
 use super::{LONGEST, PieceTable, long};
 use crate::builtin::Builtin;
 use crate::checkpoint::RunToEnd;
@@ -53,10 +53,13 @@ fn joined(numbers: &[u64]) -> Vec<u8> {
 
 /// Pieces of 16 bytes that belong to one line: the second half is what makes up for the first.
 fn colliding_wide(visible: &mut Visible) -> Vec<Vec<u8>> {
-    let wanted = visible.number() ^ visible.number().rotate_left(27);
+    let wanted = visible.number() ^ visible.number().rotate_left(ROTATION.cast_unsigned());
     let pieces = std::iter::repeat_with(|| {
         let first = visible.number();
-        (first, (first ^ wanted).rotate_right(27))
+        (
+            first,
+            (first ^ wanted).rotate_right(ROTATION.cast_unsigned()),
+        )
     });
     let pieces = pieces.filter(|&(_, second)| is_visible(second));
     pieces

@@ -280,8 +280,8 @@ impl LookUp for Plain {
         spots: SomeSpots<'_>,
         ids: &mut Vec<TokenId>,
     ) -> usize {
-        let mut spots = (0..spots.len()).map_while(|number| spots.get(number));
-        let known = spots.by_ref().take_while(|spot| {
+        let spots = (0..spots.len()).map_while(|number| spots.get(number));
+        let known = spots.take_while(|spot| {
             let Some(key) = spot.key(text) else {
                 return false;
             };

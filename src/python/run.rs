@@ -122,7 +122,7 @@ impl Signals {
         }
     }
 
-    /// Whether this is one of the first checkpoints. Counts it.
+    /// Whether this is one of the first checkpoints, of all threads. Counts it; of two at once, perhaps one.
     fn is_free(&self) -> bool {
         let passed = self.passed.load(Ordering::Relaxed);
         let free = passed < FREE;

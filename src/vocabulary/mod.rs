@@ -22,6 +22,7 @@ use std::thread;
 use crate::adjacency::Adjacencies;
 use crate::error::VocabularyError;
 use crate::merge;
+use crate::once::made;
 use crate::pair_table::PairTable;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use tokens::Tokens;
@@ -249,7 +250,7 @@ impl Vocabulary {
     /// How many bytes the longest token has. O(tokens) for the first caller.
     pub fn longest(&self) -> usize {
         let longest = || self.places().map(|(place, _)| place.len()).max();
-        *tokens::made(&self.longest, || longest().unwrap_or(0))
+        *made(&self.longest, || longest().unwrap_or(0))
     }
 
     /// The token that is exactly `bytes`. O(length).
@@ -296,7 +297,7 @@ impl Vocabulary {
     /// # Complexity
     /// O(n log n) for the first caller; kept from then on, 4 bytes a token.
     pub fn sorted_by_bytes(&self) -> &[TokenId] {
-        tokens::made::<Vec<TokenId>>(&self.sorted, || {
+        made::<Vec<TokenId>>(&self.sorted, || {
             let mut indices: Vec<usize> = (0..self.len()).collect();
             indices.sort_unstable_by_key(|&index| self.tokens.at(index));
             indices

@@ -9,6 +9,7 @@ use hashbrown::hash_table::Entry;
 
 use crate::error::VocabularyError;
 use crate::memory;
+use crate::once::made;
 use crate::secret::Secret;
 use crate::token::{NO_TOKEN, TokenId};
 
@@ -203,14 +204,4 @@ impl Tokens {
         }
         Ok(byte_tokens)
     }
-}
-
-/// What a cell holds, made now if it is empty. Nobody waits for who makes it: after a fork, that thread may not be there. Of
-/// several threads that come here at once, one's is kept.
-pub(super) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    if let Some(there) = cell.get() {
-        return there;
-    }
-    let value = make();
-    cell.get_or_init(|| value)
 }

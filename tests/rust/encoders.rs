@@ -397,6 +397,8 @@ fn an_id_for_every_byte() -> TestResult {
     for pattern in PUBLISHED {
         let encoders = on_every_tier(&vocabulary, pattern)?;
         let mut text: String = "a b1 c!\n".repeat(700);
+        // Windows of as many pieces as they have bytes.
+        text.push_str(&"a1".repeat(700));
         for length in 1..=63 {
             // Windows full of one piece, of as many ids as an answer holds or a few more.
             let word: String = (0..length)
