@@ -8,7 +8,7 @@
 
 use super::pieces::{LookUps, Pieces};
 use crate::error::EncodeError;
-use crate::piece_table::LookUp;
+use crate::piece_table::Locate;
 use crate::piece_table::avx2::Avx2;
 use crate::piece_table::avx512::Avx512;
 use crate::split::masks::{Masks, Window};
@@ -26,9 +26,11 @@ pub(super) fn encode(
     place: &mut usize,
 ) -> Option<Result<(), EncodeError>> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn by_avx2(work: Work<'_, '_, Avx2>, place: &mut usize) -> Result<(), EncodeError> {
+    fn by_avx2(work: Work<'_, '_>, place: &mut usize) -> Result<(), EncodeError> {
+        let locate = work.look_up;
         work.run(
             place,
+            locate,
             |window| avx2::ascii(window),
             |masks, window| avx2::with_high(masks, window),
         )
@@ -36,9 +38,10 @@ pub(super) fn encode(
     #[target_feature(
         enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
     )]
-    fn by_avx512(work: Work<'_, '_, Avx512>, place: &mut usize) -> Result<(), EncodeError> {
+    fn by_avx512(work: Work<'_, '_>, place: &mut usize, locate: Avx512) -> Result<(), EncodeError> {
         work.run(
             place,
+            locate,
             |window| avx512::ascii(window),
             |masks, window| avx512::with_high(masks, window),
         )
@@ -55,39 +58,30 @@ pub(super) fn encode(
     // SAFETY: the machine has what the functions are compiled for.
     Some(unsafe {
         match (tier == Tier::Avx512).then(Avx512::detect).flatten() {
-            Some(look_up) => by_avx512(work.by(look_up), place),
+            Some(locate) => by_avx512(work, place, locate),
             None => by_avx2(work, place),
         }
     })
 }
 
 /// What is the same for both.
-struct Work<'p, 'a, L> {
+struct Work<'p, 'a> {
     pieces: &'p mut Pieces<'a>,
-    look_up: L,
+    look_up: Avx2,
     family: Family,
     text: &'p [u8],
 }
 
-impl<'p, 'a, L: LookUp> Work<'p, 'a, L> {
-    /// The same, looked up in another way.
-    fn by<M>(self, look_up: M) -> Work<'p, 'a, M> {
-        Work {
-            pieces: self.pieces,
-            look_up,
-            family: self.family,
-            text: self.text,
-        }
-    }
-
+impl Work<'_, '_> {
     #[inline(always)]
     fn run(
         self,
         place: &mut usize,
+        locate: impl Locate,
         ascii: impl Fn(&Window) -> Masks,
         high: impl Fn(Masks, &Window) -> Masks,
     ) -> Result<(), EncodeError> {
-        let mut sink = LookUps::new(self.pieces, self.text, self.look_up);
+        let mut sink = LookUps::new(self.pieces, self.text, locate, self.look_up);
         native::by_windows(self.family, self.text, place, &mut sink, ascii, high)?;
         sink.look()
     }

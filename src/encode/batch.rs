@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::once::made;
 
 /// How often the calling thread looks at the checkpoint while others still work.
 pub(crate) const WAIT: Duration = Duration::from_millis(20);
@@ -124,7 +125,9 @@ where
 /// How many threads can run at once. Asked once: the answer comes from files, which takes longer than a small batch.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
+    *made(&CORES, || {
+        thread::available_parallelism().map_or(1, NonZeroUsize::get)
+    })
 }
 
 /// Tells the caller that a worker is done, however it ends.

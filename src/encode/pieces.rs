@@ -21,7 +21,7 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{Located, LookUp, PieceTable, Plain, Spots};
+use crate::piece_table::{Locate, Located, LookUp, PieceTable, Plain, Spots};
 use crate::split::masks::{WINDOW, Window};
 use crate::split::native::{self, Sink};
 use crate::split::pattern::Family;
@@ -85,7 +85,7 @@ impl Pieces<'_> {
         if let Some(result) = super::avx2::encode(self, family, tier, text, place) {
             return result;
         }
-        let mut sink = LookUps::new(self, text, Plain);
+        let mut sink = LookUps::new(self, text, Plain, Plain);
         native::plainly(family, tier, text, place, &mut sink)?;
         sink.look()
     }
@@ -104,22 +104,25 @@ impl Pieces<'_> {
 }
 
 /// The sink of [`Pieces`].
-pub(super) struct LookUps<'p, 'a, 't, L> {
+pub(super) struct LookUps<'p, 'a, 't, C, L> {
     pieces: &'p mut Pieces<'a>,
     text: &'t [u8],
-    tier: L,
+    /// How pieces are located, and looked up.
+    locate: C,
+    look_up: L,
     /// How many windows and pieces wait, and how many of these have a hash and are listed.
     windows: usize,
     waiting: usize,
     hashed: usize,
 }
 
-impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
-    pub(super) fn new(pieces: &'p mut Pieces<'a>, text: &'t [u8], tier: L) -> Self {
+impl<'p, 'a, 't, C: Locate, L: LookUp> LookUps<'p, 'a, 't, C, L> {
+    pub(super) fn new(pieces: &'p mut Pieces<'a>, text: &'t [u8], locate: C, look_up: L) -> Self {
         Self {
             pieces,
             text,
-            tier,
+            locate,
+            look_up,
             windows: 0,
             waiting: 0,
             hashed: 0,
@@ -139,9 +142,9 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
             let spots = waiting.spots.some(number..self.waiting);
             let view = table.view();
             number += match &mut self.pieces.counted {
-                None => self.tier.look(&view, self.text, spots, self.pieces.ids),
+                None => self.look_up.look(&view, self.text, spots, self.pieces.ids),
                 Some(counted) => {
-                    let (known, ids) = self.tier.count(&view, self.text, spots);
+                    let (known, ids) = self.look_up.count(&view, self.text, spots);
                     *counted += ids;
                     known
                 }
@@ -203,7 +206,7 @@ impl<'p, 'a, 't, L: LookUp> LookUps<'p, 'a, 't, L> {
     }
 }
 
-impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
+impl<C: Locate, L: LookUp> Sink for LookUps<'_, '_, '_, C, L> {
     type Error = EncodeError;
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
@@ -213,7 +216,7 @@ impl<L: LookUp> Sink for LookUps<'_, '_, '_, L> {
         let first = self.waiting;
         if let Some(spots) = waiting.spots.of_window(first) {
             let view = table.view();
-            let Located { count, hashed } = self.tier.locate(&view, window, place, ends, spots);
+            let Located { count, hashed } = self.locate.locate(&view, window, place, ends, spots);
             self.waiting += count;
             if hashed {
                 self.list_hashed(first);

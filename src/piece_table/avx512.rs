@@ -1,4 +1,4 @@
-//! Locating pieces by AVX-512, eight at once; what is in their lines is looked up by [`Avx2`]. The safe twin is [`Plain`].
+//! Locating pieces by AVX-512, eight at once. The safe twin is [`Plain`].
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -13,13 +13,12 @@ use std::arch::x86_64::{
     _pdep_u64,
 };
 
-use super::avx2::{self, Avx2};
+use super::avx2;
 use super::key::{LONGEST_SHORT, LONGEST_WIDE, MIXER, ROTATION};
 use super::lines::View;
-use super::spot::{Located, LookUp, Plain, SomeSpots, WindowSpots};
+use super::spot::{Locate, Located, Plain, WindowSpots};
 use crate::split::masks::{WINDOW, Window};
 use crate::tier::Tier;
-use crate::token::TokenId;
 
 /// Pieces that are located at once.
 const PIECES: usize = 8;
@@ -55,17 +54,16 @@ const fn bytes_by(divisor: u8, shift: u32) -> [u8; 64] {
 
 /// Proof that the machine has what this tier is compiled for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(Avx2);
+pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// If the machine has it.
     pub(crate) fn detect() -> Option<Self> {
-        let beneath = Avx2::detect()?;
-        Tier::Avx512.available().then_some(Self(beneath))
+        Tier::Avx512.available().then_some(Self(()))
     }
 }
 
-impl LookUp for Avx512 {
+impl Locate for Avx512 {
     #[inline]
     fn locate(
         &self,
@@ -78,27 +76,11 @@ impl LookUp for Avx512 {
         // SAFETY: the machine has what the function is compiled for.
         unsafe { locate(view, window, place, ends, spots) }
     }
-
-    #[inline]
-    fn look(
-        &self,
-        view: &View<'_>,
-        text: &[u8],
-        spots: SomeSpots<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> usize {
-        self.0.look(view, text, spots, ids)
-    }
-
-    #[inline]
-    fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
-        self.0.count(view, text, spots)
-    }
 }
 
-/// As [`LookUp::locate`]: where pieces start and how long they are, a byte each; of these the keys, of these the lines.
+/// As [`Locate::locate`]: where pieces start and how long they are, a byte each; of these the keys, of these the lines.
 ///
-/// One piece after the other, as [`Avx2`] does, took a fifth longer for all of encoding, where lines are near; four at
+/// One piece after the other, as by AVX2, took an eighth to a fifth longer for all of encoding, where lines are near; four at
 /// once, instead of eight, a few hundredths. To keep windows and locate their pieces later, all at once, made no difference.
 #[inline]
 #[target_feature(

@@ -27,10 +27,12 @@ impl Width {
     }
 
     pub(super) fn of(length: usize) -> Self {
-        match length {
-            0..=LONGEST_SHORT => Self::Short,
-            9..=LONGEST_WIDE => Self::Wide,
-            _ => Self::Whole,
+        if length <= LONGEST_SHORT {
+            Self::Short
+        } else if length <= LONGEST_WIDE {
+            Self::Wide
+        } else {
+            Self::Whole
         }
     }
 }

@@ -9,7 +9,8 @@
 //! key. The table starts with the first tokens of the vocabulary, grows while it learns, up to a limit, and then gives up
 //! entries in turn: a hostile text can empty it of what is useful, but never make a look-up longer.
 //!
-//! [`LookUp`] answers from the lines that pieces belong to, or the next; what is elsewhere, [`PieceTable::get`] finds.
+//! [`Locate`] tells the lines that pieces belong to, [`LookUp`] answers from these, or the next; what is elsewhere,
+//! [`PieceTable::get`] finds.
 //!
 //! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
 
@@ -32,7 +33,7 @@ use key::{Key, LONGEST_WHOLE, Width};
 use lines::Lines;
 pub(crate) use lines::{Line, View};
 use long::LongPieces;
-pub(crate) use spot::{Located, LookUp, Plain, Spot, Spots};
+pub(crate) use spot::{Locate, Located, LookUp, Plain, Spot, Spots};
 
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;

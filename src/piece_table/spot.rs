@@ -210,8 +210,8 @@ pub(crate) struct Located {
     pub(crate) hashed: bool,
 }
 
-/// How a tier looks up.
-pub(crate) trait LookUp {
+/// How a tier locates.
+pub(crate) trait Locate {
     /// Fills `spots` with those of the pieces of a window, which end where `ends` has bits; the first starts where the
     /// window does, at `place` of the text.
     fn locate(
@@ -222,7 +222,10 @@ pub(crate) trait LookUp {
         ends: u64,
         spots: WindowSpots<'_>,
     ) -> Located;
+}
 
+/// How a tier looks up what is located.
+pub(crate) trait LookUp {
     /// Appends the ids of the pieces of `spots`, up to the first that no line knows. Answers how many they know.
     fn look(
         &self,
@@ -243,7 +246,7 @@ pub(crate) trait LookUp {
 /// In plain code.
 pub(crate) struct Plain;
 
-impl LookUp for Plain {
+impl Locate for Plain {
     fn locate(
         &self,
         view: &View<'_>,
@@ -272,7 +275,9 @@ impl LookUp for Plain {
         }
         Located { count, hashed }
     }
+}
 
+impl LookUp for Plain {
     fn look(
         &self,
         view: &View<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::avx2::Avx2;
 use super::avx512::Avx512;
-use super::spot::{LookUp, Plain, Spots};
+use super::spot::{Locate, LookUp, Plain, Spots};
 use super::{PieceTable, USUAL_LIMIT};
 use crate::split::masks::{OVERHANG, WINDOW};
 use crate::token::TokenId;
@@ -18,10 +18,10 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// Those that the machine has, but the plain one.
-fn tiers() -> Vec<Box<dyn LookUp>> {
-    let avx2 = Avx2::detect().map(|tier| Box::new(tier) as Box<dyn LookUp>);
-    let avx512 = Avx512::detect().map(|tier| Box::new(tier) as Box<dyn LookUp>);
+/// The tiers that the machine has, but the plain one, which locate.
+fn locating() -> Vec<Box<dyn Locate>> {
+    let avx2 = Avx2::detect().map(|tier| Box::new(tier) as Box<dyn Locate>);
+    let avx512 = Avx512::detect().map(|tier| Box::new(tier) as Box<dyn Locate>);
     avx2.into_iter().chain(avx512).collect()
 }
 
@@ -64,7 +64,7 @@ fn random_row<'p>(
 fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = (0..=255_u8).map(|byte| (vec![byte], TokenId::from(byte)));
     let vocabulary = Vocabulary::from_ranks(bytes.collect())?;
-    let tiers = tiers();
+    let (locating, avx2) = (locating(), Avx2::detect());
     let (mut found, mut stopped) = (0, 0);
     for seed in 0..24 {
         let state = &mut (seed << 32);
@@ -142,7 +142,7 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
             found += looked;
             stopped += usize::from(looked < count);
 
-            for tier in &tiers {
+            for tier in &locating {
                 let mut here = Spots::new(WINDOW);
                 let of_window = here.of_window(0).ok_or("no room")?;
                 let same = tier.locate(&view, &window, place, ends, of_window);
@@ -150,10 +150,12 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
                 for number in 0..count {
                     assert_eq!(here.get(number), spots.get(number), "{window:?}");
                 }
+            }
+            if let Some(avx2) = avx2 {
                 let mut same = vec![7];
-                let known = tier.look(&view, &text, all, &mut same);
+                let known = avx2.look(&view, &text, all, &mut same);
                 assert_eq!((known, &same), (looked, &ids), "{row:?}");
-                assert_eq!(tier.count(&view, &text, all), counted, "{row:?}");
+                assert_eq!(avx2.count(&view, &text, all), counted, "{row:?}");
             }
         }
     }

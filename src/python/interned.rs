@@ -27,6 +27,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::memory;
+use crate::once::made;
 use crate::token::TokenId;
 
 /// Larger ids get new integers each time: a vocabulary may have an id near four billion.
@@ -67,7 +68,7 @@ impl InternedIds {
     }
 
     fn places(&self) -> &[Place] {
-        self.places.get_or_init(|| {
+        made::<Vec<Place>>(&self.places, || {
             let mut places = memory::vec_with_capacity(self.count);
             places.resize_with(self.count, Place::default);
             places

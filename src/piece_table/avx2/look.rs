@@ -1,86 +1,24 @@
-//! Looking up by AVX2. The safe twin is [`Plain`].
-#![allow(unsafe_code)]
+//! What is known of pieces that were located.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_and_si128, _mm_extract_epi64, _mm_loadu_si128, _mm_prefetch,
-    _mm_set1_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm_unpacklo_epi64, _mm256_and_si256,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_movemask_pd,
-    _mm256_set_m128i, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi32, _mm256_setzero_si256,
+    __m128i, __m256i, _mm_set1_epi8, _mm_unpacklo_epi64, _mm256_and_si256,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256,
+    _mm256_movemask_pd, _mm256_set_m128i, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi32,
     _mm256_shuffle_epi8, _mm256_srlv_epi32, _mm256_storeu_si256,
 };
 use std::mem::MaybeUninit;
 
-use super::answer::{IDS_A_NUMBER, LIMIT, ROOM, count};
-use super::key::{self, LONGEST_WHOLE};
-use super::lines::{ALL, Line, View, place};
-use super::spot::{Located, LookUp, Plain, SomeSpots, Spot, WindowSpots};
-use crate::split::masks::Window;
-use crate::tier::Tier;
+use super::super::answer::{IDS_A_NUMBER, LIMIT, ROOM, count};
+use super::super::key::{self, LONGEST_WHOLE};
+use super::super::lines::{ALL, Line, View, place};
+use super::super::spot::{LookUp, SomeSpots, Spot};
+use super::{Avx2, NUL, load, numbers, whole_key};
 use crate::token::TokenId;
-
-/// Not a byte of the text, but NUL.
-const NUL: u8 = 0x80;
-
-/// Which bytes make up the key, by the length of the piece: those of a short one twice.
-const KEY_BYTES: [[u8; 16]; 17] = {
-    let mut bytes = [[NUL; 16]; 17];
-    let mut length = 1;
-    while length <= 16 {
-        let mut byte = 0;
-        while byte < length {
-            #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-            let number = byte as u8;
-            bytes[length][byte] = number;
-            if length <= 8 {
-                bytes[length][byte + 8] = number;
-            }
-            byte += 1;
-        }
-        length += 1;
-    }
-    bytes
-};
-
-/// From byte `16 - n` on: a mask of `n` bytes.
-const FIRST_BYTES: [u8; 32] = {
-    let mut mask = [0; 32];
-    let mut byte = 0;
-    while byte < 16 {
-        mask[byte] = 0xFF;
-        byte += 1;
-    }
-    mask
-};
 
 /// Where [`ROOM`] ids can be written.
 type Room = [MaybeUninit<TokenId>; ROOM];
 
-/// Proof that the machine has what this tier is compiled for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
-impl Avx2 {
-    /// If the machine has it.
-    pub(crate) fn detect() -> Option<Self> {
-        Tier::Avx2.available().then_some(Self(()))
-    }
-}
-
 impl LookUp for Avx2 {
-    #[inline]
-    fn locate(
-        &self,
-        view: &View<'_>,
-        window: &Window,
-        place: usize,
-        ends: u64,
-        spots: WindowSpots<'_>,
-    ) -> Located {
-        // SAFETY: the machine has what the function is compiled for.
-        unsafe { locate(view, window, place, ends, spots) }
-    }
-
     #[inline]
     fn look(
         &self,
@@ -99,115 +37,6 @@ impl LookUp for Avx2 {
         // SAFETY: the machine has what the function is compiled for.
         unsafe { look::<false>(view, text, spots, &mut Vec::new()) }
     }
-}
-
-/// As [`LookUp::locate`].
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "shifted down to a line number"
-)]
-fn locate(
-    view: &View<'_>,
-    window: &Window,
-    place: usize,
-    mut ends: u64,
-    spots: WindowSpots<'_>,
-) -> Located {
-    if has_nul(window) {
-        return Plain.locate(view, window, place, ends, spots);
-    }
-    let count = ends.count_ones() as usize;
-    let (mut start, mut hashed) = (0, false);
-    let places = spots.numbers.iter_mut().zip(spots.lines);
-    for (to, line) in places.take(count) {
-        let end = ends.trailing_zeros() as usize;
-        ends &= ends - 1;
-        let length = end.wrapping_sub(start);
-        if let Some(key_bytes) = KEY_BYTES.get(length) {
-            // SAFETY: a bit of `ends` is below `WINDOW`, and a window has more bytes than these behind it; the other 16
-            // bytes are there.
-            let (bytes, key_bytes) = unsafe {
-                let bytes = load(window.as_ptr().add(start).cast());
-                (bytes, load(key_bytes.as_ptr().cast()))
-            };
-            let key = _mm_shuffle_epi8(bytes, key_bytes);
-            // SAFETY: writes both numbers.
-            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), key) };
-            let wide = (length + 7) >> 4;
-            let number = 2 * (key::mix(numbers(key)) >> view.near.shift) as usize + wide;
-            *line = number as u32;
-            prefetch(view.near.all, number);
-        } else {
-            let piece = window.get(start..).unwrap_or_default();
-            let spot = locate_beyond(view, piece, place + start, length);
-            hashed |= spot.hash().is_some();
-            (*to, *line) = (spot.numbers, spot.line);
-        }
-        start = end;
-    }
-    Located { count, hashed }
-}
-
-/// The spot of a piece of more than 16 bytes: the first `length` of `rest`, at `place` of the text.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "shifted down to a line number"
-)]
-pub(super) fn locate_beyond(view: &View<'_>, rest: &[u8], place: usize, length: usize) -> Spot {
-    let Some((bytes, (first, second))) = rest
-        .first_chunk()
-        .and_then(|bytes| Some((bytes, whole_key(bytes, length)?)))
-    else {
-        return view.elsewhere(rest.get(..length).unwrap_or_default(), place);
-    };
-    let ([a, b], [c, d]) = (numbers(first), numbers(second));
-    let number = (key::mix_four([a, b, c, d]) >> view.whole.shift) as usize;
-    prefetch(view.whole.all, number);
-    Spot {
-        numbers: [view.far_hash(bytes, length), Spot::stretch(place, length)],
-        line: number as u32 | Spot::WHOLE,
-    }
-}
-
-/// The two halves of the key of a piece of more than 16 bytes, if it is not too long.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn whole_key(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<(__m128i, __m128i)> {
-    let mask = FIRST_BYTES.get(LONGEST_WHOLE.checked_sub(length)?..)?;
-    let mask: &[u8; 16] = mask.first_chunk()?;
-    let (first, second) = bytes.split_at(16);
-    // SAFETY: each reads 16 bytes that are there.
-    let (first, second, mask) = unsafe {
-        (
-            load(first.as_ptr().cast()),
-            load(second.as_ptr().cast()),
-            load(mask.as_ptr().cast()),
-        )
-    };
-    Some((first, _mm_and_si128(second, mask)))
-}
-
-/// Asks for a line to be brought near.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn prefetch(lines: &[Line], number: usize) {
-    _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().wrapping_add(number).cast());
-}
-
-/// Whether a window has NULs, which fill keys up.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn has_nul(window: &Window) -> bool {
-    let (halves, _) = window.as_chunks::<32>();
-    // SAFETY: each reads the 32 bytes that are there.
-    let [low, high] =
-        [&halves[0], &halves[1]].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) });
-    let least = _mm256_min_epu8(low, high);
-    _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_setzero_si256())) != 0
 }
 
 /// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids.
@@ -305,7 +134,7 @@ fn look_near<const KEEP: bool>(
 }
 
 /// As [`look_near`], for one piece with more ids than belong to its width. To ask for these lines before, in a pass over
-/// all pieces that wait, took a fifth longer, even where a fifth of them come here.
+/// all pieces that wait, took a fifth to a third longer, even where a fifth of them come here.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(
@@ -385,16 +214,6 @@ fn look_in_whole(lines: &[Line], number: usize, key: __m256i, room: &mut Room) -
     Some(count(line.answers[0]))
 }
 
-/// The two numbers of a half of a key.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn numbers(half: __m128i) -> [u64; 2] {
-    [
-        _mm_extract_epi64::<0>(half).cast_unsigned(),
-        _mm_extract_epi64::<1>(half).cast_unsigned(),
-    ]
-}
-
 /// Which of the key numbers of a line equal those of the key, a bit each.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -430,15 +249,4 @@ unsafe fn store(numbers: __m128i, room: *mut TokenId) {
     let ids = _mm256_and_si256(ids, _mm256_set1_epi32((LIMIT - 1).cast_signed()));
     // SAFETY: the caller's.
     unsafe { _mm256_storeu_si256(room.cast(), ids) };
-}
-
-/// 16 bytes as they are.
-///
-/// # Safety
-/// They must be there.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn load(from: *const __m128i) -> __m128i {
-    // SAFETY: the caller's.
-    unsafe { _mm_loadu_si128(from) }
 }
