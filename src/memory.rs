@@ -102,6 +102,19 @@ pub(crate) fn prefetch<T>(place: &T) {
     prefetch_at(place);
 }
 
+/// As [`prefetch`], of the first cache lines of a list, so many at most.
+#[inline]
+pub(crate) fn prefetch_lines<T>(list: &[T], lines: usize) {
+    const LINE: usize = 64;
+    for place in list
+        .iter()
+        .step_by((LINE / size_of::<T>()).max(1))
+        .take(lines)
+    {
+        prefetch(place);
+    }
+}
+
 /// As [`prefetch`], whatever is there.
 #[inline]
 pub(crate) fn prefetch_at<T>(place: *const T) {

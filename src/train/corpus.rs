@@ -126,21 +126,15 @@ impl Corpus {
     /// Those of `places`, which are in order, that are in a part.
     #[inline]
     pub(super) fn share<'p>(&self, number: usize, places: &'p [Place]) -> &'p [Place] {
-        let start = self.starts[number];
-        let from = places.partition_point(|&place| (place as usize) < start);
-        self.split_after(number, &places[from..]).0
-    }
-
-    /// Of `places`, which are in order, those up to the end of a part, and those after it.
-    #[inline]
-    pub(super) fn split_after<'p>(
-        &self,
-        number: usize,
-        places: &'p [Place],
-    ) -> (&'p [Place], &'p [Place]) {
-        let after = |end: &usize| places.partition_point(|&place| (place as usize) < *end);
-        let end = self.starts.get(number + 1).map_or(places.len(), after);
-        places.split_at(end)
+        let before = |start: usize| places.partition_point(|&place| (place as usize) < start);
+        let end = self.starts.get(number + 1);
+        let end = end.map_or(places.len(), |&end| before(end));
+        let start = if number == 0 {
+            0
+        } else {
+            before(self.starts[number])
+        };
+        &places[start..end]
     }
 
     /// Whether `pair` starts at `place`, its left token having `left_length` bytes.

@@ -1,28 +1,29 @@
-//! Threads that stand by to make a merge in their part of the corpus while the first thread makes it in its own.
+//! Threads that stand by to do a step for their part or shard while the first thread does it for its own.
 //!
-//! There are a hundred thousand merges, of some microseconds each: to start a thread for one, or to wake it, takes longer
-//! than most. So a helper looks out for work for a while after it has done some before it sleeps, and is woken for much
-//! work only. What no helper has begun when the first thread is done with its own part, that does too: it waits for
+//! There are thousands of rounds, of a tenth of a millisecond or so: to start a thread for one, or to wake it, takes nearly
+//! as long. So a helper looks out for work for a while after it has done some before it sleeps, and is woken for much
+//! work only. What no helper has begun when the first thread is done with its own share, that does too: it waits for
 //! nobody who is not at work.
 
 use std::hint;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Scope, Thread};
 
-use super::corpus::{Corpus, Place};
-use super::neighbours::Sides;
-use super::replace::Merge;
+use super::work::{Step, Work};
 use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::error::TrainError;
 
-/// Places that are worth handing over to a thread that is awake: it takes them ten microseconds or so.
-pub(super) const WORTH_HANDING_OVER: usize = 1 << 8;
+/// A round of so many places is worth being shared with threads that are awake: it takes them ten microseconds or so.
+const WORTH_SHARING: usize = 1 << 9;
 
-/// Places that are worth waking a thread for.
-const WORTH_WAKING: usize = 1 << 11;
+/// Places that are worth waking threads for. A large corpus has 3,000 in a round; with four times as many as these, helpers
+/// slept through two of three steps.
+const WORTH_WAKING: usize = 1 << 10;
 
-/// How often a helper looks for work before it sleeps, which takes a third of a millisecond or more. Most merges of many places
-/// come soon after each other; with an eighth of that, a third of their places were not worth waking a thread for.
+/// How often a helper looks for work before it sleeps, which takes a third of a millisecond or more. To choose the merges
+/// of a round takes less.
 const LOOKS: usize = 1 << 14;
 
 /// How often the first thread looks for a result before it lets other threads of the machine run.
@@ -46,32 +47,33 @@ mod state {
 #[derive(Debug)]
 struct Desk {
     state: AtomicU8,
-    work: Mutex<Work>,
+    order: Mutex<Order>,
     is_asleep: AtomicBool,
     helper: OnceLock<Thread>,
 }
 
-/// A merge in a part.
-#[derive(Debug, Default)]
-struct Work {
-    merge: Option<Merge>,
-    places: Vec<Place>,
-    sides: Sides,
-    result: Option<Interrupted>,
+/// What is to be done, or has been.
+#[derive(Debug)]
+struct Order {
+    step: Step,
+    result: Result<(), TrainError>,
 }
 
 impl Desk {
     fn new() -> Self {
         Self {
             state: AtomicU8::new(state::ABSENT),
-            work: Mutex::default(),
+            order: Mutex::new(Order {
+                step: Step::Merge,
+                result: Ok(()),
+            }),
             is_asleep: AtomicBool::new(false),
             helper: OnceLock::new(),
         }
     }
 
-    fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Goes from one state to another; false if it is not in the first.
@@ -89,85 +91,25 @@ impl Desk {
             helper.unpark();
         }
     }
-}
 
-/// One helper for each part of a corpus but the first.
-#[derive(Debug)]
-pub(super) struct Helpers {
-    desks: Vec<Desk>,
-    are_dismissed: AtomicBool,
-}
-
-impl Helpers {
-    /// None has come yet.
-    pub(super) fn new(corpus: &Corpus) -> Self {
-        Self {
-            desks: (1..corpus.parts()).map(|_| Desk::new()).collect(),
-            are_dismissed: AtomicBool::new(false),
-        }
-    }
-
-    /// Starts them; they end when what is returned is dropped. If the system allows no more threads there are fewer.
-    pub(super) fn start<'scope>(
-        &'scope self,
-        scope: &'scope Scope<'scope, '_>,
-        corpus: &'scope Corpus,
-        checkpoint: &'scope dyn Checkpoint,
-    ) -> Dismissal<'scope> {
-        for (part, desk) in (1..).zip(&self.desks) {
-            let serve = move || self.serve(desk, corpus, part, checkpoint);
-            if let Ok(helper) = thread::Builder::new().spawn_scoped(scope, serve) {
-                let _ = desk.helper.set(helper.thread().clone());
-                desk.pass(state::ABSENT, state::FREE);
-            }
-        }
-        Dismissal(self)
-    }
-
-    /// Hands the places of a part over, with the sides to note what stands beside them in, nothing else being noted there;
-    /// false if that is not worth it, or the helper does not wait.
-    pub(super) fn offer(
-        &self,
-        part: usize,
-        merge: Merge,
-        places: &[Place],
-        sides: &mut Sides,
-    ) -> bool {
-        let desk = &self.desks[part - 1];
-        if places.len() < WORTH_HANDING_OVER
-            || desk.state.load(Ordering::Relaxed) != state::FREE
-            || desk.is_asleep.load(Ordering::Relaxed) && places.len() < WORTH_WAKING
+    /// Hands a step of a round of so many places over, if the helper waits and that is worth it.
+    fn offer(&self, step: Step, places: usize) {
+        if self.state.load(Ordering::Relaxed) != state::FREE
+            || self.is_asleep.load(Ordering::Relaxed) && places < WORTH_WAKING
         {
-            return false;
+            return;
         }
-        sides.clear(merge.tokens());
-        let mut work = desk.work();
-        work.merge = Some(merge);
-        work.places.clear();
-        work.places.extend_from_slice(places);
-        std::mem::swap(&mut work.sides, sides);
-        drop(work);
-        desk.state.store(state::OFFERED, Ordering::SeqCst);
-        desk.wake();
-        true
+        self.order().step = step;
+        self.state.store(state::OFFERED, Ordering::SeqCst);
+        self.wake();
     }
 
-    /// Takes back what was handed over, with what was noted: true once it is done, false if nobody has begun, or nothing
-    /// was handed over.
-    pub(super) fn take_back(
-        &self,
-        part: usize,
-        sides: &mut Sides,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<bool, Interrupted> {
-        let desk = &self.desks[part - 1];
+    /// Waits until what was handed over is done; false if nobody has begun, or nothing was handed over.
+    fn take_back(&self, checkpoint: &dyn Checkpoint) -> Result<bool, TrainError> {
         let mut looks = 0;
         loop {
-            match desk.state.load(Ordering::Acquire) {
-                state::OFFERED if desk.pass(state::OFFERED, state::FREE) => {
-                    std::mem::swap(&mut desk.work().sides, sides);
-                    return Ok(false);
-                }
+            match self.state.load(Ordering::Acquire) {
+                state::OFFERED if self.pass(state::OFFERED, state::FREE) => return Ok(false),
                 state::OFFERED | state::TAKEN if looks < PATIENT_LOOKS => {
                     looks += 1;
                     hint::spin_loop();
@@ -178,30 +120,83 @@ impl Helpers {
                     thread::yield_now();
                 }
                 state::DONE => {
-                    let mut work = desk.work();
-                    std::mem::swap(&mut work.sides, sides);
-                    desk.state.store(state::FREE, Ordering::Relaxed);
-                    return work.result.take().map_or(Ok(true), Err);
+                    let result = mem::replace(&mut self.order().result, Ok(()));
+                    self.state.store(state::FREE, Ordering::Relaxed);
+                    return result.map(|()| true);
                 }
                 // The helper has panicked; the scope that it runs in does, too, once nothing goes on in it.
-                state::ABSENT if desk.helper.get().is_some() => return Err(Interrupted),
+                state::ABSENT if self.helper.get().is_some() => return Err(Interrupted.into()),
                 _ => return Ok(false),
             }
         }
     }
+}
+
+/// The helpers of the first thread.
+#[derive(Debug)]
+pub(super) struct Helpers {
+    desks: Vec<Desk>,
+    are_dismissed: AtomicBool,
+}
+
+impl Helpers {
+    /// None has come yet.
+    pub(super) fn new(work: &Work<'_>) -> Self {
+        Self {
+            desks: (1..work.threads(Step::Merge))
+                .map(|_| Desk::new())
+                .collect(),
+            are_dismissed: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts them; they end when what is returned is dropped. If the system allows no more threads there are fewer.
+    pub(super) fn start<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        work: &'scope Work<'_>,
+        checkpoint: &'scope dyn Checkpoint,
+    ) -> Dismissal<'scope> {
+        for (number, desk) in (1..).zip(&self.desks) {
+            let serve = move || self.serve(desk, work, number, checkpoint);
+            if let Ok(helper) = thread::Builder::new().spawn_scoped(scope, serve) {
+                let _ = desk.helper.set(helper.thread().clone());
+                desk.pass(state::ABSENT, state::FREE);
+            }
+        }
+        Dismissal(self)
+    }
+
+    /// Does a step of a round of so many places for all parts or shards.
+    pub(super) fn step(
+        &self,
+        step: Step,
+        work: &Work<'_>,
+        places: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        let helpers = 1..work.threads(step);
+        if places >= WORTH_SHARING {
+            for (_, desk) in helpers.clone().zip(&self.desks) {
+                desk.offer(step, places);
+            }
+        }
+        work.step(step, 0, checkpoint)?;
+        for (number, desk) in helpers.zip(&self.desks) {
+            if !desk.take_back(checkpoint)? {
+                work.step(step, number, checkpoint)?;
+            }
+        }
+        Ok(())
+    }
 
     /// What a helper does.
-    fn serve(&self, desk: &Desk, corpus: &Corpus, part: usize, checkpoint: &dyn Checkpoint) {
+    fn serve(&self, desk: &Desk, work: &Work<'_>, number: usize, checkpoint: &dyn Checkpoint) {
         let _leave = Leave(desk);
         while self.wait(desk) {
-            let mut guard = desk.work();
-            let work = &mut *guard;
-            if let Some(merge) = work.merge {
-                let mut part = corpus.part(part);
-                let done = merge.apply_to(&mut part, &work.places, &mut work.sides, checkpoint);
-                work.result = done.err();
-            }
-            drop(guard);
+            let mut order = desk.order();
+            order.result = work.step(order.step, number, checkpoint);
+            drop(order);
             desk.state.store(state::DONE, Ordering::Release);
         }
     }

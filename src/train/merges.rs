@@ -1,31 +1,30 @@
-//! The loop: best pair, merged wherever it occurs, until there are enough merges.
+//! The loop: the best pairs, merged wherever they occur, until there are enough merges.
 //!
 //! ```text
-//! the best candidate of the queue whose count is still true
-//! at each of its places, in order: merge; note what stands before and after
-//! for each token noted: its pair with the old token is rarer, its pair with the new one is new
+//! the best candidates of the queue whose counts are still true, as long as they do not touch
+//! for each of them:
+//!     at each of its places, in order: merge; note what stands before and after
+//!     for each token noted: its pair with the old token is rarer, its pair with the new one is new
 //! ```
 //!
 //! The work is that of the places visited: merging takes the same time in a piece of any length. Each place is visited
 //! once for each pair that ever stood there.
 
-use std::collections::HashSet;
 use std::thread;
 
 use super::Options;
 use super::corpus::Corpus;
 use super::count::PieceCounts;
 use super::helpers::Helpers;
-use super::neighbours::{Neighbours, Sides};
-use super::pair_index::PairIndex;
-use super::part::MOST_TOKENS;
 use super::queue::Queue;
-use super::replace::Merge;
+use super::round::Places;
+use super::rules::Rules;
 use super::start::Start;
-use super::ties::{Candidate, Ties};
+use super::ties::Candidate;
+use super::work::{Shards, Step, Work};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::token::{Pair, TokenId};
+use crate::token::Pair;
 
 /// Places looked at between two reports of progress.
 const STRETCH: usize = 1 << 16;
@@ -68,56 +67,28 @@ fn train_in_parts(
         || start.pushing(checkpoint),
         checkpoint,
     )?;
-    let helpers = Helpers::new(&corpus);
+    let work = Work::new(&corpus, Rules::new(start, options.max_token_length));
+    let helpers = Helpers::new(&work);
     thread::scope(|scope| {
-        let _dismissal = helpers.start(scope, &corpus, checkpoint);
-        let mut trainer = Trainer::new(start, &corpus, &helpers, options);
+        let _dismissal = helpers.start(scope, &work, checkpoint);
+        let queue = Queue::default();
+        let mut trainer = Trainer {
+            work: &work,
+            helpers: &helpers,
+            queue,
+        };
         trainer.learn(merges, options.min_frequency.max(1), checkpoint, progress)
     })
 }
 
-/// The state between two merges.
+/// The first thread.
 pub(super) struct Trainer<'a> {
-    pub(super) corpus: &'a Corpus,
+    pub(super) work: &'a Work<'a>,
     helpers: &'a Helpers,
-    pub(super) index: PairIndex,
     pub(super) queue: Queue,
-    ties: Ties,
-    /// The bytes of each token.
-    pub(super) lengths: Vec<u32>,
-    /// What stands beside the last merged pair, as each thread saw it.
-    sides: Vec<Sides>,
-    /// Rarer pairs are not in the index.
-    least: u64,
-    /// The most bytes in a token.
-    longest: u32,
-    /// Initial tokens that no merge may make again, because their own bytes do not become them.
-    taken: HashSet<Vec<u8>>,
 }
 
-impl<'a> Trainer<'a> {
-    fn new(start: Start, corpus: &'a Corpus, helpers: &'a Helpers, options: &Options) -> Self {
-        let longest = options.max_token_length.unwrap_or(usize::MAX);
-        let Start {
-            ties,
-            lengths,
-            taken,
-            ..
-        } = start;
-        Self {
-            corpus,
-            helpers,
-            index: PairIndex::default(),
-            queue: Queue::default(),
-            ties,
-            lengths,
-            sides: (0..corpus.parts()).map(|_| Sides::default()).collect(),
-            least: 0,
-            longest: u32::try_from(longest).unwrap_or(u32::MAX),
-            taken,
-        }
-    }
-
+impl Trainer<'_> {
     /// Merges pairs that occur at least `least` times; the rest as [`train`].
     fn learn(
         &mut self,
@@ -127,21 +98,29 @@ impl<'a> Trainer<'a> {
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<Vec<Pair>, TrainError> {
         let mut learned = Vec::new();
-        self.least = least.max(self.corpus.expected_least(merges));
-        self.look_through(checkpoint)?;
+        let mut now = least.max(self.work.corpus.expected_least(merges));
+        self.look_through(now, checkpoint)?;
         let mut visited = 0;
         while learned.len() < merges {
-            let Some(pair) = self.best() else {
-                if self.least == least {
+            let places = self.next_round(merges - learned.len())?;
+            let before = learned.len();
+            let round = self.work.round();
+            learned.extend(round.merges.iter().map(|(merge, _)| merge.pair));
+            drop(round);
+            if learned.len() == before {
+                if now == least {
                     break;
                 }
-                self.least = least.max(self.least / 8);
-                self.look_through(checkpoint)?;
+                now = least.max(now / 8);
+                self.look_through(now, checkpoint)?;
                 continue;
-            };
-            visited += self.merge(pair, checkpoint)?;
-            learned.push(pair);
-            if visited >= STRETCH || learned.len() % 1024 == 0 {
+            }
+            for step in [Step::Merge, Step::Note] {
+                self.helpers.step(step, self.work, places, checkpoint)?;
+            }
+            self.push_fresh();
+            visited += places;
+            if visited >= STRETCH || before / 1024 != learned.len() / 1024 {
                 visited = 0;
                 checkpoint::pass(checkpoint)?;
                 progress(learned.len())?;
@@ -150,127 +129,69 @@ impl<'a> Trainer<'a> {
         Ok(learned)
     }
 
-    /// Whether a pair that occurs so often may be merged.
-    pub(super) fn may_merge(&self, pair: Pair, count: u64) -> bool {
-        let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
-        let bytes = || [self.ties.bytes(pair.left), self.ties.bytes(pair.right)].concat();
-        count >= self.least
-            && lengths[0].saturating_add(lengths[1]) <= self.longest
-            && (self.taken.is_empty() || !self.taken.contains(&bytes()))
+    /// Makes the merges that come next, `most` at most, those of the round: how many places they have.
+    fn next_round(&mut self, most: usize) -> Result<usize, TrainError> {
+        let mut rules = self.work.rules_to_change();
+        let mut round = self.work.round_to_change();
+        let mut shards = self.work.shards_to_change();
+        round.clear(rules.lengths.len());
+        let several = rules.allow_rounds();
+        while !round.is_full() {
+            let Some(candidate) = self.best(&rules, &mut shards) else {
+                break;
+            };
+            let pair = candidate.pair;
+            if round.touches(pair) {
+                self.queue.push(candidate, &rules.ties);
+                break;
+            }
+            let places = Places {
+                shard: shards.number(pair),
+                range: shards.of(pair).index.remove(pair),
+            };
+            let is_last = !several || round.merges.len() + 1 == most;
+            round.push(rules.push(pair)?, places, is_last);
+        }
+        Ok(round.places)
     }
 
-    /// A candidate of the count that is true now.
-    fn candidate(&mut self, pair: Pair, count: u64) -> Candidate {
-        let first = if self.ties.moves() {
-            let (corpus, length) = (self.corpus, self.lengths[pair.left as usize]);
-            self.index
-                .first(pair, |place| corpus.holds(place, pair, length))
-        } else {
-            0
-        };
-        let tie = self.ties.tie(pair, first);
-        Candidate { count, tie, pair }
-    }
-
-    pub(super) fn push(&mut self, pair: Pair, count: u64) {
-        let candidate = self.candidate(pair, count);
-        self.queue.push(candidate, &self.ties);
-    }
-
-    /// The pair to be merged next.
-    fn best(&mut self) -> Option<Pair> {
+    /// The candidate that comes next.
+    fn best(&mut self, rules: &Rules, shards: &mut Shards<'_>) -> Option<Candidate> {
         loop {
-            let Candidate { count, pair, .. } = self.queue.pop(&self.ties)?;
-            match self.index.count(pair) {
-                Some(now) if now == count => return Some(pair),
-                Some(now) => self.push(pair, now),
+            let candidate = self.queue.pop(&rules.ties)?;
+            let pair = candidate.pair;
+            match shards.of(pair).index.count(pair) {
+                Some(now) if now == candidate.count => return Some(candidate),
+                Some(now) => self.push(pair, now, rules, shards),
                 None => {}
             }
         }
     }
 
-    /// Makes `pair` the next token everywhere; how many places were looked at.
-    fn merge(&mut self, pair: Pair, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
-        let token = TokenId::try_from(self.lengths.len())
-            .ok()
-            .filter(|&token| token < MOST_TOKENS)
-            .ok_or(TrainError::TooLarge)?;
-        let lengths = [pair.left, pair.right].map(|part| self.lengths[part as usize]);
-        self.ties.push(pair);
-        self.lengths.push(lengths[0] + lengths[1]);
-        let places = self.index.remove(pair);
-        let visited = places.len();
-        let merge = Merge {
-            pair,
-            lengths,
-            token,
+    /// Adds a pair to the candidates, with the count that is true now.
+    pub(super) fn push(&mut self, pair: Pair, count: u64, rules: &Rules, shards: &mut Shards<'_>) {
+        let first = if rules.ties.moves() {
+            let (corpus, length) = (self.work.corpus, rules.lengths[pair.left as usize]);
+            let holds = |place| corpus.holds(place, pair, length);
+            shards.of(pair).index.first(pair, holds)
+        } else {
+            0
         };
-        merge.apply(
-            self.corpus,
-            self.index.places(places),
-            self.helpers,
-            &mut self.sides,
-            checkpoint,
-        )?;
-        self.note(pair, token)?;
-        self.index.close_gaps();
-        Ok(visited)
+        let tie = rules.ties.tie(pair, first);
+        self.queue.push(Candidate { count, tie, pair }, &rules.ties);
     }
 
-    /// Notes the pairs that have become rarer and those that are new, now that `pair` is `token`.
-    fn note(&mut self, pair: Pair, token: TokenId) -> Result<(), TrainError> {
-        let sides = std::mem::take(&mut self.sides);
-        let before = |other: TokenId| [Pair::new(other, pair.left), Pair::new(other, token)];
-        let after = |other: TokenId| [Pair::new(pair.right, other), Pair::new(token, other)];
-        let result = match sides.first() {
-            Some(Sides { left, right }) => self
-                .note_side(left, token, before)
-                .and_then(|()| self.note_side(right, token, after)),
-            None => Ok(()),
-        };
-        self.sides = sides;
-        result
-    }
-
-    /// As [`note`](Self::note), for one side: `pairs` are the old and the new pair with a neighbour.
-    fn note_side(
-        &mut self,
-        side: &Neighbours,
-        token: TokenId,
-        pairs: impl Fn(TokenId) -> [Pair; 2],
-    ) -> Result<(), TrainError> {
-        for neighbour in &side.found {
-            for pair in pairs(neighbour.token) {
-                self.index.prefetch(pair);
+    /// Adds the pairs that are new to the candidates.
+    fn push_fresh(&mut self) {
+        let rules = self.work.rules();
+        let mut shards = self.work.shards_to_change();
+        for number in 0..shards.0.len() {
+            let mut fresh = std::mem::take(&mut shards.0[number].fresh);
+            for (pair, count) in fresh.drain(..) {
+                self.push(pair, count, &rules, &mut shards);
             }
+            shards.0[number].fresh = fresh;
         }
-        let mut starts = Vec::with_capacity(side.found.len());
-        for neighbour in &side.found {
-            let [old, new] = pairs(neighbour.token);
-            if neighbour.token != token {
-                self.index.decrease(old, neighbour.count, self.least);
-            }
-            let count = neighbour.count - neighbour.merged;
-            starts.push(if self.may_merge(new, count) {
-                Some(self.index.insert(new, count, neighbour.places)?)
-            } else {
-                None
-            });
-        }
-        let pool = self.index.pool();
-        for &(number, place) in &side.places {
-            if let Some(next) = &mut starts[number as usize] {
-                pool[*next as usize] = place;
-                *next += 1;
-            }
-        }
-        for (neighbour, start) in side.found.iter().zip(&starts) {
-            if start.is_some() {
-                let [_, new] = pairs(neighbour.token);
-                self.push(new, neighbour.count - neighbour.merged);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -285,8 +206,9 @@ mod tests {
 
     type Pieces = Vec<(Vec<u8>, u64)>;
 
-    fn pieces(number: usize, symbols: u32) -> Pieces {
-        let mut random = 1_u32;
+    /// Random ones, each occurring up to `often` times.
+    fn pieces(number: usize, symbols: u32, often: u32, seed: u32) -> Pieces {
+        let mut random = seed;
         let mut below = |limit: u32| {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (random >> 8) % limit
@@ -295,7 +217,7 @@ mod tests {
             .map(|_| {
                 let length = 2 + below(22);
                 let bytes = (0..length).map(|_| b'a' + below(symbols).to_le_bytes()[0]);
-                (bytes.collect(), u64::from(1 + below(9)))
+                (bytes.collect(), u64::from(1 + below(often)))
             })
             .collect()
     }
@@ -317,7 +239,7 @@ mod tests {
     /// However many parts, and helpers with work: pairs are at thousands of places in each.
     #[test]
     fn parts_change_nothing() -> Result<(), TrainError> {
-        let (few, many) = (pieces(300, 3), pieces(60_000, 5));
+        let (few, many) = (pieces(300, 3, 9, 1), pieces(60_000, 5, 9, 1));
         for tie_break in TieBreak::ALL {
             let options = Options {
                 tie_break,
@@ -334,6 +256,33 @@ mod tests {
                 assert_eq!(Some(learned(&few, 60, &options, parts)?), defined);
                 let together = learned(&many, 400, &options, parts)?;
                 assert_eq!(together, alone, "{} parts, {}", parts, tie_break.name());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever is merged in rounds, with as many ties as there can be.
+    #[test]
+    fn rounds_are_merges_one_after_the_other() -> Result<(), TrainError> {
+        for seed in 1..=60 {
+            let mut pieces = pieces(4 + seed as usize, 2 + seed % 9, 1 + seed % 2, seed);
+            // A run, whose new pairs may be more frequent than any other.
+            pieces.push((vec![b'a'; seed as usize], u64::from(seed)));
+            let borrowed: Vec<(&[u8], u64)> = pieces
+                .iter()
+                .map(|(piece, count)| (&piece[..], *count))
+                .collect();
+            for tie_break in TieBreak::ALL {
+                let options = Options {
+                    tie_break,
+                    max_token_length: (seed % 5 == 0).then_some(5),
+                    ..Options::default()
+                };
+                let defined = naive::train(&borrowed, 200, &options);
+                for parts in 1..=2 {
+                    let here = learned(&pieces, 200, &options, parts)?;
+                    assert_eq!(Some(here), defined, "{seed} {}", tie_break.name());
+                }
             }
         }
         Ok(())

@@ -3,8 +3,8 @@
 //! ```text
 //! texts ── split ──► pieces, each with how often it occurs      (count, table, long; spill: what memory has no room for)
 //! pieces ─────────► an array of tokens for each thread           (start, corpus, part)
-//! pairs ──────────► how often and where                          (survey, pair_index, queue, ties)
-//! merges: the best pair becomes a token wherever it occurs, until there are enough      (merges, replace, helpers)
+//! pairs ──────────► how often and where                          (survey, shard, pair_index, queue, ties)
+//! merges: the best pairs become tokens wherever they occur, until there are enough (merges, round, work, replace, helpers)
 //! ```
 //!
 //! **The definition** is [`naive`]: take the pair with the highest count over all pieces, each as often as it occurs,
@@ -38,7 +38,10 @@ mod pair_index;
 mod part;
 mod queue;
 mod replace;
+mod round;
+mod rules;
 mod run;
+mod shard;
 mod sorted;
 mod spill;
 mod start;
@@ -46,6 +49,7 @@ mod survey;
 mod table;
 mod tally;
 mod ties;
+mod work;
 
 use crate::error::{TrainError, VocabularyError};
 use crate::token::{Pair, TokenId};

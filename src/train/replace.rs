@@ -1,9 +1,6 @@
-//! One merge: the pair becomes a token at all of its places, by several threads where there are many.
-//!
-//! Each thread has some of the pieces to itself, so that nothing is shared but what nobody changes.
+//! One merge: the pair becomes a token at all of its places in a part of the corpus.
 
-use super::corpus::{Corpus, Place};
-use super::helpers::{self, Helpers};
+use super::corpus::Place;
 use super::neighbours::Sides;
 use super::part::Part;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
@@ -26,55 +23,20 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Replaces the pair at all `places` where it still is, with `sides` for each part. What stands beside it is found in
-    /// the first of these then.
-    pub(super) fn apply(
-        self,
-        corpus: &Corpus,
-        places: &[Place],
-        helpers: &Helpers,
-        sides: &mut [Sides],
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), Interrupted> {
-        let Some((first, others)) = sides.split_first_mut() else {
-            return Ok(());
-        };
-        first.clear(self.tokens());
-        let mut is_shared = false;
-        if places.len() >= helpers::WORTH_HANDING_OVER {
-            for (part, sides) in (1..).zip(others.iter_mut()) {
-                is_shared |= helpers.offer(part, self, corpus.share(part, places), sides);
-            }
-        }
-        if !is_shared {
-            // In the order of the places, so that what is noted is, too.
-            let mut rest = places;
-            for part in 0..corpus.parts() {
-                let share;
-                (share, rest) = corpus.split_after(part, rest);
-                self.apply_to(&mut corpus.part(part), share, first, checkpoint)?;
-            }
-            return Ok(());
-        }
-        let share = corpus.share(0, places);
-        self.apply_to(&mut corpus.part(0), share, first, checkpoint)?;
-        for (part, sides) in (1..).zip(others) {
-            if !helpers.take_back(part, sides, checkpoint)? {
-                let share = corpus.share(part, places);
-                sides.clear(self.tokens());
-                self.apply_to(&mut corpus.part(part), share, sides, checkpoint)?;
-            }
-            first.append(sides);
-        }
-        Ok(())
-    }
-
     /// How many tokens there are then.
     pub(super) fn tokens(self) -> usize {
         self.token as usize + 1
     }
 
-    /// As [`apply`](Self::apply), for one part of the corpus and the places in it.
+    /// Asks for the memory of the first of `places` of a part to be brought near.
+    pub(super) fn prefetch(self, part: &Part, places: &[Place]) {
+        let [left, right] = self.lengths;
+        for &place in places.iter().take(AHEAD) {
+            part.prefetch(place, left + right);
+        }
+    }
+
+    /// Replaces the pair at all `places` of a part where it still is, and notes what stands beside it.
     pub(super) fn apply_to(
         self,
         part: &mut Part,
@@ -92,9 +54,6 @@ impl Merge {
             if places.len() > STRETCH {
                 checkpoint::pass(checkpoint)?;
             }
-            for &first in stretch.iter().take(AHEAD) {
-                part.prefetch(first, length);
-            }
             for (number, &place) in stretch.iter().enumerate() {
                 if let Some(&later) = stretch.get(number + AHEAD) {
                     part.prefetch(later, length);
@@ -103,14 +62,14 @@ impl Merge {
                     continue;
                 };
                 if let Some((start, before)) = around.before {
-                    sides.left.add(before, start, around.count);
+                    sides.left.add(before, token, start, around.count);
                     // What was after the occurrence before is this one.
                     if before == token {
-                        sides.right.merge(pair.left, around.count);
+                        sides.right.merge(pair.left, token, around.count);
                     }
                 }
                 if let Some(after) = around.after {
-                    sides.right.add(after, place, around.count);
+                    sides.right.add(after, token, place, around.count);
                 }
             }
         }

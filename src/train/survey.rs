@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::merges::Trainer;
 use super::pair_index::PairIndex;
 use super::queue::Queue;
+use super::shard;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use crate::checkpoint::Checkpoint;
 use crate::encode::batch;
@@ -18,11 +19,16 @@ use crate::token::TokenId;
 
 impl Trainer<'_> {
     /// Looks through the whole corpus for pairs that occur at least `least` times.
-    pub(super) fn look_through(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
-        if self.lengths.len() == 256 {
+    pub(super) fn look_through(
+        &mut self,
+        least: u64,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        self.work.rules_to_change().least = least;
+        let lengths = self.work.rules().lengths.clone();
+        if lengths.len() == 256 {
             self.index_by::<BytePairs>(|_| 1, checkpoint)
         } else {
-            let lengths = self.lengths.clone();
             self.index_by::<AnyPairs>(|token| lengths[token as usize], checkpoint)
         }
     }
@@ -33,9 +39,12 @@ impl Trainer<'_> {
         length: impl Fn(TokenId) -> u32 + Sync,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        self.index = PairIndex::default();
+        let (corpus, rules) = (self.work.corpus, self.work.rules());
+        let mut shards = self.work.shards_to_change();
         self.queue = Queue::default();
-        let corpus = self.corpus;
+        for shard in &mut shards.0 {
+            shard.index = PairIndex::default();
+        }
         let parts: Vec<usize> = (0..corpus.parts()).collect();
         let mut tallies = batch::map(&parts, parts.len(), checkpoint, |&part| {
             let mut tally = T::default();
@@ -57,8 +66,9 @@ impl Trainer<'_> {
         }
         // The places of a pair in one part follow those in the part before.
         for (pair, row) in all.rows() {
-            if self.may_merge(pair, row.count) {
-                row.next = self.index.insert(pair, row.count, row.places)?;
+            if rules.may_merge(pair, row.count) {
+                let index = &mut shards.of(pair).index;
+                row.next = index.insert(pair, row.count, row.places)?;
                 let mut next = row.next;
                 for tally in &mut tallies {
                     let of_part = owned(tally).row(pair);
@@ -67,9 +77,13 @@ impl Trainer<'_> {
                 }
             }
         }
-        let places = self.index.pool_length();
-        let mut pool: Vec<AtomicU32> = memory::vec_with_capacity(places + places / 2);
-        pool.resize_with(places, AtomicU32::default);
+        let pools = shards.0.iter().map(|shard| {
+            let places = shard.index.pool_length();
+            let mut pool: Vec<AtomicU32> = memory::vec_with_capacity(places + places / 2);
+            pool.resize_with(places, AtomicU32::default);
+            pool
+        });
+        let pools: Vec<_> = pools.collect();
         batch::map(&parts, parts.len(), checkpoint, |&number| {
             let mut tally = tallies[number]
                 .lock()
@@ -78,16 +92,19 @@ impl Trainer<'_> {
             part.for_each_pair(&length, checkpoint, |place, pair, _| {
                 let row = tally.row(pair);
                 if row.next != NOWHERE {
+                    let pool = &pools[shard::number(pair, pools.len())];
                     pool[row.next as usize].store(place, Ordering::Relaxed);
                     row.next += 1;
                 }
             })?;
             Ok::<_, TrainError>(())
         })?;
-        let pool = pool.into_iter().map(AtomicU32::into_inner);
-        self.index.set_pool(pool.collect());
+        for (shard, pool) in shards.0.iter_mut().zip(pools) {
+            let pool = pool.into_iter().map(AtomicU32::into_inner);
+            shard.index.set_pool(pool.collect());
+        }
         for (pair, row) in all.rows().filter(|(_, row)| row.next != NOWHERE) {
-            self.push(pair, row.count);
+            self.push(pair, row.count, &rules, &mut shards);
         }
         Ok(())
     }

@@ -109,6 +109,12 @@ impl Ties {
         self.rule != TieBreak::GreatestBytes
     }
 
+    /// Whether a pair of a new token comes after all equally frequent ones that the pair before comes after; for what
+    /// that means, see [`round`](super::round).
+    pub(super) fn let_new_pairs_wait(&self) -> bool {
+        self.rule != TieBreak::GreatestBytes
+    }
+
     /// How two candidates are ordered, the one that comes first being less.
     #[inline]
     pub(super) fn order(&self, first: &Candidate, second: &Candidate) -> Ordering {
