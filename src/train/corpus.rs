@@ -17,7 +17,7 @@ use crate::token::Pair;
 const WORTH_A_PART: usize = 1 << 13;
 const BYTES_WORTH_A_PART: usize = 1 << 18;
 
-/// Most merges are at too few places to be shared by more threads.
+/// Most rounds of merges are at too few places to be shared by more threads.
 const MOST_PARTS: usize = 8;
 
 /// All pieces.

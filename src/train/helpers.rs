@@ -15,11 +15,8 @@ use super::work::{Step, Work};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
 
-/// A round of so many places is worth being shared with threads that are awake: it takes them ten microseconds or so.
-const WORTH_SHARING: usize = 1 << 9;
-
-/// Places that are worth waking threads for. A large corpus has 3,000 in a round; with four times as many as these, helpers
-/// slept through two of three steps.
+/// Places that are worth waking threads for. A large corpus has 3,000 in a round; with 4,096 in the place of this number,
+/// helpers slept through two of three steps.
 const WORTH_WAKING: usize = 1 << 10;
 
 /// How often a helper looks for work before it sleeps, which takes a third of a millisecond or more. To choose the merges
@@ -93,9 +90,9 @@ impl Desk {
     }
 
     /// Hands a step of a round of so many places over, if the helper waits and that is worth it.
-    fn offer(&self, step: Step, places: usize) {
+    fn offer(&self, step: Step, visits: usize) {
         if self.state.load(Ordering::Relaxed) != state::FREE
-            || self.is_asleep.load(Ordering::Relaxed) && places < WORTH_WAKING
+            || self.is_asleep.load(Ordering::Relaxed) && visits < WORTH_WAKING
         {
             return;
         }
@@ -143,9 +140,7 @@ impl Helpers {
     /// None has come yet.
     pub(super) fn new(work: &Work<'_>) -> Self {
         Self {
-            desks: (1..work.threads(Step::Merge))
-                .map(|_| Desk::new())
-                .collect(),
+            desks: (1..work.corpus.parts()).map(|_| Desk::new()).collect(),
             are_dismissed: AtomicBool::new(false),
         }
     }
@@ -157,6 +152,7 @@ impl Helpers {
         work: &'scope Work<'_>,
         checkpoint: &'scope dyn Checkpoint,
     ) -> Dismissal<'scope> {
+        let dismissal = Dismissal(self);
         for (number, desk) in (1..).zip(&self.desks) {
             let serve = move || self.serve(desk, work, number, checkpoint);
             if let Ok(helper) = thread::Builder::new().spawn_scoped(scope, serve) {
@@ -164,25 +160,27 @@ impl Helpers {
                 desk.pass(state::ABSENT, state::FREE);
             }
         }
-        Dismissal(self)
+        dismissal
     }
 
-    /// Does a step of a round of so many places for all parts or shards.
+    /// Does a step of the round for all parts or shards.
     pub(super) fn step(
         &self,
         step: Step,
         work: &Work<'_>,
-        places: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let helpers = 1..work.threads(step);
-        if places >= WORTH_SHARING {
-            for (_, desk) in helpers.clone().zip(&self.desks) {
-                desk.offer(step, places);
+        let round = work.round();
+        let (visits, is_shared) = (round.visits, round.is_shared());
+        drop(round);
+        let others = 1..work.shares(step);
+        if is_shared {
+            for (_, desk) in others.clone().zip(&self.desks) {
+                desk.offer(step, visits);
             }
         }
         work.step(step, 0, checkpoint)?;
-        for (number, desk) in helpers.zip(&self.desks) {
+        for (number, desk) in others.zip(&self.desks) {
             if !desk.take_back(checkpoint)? {
                 work.step(step, number, checkpoint)?;
             }

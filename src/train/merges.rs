@@ -102,7 +102,7 @@ impl Trainer<'_> {
         self.look_through(now, checkpoint)?;
         let mut visited = 0;
         while learned.len() < merges {
-            let places = self.next_round(merges - learned.len())?;
+            let visits = self.choose_round(merges - learned.len())?;
             let before = learned.len();
             let round = self.work.round();
             learned.extend(round.merges.iter().map(|(merge, _)| merge.pair));
@@ -116,10 +116,10 @@ impl Trainer<'_> {
                 continue;
             }
             for step in [Step::Merge, Step::Note] {
-                self.helpers.step(step, self.work, places, checkpoint)?;
+                self.helpers.step(step, self.work, checkpoint)?;
             }
             self.push_fresh();
-            visited += places;
+            visited += visits;
             if visited >= STRETCH || before / 1024 != learned.len() / 1024 {
                 visited = 0;
                 checkpoint::pass(checkpoint)?;
@@ -129,8 +129,8 @@ impl Trainer<'_> {
         Ok(learned)
     }
 
-    /// Makes the merges that come next, `most` at most, those of the round: how many places they have.
-    fn next_round(&mut self, most: usize) -> Result<usize, TrainError> {
+    /// Chooses the merges that come next, `most` at most: those of the round. How many places they have.
+    fn choose_round(&mut self, most: usize) -> Result<usize, TrainError> {
         let mut rules = self.work.rules_to_change();
         let mut round = self.work.round_to_change();
         let mut shards = self.work.shards_to_change();
@@ -152,7 +152,7 @@ impl Trainer<'_> {
             let is_last = !several || round.merges.len() + 1 == most;
             round.push(rules.push(pair)?, places, is_last);
         }
-        Ok(round.places)
+        Ok(round.visits)
     }
 
     /// The candidate that comes next.

@@ -32,6 +32,9 @@ const FEWEST_LOG2: u32 = 8;
 /// How many pairs ahead memory is asked for.
 const AHEAD: usize = 16;
 
+/// Gaps of fewer places are not worth closing. Tests have no more.
+const FEW: usize = if cfg!(test) { 1 << 4 } else { 1 << 16 };
+
 /// All pairs that may still be merged.
 #[derive(Debug)]
 pub(super) struct PairIndex {
@@ -177,7 +180,7 @@ impl PairIndex {
     ///
     /// To sort the entries by where their places start took a tenth of the time of all merges.
     pub(super) fn close_gaps(&mut self) {
-        if self.end < self.live + self.live / 2 + (1 << 16) {
+        if self.end < self.live + self.live / 2 + FEW {
             return;
         }
         let (mut kept, mut to) = (0, 0);

@@ -1,5 +1,7 @@
 //! One merge: the pair becomes a token at all of its places in a part of the corpus.
 
+use std::ops::Deref;
+
 use super::corpus::Place;
 use super::neighbours::Sides;
 use super::part::Part;
@@ -28,11 +30,13 @@ impl Merge {
         self.token as usize + 1
     }
 
-    /// Asks for the memory of the first of `places` of a part to be brought near.
-    pub(super) fn prefetch(self, part: &Part, places: &[Place]) {
+    /// Asks for the memory of the first of the places in each of some parts to be brought near.
+    pub(super) fn prefetch(self, parts: &[impl Deref<Target = Part>], places: &[&[Place]]) {
         let [left, right] = self.lengths;
-        for &place in places.iter().take(AHEAD) {
-            part.prefetch(place, left + right);
+        for (part, places) in parts.iter().zip(places) {
+            for &place in places.iter().take(AHEAD) {
+                part.prefetch(place, left + right);
+            }
         }
     }
 

@@ -4,22 +4,25 @@
 //! candidates p1, p2, … in their order. As long as none touches another, and none but the last is of twice the same token,
 //! these are the next merges, one after the other:
 //!
-//! - To merge one of them takes no occurrence away from another: an occurrence of (c, d) goes where one of its tokens is
-//!   taken by the merge of (a, b), as b = c or a = d.
+//! - To merge one of them takes no occurrence away from another: an occurrence of (c, d) goes where one of its two tokens is
+//!   taken by the merge of (a, b). If that is c it is b, as what follows a is b, and not d; if that is d it is a.
 //! - A pair that one of them makes comes after all of them. Let t be the token of (a, b). Where a new pair (x, t) is now,
-//!   (x, a) was before, or (f, a), if x is itself the new token of some (e, f); where (t, y) is now, (b, y) was. Call this
-//!   **the pair before**. It was a candidate, at least as frequent, and it touches (a, b): so it is none of them, and
-//!   comes after each of them, q. If the new pair is less frequent than q there is nothing more to show. Otherwise all
-//!   three are equally frequent, and the rule for ties decides:
+//!   (x, a) was before, or (f, a), if x is itself the new token of some (e, f), whichever was made first; where (t, y) is
+//!   now, y not being new, (b, y) was. Call this **the pair before**. It was a candidate, at least as frequent, and it
+//!   touches (a, b): so it is none of them, and comes after each of them, q. If the new pair is less frequent than q there
+//!   is nothing more to show. Otherwise all three are equally frequent, and the rule for ties decides:
 //!   - By ids, of the left, then of the right token: those of new tokens are above all others. (x, t) comes after (x, a),
 //!     and so after q; and what starts with a new token comes after every candidate.
 //!   - By first places: q starts somewhere before the pair before does for the first time. (x, t) starts where (x, a) did.
 //!     (t, y) starts one token earlier than (b, y), where a started; between the two nothing starts, and there it was
-//!     (a, b), not q. So it is with e, where (f, a) was the pair before. So q is before the new pair, too.
+//!     (a, b), not q. So it is with e, where (f, a) was the pair before. So q is before the new pair, too. As pieces occur
+//!     at least once, the first place of a pair is what it was as long as its count is.
 //!   - By bytes this does not hold: (t, y) may come first of all.
 //!
-//! The pair before could not have been left out for its length, as the new one is longer. Where pairs are left out for their
-//! bytes, as where ties are decided by bytes, rounds have one merge.
+//! Of (a, a) the pair before is (a, a) itself, which is one of them: that ends a round.
+//!
+//! The pair before was not left out for its length, as the new one is longer, nor for being rare. Where pairs are left out
+//! for their bytes, as where ties are decided by bytes, rounds have one merge.
 
 use std::ops::Range;
 
@@ -31,6 +34,9 @@ const MOST_MERGES: usize = 512;
 
 /// No more merges once they have so many places.
 const MANY_PLACES: usize = 1 << 13;
+
+/// A round of so many places is worth being shared with threads that are awake: it takes them ten microseconds or so.
+const WORTH_SHARING: usize = 1 << 9;
 
 /// Where the places of a merge are.
 #[derive(Clone, Debug)]
@@ -45,7 +51,7 @@ pub(super) struct Places {
 pub(super) struct Round {
     pub(super) merges: Vec<(Merge, Places)>,
     /// How many places they have.
-    pub(super) places: usize,
+    pub(super) visits: usize,
     /// Of each token, whether a pair starts with it, and whether one ends with it.
     touching: Vec<[bool; 2]>,
     /// Whether no more may be added.
@@ -63,13 +69,18 @@ impl Round {
         if self.touching.len() < tokens {
             self.touching.resize(tokens.next_power_of_two(), [false; 2]);
         }
-        self.places = 0;
+        self.visits = 0;
         self.is_full = false;
     }
 
     /// Whether no more may be added.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
+    }
+
+    /// Whether several threads are to work on it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.visits >= WORTH_SHARING
     }
 
     /// Whether a pair touches one of a merge that is here.
@@ -81,14 +92,14 @@ impl Round {
 
     /// Adds the next merge, the last one if it is to be.
     pub(super) fn push(&mut self, merge: Merge, places: Places, is_last: bool) {
-        self.places += places.range.len();
+        self.visits += places.range.len();
         self.touching[merge.pair.left as usize][0] = true;
         self.touching[merge.pair.right as usize][1] = true;
         self.merges.push((merge, places));
         self.is_full = is_last
             || merge.pair.left == merge.pair.right
             || self.merges.len() == MOST_MERGES
-            || self.places >= MANY_PLACES;
+            || self.visits >= MANY_PLACES;
     }
 }
 

@@ -39,7 +39,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(super) struct Shard {
     number: usize,
     pub(super) index: PairIndex,
-    /// Pairs that the last round has added to the index, and how often they occur.
+    /// Pairs that the last round has added to the index, and how often they occurred when they were made.
     pub(super) fresh: Vec<(Pair, u64)>,
     /// All pairs of this shard that the round has made.
     new: Vec<New>,
@@ -70,11 +70,6 @@ impl Shard {
         rules: &Rules,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        for sides in sides {
-            for (pair, _) in sides.rarer(self.number).iter().take(AHEAD) {
-                self.index.prefetch(*pair);
-            }
-        }
         self.sum_up(round, sides);
         for new in self.new.iter().take(AHEAD) {
             self.index.prefetch(new.pair);
@@ -92,9 +87,12 @@ impl Shard {
             }
         }
         self.fill_in(round, sides, checkpoint)?;
-        // Some of these are new.
+        // After all inserts: a later merge may take occurrences from a pair that an earlier one has made.
         for sides in sides {
             let rarer = sides.rarer(self.number);
+            for (pair, _) in rarer.iter().take(AHEAD) {
+                self.index.prefetch(*pair);
+            }
             for (number, &(pair, count)) in rarer.iter().enumerate() {
                 if let Some(&(later, _)) = rarer.get(number + AHEAD) {
                     self.index.prefetch(later);
@@ -111,10 +109,10 @@ impl Shard {
         let shard = self.number;
         self.new.clear();
         self.numbers.clear();
-        for (number, (merge, _)) in round.merges.iter().enumerate() {
+        for (made, (merge, _)) in round.merges.iter().enumerate() {
             for side in Side::BOTH {
                 let first = self.new.len();
-                for found in sides.iter().map(|sides| sides.found(side, number, shard)) {
+                for found in sides.iter().map(|sides| sides.found(side, made, shard)) {
                     for neighbour in found.neighbours {
                         let number =
                             self.number_of(side, merge.token, neighbour.token, sides.len());
@@ -153,7 +151,7 @@ impl Shard {
             places: 0,
             next: NOWHERE,
         });
-        // There are fewer than places.
+        // No more than two for each place.
         let number = u32::try_from(self.new.len()).unwrap_or(NOWHERE);
         if parts > 1 {
             self.known[other as usize] = number;
@@ -171,17 +169,17 @@ impl Shard {
         let shard = self.number;
         let pool = self.index.pool();
         let mut numbers = &self.numbers[..];
-        for number in 0..round.merges.len() {
+        for merge in 0..round.merges.len() {
             for side in Side::BOTH {
-                for found in sides.iter().map(|sides| sides.found(side, number, shard)) {
+                for found in sides.iter().map(|sides| sides.found(side, merge, shard)) {
                     let these;
                     (these, numbers) = numbers.split_at(found.neighbours.len());
                     for stretch in found.places.chunks(STRETCH) {
                         if found.places.len() > STRETCH {
                             checkpoint::pass(checkpoint)?;
                         }
-                        for &(number, place) in stretch {
-                            let new = &mut self.new[these[number as usize] as usize];
+                        for &(neighbour, place) in stretch {
+                            let new = &mut self.new[these[neighbour as usize] as usize];
                             if new.next != NOWHERE {
                                 pool[new.next as usize] = place;
                                 new.next += 1;

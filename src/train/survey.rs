@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::merges::Trainer;
 use super::pair_index::PairIndex;
 use super::queue::Queue;
+use super::rules::Rules;
 use super::shard;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use crate::checkpoint::Checkpoint;
@@ -25,21 +26,23 @@ impl Trainer<'_> {
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         self.work.rules_to_change().least = least;
-        let lengths = self.work.rules().lengths.clone();
-        if lengths.len() == 256 {
-            self.index_by::<BytePairs>(|_| 1, checkpoint)
+        let rules = self.work.rules();
+        if rules.lengths.len() == 256 {
+            self.index_by::<BytePairs>(&rules, |_| 1, checkpoint)
         } else {
-            self.index_by::<AnyPairs>(|token| lengths[token as usize], checkpoint)
+            let length = |token: TokenId| rules.lengths[token as usize];
+            self.index_by::<AnyPairs>(&rules, length, checkpoint)
         }
     }
 
     /// As [`look_through`](Self::look_through), for tokens of the `length` that is told.
     fn index_by<T: Tally + Send>(
         &mut self,
+        rules: &Rules,
         length: impl Fn(TokenId) -> u32 + Sync,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let (corpus, rules) = (self.work.corpus, self.work.rules());
+        let corpus = self.work.corpus;
         let mut shards = self.work.shards_to_change();
         self.queue = Queue::default();
         for shard in &mut shards.0 {
@@ -104,7 +107,7 @@ impl Trainer<'_> {
             shard.index.set_pool(pool.collect());
         }
         for (pair, row) in all.rows().filter(|(_, row)| row.next != NOWHERE) {
-            self.push(pair, row.count, &rules, &mut shards);
+            self.push(pair, row.count, rules, &mut shards);
         }
         Ok(())
     }

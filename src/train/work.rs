@@ -21,8 +21,7 @@ use crate::error::TrainError;
 use crate::memory;
 use crate::token::Pair;
 
-/// How many merges ahead the places of a merge are asked for, and so many cache lines of them.
-const LISTS_AHEAD: usize = 4;
+/// So many cache lines of the places of each merge are asked for.
 const LIST_LINES: usize = 8;
 
 /// What a thread does in a step.
@@ -67,11 +66,20 @@ impl<'c> Work<'c> {
         }
     }
 
-    /// How many threads may do a step at once.
-    pub(super) fn threads(&self, step: Step) -> usize {
+    /// How many shares a step of the round has: parts or shards, or all parts in one.
+    pub(super) fn shares(&self, step: Step) -> usize {
         match step {
-            Step::Merge => self.sides.len(),
+            Step::Merge => self.sides_of(&self.round()),
             Step::Note => self.shards.len(),
+        }
+    }
+
+    /// How many sides what stands beside the merges of a round is noted in.
+    fn sides_of(&self, round: &Round) -> usize {
+        if round.is_shared() {
+            self.corpus.parts()
+        } else {
+            1
         }
     }
 
@@ -96,56 +104,71 @@ impl<'c> Work<'c> {
         Shards(self.shards.iter().map(write).collect())
     }
 
-    /// Does a step for the part or the shard of that number.
+    /// Does a share of a step, by its number.
     pub(super) fn step(
         &self,
         step: Step,
-        number: usize,
+        share: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         match step {
-            Step::Merge => self.merge(number, checkpoint),
-            Step::Note => self.note(number, checkpoint),
+            Step::Merge => self.merge(share, checkpoint),
+            Step::Note => self.note(share, checkpoint),
         }
     }
 
-    fn merge(&self, number: usize, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    fn merge(&self, share: usize, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
         let round = self.round();
         let shards: Vec<_> = self.shards.iter().map(read).collect();
-        let mut part = self.corpus.part(number);
-        let mut sides = write(&self.sides[number]);
-        let last = round.merges.last();
-        sides.clear(last.map_or(0, |(merge, _)| merge.tokens()));
-        let lists: Vec<&[Place]> = round
-            .merges
-            .iter()
-            .map(|(_, places)| shards[places.shard].index.places(places.range.clone()))
-            .collect();
-        let mut coming = lists.iter().map(|list| self.corpus.share(number, list));
-        let mut next = coming.next().unwrap_or_default();
-        if let Some((first, _)) = round.merges.first() {
-            first.prefetch(&part, next);
+        let numbers = if round.is_shared() {
+            share..share + 1
+        } else {
+            0..self.corpus.parts()
+        };
+        let mut parts: Vec<_> = numbers.clone().map(|part| self.corpus.part(part)).collect();
+        let mut sides = write(&self.sides[share]);
+        let tokens = round.merges.last().map(|(merge, _)| merge.tokens());
+        sides.clear(tokens.unwrap_or(0));
+        let lists = round.merges.iter().map(|(_, places)| {
+            let list = shards[places.shard].index.places(places.range.clone());
+            // Most likely it is in this part from here on.
+            let start = list.len() * numbers.start / self.corpus.parts();
+            memory::prefetch_lines(&list[start..], LIST_LINES);
+            list
+        });
+        let lists: Vec<&[Place]> = lists.collect();
+        // For each merge, the places in each part.
+        let stretches = lists.iter().flat_map(|list| {
+            let in_part = move |part| self.corpus.share(part, list);
+            numbers.clone().map(in_part)
+        });
+        let stretches: Vec<&[Place]> = stretches.collect();
+        let mut coming = stretches.chunks(parts.len());
+        let mut next = coming.next();
+        if let (Some((first, _)), Some(places)) = (round.merges.first(), next) {
+            first.prefetch(&parts, places);
         }
-        for (number, (merge, _)) in round.merges.iter().enumerate() {
-            if let Some(list) = lists.get(number + LISTS_AHEAD) {
-                memory::prefetch_lines(list, LIST_LINES);
+        let mut later = round.merges.iter().skip(1);
+        for (merge, _) in &round.merges {
+            let places = next.unwrap_or_default();
+            next = coming.next();
+            if let (Some((later, _)), Some(places)) = (later.next(), next) {
+                later.prefetch(&parts, places);
             }
-            let places = next;
-            if let Some((second, _)) = round.merges.get(number + 1) {
-                next = coming.next().unwrap_or_default();
-                second.prefetch(&part, next);
+            for (part, places) in parts.iter_mut().zip(places) {
+                merge.apply_to(part, places, &mut sides, checkpoint)?;
             }
-            merge.apply_to(&mut part, places, &mut sides, checkpoint)?;
             sides.end(*merge);
         }
         Ok(())
     }
 
-    fn note(&self, number: usize, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    fn note(&self, shard: usize, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
         let (round, rules) = (self.round(), self.rules());
-        let sides: Vec<_> = self.sides.iter().map(read).collect();
+        let sides = self.sides.iter().take(self.sides_of(&round)).map(read);
+        let sides: Vec<_> = sides.collect();
         let sides: Vec<_> = sides.iter().map(|sides| &**sides).collect();
-        write(&self.shards[number]).note(&round, &sides, &rules, checkpoint)
+        write(&self.shards[shard]).note(&round, &sides, &rules, checkpoint)
     }
 }
 
