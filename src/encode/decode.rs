@@ -16,6 +16,7 @@ use super::Encoder;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, OutOfMemory};
 use crate::memory;
+use crate::once::made;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
@@ -36,7 +37,6 @@ type Row = [u8; ROW];
 /// The rows of a vocabulary's tokens, made once they are worth it.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    // Set, never waited for: after a fork, a thread that was making it may not be there.
     rows: OnceLock<Vec<Row>>,
     /// How many ids have been decoded without rows.
     decoded: AtomicUsize,
@@ -53,9 +53,7 @@ impl Rows {
         if decoded.saturating_add(count) < vocabulary.len() {
             return None;
         }
-        // Of several threads that come here at once, one's rows are kept.
-        let _ = self.rows.set(rows(vocabulary));
-        self.rows.get().map(Vec::as_slice)
+        Some(made::<Vec<Row>>(&self.rows, || rows(vocabulary)))
     }
 
     /// How many bytes they take.

@@ -17,7 +17,6 @@ use super::corpus::Corpus;
 use super::count::PieceCounts;
 use super::helpers::Helpers;
 use super::queue::Queue;
-use super::round::Places;
 use super::rules::Rules;
 use super::start::Start;
 use super::ties::Candidate;
@@ -71,11 +70,10 @@ fn train_in_parts(
     let helpers = Helpers::new(&work);
     thread::scope(|scope| {
         let _dismissal = helpers.start(scope, &work, checkpoint);
-        let queue = Queue::default();
         let mut trainer = Trainer {
             work: &work,
             helpers: &helpers,
-            queue,
+            queue: Queue::default(),
         };
         trainer.learn(merges, options.min_frequency.max(1), checkpoint, progress)
     })
@@ -102,16 +100,18 @@ impl Trainer<'_> {
         self.look_through(now, checkpoint)?;
         let mut visited = 0;
         while learned.len() < merges {
-            let visits = self.choose_round(merges - learned.len())?;
+            self.choose_round(merges - learned.len())?;
             let before = learned.len();
             let round = self.work.round();
             learned.extend(round.merges.iter().map(|(merge, _)| merge.pair));
+            visited += round.visits;
             drop(round);
             if learned.len() == before {
                 if now == least {
                     break;
                 }
                 now = least.max(now / 8);
+                self.queue = Queue::default();
                 self.look_through(now, checkpoint)?;
                 continue;
             }
@@ -119,7 +119,6 @@ impl Trainer<'_> {
                 self.helpers.step(step, self.work, checkpoint)?;
             }
             self.push_fresh();
-            visited += visits;
             if visited >= STRETCH || before / 1024 != learned.len() / 1024 {
                 visited = 0;
                 checkpoint::pass(checkpoint)?;
@@ -129,14 +128,14 @@ impl Trainer<'_> {
         Ok(learned)
     }
 
-    /// Chooses the merges that come next, `most` at most: those of the round. How many places they have.
-    fn choose_round(&mut self, most: usize) -> Result<usize, TrainError> {
+    /// Chooses the merges that come next, `most` at most: those of the round.
+    fn choose_round(&mut self, most: usize) -> Result<(), TrainError> {
         let mut rules = self.work.rules_to_change();
         let mut round = self.work.round_to_change();
         let mut shards = self.work.shards_to_change();
         round.clear(rules.lengths.len());
-        let several = rules.allow_rounds();
-        while !round.is_full() {
+        let most = if rules.allow_rounds() { most } else { 1 };
+        while round.merges.len() < most && !round.is_full() {
             let Some(candidate) = self.best(&rules, &mut shards) else {
                 break;
             };
@@ -145,14 +144,10 @@ impl Trainer<'_> {
                 self.queue.push(candidate, &rules.ties);
                 break;
             }
-            let places = Places {
-                shard: shards.number(pair),
-                range: shards.of(pair).index.remove(pair),
-            };
-            let is_last = !several || round.merges.len() + 1 == most;
-            round.push(rules.push(pair)?, places, is_last);
+            let places = shards.of(pair).index.remove(pair);
+            round.push(rules.push(pair)?, places);
         }
-        Ok(round.visits)
+        Ok(())
     }
 
     /// The candidate that comes next.

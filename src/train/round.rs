@@ -38,24 +38,15 @@ const MANY_PLACES: usize = 1 << 13;
 /// A round of so many places is worth being shared with threads that are awake: it takes them ten microseconds or so.
 const WORTH_SHARING: usize = 1 << 9;
 
-/// Where the places of a merge are.
-#[derive(Clone, Debug)]
-pub(super) struct Places {
-    /// In the pool of which shard.
-    pub(super) shard: usize,
-    pub(super) range: Range<usize>,
-}
-
 /// Merges that come next, in order.
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    pub(super) merges: Vec<(Merge, Places)>,
+    /// Each with where its places are, in the pool of the shard of its pair.
+    pub(super) merges: Vec<(Merge, Range<usize>)>,
     /// How many places they have.
     pub(super) visits: usize,
     /// Of each token, whether a pair starts with it, and whether one ends with it.
     touching: Vec<[bool; 2]>,
-    /// Whether no more may be added.
-    is_full: bool,
 }
 
 impl Round {
@@ -70,12 +61,14 @@ impl Round {
             self.touching.resize(tokens.next_power_of_two(), [false; 2]);
         }
         self.visits = 0;
-        self.is_full = false;
     }
 
     /// Whether no more may be added.
     pub(super) fn is_full(&self) -> bool {
-        self.is_full
+        let last = self.merges.last();
+        self.merges.len() >= MOST_MERGES
+            || self.visits >= MANY_PLACES
+            || last.is_some_and(|(merge, _)| merge.pair.left == merge.pair.right)
     }
 
     /// Whether several threads are to work on it.
@@ -90,22 +83,18 @@ impl Round {
         starts || ends
     }
 
-    /// Adds the next merge, the last one if it is to be.
-    pub(super) fn push(&mut self, merge: Merge, places: Places, is_last: bool) {
-        self.visits += places.range.len();
+    /// Adds the next merge.
+    pub(super) fn push(&mut self, merge: Merge, places: Range<usize>) {
+        self.visits += places.len();
         self.touching[merge.pair.left as usize][0] = true;
         self.touching[merge.pair.right as usize][1] = true;
         self.merges.push((merge, places));
-        self.is_full = is_last
-            || merge.pair.left == merge.pair.right
-            || self.merges.len() == MOST_MERGES
-            || self.visits >= MANY_PLACES;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MANY_PLACES, MOST_MERGES, Places, Round};
+    use super::{MANY_PLACES, MOST_MERGES, Round};
     use crate::token::{Pair, TokenId};
     use crate::train::replace::Merge;
 
@@ -119,8 +108,7 @@ mod tests {
                 lengths: [1, 1],
                 token,
             };
-            let range = 0..places;
-            round.push(merge, Places { shard: 0, range }, false);
+            round.push(merge, 0..places);
         }
         round
     }

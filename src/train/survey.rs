@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::merges::Trainer;
 use super::pair_index::PairIndex;
-use super::queue::Queue;
 use super::rules::Rules;
 use super::shard;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
@@ -19,7 +18,7 @@ use crate::memory;
 use crate::token::TokenId;
 
 impl Trainer<'_> {
-    /// Looks through the whole corpus for pairs that occur at least `least` times.
+    /// Looks through the whole corpus for pairs that occur at least `least` times, and fills the queue, which is empty.
     pub(super) fn look_through(
         &mut self,
         least: u64,
@@ -44,7 +43,6 @@ impl Trainer<'_> {
     ) -> Result<(), TrainError> {
         let corpus = self.work.corpus;
         let mut shards = self.work.shards_to_change();
-        self.queue = Queue::default();
         for shard in &mut shards.0 {
             shard.index = PairIndex::default();
         }

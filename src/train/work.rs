@@ -129,8 +129,9 @@ impl<'c> Work<'c> {
         let mut sides = write(&self.sides[share]);
         let tokens = round.merges.last().map(|(merge, _)| merge.tokens());
         sides.clear(tokens.unwrap_or(0));
-        let lists = round.merges.iter().map(|(_, places)| {
-            let list = shards[places.shard].index.places(places.range.clone());
+        let lists = round.merges.iter().map(|(merge, places)| {
+            let owner = shard::number(merge.pair, shards.len());
+            let list = shards[owner].index.places(places.clone());
             // Most likely it is in this part from here on.
             let start = list.len() * numbers.start / self.corpus.parts();
             memory::prefetch_lines(&list[start..], LIST_LINES);
@@ -176,14 +177,9 @@ impl<'c> Work<'c> {
 pub(super) struct Shards<'w>(pub(super) Vec<RwLockWriteGuard<'w, Shard>>);
 
 impl Shards<'_> {
-    /// The number of the shard of a pair.
-    pub(super) fn number(&self, pair: Pair) -> usize {
-        shard::number(pair, self.0.len())
-    }
-
     /// The shard of a pair.
     pub(super) fn of(&mut self, pair: Pair) -> &mut Shard {
-        let number = self.number(pair);
+        let number = shard::number(pair, self.0.len());
         &mut self.0[number]
     }
 }
