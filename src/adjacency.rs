@@ -19,7 +19,7 @@
 //! overlaps a bound character without lying inside of it: the rank of the pair would have to be above r, as it joins the
 //! character to what is beside it, and below that of the character's own merges, as it is bound.
 
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::token::{NO_TOKEN, TokenId};
 
 /// Bits of a rank in the table; the highest number stands for none.
@@ -92,7 +92,7 @@ impl Adjacency {
 /// All 65,536 of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Adjacencies {
-    table: Vec<Adjacency>,
+    table: LargeVec<Adjacency>,
     /// The tokens that the bytes of a character of three bytes become by themselves.
     characters: Vec<TokenId>,
     /// Whether every merged token ranks higher than its parts of more than one byte.
@@ -104,7 +104,7 @@ pub(crate) struct Adjacencies {
 impl Adjacencies {
     /// Without merges.
     pub(crate) fn new() -> Self {
-        let mut table = memory::vec_with_capacity(1 << 16);
+        let mut table = memory::large_vec(1 << 16);
         table.resize(1 << 16, Adjacency::NEVER);
         Self {
             table,

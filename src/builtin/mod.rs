@@ -101,7 +101,7 @@ fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
     let mut byte_tokens = [NO_TOKEN; 256];
     let tables = segments.iter().map(|segment| Table::read(segment.table));
     let tables: Vec<_> = tables.collect::<Result<_, _>>()?;
-    let mut merges = memory::vec_with_capacity(tables.iter().map(|table| table.count).sum());
+    let mut merges = memory::large_vec(tables.iter().map(|table| table.count).sum());
     for (segment, table) in segments.iter().zip(tables) {
         for (id, byte) in (0..).zip(table.bytes) {
             byte_tokens[usize::from(*byte)] = id;

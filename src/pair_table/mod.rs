@@ -19,7 +19,7 @@ pub(crate) mod avx2;
 
 use std::collections::HashMap;
 
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::secret::{Secret, Spread};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
@@ -62,7 +62,7 @@ impl Bucket {
 /// An immutable map from pairs to merged tokens once built.
 #[derive(Clone, Debug)]
 pub struct PairTable {
-    buckets: Vec<Bucket>,
+    buckets: LargeVec<Bucket>,
     /// For each bucket: a bit for each pair that belongs to it, which others may share.
     bits: Vec<u64>,
     spread: Spread,
@@ -78,7 +78,7 @@ impl PairTable {
     pub fn with_capacity(merges: usize) -> Self {
         // At most four fifths of the slots are taken.
         let buckets = (merges * 5 / 4).div_ceil(SLOTS).next_power_of_two().max(2);
-        let mut empty = memory::vec_with_capacity(buckets);
+        let mut empty = memory::large_vec(buckets);
         empty.resize(buckets, Bucket::default());
         Self {
             buckets: empty,

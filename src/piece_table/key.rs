@@ -65,12 +65,6 @@ impl Key {
         Some(Self::of_first(bytes, length))
     }
 
-    /// Whether a byte of the piece is 0xFF.
-    #[inline]
-    pub(super) fn has_byte_ff(&self) -> bool {
-        has_nul(self.numbers.map(|number| !number))
-    }
-
     /// The key of the first `length` bytes, at least one and none of them NUL.
     #[inline]
     pub(super) fn of_first(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Self {
@@ -83,6 +77,14 @@ impl Key {
             Width::Whole => [a, b, c, d],
         };
         Self { numbers, width }
+    }
+
+    /// The two numbers of the key of the first `length` bytes, at least one, at most [`LONGEST_WIDE`], none of them NUL.
+    #[inline]
+    pub(super) fn near(bytes: &[u8; LONGEST_WHOLE], length: usize) -> [u64; 2] {
+        let kept = KEPT.get(length).unwrap_or(&KEPT[0]);
+        let [a, b] = std::array::from_fn(|n| numbers_of(bytes)[n] & kept[n]);
+        [a, if length <= LONGEST_SHORT { a } else { b }]
     }
 
     /// Another key of the same piece, for more ids than belong to its own width. Bytes 0xFF, which UTF-8 never has, keep
@@ -169,7 +171,6 @@ mod tests {
                     let expected = length <= LONGEST_WHOLE && byte != 0;
                     assert_eq!(key.is_some(), expected, "{piece:?}");
                     if let Some(key) = key {
-                        assert_eq!(key.has_byte_ff(), byte == 0xFF);
                         let before = seen.insert((key.numbers, key.width as u8), piece.clone());
                         assert!(before.is_none_or(|before| before == piece));
                     }

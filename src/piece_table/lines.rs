@@ -15,7 +15,8 @@
 use super::answer::Answer;
 use super::key::{Key, Width};
 use super::long::LongPieces;
-use crate::memory;
+use super::spot::Spot;
+use crate::memory::{self, LargeVec};
 
 /// One cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,7 +101,7 @@ pub(super) const ALL: usize = 0b1111;
 /// Lines of one width, or of two in turn.
 #[derive(Debug)]
 pub(super) struct Lines {
-    all: Vec<Line>,
+    all: LargeVec<Line>,
     widths: usize,
     /// How many lines of each width there may be, as a power of two.
     most_log2: u32,
@@ -134,8 +135,8 @@ impl Lines {
         let most_log2 = most_log2.clamp(FEWEST_LOG2, MOST_LOG2);
         let lines_log2 = lines_log2.clamp(FEWEST_LOG2, most_log2);
         let now = widths << lines_log2;
-        let mut all = memory::try_vec_with_capacity(room_for(now, widths << most_log2))
-            .unwrap_or_else(|_| memory::vec_with_capacity(now));
+        let mut all = memory::try_large_vec(room_for(now, widths << most_log2))
+            .unwrap_or_else(|_| memory::large_vec(now));
         all.resize(now, Line::default());
         Self {
             all,
@@ -199,6 +200,30 @@ impl Lines {
         false
     }
 
+    /// As [`add`](Self::add), at a spot of a near line, where a number is all of the answer.
+    pub(super) fn add_at(&mut self, spot: &Spot, answer: u64) -> bool {
+        let wide = spot.line as usize % 2;
+        for line in [spot.line, spot.line ^ 2] {
+            let Some(line) = self.all.get_mut(line as usize) else {
+                break;
+            };
+            let Some(at) = line.empty_place([Width::Short, Width::Wide][wide]) else {
+                continue;
+            };
+            // Of a short key, both are in one place, and the first number stays.
+            for (at, key, answer) in [
+                (at + wide, spot.numbers[1], 0),
+                (at, spot.numbers[0], answer),
+            ] {
+                line.keys[at % 4] = key;
+                line.answers[at % 4] = answer;
+            }
+            self.filled[wide] += 1 + wide;
+            return true;
+        }
+        false
+    }
+
     fn put(&mut self, line: usize, at: usize, key: &Key, answer: &Answer) {
         let line = &mut self.all[line];
         let numbers = key.numbers.iter().zip(answer).take(key.width.numbers());
@@ -222,7 +247,7 @@ impl Lines {
         let before = self.all.len();
         if self.all.capacity() < 2 * before {
             let room = room_for(2 * before, self.widths << self.most_log2);
-            let Ok(mut larger) = memory::try_vec_with_capacity(room) else {
+            let Ok(mut larger) = memory::try_large_vec(room) else {
                 self.most_log2 = self.lines_log2();
                 return false;
             };

@@ -24,15 +24,17 @@ mod hostile;
 mod key;
 mod lines;
 mod long;
+mod seed;
 mod spot;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tiers;
 
-use answer::{Answer, IDS_A_NUMBER, count, pack, unpack};
+use answer::{IDS_A_NUMBER, count, pack, unpack};
 use key::{Key, LONGEST_WHOLE, Width};
 use lines::Lines;
 pub(crate) use lines::{Line, View};
 use long::LongPieces;
+use seed::lines_log2;
 pub(crate) use spot::{Locate, Located, LookUp, Plain, Spot, Spots};
 
 use crate::token::TokenId;
@@ -43,13 +45,6 @@ pub(crate) const LONGEST: usize = 1024;
 
 /// What a table takes at most if nobody says otherwise, in bytes.
 pub(crate) const USUAL_LIMIT: usize = 64 << 20;
-
-/// So many tokens, those of the lowest ids, are known from the start. They are most of those that occur; to add all of
-/// a large vocabulary takes longer than merging those that some megabytes of text need.
-const SEEDED: usize = 1 << 16;
-
-/// Tokens that are looked up at once.
-const SEEDS: usize = 64;
 
 /// The tables by length.
 #[derive(Debug)]
@@ -64,50 +59,15 @@ pub(crate) struct PieceTable {
 impl PieceTable {
     /// A table that knows the first tokens of `vocabulary` and takes at most about `limit` bytes.
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
-        let mut counts = [0_usize; 3];
-        for (place, _) in vocabulary.places().take(SEEDED) {
-            if place.len() <= LONGEST_WHOLE {
-                counts[Width::of(place.len()) as usize] += 1;
-            }
-        }
-        // Two thirds of the places are taken then, at most.
-        let log2 = |entries: usize| (entries * 3 / 2).next_power_of_two().ilog2();
-        let near = log2((counts[0] / 4).max(counts[1] / 2));
+        let [near, whole] = lines_log2(vocabulary);
         let mut table = Self {
             near: Lines::new(2, near, most_lines_log2(limit)),
-            whole: Lines::new(1, log2(counts[2]), most_lines_log2(limit)),
+            whole: Lines::new(1, whole, most_lines_log2(limit)),
             long: LongPieces::default(),
             limit,
         };
         table.seed(vocabulary);
         table
-    }
-
-    /// Adds the first tokens of `vocabulary`, as far as there is room.
-    fn seed(&mut self, vocabulary: &Vocabulary) {
-        let bytes = vocabulary.all_bytes();
-        let mut seeds = vocabulary.places().take(SEEDED).filter_map(|(place, id)| {
-            let key = match bytes.get(place.start..).and_then(<[u8]>::first_chunk) {
-                Some(first) => Key::of_any(first, place.len()),
-                None => Key::of(&bytes[place]),
-            };
-            // The key of anything but UTF-8 might be that of another piece.
-            let key = key.filter(|key| !key.has_byte_ff())?;
-            Some((key, pack(&[id])?))
-        });
-        let mut batch: Vec<(Key, Answer)> = Vec::with_capacity(SEEDS);
-        loop {
-            batch.extend(seeds.by_ref().take(SEEDS));
-            if batch.is_empty() {
-                break;
-            }
-            for (key, _) in &batch {
-                self.view().of(key.width).prefetch(key);
-            }
-            for (key, answer) in batch.drain(..) {
-                self.lines(key.width).add(&key, &answer);
-            }
-        }
     }
 
     /// How many bytes it takes.

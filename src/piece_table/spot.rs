@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::answer::{IDS_A_NUMBER, count, unpack};
-use super::key::{Key, LONGEST_WHOLE, LONGEST_WIDE, Width};
+use super::key::{self, Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE, Width};
 use super::lines::View;
 use super::long;
 use crate::memory;
@@ -307,22 +307,33 @@ impl View<'_> {
     /// NUL or 0xFF.
     #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
     fn spot(&self, bytes: &[u8; LONGEST_WHOLE], place: usize, length: usize) -> Spot {
+        if length <= LONGEST_WIDE {
+            return self.near_spot(bytes, length);
+        }
         let key = Key::of_first(bytes, length);
-        let lines = self.of(key.width);
-        let [line, _] = lines.places(&key);
-        if let Some(line) = lines.all.get(line) {
+        let [line, _] = self.whole.places(&key);
+        if let Some(line) = self.whole.all.get(line) {
             memory::prefetch(line);
         }
-        let [a, b, ..] = key.numbers;
-        let line = line as u32;
-        if length > LONGEST_WIDE {
-            let numbers = [self.far_hash(bytes, length), Spot::stretch(place, length)];
-            let line = line | Spot::WHOLE;
-            return Spot { numbers, line };
+        Spot {
+            numbers: [self.far_hash(bytes, length), Spot::stretch(place, length)],
+            line: line as u32 | Spot::WHOLE,
+        }
+    }
+
+    /// As [`spot`](Self::spot), for at most [`LONGEST_WIDE`] bytes. No branch tells their widths apart.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
+    pub(super) fn near_spot(&self, bytes: &[u8; LONGEST_WHOLE], length: usize) -> Spot {
+        let numbers = Key::near(bytes, length);
+        let wide = usize::from(length > LONGEST_SHORT);
+        let line = 2 * (key::mix(numbers) >> self.near.shift) as usize + wide;
+        if let Some(line) = self.near.all.get(line) {
+            memory::prefetch(line);
         }
         Spot {
-            numbers: [a, b],
-            line,
+            numbers,
+            line: line as u32,
         }
     }
 

@@ -26,7 +26,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::once::made;
 use crate::token::TokenId;
 
@@ -44,7 +44,7 @@ pub(super) struct InternedIds {
     /// How many places there are.
     count: usize,
     /// Made when the first of them is needed.
-    places: OnceLock<Vec<Place>>,
+    places: OnceLock<LargeVec<Place>>,
 }
 
 impl InternedIds {
@@ -64,12 +64,12 @@ impl InternedIds {
 
     /// Those that are made.
     fn made(&self) -> &[Place] {
-        self.places.get().map_or(&[], Vec::as_slice)
+        self.places.get().map_or(&[], |places| places)
     }
 
     fn places(&self) -> &[Place] {
-        made::<Vec<Place>>(&self.places, || {
-            let mut places = memory::vec_with_capacity(self.count);
+        made::<LargeVec<Place>>(&self.places, || {
+            let mut places = memory::large_vec(self.count);
             places.resize_with(self.count, Place::default);
             places
         })

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::corpus::Place;
 use crate::error::TrainError;
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::secret::Spread;
 use crate::token::Pair;
 
@@ -38,12 +38,12 @@ const FEW: usize = if cfg!(test) { 1 << 4 } else { 1 << 16 };
 /// All pairs that may still be merged.
 #[derive(Debug)]
 pub(super) struct PairIndex {
-    entries: Vec<Entry>,
+    entries: LargeVec<Entry>,
     spread: Spread,
     /// Shifts a mixed key down to the number of an entry.
     shift: u32,
     filled: usize,
-    pool: Vec<Place>,
+    pool: LargeVec<Place>,
     /// Where the places of the next pair start.
     end: usize,
     /// The pairs in the order of their places in the pool. Some are not in the index any more.
@@ -59,7 +59,7 @@ impl Default for PairIndex {
             spread: Spread::default(),
             shift: 64 - FEWEST_LOG2,
             filled: 0,
-            pool: Vec::new(),
+            pool: memory::large_vec(0),
             end: 0,
             order: Vec::new(),
             live: 0,
@@ -67,14 +67,14 @@ impl Default for PairIndex {
     }
 }
 
-fn empty_entries(log2: u32) -> Vec<Entry> {
+fn empty_entries(log2: u32) -> LargeVec<Entry> {
     let empty = Entry {
         key: EMPTY,
         count: 0,
         start: 0,
         places: 0,
     };
-    let mut entries = memory::vec_with_capacity(1 << log2);
+    let mut entries = memory::large_vec(1 << log2);
     entries.resize(1 << log2, empty);
     entries
 }
@@ -120,7 +120,7 @@ impl PairIndex {
     }
 
     /// Gives the places of all pairs.
-    pub(super) fn set_pool(&mut self, pool: Vec<Place>) {
+    pub(super) fn set_pool(&mut self, pool: LargeVec<Place>) {
         self.pool = pool;
     }
 

@@ -15,7 +15,7 @@
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::token::{Pair, TokenId};
 
 /// Marks a head; so is the number of a large count if [`INDIRECT`] is set, too, and a count otherwise.
@@ -55,13 +55,13 @@ pub(super) type Place = u32;
 pub(super) struct Part {
     /// The place of the first number.
     start: usize,
-    tokens: Vec<u32>,
+    tokens: LargeVec<u32>,
     /// Where the first block begins: at the beginning of a cache line.
     first_block: usize,
     /// Counts that do not fit a head.
     large: Vec<u64>,
     /// The head of the piece in each block.
-    heads: Vec<u32>,
+    heads: LargeVec<u32>,
     /// The pieces' occurrences, each times its bytes.
     weight: u128,
     /// How many pieces occur so many times, the last being for all that occur more often.
@@ -83,7 +83,7 @@ impl Part {
     /// No pieces, but room for so many, of so many bytes.
     pub(super) fn with_capacity(pieces: usize, bytes: usize) -> Self {
         let places = BLOCK * pieces + bytes + 1;
-        let mut tokens: Vec<u32> = memory::vec_with_capacity(LINE + places);
+        let mut tokens: LargeVec<u32> = memory::large_vec(LINE + places);
         let first_block = tokens.as_ptr().align_offset(size_of::<[u32; LINE]>()) % LINE;
         tokens.resize(first_block, HEAD);
         Self {
@@ -91,7 +91,7 @@ impl Part {
             tokens,
             first_block,
             large: Vec::new(),
-            heads: memory::vec_with_capacity(places.div_ceil(BLOCK)),
+            heads: memory::large_vec(places.div_ceil(BLOCK)),
             weight: 0,
             frequencies: vec![0; MOST_FREQUENT + 1],
         }

@@ -8,6 +8,7 @@ use super::ordered::{Cursor, Order};
 use super::table::{Counted, Slot, Table};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
+use crate::memory::LargeVec;
 
 /// Pieces sorted between two checkpoints: some 20 ms of work.
 const STRETCH: usize = 1 << 16;
@@ -16,7 +17,7 @@ const STRETCH: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Sorted {
     /// Stretches of these are in order, each for itself.
-    slots: Vec<Slot>,
+    slots: LargeVec<Slot>,
     records: Vec<Record>,
     arena: Vec<u8>,
 }

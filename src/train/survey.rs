@@ -14,7 +14,7 @@ use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use crate::checkpoint::Checkpoint;
 use crate::encode::batch;
 use crate::error::TrainError;
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::token::TokenId;
 
 impl Trainer<'_> {
@@ -80,7 +80,7 @@ impl Trainer<'_> {
         }
         let pools = shards.0.iter().map(|shard| {
             let places = shard.index.pool_length();
-            let mut pool: Vec<AtomicU32> = memory::vec_with_capacity(places + places / 2);
+            let mut pool: LargeVec<AtomicU32> = memory::large_vec(places + places / 2);
             pool.resize_with(places, AtomicU32::default);
             pool
         });
@@ -101,8 +101,7 @@ impl Trainer<'_> {
             Ok::<_, TrainError>(())
         })?;
         for (shard, pool) in shards.0.iter_mut().zip(pools) {
-            let pool = pool.into_iter().map(AtomicU32::into_inner);
-            shard.index.set_pool(pool.collect());
+            shard.index.set_pool(memory::no_longer_shared(pool));
         }
         for (pair, row) in all.rows().filter(|(_, row)| row.next != NOWHERE) {
             self.push(pair, row.count, rules, &mut shards);

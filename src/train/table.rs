@@ -7,7 +7,7 @@ use super::key::{self, LONGEST_WHOLE};
 use super::long::{LongPieces, grown};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::memory;
+use crate::memory::{self, LargeVec};
 use crate::secret;
 
 /// A short piece. An empty slot has the key 0 and the count 0, and no piece has either.
@@ -58,7 +58,7 @@ pub(super) struct Spot {
 /// Counted pieces. The caller sees to it that all counts together are below 2^64.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    slots: Vec<Slot>,
+    slots: LargeVec<Slot>,
     /// Shifts a mixed key down to the number of a slot.
     shift: u32,
     /// What keys are mixed with.
@@ -93,8 +93,8 @@ impl Default for Table {
     }
 }
 
-fn empty_slots(log2: u32) -> Vec<Slot> {
-    let mut slots = memory::vec_with_capacity(1 << log2);
+fn empty_slots(log2: u32) -> LargeVec<Slot> {
+    let mut slots = memory::large_vec(1 << log2);
     slots.resize(1 << log2, Slot::default());
     slots
 }
@@ -154,7 +154,7 @@ impl Table {
     }
 
     /// Slots, many of which are empty, and the longer pieces.
-    pub(super) fn into_parts(self) -> (Vec<Slot>, LongPieces) {
+    pub(super) fn into_parts(self) -> (LargeVec<Slot>, LongPieces) {
         (self.slots, self.long)
     }
 

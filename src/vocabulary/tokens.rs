@@ -28,12 +28,12 @@ pub(super) struct Tokens {
 
 impl Tokens {
     pub(super) fn with_capacity(tokens: usize, bytes: usize) -> Self {
-        let mut starts = memory::vec_with_capacity(tokens + 1);
+        let mut starts = Vec::with_capacity(tokens + 1);
         starts.push(0);
         Self {
-            arena: memory::vec_with_capacity(bytes),
+            arena: Vec::with_capacity(bytes),
             starts,
-            ids: memory::vec_with_capacity(tokens),
+            ids: Vec::with_capacity(tokens),
             by_bytes: OnceLock::new(),
         }
     }

@@ -1,0 +1,186 @@
+//! Memory for large arrays that stay, such as tables: mappings of their own, from the start of a huge page on.
+//!
+//! The usual allocator puts a large array a few bytes behind the start of a page, which it has touched by then, so that the
+//! first huge page does not come by itself; and in a process that has freed large arrays before, into memory that has small
+//! pages already. To ask the system for a huge page in their place (`MADV_COLLAPSE`) was as good in a quiet process. But the
+//! system waits for all processors then: with one of them busy, for up to 7 ms, so that `o200k_base` was loaded in anything
+//! from 15 to 60 ms.
+#![allow(unsafe_code)]
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+use allocator_api2::alloc::{AllocError, Allocator, Global};
+#[cfg(target_os = "linux")]
+use mapped::Mapped;
+
+/// Smaller arrays are left to the usual allocator.
+pub(super) const WORTH_MAPPING: usize = 1 << 20;
+
+/// An allocator: of mappings in huge pages for what is large, else the usual one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pages;
+
+// SAFETY: a layout is always served by the same of both, of which each gives memory of its own, that stays where it is until it
+// is given back.
+unsafe impl Allocator for Pages {
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        #[cfg(target_os = "linux")]
+        if let Some(mapped) = Mapped::of(layout) {
+            return mapped.allocate().ok_or(AllocError);
+        }
+        Global.allocate(layout)
+    }
+
+    fn allocate_zeroed(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        #[cfg(target_os = "linux")]
+        if let Some(mapped) = Mapped::of(layout) {
+            // As mappings are.
+            return mapped.allocate().ok_or(AllocError);
+        }
+        Global.allocate_zeroed(layout)
+    }
+
+    unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
+        #[cfg(target_os = "linux")]
+        if let Some(mapped) = Mapped::of(layout) {
+            // SAFETY: the caller's: it was allocated with this layout, so in this way.
+            unsafe { mapped.deallocate(start) };
+            return;
+        }
+        // SAFETY: the caller's.
+        unsafe { Global.deallocate(start, layout) };
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod mapped {
+    use std::alloc::Layout;
+    use std::ptr::{self, NonNull};
+
+    use super::WORTH_MAPPING;
+
+    /// A huge page on most machines. A multiple of every usual page.
+    const HUGE_PAGE: usize = 2 << 20;
+
+    /// How many bytes to map: whole huge pages.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Mapped(usize);
+
+    impl Mapped {
+        /// For a layout that is worth it.
+        pub(super) fn of(layout: Layout) -> Option<Self> {
+            if layout.size() < WORTH_MAPPING || layout.align() > HUGE_PAGE {
+                return None;
+            }
+            layout.size().checked_next_multiple_of(HUGE_PAGE).map(Self)
+        }
+
+        /// Zeroed memory from the start of a huge page on; none if there is none.
+        pub(super) fn allocate(self) -> Option<NonNull<[u8]>> {
+            let mut start = map(self.0)?;
+            if !start.addr().get().is_multiple_of(HUGE_PAGE) {
+                // Systems lay out what fills huge pages at the start of one, but for older ones.
+                // SAFETY: just mapped, and of no use to anybody.
+                unsafe { unmap(start, self.0) };
+                let more = self.0.checked_add(HUGE_PAGE)?;
+                let all = map(more)?;
+                let before = all.addr().get().next_multiple_of(HUGE_PAGE) - all.addr().get();
+                // SAFETY: the part from `before` on has room for as many bytes as wanted; what is around it is of no use.
+                unsafe {
+                    start = all.add(before);
+                    unmap(all, before);
+                    unmap(start.add(self.0), HUGE_PAGE - before);
+                }
+            }
+            // SAFETY: the advice changes no contents. Where it is not known the call fails, which is fine.
+            let _ = unsafe { libc::madvise(start.as_ptr().cast(), self.0, libc::MADV_HUGEPAGE) };
+            Some(NonNull::slice_from_raw_parts(start, self.0))
+        }
+
+        /// # Safety
+        /// It was allocated for the same layout, and nobody uses it.
+        pub(super) unsafe fn deallocate(self, start: NonNull<u8>) {
+            // SAFETY: the caller's.
+            unsafe { unmap(start, self.0) };
+        }
+    }
+
+    /// Fresh memory.
+    fn map(length: usize) -> Option<NonNull<u8>> {
+        // SAFETY: asks for memory wherever there is some, so that no other changes.
+        let start = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        NonNull::new(start.cast())
+    }
+
+    /// # Safety
+    /// All of it is mapped by [`map`], and nobody uses it. It begins and ends with a page.
+    unsafe fn unmap(start: NonNull<u8>, length: usize) {
+        if length > 0 {
+            // SAFETY: the caller's. It cannot fail but where the system has no room to keep account of two parts of a mapping; then the
+            // memory is lost to this process, and nothing else happens.
+            let _ = unsafe { libc::munmap(start.as_ptr().cast(), length) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LargeVec;
+    use super::{Pages, WORTH_MAPPING};
+
+    /// Arrays of all sizes hold what is put there, while they grow and others come and go.
+    #[test]
+    fn holds_what_is_put_there() {
+        let mut kept: Vec<(usize, LargeVec<usize>)> = Vec::new();
+        for seed in 0..40 {
+            let length = WORTH_MAPPING / 16 * (1 + seed % 5) + seed;
+            let mut array = LargeVec::new_in(Pages);
+            if seed % 2 == 0 {
+                array.reserve_exact(length);
+            }
+            array.extend((0..length).map(|number| number ^ seed));
+            if seed % 3 == 0 {
+                array.shrink_to_fit();
+            }
+            kept.push((seed, array));
+            if kept.len() > 7 {
+                kept.swap_remove(seed % 7);
+            }
+            for (seed, array) in &kept {
+                let expected = (0..array.len()).map(|number| number ^ seed);
+                assert!(array.iter().copied().eq(expected), "{seed}");
+            }
+        }
+    }
+
+    /// Large arrays start where a huge page does.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn large_ones_start_with_a_huge_page() {
+        for length in [WORTH_MAPPING, 3 * WORTH_MAPPING + 1, 64 * WORTH_MAPPING] {
+            let array: LargeVec<u8> = LargeVec::with_capacity_in(length, Pages);
+            assert!(array.as_ptr().addr().is_multiple_of(2 << 20), "{length}");
+        }
+    }
+
+    /// What no machine has is refused, and nothing ends.
+    #[test]
+    fn too_much_is_refused() {
+        let mut array: LargeVec<u8> = LargeVec::new_in(Pages);
+        assert!(array.try_reserve_exact(usize::MAX / 4).is_err());
+        assert!(array.is_empty());
+    }
+}
