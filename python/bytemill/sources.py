@@ -122,14 +122,10 @@ class Batches:
             OSError: A file cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
-        most_bytes, most_documents = BATCH_BYTES, BATCH_DOCUMENTS
         items = items_of(source)
         if self.are_there(source):
-            most_bytes, most_documents = THERE_BYTES, THERE_DOCUMENTS
-            size = sum(map(len, source))
-            if size < most_bytes and 0 < len(source) < most_documents:
-                yield Batch(list(source), [True] * len(source), size)
-                return
+            yield from slices(source)
+            return
         texts: list[Document] = []
         ends: list[bool] = []
         size = 0
@@ -137,7 +133,7 @@ class Batches:
             texts.append(text)
             ends.append(is_end)
             size += len(text)
-            if size >= most_bytes or len(texts) >= most_documents:
+            if size >= BATCH_BYTES or len(texts) >= BATCH_DOCUMENTS:
                 yield Batch(texts, ends, size)
                 texts, ends, size = [], [], 0
         if texts:
@@ -198,6 +194,18 @@ class Batches:
         rest = b"".join(pending)
         if rest:
             yield rest, True
+
+
+def slices(documents: Sequence[Document]) -> Iterator[Batch]:
+    """Gives documents that are in memory, in batches of `THERE_BYTES` and `THERE_DOCUMENTS`."""
+    start = end = size = 0
+    for end, text in enumerate(documents, 1):
+        size += len(text)
+        if size >= THERE_BYTES or end - start >= THERE_DOCUMENTS:
+            yield Batch(list(documents[start:end]), [True] * (end - start), size)
+            start, size = end, 0
+    if start < end:
+        yield Batch(list(documents[start:end]), [True] * (end - start), size)
 
 
 @contextmanager

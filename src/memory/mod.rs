@@ -10,8 +10,10 @@
 
 mod pages;
 
+use std::alloc::{Layout, handle_alloc_error};
 use std::sync::atomic::AtomicU32;
 
+use allocator_api2::alloc::Allocator;
 use allocator_api2::vec::Vec as AnyVec;
 use pages::Pages;
 
@@ -23,6 +25,37 @@ pub(crate) type LargeVec<T> = AnyVec<T, Pages>;
 /// An empty array with room for `capacity` values.
 pub(crate) fn large_vec<T>(capacity: usize) -> LargeVec<T> {
     LargeVec::with_capacity_in(capacity, Pages)
+}
+
+/// A type of which a value is all zeros.
+///
+/// # Safety
+/// Zeros in all of its bytes are a value.
+pub(crate) unsafe trait Zeros: Copy {}
+
+// SAFETY: numbers are zeros where all their bytes are.
+unsafe impl<const N: usize> Zeros for [u64; N] {}
+
+/// `length` values that are all zeros, and room for `capacity`, if there is so much memory. What comes from the system is
+/// zeros already, and is not touched.
+pub(crate) fn try_zeros<T: Zeros>(
+    length: usize,
+    capacity: usize,
+) -> Result<LargeVec<T>, OutOfMemory> {
+    let capacity = capacity.max(length);
+    let refused = OutOfMemory(capacity.saturating_mul(size_of::<T>()));
+    if capacity == 0 || size_of::<T>() == 0 {
+        return try_large_vec(capacity);
+    }
+    let layout = Layout::array::<T>(capacity).map_err(|_| refused)?;
+    let start = Pages.allocate_zeroed(layout).map_err(|_| refused)?;
+    // SAFETY: just allocated, with the layout of so many values, all of which zeros are.
+    Ok(unsafe { LargeVec::from_raw_parts_in(start.cast().as_ptr(), length, capacity, Pages) })
+}
+
+/// As [`try_zeros`]. Without memory for them the process ends, as with other vectors.
+pub(crate) fn zeros<T: Zeros>(length: usize) -> LargeVec<T> {
+    try_zeros(length, length).unwrap_or_else(|_| handle_alloc_error(Layout::new::<T>()))
 }
 
 /// As [`large_vec`], if there is so much memory.

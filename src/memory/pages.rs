@@ -138,8 +138,9 @@ mod mapped {
 
 #[cfg(test)]
 mod tests {
-    use super::super::LargeVec;
+    use super::super::{LargeVec, try_zeros};
     use super::{Pages, WORTH_MAPPING};
+    use crate::error::OutOfMemory;
 
     /// Arrays of all sizes hold what is put there, while they grow and others come and go.
     #[test]
@@ -176,11 +177,27 @@ mod tests {
         }
     }
 
+    /// Zeros are zeros, whatever was there before.
+    #[test]
+    fn zeros_are_zeros() -> Result<(), OutOfMemory> {
+        for length in [0, 1, 100, WORTH_MAPPING / 8, WORTH_MAPPING] {
+            for _ in 0..3 {
+                let mut zeros: LargeVec<[u64; 2]> = try_zeros(length, 2 * length)?;
+                assert!(zeros.len() == length && zeros.capacity() >= 2 * length);
+                assert!(zeros.iter().all(|&value| value == [0; 2]));
+                zeros.resize(2 * length, [7; 2]);
+            }
+        }
+        Ok(())
+    }
+
     /// What no machine has is refused, and nothing ends.
     #[test]
     fn too_much_is_refused() {
         let mut array: LargeVec<u8> = LargeVec::new_in(Pages);
         assert!(array.try_reserve_exact(usize::MAX / 4).is_err());
+        assert!(try_zeros::<[u64; 2]>(0, usize::MAX / 32).is_err());
+        assert!(try_zeros::<[u64; 2]>(usize::MAX, 0).is_err());
         assert!(array.is_empty());
     }
 }

@@ -19,7 +19,7 @@ pub(crate) mod avx2;
 
 use std::collections::HashMap;
 
-use crate::memory::{self, LargeVec};
+use crate::memory::{self, LargeVec, Zeros};
 use crate::secret::{Secret, Spread};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
@@ -39,6 +39,10 @@ const SLOTS: usize = 8;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Bucket([u64; SLOTS]);
+
+#[expect(unsafe_code, reason = "a fresh table is not touched")]
+// SAFETY: it consists of numbers.
+unsafe impl Zeros for Bucket {}
 
 impl Bucket {
     /// The number of the token of a pair, or 0. No branch, as it would be a surprise.
@@ -78,10 +82,8 @@ impl PairTable {
     pub fn with_capacity(merges: usize) -> Self {
         // At most four fifths of the slots are taken.
         let buckets = (merges * 5 / 4).div_ceil(SLOTS).next_power_of_two().max(2);
-        let mut empty = memory::large_vec(buckets);
-        empty.resize(buckets, Bucket::default());
         Self {
-            buckets: empty,
+            buckets: memory::zeros(buckets),
             bits: vec![0; buckets],
             spread: Spread::default(),
             shift: 64 - buckets.ilog2(),

@@ -16,7 +16,7 @@ use super::answer::Answer;
 use super::key::{Key, Width};
 use super::long::LongPieces;
 use super::spot::Spot;
-use crate::memory::{self, LargeVec};
+use crate::memory::{self, LargeVec, Zeros};
 
 /// One cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +26,10 @@ pub(crate) struct Line {
     /// 0 is an empty place: no key has NULs only.
     pub(super) keys: [u64; 4],
 }
+
+#[expect(unsafe_code, reason = "a fresh table is not touched")]
+// SAFETY: it consists of numbers.
+unsafe impl Zeros for Line {}
 
 impl Line {
     /// Where in the line a key is.
@@ -135,9 +139,8 @@ impl Lines {
         let most_log2 = most_log2.clamp(FEWEST_LOG2, MOST_LOG2);
         let lines_log2 = lines_log2.clamp(FEWEST_LOG2, most_log2);
         let now = widths << lines_log2;
-        let mut all = memory::try_large_vec(room_for(now, widths << most_log2))
-            .unwrap_or_else(|_| memory::large_vec(now));
-        all.resize(now, Line::default());
+        let all = memory::try_zeros(now, room_for(now, widths << most_log2))
+            .unwrap_or_else(|_| memory::zeros(now));
         Self {
             all,
             widths,

@@ -7,7 +7,7 @@ use super::key::{self, LONGEST_WHOLE};
 use super::long::{LongPieces, grown};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::memory::{self, LargeVec};
+use crate::memory::{self, LargeVec, Zeros};
 use crate::secret;
 
 /// A short piece. An empty slot has the key 0 and the count 0, and no piece has either.
@@ -18,6 +18,10 @@ pub(super) struct Slot {
     pub(super) count: u64,
     first: u64,
 }
+
+#[expect(unsafe_code, reason = "a fresh table is not touched")]
+// SAFETY: it consists of numbers.
+unsafe impl Zeros for Slot {}
 
 impl Slot {
     pub(super) fn counted(&self) -> Counted {
@@ -94,9 +98,7 @@ impl Default for Table {
 }
 
 fn empty_slots(log2: u32) -> LargeVec<Slot> {
-    let mut slots = memory::large_vec(1 << log2);
-    slots.resize(1 << log2, Slot::default());
-    slots
+    memory::zeros(1 << log2)
 }
 
 impl Table {
