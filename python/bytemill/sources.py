@@ -198,14 +198,19 @@ class Batches:
 
 def slices(documents: Sequence[Document]) -> Iterator[Batch]:
     """Gives documents that are in memory, in batches of `THERE_BYTES` and `THERE_DOCUMENTS`."""
+
+    def batch() -> Batch:
+        texts = list(documents[start:end])
+        return Batch(texts, [True] * len(texts), size)
+
     start = end = size = 0
     for end, text in enumerate(documents, 1):
         size += len(text)
         if size >= THERE_BYTES or end - start >= THERE_DOCUMENTS:
-            yield Batch(list(documents[start:end]), [True] * (end - start), size)
+            yield batch()
             start, size = end, 0
     if start < end:
-        yield Batch(list(documents[start:end]), [True] * (end - start), size)
+        yield batch()
 
 
 @contextmanager

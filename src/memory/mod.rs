@@ -42,10 +42,11 @@ pub(crate) fn try_zeros<T: Zeros>(
     length: usize,
     capacity: usize,
 ) -> Result<LargeVec<T>, OutOfMemory> {
+    const { assert!(size_of::<T>() > 0) };
     let capacity = capacity.max(length);
     let refused = OutOfMemory(capacity.saturating_mul(size_of::<T>()));
-    if capacity == 0 || size_of::<T>() == 0 {
-        return try_large_vec(capacity);
+    if capacity == 0 {
+        return Ok(large_vec(0));
     }
     let layout = Layout::array::<T>(capacity).map_err(|_| refused)?;
     let start = Pages.allocate_zeroed(layout).map_err(|_| refused)?;
@@ -55,7 +56,9 @@ pub(crate) fn try_zeros<T: Zeros>(
 
 /// As [`try_zeros`]. Without memory for them the process ends, as with other vectors.
 pub(crate) fn zeros<T: Zeros>(length: usize) -> LargeVec<T> {
-    try_zeros(length, length).unwrap_or_else(|_| handle_alloc_error(Layout::new::<T>()))
+    try_zeros(length, length).unwrap_or_else(|_| {
+        handle_alloc_error(Layout::array::<T>(length).unwrap_or(Layout::new::<T>()))
+    })
 }
 
 /// As [`large_vec`], if there is so much memory.
@@ -78,8 +81,9 @@ pub(crate) fn try_vec_with_capacity<T>(capacity: usize) -> Result<Vec<T>, OutOfM
 
 /// Numbers that no other thread writes any more.
 pub(crate) fn no_longer_shared(numbers: LargeVec<AtomicU32>) -> LargeVec<u32> {
+    const { assert!(align_of::<AtomicU32>() == align_of::<u32>()) };
     let (start, length, capacity, pages) = numbers.into_raw_parts_with_alloc();
-    // SAFETY: both types have the same size and alignment, and every value of one is one of the other.
+    // SAFETY: both types have the same size and, as was just seen, alignment; every value of one is one of the other.
     unsafe { LargeVec::from_raw_parts_in(start.cast(), length, capacity, pages) }
 }
 

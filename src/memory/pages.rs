@@ -14,8 +14,9 @@ use allocator_api2::alloc::{AllocError, Allocator, Global};
 #[cfg(target_os = "linux")]
 use mapped::Mapped;
 
-/// Smaller arrays are left to the usual allocator.
-pub(super) const WORTH_MAPPING: usize = 1 << 20;
+/// Smaller arrays are left to the usual allocator: less than a huge page.
+#[cfg(any(target_os = "linux", test))]
+pub(super) const WORTH_MAPPING: usize = 2 << 20;
 
 /// An allocator: of mappings in huge pages for what is large, else the usual one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,6 +52,54 @@ unsafe impl Allocator for Pages {
         // SAFETY: the caller's.
         unsafe { Global.deallocate(start, layout) };
     }
+
+    unsafe fn grow(
+        &self,
+        start: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's.
+        unsafe { self.moved(start, old, new) }
+    }
+
+    unsafe fn shrink(
+        &self,
+        start: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's.
+        unsafe { self.moved(start, old, new) }
+    }
+}
+
+impl Pages {
+    /// Memory for another layout with what was there, as far as it fits. A mapping is not copied, which would take as much
+    /// memory again.
+    ///
+    /// # Safety
+    /// As of [`Allocator::grow`] or [`Allocator::shrink`].
+    unsafe fn moved(
+        self,
+        start: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        #[cfg(target_os = "linux")]
+        if let (Some(before), Some(after)) = (Mapped::of(old), Mapped::of(new)) {
+            // SAFETY: the caller's: it was allocated with the old layout, so in this way.
+            return unsafe { before.changed_to(after, start) }.ok_or(AllocError);
+        }
+        let there = self.allocate(new)?;
+        let kept = old.size().min(new.size());
+        // SAFETY: both have so many bytes, and the new one is nobody else's; then the old one is given back, as the caller may.
+        unsafe {
+            start.copy_to_nonoverlapping(there.cast(), kept);
+            self.deallocate(start, old);
+        }
+        Ok(there)
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -63,6 +112,9 @@ mod mapped {
     /// A huge page on most machines. A multiple of every usual page.
     const HUGE_PAGE: usize = 2 << 20;
 
+    /// The smallest page there is: mappings are aligned to it wherever they are.
+    const PAGE: usize = 4096;
+
     /// How many bytes to map: whole huge pages.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Mapped(usize);
@@ -70,24 +122,26 @@ mod mapped {
     impl Mapped {
         /// For a layout that is worth it.
         pub(super) fn of(layout: Layout) -> Option<Self> {
-            if layout.size() < WORTH_MAPPING || layout.align() > HUGE_PAGE {
+            if layout.size() < WORTH_MAPPING || layout.align() > PAGE {
                 return None;
             }
-            layout.size().checked_next_multiple_of(HUGE_PAGE).map(Self)
+            let length = layout.size().checked_next_multiple_of(HUGE_PAGE)?;
+            isize::try_from(length).is_ok().then_some(Self(length))
         }
 
-        /// Zeroed memory from the start of a huge page on; none if there is none.
+        /// Zeroed memory, from the start of a huge page on if that can be; none if there is none.
         pub(super) fn allocate(self) -> Option<NonNull<[u8]>> {
             let mut start = map(self.0)?;
-            if !start.addr().get().is_multiple_of(HUGE_PAGE) {
-                // Systems lay out what fills huge pages at the start of one, but for older ones.
-                // SAFETY: just mapped, and of no use to anybody.
-                unsafe { unmap(start, self.0) };
-                let more = self.0.checked_add(HUGE_PAGE)?;
-                let all = map(more)?;
+            // Systems lay out what fills huge pages at the start of one, but for older ones.
+            if !start.addr().get().is_multiple_of(HUGE_PAGE)
+                && let Some(more) = self.0.checked_add(HUGE_PAGE)
+                && let Some(all) = map(more)
+            {
                 let before = all.addr().get().next_multiple_of(HUGE_PAGE) - all.addr().get();
-                // SAFETY: the part from `before` on has room for as many bytes as wanted; what is around it is of no use.
+                // SAFETY: the first mapping is of no use to anybody; the part of the other from `before` on has room for as many
+                // bytes as wanted, and what is around it is of no use.
                 unsafe {
+                    unmap(start, self.0);
                     start = all.add(before);
                     unmap(all, before);
                     unmap(start.add(self.0), HUGE_PAGE - before);
@@ -96,6 +150,29 @@ mod mapped {
             // SAFETY: the advice changes no contents. Where it is not known the call fails, which is fine.
             let _ = unsafe { libc::madvise(start.as_ptr().cast(), self.0, libc::MADV_HUGEPAGE) };
             Some(NonNull::slice_from_raw_parts(start, self.0))
+        }
+
+        /// The same memory, longer or shorter, perhaps elsewhere; none, and nothing changed, if there is none.
+        ///
+        /// # Safety
+        /// It was allocated for the same layout, and nobody uses it.
+        pub(super) unsafe fn changed_to(
+            self,
+            to: Self,
+            start: NonNull<u8>,
+        ) -> Option<NonNull<[u8]>> {
+            let mut place = start;
+            if self.0 != to.0 {
+                // SAFETY: the caller's: so many bytes are mapped there.
+                let moved = unsafe {
+                    libc::mremap(start.as_ptr().cast(), self.0, to.0, libc::MREMAP_MAYMOVE)
+                };
+                if moved == libc::MAP_FAILED {
+                    return None;
+                }
+                place = NonNull::new(moved.cast())?;
+            }
+            Some(NonNull::slice_from_raw_parts(place, to.0))
         }
 
         /// # Safety
@@ -147,6 +224,7 @@ mod tests {
     fn holds_what_is_put_there() {
         let mut kept: Vec<(usize, LargeVec<usize>)> = Vec::new();
         for seed in 0..40 {
+            // Some of less than a huge page, some of more.
             let length = WORTH_MAPPING / 16 * (1 + seed % 5) + seed;
             let mut array = LargeVec::new_in(Pages);
             if seed % 2 == 0 {
@@ -154,6 +232,10 @@ mod tests {
             }
             array.extend((0..length).map(|number| number ^ seed));
             if seed % 3 == 0 {
+                array.shrink_to_fit();
+            }
+            if seed % 4 == 0 {
+                array.truncate(length / (1 + seed % 9));
                 array.shrink_to_fit();
             }
             kept.push((seed, array));

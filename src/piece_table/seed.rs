@@ -48,9 +48,11 @@ impl PieceTable {
                 break;
             };
             // NUL fills keys up, and the key of anything but UTF-8 might be that of another piece.
-            let odd = |bytes: &[u8]| memchr::memchr2(0, 0xFF, bytes).is_some();
-            if odd(&bytes[first.start..last.end]) {
-                seeds.retain(|(place, _)| !odd(&bytes[place.clone()]));
+            let odd =
+                |place: &Range<usize>| memchr::memchr2(0, 0xFF, &bytes[place.clone()]).is_some();
+            let all = first.start..last.end;
+            if all.len() > SEEDS * LONGEST_WHOLE || odd(&all) {
+                seeds.retain(|(place, _)| place.len() <= LONGEST_WHOLE && !odd(place));
             }
             for (place, id) in seeds.drain(..) {
                 match bytes.get(place.start..).and_then(<[u8]>::first_chunk) {
