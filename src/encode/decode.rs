@@ -20,8 +20,8 @@ use crate::once::made;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// Most lists of ids stand for fewer bytes each. So much memory is asked for at first: to grow takes a tenth of the time.
-const BYTES_PER_ID: usize = 6;
+/// Bytes that are asked for at first, for each id. Most lists of ids stand for fewer: to grow takes a tenth of the time.
+const ROOM_PER_ID: usize = 6;
 
 /// Ids between two looks at the checkpoint: some tenths of a millisecond.
 const IDS_PER_CHECK: usize = 1 << 15;
@@ -99,7 +99,7 @@ impl Encoder {
         } else {
             self.rows.for_ids(ids.len(), &self.vocabulary)
         };
-        let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(BYTES_PER_ID))?;
+        let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(ROOM_PER_ID))?;
         for ids in ids.chunks(IDS_PER_CHECK) {
             checkpoint::pass(checkpoint)?;
             match rows {

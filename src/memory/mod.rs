@@ -33,9 +33,6 @@ pub(crate) fn large_vec<T>(capacity: usize) -> LargeVec<T> {
 /// Zeros in all of its bytes are a value.
 pub(crate) unsafe trait Zeros: Copy {}
 
-// SAFETY: numbers are zeros where all their bytes are.
-unsafe impl<const N: usize> Zeros for [u64; N] {}
-
 /// `length` values that are all zeros, and room for `capacity`, if there is so much memory. What comes from the system is
 /// zeros already, and is not touched.
 pub(crate) fn try_zeros<T: Zeros>(

@@ -53,35 +53,9 @@ unsafe impl Allocator for Pages {
         unsafe { Global.deallocate(start, layout) };
     }
 
+    /// A mapping is not copied, which would take as much memory again.
     unsafe fn grow(
         &self,
-        start: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's.
-        unsafe { self.moved(start, old, new) }
-    }
-
-    unsafe fn shrink(
-        &self,
-        start: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's.
-        unsafe { self.moved(start, old, new) }
-    }
-}
-
-impl Pages {
-    /// Memory for another layout with what was there, as far as it fits. A mapping is not copied, which would take as much
-    /// memory again.
-    ///
-    /// # Safety
-    /// As of [`Allocator::grow`] or [`Allocator::shrink`].
-    unsafe fn moved(
-        self,
         start: NonNull<u8>,
         old: Layout,
         new: Layout,
@@ -89,16 +63,15 @@ impl Pages {
         #[cfg(target_os = "linux")]
         if let (Some(before), Some(after)) = (Mapped::of(old), Mapped::of(new)) {
             // SAFETY: the caller's: it was allocated with the old layout, so in this way.
-            return unsafe { before.changed_to(after, start) }.ok_or(AllocError);
+            return unsafe { before.grow_to(after, start) }.ok_or(AllocError);
         }
-        let there = self.allocate(new)?;
-        let kept = old.size().min(new.size());
-        // SAFETY: both have so many bytes, and the new one is nobody else's; then the old one is given back, as the caller may.
+        let larger = self.allocate(new)?;
+        // SAFETY: both have so many bytes, and the larger one is nobody else's; then the other is given back, as the caller may.
         unsafe {
-            start.copy_to_nonoverlapping(there.cast(), kept);
+            start.copy_to_nonoverlapping(larger.cast(), old.size());
             self.deallocate(start, old);
         }
-        Ok(there)
+        Ok(larger)
     }
 }
 
@@ -152,15 +125,11 @@ mod mapped {
             Some(NonNull::slice_from_raw_parts(start, self.0))
         }
 
-        /// The same memory, longer or shorter, perhaps elsewhere; none, and nothing changed, if there is none.
+        /// The same memory with more behind it, perhaps elsewhere; none, and nothing changed, if there is none.
         ///
         /// # Safety
         /// It was allocated for the same layout, and nobody uses it.
-        pub(super) unsafe fn changed_to(
-            self,
-            to: Self,
-            start: NonNull<u8>,
-        ) -> Option<NonNull<[u8]>> {
+        pub(super) unsafe fn grow_to(self, to: Self, start: NonNull<u8>) -> Option<NonNull<[u8]>> {
             let mut place = start;
             if self.0 != to.0 {
                 // SAFETY: the caller's: so many bytes are mapped there.
@@ -215,9 +184,12 @@ mod mapped {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LargeVec, try_zeros};
+    use super::super::{LargeVec, Zeros, try_zeros};
     use super::{Pages, WORTH_MAPPING};
     use crate::error::OutOfMemory;
+
+    // SAFETY: numbers are zeros where all their bytes are.
+    unsafe impl Zeros for [u64; 2] {}
 
     /// Arrays of all sizes hold what is put there, while they grow and others come and go.
     #[test]

@@ -50,31 +50,25 @@ impl Key {
     pub(super) fn of(piece: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONGEST_WHOLE];
         bytes.get_mut(..piece.len())?.copy_from_slice(piece);
-        Self::of_any(&bytes, piece.len())
-    }
-
-    /// The key of the first `length` bytes, if they have one.
-    #[inline]
-    pub(super) fn of_any(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<Self> {
-        let kept = KEPT.get(length)?;
+        let kept = KEPT.get(piece.len())?;
         // Where nothing is kept there are no NULs of the piece.
-        let nul = std::array::from_fn(|n| numbers_of(bytes)[n] | !kept[n]);
-        if length == 0 || has_nul(nul) {
+        let nul = std::array::from_fn(|n| numbers_of(&bytes)[n] | !kept[n]);
+        if piece.is_empty() || has_nul(nul) {
             return None;
         }
-        Some(Self::of_first(bytes, length))
+        Some(Self::of_first(&bytes, piece.len()))
     }
 
     /// The key of the first `length` bytes, at least one and none of them NUL.
     #[inline]
     pub(super) fn of_first(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Self {
         let width = Width::of(length);
-        let kept = KEPT.get(length).unwrap_or(&KEPT[0]);
-        let [a, b, c, d] = std::array::from_fn(|n| numbers_of(bytes)[n] & kept[n]);
         let numbers = match width {
-            Width::Short => [a; 4],
-            Width::Wide => [a, b, a, b],
-            Width::Whole => [a, b, c, d],
+            Width::Short | Width::Wide => {
+                let [a, b] = Self::near(bytes, length);
+                [a, b, a, b]
+            }
+            Width::Whole => first_numbers(bytes, length),
         };
         Self { numbers, width }
     }
@@ -82,8 +76,7 @@ impl Key {
     /// The two numbers of the key of the first `length` bytes, at least one, at most [`LONGEST_WIDE`], none of them NUL.
     #[inline]
     pub(super) fn near(bytes: &[u8; LONGEST_WHOLE], length: usize) -> [u64; 2] {
-        let kept = KEPT.get(length).unwrap_or(&KEPT[0]);
-        let [a, b] = std::array::from_fn(|n| numbers_of(bytes)[n] & kept[n]);
+        let [a, b, ..] = first_numbers(bytes, length);
         [a, if length <= LONGEST_SHORT { a } else { b }]
     }
 
@@ -127,6 +120,13 @@ static KEPT: [[u64; 4]; LONGEST_WHOLE + 1] = {
 fn numbers_of(bytes: &[u8; LONGEST_WHOLE]) -> [u64; 4] {
     let (numbers, _) = bytes.as_chunks::<8>();
     std::array::from_fn(|n| u64::from_le_bytes(numbers[n]))
+}
+
+/// The first `length` bytes as numbers, filled up with NULs.
+#[inline]
+fn first_numbers(bytes: &[u8; LONGEST_WHOLE], length: usize) -> [u64; 4] {
+    let kept = KEPT.get(length).unwrap_or(&KEPT[0]);
+    std::array::from_fn(|n| numbers_of(bytes)[n] & kept[n])
 }
 
 /// Whether a byte of the numbers is 0.

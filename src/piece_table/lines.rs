@@ -204,7 +204,7 @@ impl Lines {
     }
 
     /// As [`add`](Self::add), at a spot of a near line, where a number is all of the answer.
-    pub(super) fn add_at(&mut self, spot: &Spot, answer: u64) -> bool {
+    pub(super) fn add_at(&mut self, spot: &Spot, answer: u64) {
         let wide = spot.line as usize % 2;
         for line in [spot.line, spot.line ^ 2] {
             let Some(line) = self.all.get_mut(line as usize) else {
@@ -222,9 +222,8 @@ impl Lines {
                 line.answers[at % 4] = answer;
             }
             self.filled[wide] += 1 + wide;
-            return true;
+            break;
         }
-        false
     }
 
     fn put(&mut self, line: usize, at: usize, key: &Key, answer: &Answer) {
@@ -324,9 +323,15 @@ impl LinesView<'_> {
     #[inline]
     pub(super) fn prefetch(&self, key: &Key) {
         for line in self.places(key) {
-            if let Some(line) = self.all.get(line) {
-                memory::prefetch(line);
-            }
+            self.prefetch_line(line);
+        }
+    }
+
+    /// Asks for a line to be brought near.
+    #[inline]
+    pub(super) fn prefetch_line(&self, number: usize) {
+        if let Some(line) = self.all.get(number) {
+            memory::prefetch(line);
         }
     }
 

@@ -10,7 +10,6 @@ use super::answer::{IDS_A_NUMBER, count, unpack};
 use super::key::{self, Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE, Width};
 use super::lines::View;
 use super::long;
-use crate::memory;
 use crate::split::masks::{WINDOW, Window};
 use crate::token::TokenId;
 
@@ -312,9 +311,7 @@ impl View<'_> {
         }
         let key = Key::of_first(bytes, length);
         let [line, _] = self.whole.places(&key);
-        if let Some(line) = self.whole.all.get(line) {
-            memory::prefetch(line);
-        }
+        self.whole.prefetch_line(line);
         Spot {
             numbers: [self.far_hash(bytes, length), Spot::stretch(place, length)],
             line: line as u32 | Spot::WHOLE,
@@ -328,9 +325,7 @@ impl View<'_> {
         let numbers = Key::near(bytes, length);
         let wide = usize::from(length > LONGEST_SHORT);
         let line = 2 * (key::mix(numbers) >> self.near.shift) as usize + wide;
-        if let Some(line) = self.near.all.get(line) {
-            memory::prefetch(line);
-        }
+        self.near.prefetch_line(line);
         Spot {
             numbers,
             line: line as u32,

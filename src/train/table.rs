@@ -97,10 +97,6 @@ impl Default for Table {
     }
 }
 
-fn empty_slots(log2: u32) -> LargeVec<Slot> {
-    memory::zeros(1 << log2)
-}
-
 impl Table {
     /// An empty table for the pieces of a text of so many bytes.
     pub(super) fn for_text(bytes: usize) -> Self {
@@ -111,7 +107,7 @@ impl Table {
     /// An empty table of 2^`log2` slots.
     fn with_slots(log2: u32) -> Self {
         Self {
-            slots: empty_slots(log2),
+            slots: memory::zeros(1 << log2),
             shift: 64 - log2,
             secret: *secret::NUMBERS,
             filled: 0,
@@ -354,7 +350,7 @@ impl Table {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let larger = empty_slots(65 - self.shift);
+        let larger = memory::zeros(2 * self.slots.len());
         let smaller = std::mem::replace(&mut self.slots, larger);
         self.shift -= 1;
         let mask = self.slots.len() - 1;
