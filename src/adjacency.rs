@@ -20,6 +20,7 @@
 //! character to what is beside it, and below that of the character's own merges, as it is bound.
 
 use crate::memory::{self, LargeVec};
+use crate::sections::{Image, Sections};
 use crate::token::{NO_TOKEN, TokenId};
 
 /// Bits of a rank in the table; the highest number stands for none.
@@ -112,6 +113,34 @@ impl Adjacencies {
             parts_first: true,
             fits: true,
         }
+    }
+
+    /// Those of an image.
+    pub(crate) fn of_image(sections: &mut Sections<'_>) -> Option<Self> {
+        let mut adjacencies = Self::new();
+        let (places, ranks) = (sections.next::<u32>()?, sections.next::<[u64; 2]>()?);
+        for (&place, &[pair, around]) in places.iter().zip(ranks) {
+            let adjacency = adjacencies.table.get_mut(place as usize)?;
+            (adjacency.pair, adjacency.around) = (Ranks(pair), Ranks(around));
+        }
+        for &[place, token] in sections.next::<[u32; 2]>()? {
+            *adjacencies.characters.get_mut(place as usize)? = token;
+        }
+        Some(adjacencies)
+    }
+
+    /// What an image holds of them: of those that are usable, the bytes and characters that any merge joins.
+    pub(crate) fn put_into(&self, image: &mut Image) {
+        debug_assert!(self.usable(), "parts rank before what they become");
+        let joined = || (0..).zip(&self.table).filter(|(_, it)| it.joined());
+        let places: Vec<u32> = joined().map(|(place, _)| place).collect();
+        let ranks = joined().map(|(_, it)| [it.pair.0, it.around.0]);
+        image.add(&places);
+        image.add(&ranks.collect::<Vec<_>>());
+        let characters = (0..).zip(&self.characters);
+        let characters = characters.filter(|(_, token)| **token != NO_TOKEN);
+        let characters = characters.map(|(place, &token)| [place, token]);
+        image.add(&characters.collect::<Vec<[u32; 2]>>());
     }
 
     /// Adds the merge of two parts, given as bytes and ids, into `token`.

@@ -75,7 +75,7 @@ pub enum VocabularyError {
     },
     /// All tokens together need more than 4 GiB.
     TooLarge,
-    /// A merge table that is not in the expected format.
+    /// A table of a published vocabulary that is not in the expected format.
     BadTable(&'static str),
     /// A token that the merges of lower rank do not bring down to exactly two parts.
     NotTwoParts {
@@ -133,7 +133,7 @@ impl fmt::Display for VocabularyError {
                 "the merge that makes token {id} comes after token {last}: expected merges in the order of their ids"
             ),
             Self::TooLarge => write!(f, "the tokens hold more than 4 GiB together: expected less"),
-            Self::BadTable(reason) => write!(f, "malformed merge table: {reason}"),
+            Self::BadTable(reason) => write!(f, "malformed table of a vocabulary: {reason}"),
             Self::NotTwoParts { token, parts } => write!(
                 f,
                 "the token {} comes apart in {parts} parts under the merges of lower rank: \

@@ -20,6 +20,7 @@
 //! | [`utf8`] | how are these characters written in UTF-8? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
 //! | `memory`, [`tier`] | how large tables lie in memory; which instructions does the machine have? |
+//! | `sections` | how do tables lie in the library? |
 //! | `secret` | how is anything hashed that may come from anybody? |
 //!
 //! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
@@ -37,6 +38,7 @@ mod once;
 pub mod pair_table;
 mod piece_table;
 mod secret;
+mod sections;
 pub mod split;
 pub mod tier;
 pub mod token;

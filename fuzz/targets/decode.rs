@@ -32,7 +32,7 @@ pub(crate) fn run(mut input: Input) {
     let special = SpecialTokens::new(special.to_vec()).expect("special tokens");
     let splitter = Splitter::new(R50K).expect("a splitter");
     let encoder = Encoder::new(vocabulary, special, splitter);
-    let ids = encoder.vocabulary().ids();
+    let ids: Vec<TokenId> = encoder.vocabulary().ids().collect();
     let repeat = input.pick(&[1, 3, 40, 700]);
     for part in input.parts() {
         let wanted: Vec<TokenId> = part

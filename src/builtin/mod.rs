@@ -1,12 +1,14 @@
-//! The published vocabularies, as merge tables inside the library: no file and no network at run time.
+//! The published vocabularies, inside the library: no file and no network at run time.
 //!
-//! `README.md` beside this file says where the tables come from, what their format is and how to derive them again.
+//! It holds an image of each, which `build.rs` has made of its merge table; `README.md` beside this file is about these.
+
+#[cfg(test)]
+mod merges;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::VocabularyError;
-use crate::memory;
-use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::sections::Aligned;
 use crate::vocabulary::Vocabulary;
 
 /// A published vocabulary. Several encodings may share one.
@@ -22,34 +24,27 @@ pub enum Builtin {
     O200k,
 }
 
-/// A table's merges make tokens from this id on.
-struct Segment {
-    table: &'static [u8],
-    first_made: TokenId,
+macro_rules! image {
+    ($name:literal) => {
+        &Aligned(*include_bytes!(concat!(
+            env!("OUT_DIR"),
+            "/",
+            $name,
+            ".image"
+        )))
+    };
 }
 
-const R50K: Segment = Segment {
-    table: include_bytes!("r50k.merges"),
-    first_made: 256,
-};
-const P50K: Segment = Segment {
-    table: include_bytes!("p50k.merges"),
-    first_made: 50_257,
-};
-const CL100K: Segment = Segment {
-    table: include_bytes!("cl100k.merges"),
-    first_made: 256,
-};
-const O200K: Segment = Segment {
-    table: include_bytes!("o200k.merges"),
-    first_made: 256,
-};
+static R50K: &Aligned<[u8]> = image!("r50k");
+static P50K: &Aligned<[u8]> = image!("p50k");
+static CL100K: &Aligned<[u8]> = image!("cl100k");
+static O200K: &Aligned<[u8]> = image!("o200k");
 
 impl Builtin {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::R50k, Self::P50k, Self::Cl100k, Self::O200k];
 
-    /// The name of its table.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::R50k => "r50k",
@@ -64,16 +59,25 @@ impl Builtin {
         Self::ALL.into_iter().find(|builtin| builtin.name() == name)
     }
 
-    /// The vocabulary, built once and shared for as long as anyone holds it.
+    fn image(self) -> &'static Aligned<[u8]> {
+        match self {
+            Self::R50k => R50K,
+            Self::P50k => P50K,
+            Self::Cl100k => CL100K,
+            Self::O200k => O200K,
+        }
+    }
+
+    /// The vocabulary, read once and shared for as long as anyone holds it.
     ///
     /// # Errors
-    /// [`VocabularyError`] if the table in the library is damaged.
+    /// [`VocabularyError`] if the image in the library is damaged.
     ///
     /// # Complexity
-    /// O(total bytes) for the first holder.
+    /// O(tokens) for the first holder.
     pub fn vocabulary(self) -> Result<Arc<Vocabulary>, VocabularyError> {
         static SHARED: [Mutex<Weak<Vocabulary>>; 4] = [const { Mutex::new(Weak::new()) }; 4];
-        // Not held while building: after a fork, the thread that builds may not be there.
+        // Not held while reading: after a fork, the thread that reads may not be there.
         let shared = || {
             SHARED[self as usize]
                 .lock()
@@ -82,13 +86,7 @@ impl Builtin {
         if let Some(vocabulary) = shared().upgrade() {
             return Ok(vocabulary);
         }
-        let segments: &[Segment] = match self {
-            Self::R50k => &[R50K],
-            Self::P50k => &[R50K, P50K],
-            Self::Cl100k => &[CL100K],
-            Self::O200k => &[O200K],
-        };
-        let built = Arc::new(build(segments)?);
+        let built = Arc::new(Vocabulary::of_image(self.image())?);
         let mut shared = shared();
         // Of several threads that come here at once, one's is kept.
         let vocabulary = shared.upgrade().unwrap_or(built);
@@ -97,82 +95,20 @@ impl Builtin {
     }
 }
 
-fn build(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
-    let mut byte_tokens = [NO_TOKEN; 256];
-    let tables = segments.iter().map(|segment| Table::read(segment.table));
-    let tables: Vec<_> = tables.collect::<Result<_, _>>()?;
-    let mut merges = memory::large_vec(tables.iter().map(|table| table.count).sum());
-    for (segment, table) in segments.iter().zip(tables) {
-        for (id, byte) in (0..).zip(table.bytes) {
-            byte_tokens[usize::from(*byte)] = id;
+#[cfg(test)]
+mod tests {
+    use super::{Builtin, merges};
+    use crate::vocabulary::Vocabulary;
+
+    /// The images are those of the merge tables, and those of what is read from them.
+    #[test]
+    fn images_are_of_the_merges() -> Result<(), Box<dyn std::error::Error>> {
+        assert_eq!(Builtin::ALL.map(Builtin::name), merges::NAMES);
+        for builtin in Builtin::ALL {
+            let image = builtin.image();
+            assert!(merges::vocabulary(builtin.name())?.image() == image.0);
+            assert!(Vocabulary::of_image(image)?.image() == image.0);
         }
-        merges.extend((segment.first_made..).zip(table.pairs()));
-    }
-    Vocabulary::from_proven(&byte_tokens, &merges)
-}
-
-/// The last bytes of a table, filled up.
-#[cold]
-fn last(bytes: &[u8]) -> [u8; 8] {
-    let mut last = [0; 8];
-    for (to, from) in last.iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    last
-}
-
-/// The most bits of an id, so that a number of 64 bits from some byte on holds two.
-const MOST_BITS: u32 = 28;
-
-/// A merge table as it lies in the library.
-struct Table<'a> {
-    count: usize,
-    bits: u32,
-    bytes: &'a [u8; 256],
-    packed: &'a [u8],
-}
-
-impl<'a> Table<'a> {
-    fn read(table: &'a [u8]) -> Result<Self, VocabularyError> {
-        let header = || {
-            let rest = table.strip_prefix(b"BMT1")?;
-            let (count, rest) = rest.split_first_chunk::<4>()?;
-            let (bits, rest) = rest.split_first()?;
-            let (bytes, packed) = rest.split_first_chunk::<256>()?;
-            let count = u32::from_le_bytes(*count) as usize;
-            Some(Self {
-                count,
-                bits: u32::from(*bits),
-                bytes,
-                packed,
-            })
-        };
-        let table = header().ok_or(VocabularyError::BadTable("its header is damaged"))?;
-        if !(8..=MOST_BITS).contains(&table.bits) {
-            return Err(VocabularyError::BadTable(
-                "its ids have too few bits or too many",
-            ));
-        }
-        if table.packed.len() != (2 * table.count * table.bits as usize).div_ceil(8) {
-            return Err(VocabularyError::BadTable(
-                "its length is not that of its pairs",
-            ));
-        }
-        Ok(table)
-    }
-
-    /// The pairs, unpacked: both ids of a pair from one number of 64 bits.
-    fn pairs(&self) -> impl ExactSizeIterator<Item = Pair> {
-        let bits = self.bits;
-        let mask = (1 << bits) - 1;
-        (0..self.count).map(move |number| {
-            let bit = 2 * number * bits as usize;
-            let rest = self.packed.get(bit / 8..).unwrap_or_default();
-            let window = rest.first_chunk().copied().unwrap_or_else(|| last(rest));
-            let window = u64::from_le_bytes(window) >> (bit % 8);
-            #[expect(clippy::cast_possible_truncation, reason = "so many bits are kept")]
-            let id = |window: u64| (window & mask) as TokenId;
-            Pair::new(id(window), id(window >> bits))
-        })
+        Ok(())
     }
 }

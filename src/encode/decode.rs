@@ -67,7 +67,7 @@ impl Rows {
 
 /// A row for each id, but not for ids far above the number of tokens.
 fn rows(vocabulary: &Vocabulary) -> Vec<Row> {
-    let largest = vocabulary.ids().last().map_or(0, |&id| id as usize);
+    let largest = vocabulary.highest_id() as usize;
     let mut rows = vec![[0; ROW]; (largest + 1).min(2 * vocabulary.len())];
     for (id, row) in (0..).zip(&mut rows) {
         if let Some(token) = vocabulary.bytes(id)

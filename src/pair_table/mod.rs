@@ -21,6 +21,7 @@ use std::collections::HashMap;
 
 use crate::memory::{self, LargeVec, Zeros};
 use crate::secret::{Secret, Spread};
+use crate::sections::{Image, Sections};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 
 const PART_BITS: u32 = 20;
@@ -131,6 +132,29 @@ impl PairTable {
             }
         }
         table
+    }
+
+    /// That of an image.
+    pub(crate) fn of_image(sections: &mut Sections<'_>) -> Option<Self> {
+        let (slots, _) = sections.next::<u64>()?.as_chunks();
+        let bits = sections.next::<u64>()?;
+        let filled = sections.next::<u64>()?;
+        let mut table = Self::with_capacity(0);
+        table.buckets = memory::large_vec(slots.len());
+        table.buckets.extend(slots.iter().copied().map(Bucket));
+        table.bits = bits.to_vec();
+        table.shift = 64 - slots.len().checked_ilog2()?;
+        table.filled = usize::try_from(*filled.first()?).ok()?;
+        (slots.len().is_power_of_two() && bits.len() == slots.len()).then_some(table)
+    }
+
+    /// What an image holds of it: one whose pairs are all in buckets, spread as usual.
+    pub(crate) fn put_into(&self, image: &mut Image) {
+        debug_assert!(self.large.is_empty(), "no id is large");
+        let slots: Vec<u64> = self.buckets.iter().flat_map(|bucket| bucket.0).collect();
+        image.add(&slots);
+        image.add(&self.bits);
+        image.add(&[self.filled as u64]);
     }
 
     /// Records that `pair` becomes `token`; of two tokens for one pair the lower rank stays.

@@ -68,14 +68,17 @@ pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Lengths<
     let vocabulary = core.encoder.vocabulary();
     let lengths = vocabulary.places().map(|(place, _)| place.len());
     let lengths: Vec<usize> = lengths.collect();
-    Ok((array(py, vocabulary.ids().to_vec())?, array(py, lengths)?))
+    Ok((
+        array(py, vocabulary.ids().collect::<Vec<_>>())?,
+        array(py, lengths)?,
+    ))
 }
 
 /// The mergeable tokens with their ranks, in rank order.
 pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
     let ranks = PyDict::new(py);
     let vocabulary = core.encoder.vocabulary();
-    for &id in vocabulary.ids() {
+    for id in vocabulary.ids() {
         let token = vocabulary.bytes(id).unwrap_or_default();
         ranks.set_item(PyBytes::new(py, token), id)?;
     }

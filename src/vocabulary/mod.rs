@@ -12,6 +12,7 @@
 //!   give the same ids: when the lowest rank left in a text is that of token T, the text under any two parts that
 //!   spell T has already been merged as T's own bytes would be, into its two canonical parts.
 
+mod image;
 mod tokens;
 
 use std::ops::Range;
@@ -164,7 +165,8 @@ impl Vocabulary {
                 let part = part.unwrap_or_default();
                 return Err(VocabularyError::UnknownPart { id, part });
             };
-            let [left_bytes, right_bytes] = [&left, &right].map(|part| &tokens.arena[part.clone()]);
+            let [left_bytes, right_bytes] =
+                [&left, &right].map(|part| &tokens.arena()[part.clone()]);
             if id == NO_TOKEN || tokens.last_id() >= Some(id) {
                 let made = [left_bytes, right_bytes].concat();
                 return Err(refusal(&tokens, id, made));
@@ -212,10 +214,10 @@ impl Vocabulary {
 
     /// How many tokens there are.
     pub fn len(&self) -> usize {
-        self.tokens.ids.len()
+        self.tokens.len()
     }
 
-    /// How many bytes it takes.
+    /// How many bytes it takes, besides what the library holds of a published one.
     pub(crate) fn memory(&self) -> usize {
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
         self.tokens.memory() + self.pairs.memory() + self.adjacencies.memory() + sorted
@@ -223,21 +225,21 @@ impl Vocabulary {
 
     /// Never true: every byte is a token.
     pub fn is_empty(&self) -> bool {
-        self.tokens.ids.is_empty()
+        self.tokens.len() == 0
     }
 
     /// The ids in increasing order.
-    pub fn ids(&self) -> &[TokenId] {
-        &self.tokens.ids
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = TokenId> {
+        self.tokens.ids()
     }
 
     /// All tokens end to end, in the order of ids.
     pub(crate) fn all_bytes(&self) -> &[u8] {
-        &self.tokens.arena
+        self.tokens.arena()
     }
 
     /// Where in [`all_bytes`](Self::all_bytes) each token is, with its id.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
+    pub(crate) fn places(&self) -> impl ExactSizeIterator<Item = (Range<usize>, TokenId)> {
         self.tokens.places()
     }
 
@@ -302,7 +304,7 @@ impl Vocabulary {
             indices.sort_unstable_by_key(|&index| self.tokens.at(index));
             indices
                 .into_iter()
-                .map(|index| self.tokens.ids[index])
+                .map(|index| self.tokens.id(index))
                 .collect()
         })
     }
@@ -313,7 +315,7 @@ impl Vocabulary {
     /// [`VocabularyError::NotTwoParts`] for a token that does not come apart in exactly two.
     pub fn merges(&self) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
         let mut merges = Vec::with_capacity(self.len().saturating_sub(256));
-        for (index, &id) in self.tokens.ids.iter().enumerate() {
+        for (index, id) in self.ids().enumerate() {
             let token = self.tokens.at(index);
             if token.len() == 1 {
                 continue;
@@ -348,7 +350,7 @@ fn refusal(tokens: &Tokens, id: TokenId, made: Vec<u8>) -> VocabularyError {
 
 /// Every way to write a token as two tokens, as a merge of that pair.
 fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
-    let number = tokens.ids.len();
+    let number = tokens.len();
     let longest = (0..number)
         .map(|index| tokens.at(index).len())
         .max()
@@ -367,7 +369,7 @@ fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
                 if let Some(left_id) = tokens.find(left)
                     && let Some(right_id) = tokens.find(right)
                 {
-                    splits.push((tokens.ids[index], Pair::new(left_id, right_id)));
+                    splits.push((tokens.id(index), Pair::new(left_id, right_id)));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Tokens: bytes by id, ids by bytes.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,17 +12,20 @@ use crate::error::VocabularyError;
 use crate::memory;
 use crate::once::made;
 use crate::secret::Secret;
+use crate::sections::{Image, Sections};
 use crate::token::{NO_TOKEN, TokenId};
 
 /// All tokens. They are numbered twice: by id, and by index, their place in id order.
 #[derive(Debug)]
 pub(super) struct Tokens {
     /// All tokens, one after the other, in id order.
-    pub(super) arena: Vec<u8>,
+    arena: Cow<'static, [u8]>,
     /// Token `index` is `arena[starts[index]..starts[index + 1]]`.
-    starts: Vec<u32>,
-    /// Increasing.
-    pub(super) ids: Vec<TokenId>,
+    starts: Cow<'static, [u32]>,
+    /// So many ids from 0 on have no hole before them, so that a token's index is its id.
+    dense: usize,
+    /// The ids from there on, increasing.
+    others: Vec<TokenId>,
     /// Index by bytes, once somebody asks.
     by_bytes: OnceLock<HashTable<u32>>,
 }
@@ -31,16 +35,38 @@ impl Tokens {
         let mut starts = Vec::with_capacity(tokens + 1);
         starts.push(0);
         Self {
-            arena: Vec::with_capacity(bytes),
-            starts,
-            ids: Vec::with_capacity(tokens),
+            arena: Vec::with_capacity(bytes).into(),
+            starts: starts.into(),
+            dense: 0,
+            others: Vec::new(),
             by_bytes: OnceLock::new(),
         }
     }
 
+    /// Those of an image.
+    pub(super) fn of_image(sections: &mut Sections<'static>) -> Option<Self> {
+        let arena = sections.next()?;
+        let starts = sections.next()?;
+        let others = sections.next::<u32>()?.to_vec();
+        Some(Self {
+            arena: Cow::Borrowed(arena),
+            starts: Cow::Borrowed(starts),
+            dense: starts.len().checked_sub(1 + others.len())?,
+            others,
+            by_bytes: OnceLock::new(),
+        })
+    }
+
+    /// What an image holds of them.
+    pub(super) fn put_into(&self, image: &mut Image) {
+        image.add(&self.arena);
+        image.add(&self.starts);
+        image.add(&self.others);
+    }
+
     /// Adds a token; `id` must be larger than all before.
     pub(super) fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
-        self.arena.extend_from_slice(token);
+        self.arena.to_mut().extend_from_slice(token);
         self.finish(id)
     }
 
@@ -51,18 +77,23 @@ impl Tokens {
         left: Range<usize>,
         right: Range<usize>,
     ) -> Result<(), VocabularyError> {
-        self.arena.extend_from_within(left);
-        self.arena.extend_from_within(right);
+        let arena = self.arena.to_mut();
+        arena.extend_from_within(left);
+        arena.extend_from_within(right);
         self.finish(id)
     }
 
     /// Makes a token of what was added to the arena.
     fn finish(&mut self, id: TokenId) -> Result<(), VocabularyError> {
         let too_large = |_| VocabularyError::TooLarge;
-        u32::try_from(self.ids.len()).map_err(too_large)?;
-        self.starts
-            .push(u32::try_from(self.arena.len()).map_err(too_large)?);
-        self.ids.push(id);
+        let index = u32::try_from(self.len()).map_err(too_large)?;
+        let end = u32::try_from(self.arena.len()).map_err(too_large)?;
+        self.starts.to_mut().push(end);
+        if id == index {
+            self.dense += 1;
+        } else {
+            self.others.push(id);
+        }
         Ok(())
     }
 
@@ -75,7 +106,7 @@ impl Tokens {
             None => Ok(()),
             Some((first, second)) => Err(VocabularyError::DuplicateToken {
                 token: self.at(first).to_vec(),
-                ids: (self.ids[first], self.ids[second]),
+                ids: (self.id(first), self.id(second)),
             }),
         }
     }
@@ -86,9 +117,9 @@ impl Tokens {
         reason = "there are fewer tokens than that"
     )]
     fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
-        let mut table = HashTable::with_capacity(self.ids.len());
+        let mut table = HashTable::with_capacity(self.len());
         let mut twice = None;
-        for index in 0..self.ids.len() {
+        for index in 0..self.len() {
             let token = self.at(index);
             let entry = table.entry(
                 Secret.hash_one(token),
@@ -107,23 +138,59 @@ impl Tokens {
         (table, twice)
     }
 
-    /// How many bytes they take.
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many bytes they take, besides what the library holds.
     pub(super) fn memory(&self) -> usize {
+        let arena = match &self.arena {
+            Cow::Owned(arena) => arena.capacity(),
+            Cow::Borrowed(_) => 0,
+        };
+        let starts = match &self.starts {
+            Cow::Owned(starts) => 4 * starts.capacity(),
+            Cow::Borrowed(_) => 0,
+        };
         let by_bytes = self.by_bytes.get().map_or(0, HashTable::allocation_size);
-        self.arena.capacity() + 4 * (self.starts.capacity() + self.ids.capacity()) + by_bytes
+        arena + starts + 4 * self.others.capacity() + by_bytes
+    }
+
+    /// All of them, one after the other, in id order.
+    pub(super) fn arena(&self) -> &[u8] {
+        &self.arena
     }
 
     /// Where in the arena each token is, and its id, in id order.
-    pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
+    pub(super) fn places(&self) -> impl ExactSizeIterator<Item = (Range<usize>, TokenId)> {
         let ends = self.starts.iter().skip(1);
         let places = self.starts.iter().zip(ends);
         let places = places.map(|(&start, &end)| start as usize..end as usize);
-        places.zip(self.ids.iter().copied())
+        places.zip(self.ids())
+    }
+
+    /// The ids in increasing order.
+    pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = TokenId> {
+        (0..self.len()).map(|index| self.id(index))
+    }
+
+    /// The id of the token with this index.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are fewer tokens than that"
+    )]
+    pub(super) fn id(&self, index: usize) -> TokenId {
+        match index.checked_sub(self.dense) {
+            None => index as TokenId,
+            Some(other) => self.others[other],
+        }
     }
 
     #[inline]
     pub(super) fn last_id(&self) -> Option<TokenId> {
-        self.ids.last().copied()
+        self.len().checked_sub(1).map(|last| self.id(last))
     }
 
     #[inline]
@@ -139,12 +206,10 @@ impl Tokens {
     /// Where in the arena token `id` is.
     #[inline]
     pub(super) fn range(&self, id: TokenId) -> Option<Range<usize>> {
-        let direct = id as usize;
-        // Without holes below, a token's index is its id.
-        let index = if self.ids.get(direct) == Some(&id) {
-            direct
+        let index = if (id as usize) < self.dense {
+            id as usize
         } else {
-            self.ids.binary_search(&id).ok()?
+            self.dense + self.others.binary_search(&id).ok()?
         };
         Some(self.place(index))
     }
@@ -154,9 +219,6 @@ impl Tokens {
     pub(super) fn prefetch_place(&self, id: TokenId) {
         if let Some(start) = self.starts.get(id as usize) {
             memory::prefetch(start);
-        }
-        if let Some(kept) = self.ids.get(id as usize) {
-            memory::prefetch(kept);
         }
     }
 
@@ -184,7 +246,7 @@ impl Tokens {
         let index = *by_bytes.find(Secret.hash_one(token), |&index| {
             self.at(index as usize) == token
         })?;
-        Some(self.ids[index as usize])
+        Some(self.id(index as usize))
     }
 
     pub(super) fn byte_tokens(&self) -> Result<[TokenId; 256], VocabularyError> {

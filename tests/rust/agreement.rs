@@ -475,8 +475,7 @@ fn builtin_vocabularies_built_in_three_ways() -> TestResult {
         let again = Vocabulary::from_merges(&bytes, merges.into_iter())?;
         let ranks: Ranks = vocabulary
             .ids()
-            .iter()
-            .filter_map(|&id| Some((vocabulary.bytes(id)?.to_vec(), id)))
+            .filter_map(|id| Some((vocabulary.bytes(id)?.to_vec(), id)))
             .collect();
         assert_eq!(ranks.len(), vocabulary.len());
         let from_ranks = Vocabulary::from_ranks(ranks.clone())?;

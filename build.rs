@@ -1,0 +1,59 @@
+//! Makes the images of the published vocabularies, which the library holds, of their merge tables.
+//!
+//! Vocabularies are made here as they are in the library, by the same modules.
+
+#![expect(dead_code, unreachable_pub, reason = "these modules are the library's")]
+
+#[path = "src/adjacency.rs"]
+mod adjacency;
+#[path = "src/checkpoint.rs"]
+mod checkpoint;
+#[path = "src/error.rs"]
+mod error;
+#[path = "src/memory/mod.rs"]
+mod memory;
+#[path = "src/merge/mod.rs"]
+mod merge;
+#[path = "src/builtin/merges.rs"]
+mod merges;
+#[path = "src/once.rs"]
+mod once;
+#[path = "src/pair_table/mod.rs"]
+mod pair_table;
+#[path = "src/secret.rs"]
+mod secret;
+#[path = "src/sections.rs"]
+mod sections;
+#[path = "src/tier.rs"]
+mod tier;
+#[path = "src/token.rs"]
+mod token;
+#[path = "src/vocabulary/mod.rs"]
+mod vocabulary;
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Whatever else this depends on is compiled into it.
+    println!("cargo::rerun-if-changed=build.rs");
+    let here = if cfg!(target_endian = "big") {
+        "big"
+    } else {
+        "little"
+    };
+    let target = env::var("CARGO_CFG_TARGET_ENDIAN")?;
+    if target != here {
+        let message =
+            "tables are made here, in this machine's byte order: expected a target of the same";
+        return Err(format!("{message}, {here}, got {target}").into());
+    }
+    let directory = env::var("OUT_DIR")?;
+    for name in merges::NAMES {
+        let path = Path::new(&directory).join(format!("{name}.image"));
+        fs::write(path, merges::vocabulary(name)?.image())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! The published vocabularies as merge tables, which their images are made of when the library is built.
+//!
+//! `README.md` beside this file says where the tables come from, what their format is and how to derive them again.
+
+use crate::error::VocabularyError;
+use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::vocabulary::Vocabulary;
+
+/// The names of the vocabularies.
+pub(crate) const NAMES: [&str; 4] = ["r50k", "p50k", "cl100k", "o200k"];
+
+/// A table's merges make tokens from this id on.
+struct Segment {
+    table: &'static [u8],
+    first_made: TokenId,
+}
+
+const R50K: Segment = Segment {
+    table: include_bytes!("r50k.merges"),
+    first_made: 256,
+};
+const P50K: Segment = Segment {
+    table: include_bytes!("p50k.merges"),
+    first_made: 50_257,
+};
+const CL100K: Segment = Segment {
+    table: include_bytes!("cl100k.merges"),
+    first_made: 256,
+};
+const O200K: Segment = Segment {
+    table: include_bytes!("o200k.merges"),
+    first_made: 256,
+};
+
+/// The vocabulary of this name, made of its merges.
+///
+/// # Errors
+/// [`VocabularyError`] if there is none, or its table is damaged.
+pub(crate) fn vocabulary(name: &str) -> Result<Vocabulary, VocabularyError> {
+    let segments: &[Segment] = match name {
+        "r50k" => &[R50K],
+        "p50k" => &[R50K, P50K],
+        "cl100k" => &[CL100K],
+        "o200k" => &[O200K],
+        _ => return Err(VocabularyError::BadTable("there is none of this name")),
+    };
+    let mut byte_tokens = [NO_TOKEN; 256];
+    let tables = segments.iter().map(|segment| Table::read(segment.table));
+    let tables: Vec<_> = tables.collect::<Result<_, _>>()?;
+    let mut merges = Vec::new();
+    for (segment, table) in segments.iter().zip(tables) {
+        for (id, byte) in (0..).zip(table.bytes) {
+            byte_tokens[usize::from(*byte)] = id;
+        }
+        merges.extend((segment.first_made..).zip(table.pairs()));
+    }
+    Vocabulary::from_proven(&byte_tokens, &merges)
+}
+
+/// The last bytes of a table, filled up.
+#[cold]
+fn last(bytes: &[u8]) -> [u8; 8] {
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    last
+}
+
+/// The most bits of an id, so that a number of 64 bits from some byte on holds two.
+const MOST_BITS: u32 = 28;
+
+/// A merge table as it lies in the library.
+struct Table<'a> {
+    count: usize,
+    bits: u32,
+    bytes: &'a [u8; 256],
+    packed: &'a [u8],
+}
+
+impl<'a> Table<'a> {
+    fn read(table: &'a [u8]) -> Result<Self, VocabularyError> {
+        let header = || {
+            let rest = table.strip_prefix(b"BMT1")?;
+            let (count, rest) = rest.split_first_chunk::<4>()?;
+            let (bits, rest) = rest.split_first()?;
+            let (bytes, packed) = rest.split_first_chunk::<256>()?;
+            let count = u32::from_le_bytes(*count) as usize;
+            Some(Self {
+                count,
+                bits: u32::from(*bits),
+                bytes,
+                packed,
+            })
+        };
+        let table = header().ok_or(VocabularyError::BadTable("its header is damaged"))?;
+        if !(8..=MOST_BITS).contains(&table.bits) {
+            return Err(VocabularyError::BadTable(
+                "its ids have too few bits or too many",
+            ));
+        }
+        if table.packed.len() != (2 * table.count * table.bits as usize).div_ceil(8) {
+            return Err(VocabularyError::BadTable(
+                "its length is not that of its pairs",
+            ));
+        }
+        Ok(table)
+    }
+
+    /// The pairs, unpacked: both ids of a pair from one number of 64 bits.
+    fn pairs(&self) -> impl ExactSizeIterator<Item = Pair> {
+        let bits = self.bits;
+        let mask = (1 << bits) - 1;
+        (0..self.count).map(move |number| {
+            let bit = 2 * number * bits as usize;
+            let rest = self.packed.get(bit / 8..).unwrap_or_default();
+            let window = rest.first_chunk().copied().unwrap_or_else(|| last(rest));
+            let window = u64::from_le_bytes(window) >> (bit % 8);
+            #[expect(clippy::cast_possible_truncation, reason = "so many bits are kept")]
+            let id = |window: u64| (window & mask) as TokenId;
+            Pair::new(id(window), id(window >> bits))
+        })
+    }
+}
