@@ -110,17 +110,15 @@ impl PieceCounts {
             Some(_) => Table::default(),
             None => Table::for_text(text),
         };
+        // Before other threads run: the system gives no memory to one while it fills the first pages of another.
+        self.tables.resize_with(workers, new_table);
         let idle = Mutex::new(std::mem::take(&mut self.tables));
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = batch::map_with(
             &shares,
             threads,
             checkpoint,
-            || {
-                // Nobody waits while a table is made.
-                let idle = lock().pop();
-                idle.unwrap_or_else(new_table)
-            },
+            || lock().pop().unwrap_or_default(),
             |table| lock().push(table),
             |table, share| {
                 let mut counter = Counter::new(table, &how);
