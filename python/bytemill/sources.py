@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import errno
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard
@@ -199,21 +201,18 @@ class Batches:
 def slices(documents: Sequence[Document]) -> Iterator[Batch]:
     """Gives documents that are in memory, in batches of `THERE_BYTES` and `THERE_DOCUMENTS`.
 
-    They are sliced, not collected one by one as `Batches.of` does: that took 2 of 80 ms of counting 80 MB.
+    Threads wait for the first, so no loop in Python goes over the documents: that took a hundredth of the
+    time of counting them.
     """
-
-    def batch() -> Batch:
-        texts = list(documents[start:end])
-        return Batch(texts, [True] * len(texts), size)
-
-    start = end = size = 0
-    for end, text in enumerate(documents, 1):
-        size += len(text)
-        if size >= THERE_BYTES or end - start >= THERE_DOCUMENTS:
-            yield batch()
-            start, size = end, 0
-    if start < end:
-        yield batch()
+    for first in range(0, len(documents), THERE_DOCUMENTS):
+        texts = list(documents[first : first + THERE_DOCUMENTS])
+        sizes = list(accumulate(map(len, texts)))
+        start = before = 0
+        while start < len(texts):
+            end = min(bisect_left(sizes, before + THERE_BYTES, start) + 1, len(texts))
+            size = sizes[end - 1] - before
+            yield Batch(texts[start:end], [True] * (end - start), size)
+            start, before = end, before + size
 
 
 @contextmanager

@@ -65,27 +65,31 @@ pub(super) fn shared(
     strings: &[Bound<'_, PyString>],
     num_threads: usize,
 ) -> PyResult<Vec<SharedText>> {
-    let without_utf8: Vec<_> = strings.iter().map(Characters::of).collect();
-    let characters: Vec<_> = without_utf8.iter().flatten().collect();
-    let size = characters.iter().map(|characters| characters.len()).sum();
-    let mut converted = run(py, size, |checkpoint| {
+    let mut shared = Vec::with_capacity(strings.len());
+    let mut without_utf8 = Vec::new();
+    for string in strings {
+        shared.push(if let Some(characters) = Characters::of(string) {
+            without_utf8.push((shared.len(), characters));
+            SharedText::Converted(String::new())
+        } else {
+            SharedText::OfObject(string.clone().try_into()?)
+        });
+    }
+    let characters = without_utf8.iter().map(|(_, characters)| characters);
+    let size = characters.map(Characters::len).sum();
+    let converted = run(py, size, |checkpoint| {
         let threads = threads_for(size / OF_ENCODING, num_threads);
-        batch::map(&characters, threads, checkpoint, |characters| {
+        batch::map(&without_utf8, threads, checkpoint, |(_, characters)| {
             let mut text = characters.utf8(checkpoint)?;
             // There may be many.
             text.shrink_to_fit();
             Ok::<_, EncodeError>(text)
         })
-    })?
-    .into_iter();
-    let shared = strings.iter().zip(&without_utf8).map(|(string, without)| {
-        let converted = without.as_ref().and_then(|_| converted.next());
-        converted.map_or_else(
-            || PyBackedStr::try_from(string.clone()).map(SharedText::OfObject),
-            |text| Ok(SharedText::Converted(text)),
-        )
-    });
-    shared.collect()
+    })?;
+    for ((number, _), text) in without_utf8.iter().zip(converted) {
+        shared[*number] = SharedText::Converted(text);
+    }
+    Ok(shared)
 }
 
 fn string<'a, 'py>(argument: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {

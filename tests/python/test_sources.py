@@ -41,6 +41,26 @@ def test_iterables(kind: Callable[[Any], Any]) -> None:
     assert counted(kind(list(map(str.encode, DOCUMENTS)))) == EXPECTED
 
 
+def test_lists_come_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents in memory come in order, in batches that are full, but for the last of so many documents."""
+    monkeypatch.setattr(sources, "THERE_BYTES", 100)
+    monkeypatch.setattr(sources, "THERE_DOCUMENTS", 9)
+    generator = random.Random(5)
+    for number in range(60):
+        sizes = [generator.choice([0, 1, 20, 60, 99, 100, 250]) for _ in range(number)]
+        texts = [chr(65 + i % 26) * size for i, size in enumerate(sizes)]
+        batches = list(Batches(field="", lines=False, pattern=None, special_tokens=()).of(tuple(texts)))
+        assert [text for batch in batches for text in batch.texts] == texts
+        documents = 0
+        for batch in batches:
+            assert batch.size == sum(map(len, batch.texts))
+            assert batch.documents == len(batch.texts) == len(batch.ends)
+            documents += batch.documents
+            assert batch.size >= 100 or documents % 9 == 0 or documents == number
+            assert batch.size - len(batch.texts[-1]) < 100
+        assert documents == number
+
+
 def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BATCH_BYTES", 100)
     taken = 0
