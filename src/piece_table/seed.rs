@@ -108,8 +108,12 @@ mod tests {
                     }
                     expected += usize::from(has_key && number < SEEDED);
                 }
-                let least = if limit == USUAL_LIMIT { 99 } else { 1 };
-                assert!(100 * known >= least * expected, "{known} of {expected}");
+                // Where there is hardly room, lines are full.
+                let least = match limit {
+                    USUAL_LIMIT => expected / 100 * 99,
+                    _ => 500,
+                };
+                assert!(known >= least, "{known} of {expected}");
                 assert!(table.memory() <= limit + (1 << 14), "{}", table.memory());
             }
         }
