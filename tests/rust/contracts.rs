@@ -106,7 +106,7 @@ fn vocabulary_errors_say_what_came_and_what_was_expected() {
         (VocabularyError::TooLarge, &["4 GiB", "expected"]),
         (
             VocabularyError::BadTable("too short"),
-            &["too short", "merge table"],
+            &["too short", "table of a vocabulary"],
         ),
         (
             VocabularyError::NotTwoParts { token, parts: 3 },
