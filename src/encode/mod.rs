@@ -27,12 +27,17 @@ use idle::Idle;
 use pieces::{Pieces, Workspace};
 use special::{Allowed, SpecialTokens};
 
-/// Most text has more bytes a token than this. For the ids of a text so much memory is asked for, which is not touched
-/// before it is needed; if it does not suffice, the vector grows as usual.
-const BYTES_PER_ID: usize = 3;
+/// Nearly all text has more bytes a token than this. For the ids of a text so much memory is asked for, which is not touched
+/// before it is needed.
+const BYTES_PER_ID: usize = 2;
 
 /// Room for the ids of a short text, and more than are stored at once.
 const FEW_IDS: usize = 64;
+
+/// A text of so many bytes may have more ids than that. The ids of a sixteenth of it tell; and all so far, when there is room
+/// for hardly any more.
+const LONG: usize = 1 << 16;
+const HARDLY_ANY: usize = 1 << 14;
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
 #[derive(Debug)]
@@ -266,10 +271,18 @@ impl Encoder {
         let checkpoint = pieces.checkpoint;
         if let Splitter::Native(family, tier) = self.splitter {
             let mut place = 0;
+            let before = pieces.ids.len();
+            let foresees = text.len() >= LONG && pieces.counted.is_none();
+            let mut has_looked = false;
             while place < text.len() {
                 checkpoint::pass(checkpoint)?;
                 let start = place;
                 pieces.encode(family, tier, text.as_bytes(), &mut place)?;
+                let is_scarce = pieces.ids.capacity() - pieces.ids.len() < HARDLY_ANY;
+                if foresees && (is_scarce || !has_looked && place >= text.len() / 16) {
+                    has_looked = true;
+                    make_room(pieces.ids, before, place, text.len());
+                }
                 if pause(pieces, start..place).is_break() {
                     break;
                 }
@@ -309,4 +322,14 @@ impl Encoder {
             .bytes(id)
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
     }
+}
+
+/// Makes room for the ids of a text of `length` bytes; those from `before` on are of its bytes up to `place`.
+/// To grow when there was none cost a page fault for every 4 KB: up to a quarter of the time of encoding code with r50k.
+fn make_room(ids: &mut Vec<TokenId>, before: usize, place: usize, length: usize) {
+    let rest = length - place;
+    let so_far = ids.len().saturating_sub(before);
+    let expected = so_far.saturating_mul(rest) / place;
+    // No text has more ids than bytes.
+    memory::make_room(ids, (expected + expected / 8 + HARDLY_ANY).min(rest));
 }

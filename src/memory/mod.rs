@@ -76,6 +76,17 @@ pub(crate) fn try_vec_with_capacity<T>(capacity: usize) -> Result<Vec<T>, OutOfM
     Ok(vector)
 }
 
+/// Makes room for `more` values, if there is so much memory, as [`try_vec_with_capacity`] does it: before any are moved, as
+/// memory that is touched stays in pages of the size it has.
+pub(crate) fn make_room<T: Copy>(vector: &mut Vec<T>, more: usize) {
+    if vector.capacity() - vector.len() < more
+        && let Ok(mut larger) = try_vec_with_capacity(vector.len().saturating_add(more))
+    {
+        larger.extend_from_slice(vector);
+        *vector = larger;
+    }
+}
+
 /// Numbers that no other thread writes any more.
 pub(crate) fn no_longer_shared(numbers: LargeVec<AtomicU32>) -> LargeVec<u32> {
     const { assert!(align_of::<AtomicU32>() == align_of::<u32>()) };
