@@ -119,6 +119,9 @@ impl Adjacencies {
     pub(crate) fn of_image(sections: &mut Sections<'_>) -> Option<Self> {
         let mut adjacencies = Self::new();
         let (places, ranks) = (sections.next::<u32>()?, sections.next::<[u64; 2]>()?);
+        if places.len() != ranks.len() {
+            return None;
+        }
         for (&place, &[pair, around]) in places.iter().zip(ranks) {
             let adjacency = adjacencies.table.get_mut(place as usize)?;
             (adjacency.pair, adjacency.around) = (Ranks(pair), Ranks(around));
@@ -131,7 +134,7 @@ impl Adjacencies {
 
     /// What an image holds of them: of those that are usable, the bytes and characters that any merge joins.
     pub(crate) fn put_into(&self, image: &mut Image) {
-        debug_assert!(self.usable(), "parts rank before what they become");
+        assert!(self.usable(), "parts rank before what they become");
         let joined = || (0..).zip(&self.table).filter(|(_, it)| it.joined());
         let places: Vec<u32> = joined().map(|(place, _)| place).collect();
         let ranks = joined().map(|(_, it)| [it.pair.0, it.around.0]);

@@ -21,7 +21,7 @@ const SPREADING: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Where numbers belong in a table of pairs: they are multiplied, and the highest bits tell the slot. The usual multiplier
 /// spreads the pairs that come from texts. It is known, so that some can be made to lie in a row, where each look-up would
 /// walk over all: then another is taken, which nobody knows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spread(u64);
 
 impl Default for Spread {

@@ -137,9 +137,6 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        if ids.capacity() == 0 {
-            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + FEW_IDS)?;
-        }
         self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
     }
 
@@ -222,6 +219,9 @@ impl Encoder {
         checkpoint: &dyn Checkpoint,
         mut seen: impl FnMut(&[TokenId], Range<usize>),
     ) -> Result<(), EncodeError> {
+        if ids.capacity() == 0 {
+            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + FEW_IDS)?;
+        }
         let mut place = 0;
         loop {
             checkpoint::pass(checkpoint)?;

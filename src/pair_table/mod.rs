@@ -136,7 +136,7 @@ impl PairTable {
 
     /// That of an image.
     pub(crate) fn of_image(sections: &mut Sections<'_>) -> Option<Self> {
-        let (slots, _) = sections.next::<u64>()?.as_chunks();
+        let slots = sections.next::<[u64; SLOTS]>()?;
         let bits = sections.next::<u64>()?;
         let filled = sections.next::<u64>()?;
         let mut table = Self::with_capacity(0);
@@ -150,8 +150,15 @@ impl PairTable {
 
     /// What an image holds of it: one whose pairs are all in buckets, spread as usual.
     pub(crate) fn put_into(&self, image: &mut Image) {
-        debug_assert!(self.large.is_empty(), "no id is large");
-        let slots: Vec<u64> = self.buckets.iter().flat_map(|bucket| bucket.0).collect();
+        assert!(
+            self.large.is_empty() && self.overflown == 0,
+            "no id is large"
+        );
+        assert!(
+            self.spread == Spread::default(),
+            "pairs are spread as usual"
+        );
+        let slots: Vec<[u64; SLOTS]> = self.buckets.iter().map(|bucket| bucket.0).collect();
         image.add(&slots);
         image.add(&self.bits);
         image.add(&[self.filled as u64]);
