@@ -12,9 +12,10 @@ use super::{PieceTable, Spot};
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// So many tokens, those of the lowest ids, are known from the start: half of the places of 8 MiB. With 78,000 in 4 MiB, first
-/// passes took up to a tenth more time, and loading two milliseconds less; with 200,000 in 16 MiB, first passes were no faster.
-const SEEDED: usize = 1 << 17;
+/// So many tokens, those of the lowest ids, are known from the start: half of the places of 4 MiB. With 131,072, in 8 MiB, first
+/// passes take up to a tenth less; but loading touches twice as much fresh memory, for which a system that is short of it took
+/// 30 ms.
+const SEEDED: usize = 78_000;
 
 /// How many lines these tokens of a vocabulary shall have, near ones and whole ones, as powers of two: half of the places are
 /// taken then, at most. When a few more are, lines are doubled.
