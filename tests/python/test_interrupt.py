@@ -367,9 +367,12 @@ def test_a_handler_that_returns_changes_nothing() -> None:
             calls += 1
         signal.signal(signal.SIGALRM, handler)
         signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
-        same = [encoding.encode(text) == expected for _ in range(3)]
-        same += [encoding.encode_ordinary_batch([text] * 3, num_threads=2) == [expected] * 3]
-        same += [encoding.decode(expected) == text]
+        same = []
+        # However fast it is.
+        while calls <= 3 and len(same) < 1000:
+            same += [encoding.encode(text) == expected]
+            same += [encoding.encode_ordinary_batch([text] * 3, num_threads=2) == [expected] * 3]
+            same += [encoding.decode(expected) == text]
         signal.setitimer(signal.ITIMER_REAL, 0)
         print(all(same), calls > 3)
         """
