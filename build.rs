@@ -51,9 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("{message}, {here}, got {target}").into());
     }
     let directory = env::var("OUT_DIR")?;
-    for name in merges::NAMES {
+    for (name, segments) in merges::ALL {
         let path = Path::new(&directory).join(format!("{name}.image"));
-        fs::write(path, merges::vocabulary(name)?.image())?;
+        fs::write(path, merges::vocabulary(segments)?.image())?;
     }
     Ok(())
 }

@@ -6,53 +6,35 @@ use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::vocabulary::Vocabulary;
 
-/// The names of the vocabularies.
-pub(crate) const NAMES: [&str; 4] = ["r50k", "p50k", "cl100k", "o200k"];
+/// A table, and the first token that its merges make.
+type Segment = (&'static [u8], TokenId);
 
-/// A table's merges make tokens from this id on.
-struct Segment {
-    table: &'static [u8],
-    first_made: TokenId,
-}
+const R50K: Segment = (include_bytes!("r50k.merges"), 256);
+const P50K: Segment = (include_bytes!("p50k.merges"), 50_257);
+const CL100K: Segment = (include_bytes!("cl100k.merges"), 256);
+const O200K: Segment = (include_bytes!("o200k.merges"), 256);
 
-const R50K: Segment = Segment {
-    table: include_bytes!("r50k.merges"),
-    first_made: 256,
-};
-const P50K: Segment = Segment {
-    table: include_bytes!("p50k.merges"),
-    first_made: 50_257,
-};
-const CL100K: Segment = Segment {
-    table: include_bytes!("cl100k.merges"),
-    first_made: 256,
-};
-const O200K: Segment = Segment {
-    table: include_bytes!("o200k.merges"),
-    first_made: 256,
-};
+/// The vocabularies by name: the tables whose merges they have, one after the other.
+pub(crate) const ALL: [(&str, &[Segment]); 4] = [
+    ("r50k", &[R50K]),
+    ("p50k", &[R50K, P50K]),
+    ("cl100k", &[CL100K]),
+    ("o200k", &[O200K]),
+];
 
-/// The vocabulary of this name, made of its merges.
+/// The vocabulary of these tables.
 ///
 /// # Errors
-/// [`VocabularyError`] if there is none, or its table is damaged.
-pub(crate) fn vocabulary(name: &str) -> Result<Vocabulary, VocabularyError> {
-    let segments: &[Segment] = match name {
-        "r50k" => &[R50K],
-        "p50k" => &[R50K, P50K],
-        "cl100k" => &[CL100K],
-        "o200k" => &[O200K],
-        _ => return Err(VocabularyError::BadTable("there is none of this name")),
-    };
+/// [`VocabularyError`] if one is damaged.
+pub(crate) fn vocabulary(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
     let mut byte_tokens = [NO_TOKEN; 256];
-    let tables = segments.iter().map(|segment| Table::read(segment.table));
-    let tables: Vec<_> = tables.collect::<Result<_, _>>()?;
     let mut merges = Vec::new();
-    for (segment, table) in segments.iter().zip(tables) {
+    for &(table, first_made) in segments {
+        let table = Table::read(table)?;
         for (id, byte) in (0..).zip(table.bytes) {
             byte_tokens[usize::from(*byte)] = id;
         }
-        merges.extend((segment.first_made..).zip(table.pairs()));
+        merges.extend((first_made..).zip(table.pairs()));
     }
     Vocabulary::from_proven(&byte_tokens, &merges)
 }
@@ -70,7 +52,7 @@ fn last(bytes: &[u8]) -> [u8; 8] {
 /// The most bits of an id, so that a number of 64 bits from some byte on holds two.
 const MOST_BITS: u32 = 28;
 
-/// A merge table as it lies in the library.
+/// A merge table as its file holds it.
 struct Table<'a> {
     count: usize,
     bits: u32,
