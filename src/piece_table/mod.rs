@@ -127,6 +127,9 @@ impl PieceTable {
             // There was a NUL beside it.
             return self.get(piece, ids);
         }
+        if piece.len() <= LONGEST_WHOLE && !self.long.has_shorter() {
+            return false;
+        }
         let hash = spot.hash().unwrap_or_else(|| long::hash(piece));
         self.get_long_by(hash, piece, ids)
     }

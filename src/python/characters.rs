@@ -4,6 +4,7 @@
     reason = "the interpreter's own way to UTF-8 took as long as half of encoding, and keeps a copy in the string"
 )]
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::ffi;
@@ -12,10 +13,16 @@ use pyo3::types::PyString;
 use pyo3::types::string::PyStringData;
 
 use crate::checkpoint::Checkpoint;
+use crate::encode::ragged::Text;
 use crate::error::EncodeError;
-use crate::utf8;
+use crate::split::Splitter;
+use crate::utf8::{self, Character};
+
+/// So many characters become text at once: few enough that it stays near until it is encoded.
+const STRETCH: usize = 1 << 16;
 
 /// Characters of one width.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Characters<'a> {
     OneByte(&'a [u8]),
     TwoBytes(&'a [u16]),
@@ -53,13 +60,69 @@ impl<'a> Characters<'a> {
         }
     }
 
+    /// Whether several threads can work on it.
+    pub(super) fn is_long(&self) -> bool {
+        self.len() > 2 * STRETCH
+    }
+
+    /// As stretches of text that can be encoded one by one, in several threads.
+    pub(super) fn stretches(&self, splitter: &Splitter) -> Vec<Self> {
+        fn parts<'a, C: Character>(
+            mut rest: &'a [C],
+            splitter: &Splitter,
+            part: impl Fn(&'a [C]) -> Characters<'a>,
+        ) -> Vec<Characters<'a>> {
+            let (mut parts, mut near) = (Vec::new(), STRETCH);
+            while near < rest.len() {
+                match splitter.cut_characters(rest, near) {
+                    Some(cut) => {
+                        let (first, others) = rest.split_at(cut);
+                        parts.push(part(first));
+                        (rest, near) = (others, STRETCH);
+                    }
+                    None => near += STRETCH,
+                }
+            }
+            parts.push(part(rest));
+            parts
+        }
+        match *self {
+            Self::OneByte(characters) => parts(characters, splitter, Self::OneByte),
+            Self::TwoBytes(characters) => parts(characters, splitter, Self::TwoBytes),
+            Self::FourBytes(characters) => parts(characters, splitter, Self::FourBytes),
+        }
+    }
+
     /// As [`utf8::from_characters`].
-    pub(super) fn utf8(&self, checkpoint: &dyn Checkpoint) -> Result<String, EncodeError> {
+    pub(super) fn text(self, checkpoint: &dyn Checkpoint) -> Result<String, EncodeError> {
         match self {
             Self::OneByte(characters) => utf8::from_characters(characters, checkpoint),
             Self::TwoBytes(characters) => utf8::from_characters(characters, checkpoint),
             Self::FourBytes(characters) => utf8::from_characters(characters, checkpoint),
         }
+    }
+}
+
+impl Text for Characters<'_> {
+    fn bytes(&self) -> &[u8] {
+        &[]
+    }
+
+    fn utf8(&self, _: Range<usize>) -> Option<&str> {
+        None
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn make(&self, room: &mut String, checkpoint: &dyn Checkpoint) -> Result<bool, EncodeError> {
+        match self {
+            Self::OneByte(characters) => utf8::put_characters(characters, room, checkpoint),
+            Self::TwoBytes(characters) => utf8::put_characters(characters, room, checkpoint),
+            Self::FourBytes(characters) => utf8::put_characters(characters, room, checkpoint),
+        }?;
+        Ok(true)
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 use super::arrays;
 use super::core_bpe::CoreBpe;
 use super::run::{run, threads_for};
-use super::text::{text, texts};
+use super::text::{batch_texts, stretches, strings, text};
 use crate::encode::ragged::{Batch, Integer, Ragged, Text};
 use crate::encode::special::Policy;
 use crate::token::TokenId;
@@ -25,7 +25,8 @@ pub(super) fn lists<'py>(
     texts: &Bound<'py, PyList>,
     batch: Batch,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (py, (texts, complete)) = (texts.py(), self::texts(texts, batch.threads)?);
+    let (py, (strings, complete)) = (texts.py(), strings(texts));
+    let texts = batch_texts(py, &strings, batch.threads)?;
     let Ragged { ids, offsets } = encode::<TokenId>(core, py, &texts, batch)?;
     // Had a text before the one that is no text failed, its error would have come first.
     complete?;
@@ -49,7 +50,8 @@ pub(super) fn arrays<'py>(
     batch: Batch,
     dtype: &str,
 ) -> PyResult<Arrays<'py>> {
-    let (py, (texts, complete)) = (texts.py(), self::texts(texts, batch.threads)?);
+    let (py, (strings, complete)) = (texts.py(), strings(texts));
+    let texts = batch_texts(py, &strings, batch.threads)?;
     let arrays = arrays_of(core, py, &texts, batch, dtype)?;
     complete?;
     Ok(arrays)
@@ -94,9 +96,12 @@ pub(super) fn array<'py>(
     text: &Bound<'py, PyAny>,
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
-    let (py, text) = (text.py(), self::text(text)?);
+    let py = text.py();
     let batch = Batch::new(Policy::ORDINARY, num_threads);
-    let Ragged { ids, .. } = encode(core, py, &[text], batch)?;
+    let Ragged { ids, .. } = match stretches(text, core.encoder.splitter(), num_threads)? {
+        Some(stretches) => encode(core, py, &stretches, batch)?,
+        None => encode(core, py, &[self::text(text)?], batch)?,
+    };
     arrays::array(py, ids)
 }
 
@@ -106,7 +111,8 @@ pub(super) fn counts<'py>(
     texts: &Bound<'py, PyList>,
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<isize>>> {
-    let (py, (texts, complete)) = (texts.py(), self::texts(texts, num_threads)?);
+    let (py, (strings, complete)) = (texts.py(), strings(texts));
+    let texts = batch_texts(py, &strings, num_threads)?;
     let size = texts.iter().map(Text::len).sum();
     let threads = threads_for(size, num_threads);
     let offsets = run(py, size, |checkpoint| {

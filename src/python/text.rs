@@ -1,6 +1,7 @@
 //! Python strings as UTF-8, surrogates mended.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,8 +10,11 @@ use pyo3::types::{PyList, PyString};
 
 use super::characters::Characters;
 use super::run::{run, threads_for};
+use crate::checkpoint::Checkpoint;
 use crate::encode::batch;
+use crate::encode::ragged::Text;
 use crate::error::EncodeError;
+use crate::split::Splitter;
 
 /// To convert a text takes such a part of the time that encoding it takes.
 const OF_ENCODING: usize = 8;
@@ -23,9 +27,22 @@ pub(super) fn text<'a>(argument: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>>
         return Ok(Cow::Borrowed(string.to_str()?));
     };
     let text = run(string.py(), characters.len(), |checkpoint| {
-        characters.utf8(checkpoint)
+        characters.text(checkpoint)
     });
     text.map(Cow::Owned)
+}
+
+/// Stretches of a long `str` that has no UTF-8 yet, which several threads can encode: each makes that of its own.
+pub(super) fn stretches<'a>(
+    argument: &'a Bound<'_, PyAny>,
+    splitter: &Splitter,
+    num_threads: usize,
+) -> PyResult<Option<Vec<Characters<'a>>>> {
+    let serves = |characters: &Characters<'_>| {
+        num_threads > 1 && splitter.is_native() && characters.is_long()
+    };
+    let characters = Characters::of(string(argument)?).filter(serves);
+    Ok(characters.map(|characters| characters.stretches(splitter)))
 }
 
 /// As [`text`], of a text that other threads may read too.
@@ -43,36 +60,104 @@ impl AsRef<str> for SharedText {
     }
 }
 
-/// Many texts, in order, and whether they are all. Where one is no `str`, the texts before it, and the error.
-///
-/// # Errors
-/// What ends it before there are texts, such as Ctrl-C.
-pub(super) fn texts(
-    argument: &Bound<'_, PyList>,
-    num_threads: usize,
-) -> PyResult<(Vec<SharedText>, PyResult<()>)> {
+/// A text of a batch: short ones become UTF-8 when they are encoded.
+pub(super) enum BatchText<'a> {
+    Shared(SharedText),
+    Short(Characters<'a>),
+}
+
+impl From<SharedText> for BatchText<'_> {
+    fn from(text: SharedText) -> Self {
+        Self::Shared(text)
+    }
+}
+
+impl Text for BatchText<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Shared(text) => text.bytes(),
+            Self::Short(characters) => characters.bytes(),
+        }
+    }
+
+    fn utf8(&self, range: Range<usize>) -> Option<&str> {
+        match self {
+            Self::Shared(text) => text.utf8(range),
+            Self::Short(characters) => Text::utf8(characters, range),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Shared(text) => Text::len(text),
+            Self::Short(characters) => characters.len(),
+        }
+    }
+
+    fn make(&self, room: &mut String, checkpoint: &dyn Checkpoint) -> Result<bool, EncodeError> {
+        match self {
+            Self::Shared(_) => Ok(false),
+            Self::Short(characters) => characters.make(room, checkpoint),
+        }
+    }
+}
+
+/// The strings of a list, in order, and whether they are all. Where one is no `str`, those before it, and the error.
+pub(super) fn strings<'py>(
+    argument: &Bound<'py, PyList>,
+) -> (Vec<Bound<'py, PyString>>, PyResult<()>) {
     let mut strings = Vec::with_capacity(argument.len());
     let complete = argument.iter().try_for_each(|item| {
         strings.push(string(&item)?.clone());
         Ok(())
     });
-    Ok((shared(argument.py(), &strings, num_threads)?, complete))
+    (strings, complete)
 }
 
-/// The texts of strings.
+/// The texts of strings, for a batch.
+///
+/// # Errors
+/// What ends it before there are texts, such as Ctrl-C.
+pub(super) fn batch_texts<'a>(
+    py: Python<'_>,
+    strings: &'a [Bound<'_, PyString>],
+    num_threads: usize,
+) -> PyResult<Vec<BatchText<'a>>> {
+    let short = |characters: Characters<'a>| {
+        let is_short = !characters.is_long();
+        is_short.then_some(BatchText::Short(characters))
+    };
+    taken_over(py, strings, num_threads, short)
+}
+
+/// The texts of strings, all of them as UTF-8.
+///
+/// # Errors
+/// As [`batch_texts`].
 pub(super) fn shared(
     py: Python<'_>,
     strings: &[Bound<'_, PyString>],
     num_threads: usize,
 ) -> PyResult<Vec<SharedText>> {
-    let mut shared = Vec::with_capacity(strings.len());
+    taken_over(py, strings, num_threads, |_| None)
+}
+
+/// The texts of strings. Characters for which there is no `other` are converted.
+fn taken_over<'a, T: From<SharedText>>(
+    py: Python<'_>,
+    strings: &'a [Bound<'_, PyString>],
+    num_threads: usize,
+    other: impl Fn(Characters<'a>) -> Option<T>,
+) -> PyResult<Vec<T>> {
+    let mut texts = Vec::with_capacity(strings.len());
     let mut without_utf8 = Vec::new();
     for string in strings {
-        shared.push(if let Some(characters) = Characters::of(string) {
-            without_utf8.push((shared.len(), characters));
-            SharedText::Converted(String::new())
-        } else {
-            SharedText::OfObject(string.clone().try_into()?)
+        texts.push(match Characters::of(string) {
+            None => SharedText::OfObject(string.clone().try_into()?).into(),
+            Some(characters) => other(characters).unwrap_or_else(|| {
+                without_utf8.push((texts.len(), characters));
+                SharedText::Converted(String::new()).into()
+            }),
         });
     }
     let characters = without_utf8.iter().map(|(_, characters)| characters);
@@ -80,16 +165,16 @@ pub(super) fn shared(
     let converted = run(py, size, |checkpoint| {
         let threads = threads_for(size / OF_ENCODING, num_threads);
         batch::map(&without_utf8, threads, checkpoint, |(_, characters)| {
-            let mut text = characters.utf8(checkpoint)?;
+            let mut text = characters.text(checkpoint)?;
             // There may be many.
             text.shrink_to_fit();
             Ok::<_, EncodeError>(text)
         })
     })?;
     for ((number, _), text) in without_utf8.iter().zip(converted) {
-        shared[*number] = SharedText::Converted(text);
+        texts[*number] = SharedText::Converted(text).into();
     }
-    Ok(shared)
+    Ok(texts)
 }
 
 fn string<'a, 'py>(argument: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {

@@ -19,9 +19,10 @@
 use std::iter;
 use std::ops::Range;
 
-use super::classify::Class;
+use super::classify::{Class, class_of_code_point};
 use super::cursor::class_at;
 use super::rules;
+use crate::utf8::Character;
 
 /// The cuts at the places in `range`, in order.
 pub(super) fn within(text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
@@ -47,6 +48,27 @@ pub(super) fn within(text: &str, range: Range<usize>) -> impl Iterator<Item = us
         }
         None
     })
+}
+
+/// As [`within`], the first place in characters that are yet to become text. Half of a surrogate pair may be half of
+/// anything.
+pub(super) fn first_among<C: Character>(characters: &[C], range: Range<usize>) -> Option<usize> {
+    let is_surrogate = |number| (0xD800..0xE000).contains(&number);
+    let range = range.start.max(1)..range.end.min(characters.len());
+    for place in range {
+        if let [first, second] = characters.get(place - 1..=place)? {
+            let (first, second) = (first.number(), second.number());
+            if is_surrogate(first) || is_surrogate(second) {
+                continue;
+            }
+            let apostrophe = second == u32::from('\'');
+            let (before, after) = (class_of_code_point(first), class_of_code_point(second));
+            if parts(before, after, apostrophe) {
+                return Some(place);
+            }
+        }
+    }
+    None
 }
 
 /// Whether a character of class `before` and one of class `after` that follows it are never in one piece.

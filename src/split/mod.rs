@@ -30,6 +30,7 @@ use std::sync::Arc;
 use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
 use crate::tier::Tier;
+use crate::utf8::Character;
 use general::General;
 use pattern::Family;
 
@@ -92,6 +93,16 @@ impl Splitter {
     pub fn cut(&self, text: &str, near: usize) -> Option<usize> {
         self.cuts(text, near..near.saturating_add(FARTHEST_CUT))
             .next()
+    }
+
+    /// As [`cut`](Self::cut), of characters that are yet to become text.
+    ///
+    /// # Complexity
+    /// As [`cut`](Self::cut).
+    pub fn cut_characters<C: Character>(&self, characters: &[C], near: usize) -> Option<usize> {
+        let range = near..near.saturating_add(FARTHEST_CUT);
+        let first = || cuts::first_among(characters, range);
+        self.is_native().then(first).flatten()
     }
 
     /// The places in `range` where the text can be cut, in order: its pieces are those of `text[..cut]` and

@@ -82,15 +82,30 @@ pub fn from_characters<C: Character>(
     characters: &[C],
     checkpoint: &dyn Checkpoint,
 ) -> Result<String, EncodeError> {
-    from_characters_by(Tier::current(), characters, checkpoint)
+    let mut text = String::new();
+    put_characters(characters, &mut text, checkpoint)?;
+    Ok(text)
 }
 
-fn from_characters_by<C: Character>(
+/// As [`from_characters`], in the place of what `text` was.
+///
+/// # Errors
+/// As [`from_characters`].
+pub fn put_characters<C: Character>(
+    characters: &[C],
+    text: &mut String,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    put_characters_by(Tier::current(), characters, text, checkpoint)
+}
+
+fn put_characters_by<C: Character>(
     tier: Tier,
     characters: &[C],
+    text: &mut String,
     checkpoint: &dyn Checkpoint,
-) -> Result<String, EncodeError> {
-    let mut text = empty(characters)?;
+) -> Result<(), EncodeError> {
+    clear(text, characters)?;
     let mut bytes = [0; size_of::<Bytes>()];
     for stretch in characters.chunks(STRETCH) {
         checkpoint::pass(checkpoint)?;
@@ -102,23 +117,27 @@ fn from_characters_by<C: Character>(
             text.push_str(part);
         }
     }
-    Ok(text)
+    Ok(())
 }
 
-/// An empty text with room for all characters.
-fn empty<C: Character>(characters: &[C]) -> Result<String, EncodeError> {
+/// Empties a text, and makes room for all characters.
+fn clear<C: Character>(text: &mut String, characters: &[C]) -> Result<(), EncodeError> {
+    text.clear();
     let most = characters.len().saturating_mul(C::LONGEST);
-    let bytes = memory::try_vec_with_capacity(most)?;
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    if text.capacity() < most {
+        let bytes = memory::try_vec_with_capacity(most)?;
+        *text = String::from_utf8(bytes).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// The characters, of which some are surrogates, as text, put into `text`.
 #[cold]
 fn mended<C: Character>(
     characters: &[C],
-    mut text: String,
+    text: &mut String,
     checkpoint: &dyn Checkpoint,
-) -> Result<String, EncodeError> {
+) -> Result<(), EncodeError> {
     text.clear();
     let units = characters
         .iter()
@@ -129,7 +148,7 @@ fn mended<C: Character>(
         }
         text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
-    Ok(text)
+    Ok(())
 }
 
 /// A character or a surrogate in UTF-16.
@@ -213,7 +232,7 @@ fn encoded(character: u32) -> (u32, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Character, STRETCH, from_characters, from_characters_by};
+    use super::{CHUNK, Character, STRETCH, from_characters, put_characters_by};
     use crate::checkpoint::{Checkpoint, RunToEnd};
     use crate::error::EncodeError;
     use crate::tier::Tier;
@@ -221,8 +240,9 @@ mod tests {
     /// What every tier makes of the characters.
     fn text(characters: &[impl Character]) -> String {
         let text = |tier| {
-            let text = from_characters_by(tier, characters, &RunToEnd);
-            text.unwrap_or_else(|error| error.to_string())
+            let mut text = "what was there before".to_owned();
+            let put = put_characters_by(tier, characters, &mut text, &RunToEnd);
+            put.map_or_else(|error| error.to_string(), |()| text)
         };
         let plain = text(Tier::Plain);
         for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {

@@ -40,11 +40,49 @@ def test_every_width(text: str, length: int, kind: type[str]) -> None:
     assert encoding.encode(new()) == expected
     assert encoding.encode_ordinary(new()) == expected
     assert encoding.encode_to_numpy(new()).tolist() == expected
+    assert encoding.encode_ordinary_to_numpy(new(), num_threads=3).tolist() == expected
     assert encoding.count(new()) == len(expected)
     assert encoding.encode_batch([new(), "a", new()]) == [expected, encoding.encode("a"), expected]
     ids, offsets = encoding.encode_batch_to_numpy([new(), new()])
     assert ids.tolist() == 2 * expected
     assert offsets.tolist() == [0, len(expected), 2 * len(expected)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["it's a\ud801\udc00b 1\ud83d 漢字\udc00 ", "\udc00\ud801", "— … ", "é"],
+    ids=["surrogates", "nothing else", "nowhere to be cut", "one piece"],
+)
+def test_long_texts_are_the_same_in_stretches(text: str) -> None:
+    encoding = bytemill.get_encoding("o200k_base")
+    length = 400_003
+    mended = made_anew(text, length).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    expected = encoding.encode_bytes(mended.encode())
+    for num_threads in (1, 2, 7):
+
+        def ids(method: Any, threads: int = num_threads) -> Any:
+            return method(made_anew(text, length), num_threads=threads).tolist()
+
+        assert ids(encoding.encode_ordinary_to_numpy) == expected
+        short = [made_anew(text, size) for size in range(60)]
+        batch = [*short, made_anew(text, length), *short]
+        arrays = encoding.encode_batch_to_numpy(batch, num_threads=num_threads)
+        one_by_one = [encoding.encode_ordinary(each) for each in batch]
+        assert arrays.ids.tolist() == [number for each in one_by_one for number in each]
+        assert arrays.offsets.tolist()[1] == len(one_by_one[0])
+        counts = encoding.count_batch(batch, num_threads=num_threads)
+        assert counts.tolist() == [len(each) for each in one_by_one]
+
+
+def test_a_special_token_in_a_short_text_is_refused_where_it_is() -> None:
+    encoding = bytemill.get_encoding("o200k_base")
+    texts = [made_anew(WIDTHS["two bytes"], 300) for _ in range(50)]
+    texts[30] += "<|endoftext|>"
+    with pytest.raises(ValueError, match="endoftext"):
+        encoding.encode_batch(texts)
+    allowed = encoding.encode_batch(texts, allowed_special="all")
+    assert allowed[30][-1] == encoding.eot_token
+    assert allowed[:30] == [encoding.encode(text) for text in texts[:30]]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

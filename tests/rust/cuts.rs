@@ -134,6 +134,30 @@ fn places() -> TestResult {
     Ok(())
 }
 
+/// Characters are cut where their text is; beside a surrogate, they are not.
+#[test]
+fn characters_are_cut_as_their_text_is() -> TestResult {
+    let splitter = Splitter::new(PUBLISHED[0])?;
+    for seed in 0..200 {
+        let text = Random::new(seed).text(200);
+        let characters: Vec<u32> = text.chars().map(u32::from).collect();
+        let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+        for (near, &start) in starts.iter().enumerate() {
+            let cut = splitter.cut_characters(&characters, near);
+            assert_eq!(
+                cut.map(|cut| starts[cut]),
+                splitter.cut(&text, start),
+                "{text:?}"
+            );
+        }
+        assert_eq!(splitter.cut_characters(&characters, characters.len()), None);
+    }
+    let units: Vec<u16> = "a\u{10400} 1\u{1F600}b c".encode_utf16().collect();
+    let cuts = (0..units.len()).filter_map(|near| splitter.cut_characters(&units, near));
+    assert_eq!(cuts.collect::<HashSet<_>>(), HashSet::from([8]));
+    Ok(())
+}
+
 #[test]
 fn ranges_of_places() -> TestResult {
     let splitter = Splitter::new(PUBLISHED[0])?;

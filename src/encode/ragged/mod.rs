@@ -13,9 +13,11 @@ mod in_order;
 mod plan;
 mod text;
 
+use std::ops::Range;
+
 use super::pieces::Workspace;
 use super::special::{Allowed, Policy, SpecialTokens};
-use super::{BYTES_PER_ID, Encoder, batch};
+use super::{BYTES_PER_ID, Encoder, LONG, batch, make_room};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::memory;
@@ -60,6 +62,15 @@ impl Batch {
     }
 }
 
+/// What a thread works with.
+struct Tool {
+    workspace: Box<Workspace>,
+    /// What its share has become so far.
+    part: Part,
+    /// Where texts are made.
+    room: String,
+}
+
 impl Encoder {
     /// The ids of all `texts`. Those that are not UTF-8 are encoded as [`encode_bytes`](Self::encode_bytes) does it: special
     /// tokens are found before the first offending byte only.
@@ -76,43 +87,68 @@ impl Encoder {
         checkpoint: &dyn Checkpoint,
     ) -> Result<Ragged<T>, EncodeError> {
         let allowed = &batch.policy.allowed;
-        self.in_shares(
-            texts,
+        self.in_shares(texts, allowed, batch.threads, checkpoint, |tool, share| {
+            let bytes: usize = share.stretches(texts).map(|(_, part)| part.len()).sum();
+            if tool.part.ids.capacity() == 0 {
+                tool.part.ids = memory::try_vec_with_capacity(bytes / BYTES_PER_ID)?;
+            }
+            let (mut done, mut foresees) = (0, bytes >= LONG);
+            for (text, stretch) in share.stretches(texts) {
+                done += stretch.len();
+                self.encode_part(tool, text, stretch, batch, checkpoint)?;
+                if foresees && done < bytes && done >= bytes / 16 {
+                    foresees = false;
+                    make_room(&mut tool.part.ids, 0, done, bytes);
+                }
+            }
+            tool.part.count = tool.part.ids.len();
+            Ok(())
+        })
+    }
+
+    /// Appends the ids of a stretch of a text to a part, and what comes before and after those of the text.
+    fn encode_part(
+        &self,
+        tool: &mut Tool,
+        text: &impl Text,
+        stretch: Range<usize>,
+        batch: &Batch,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let Tool {
+            workspace,
+            part,
+            room,
+        } = tool;
+        let ids = &mut part.ids;
+        let Policy {
             allowed,
-            batch.threads,
-            checkpoint,
-            |workspace, share, part| {
-                let ids = &mut part.ids;
-                if ids.capacity() == 0 {
-                    let bytes: usize = share.stretches(texts).map(|(_, part)| part.len()).sum();
-                    *ids = memory::try_vec_with_capacity(bytes / BYTES_PER_ID)?;
-                }
-                // Unlike the ids of a text, those around it may be many more than its bytes.
-                let around = batch.prepend.len() + batch.append.len();
-                for (text, stretch) in share.stretches(texts) {
-                    memory::try_reserve(ids, around)?;
-                    if stretch.start == 0 {
-                        refuse(text, &self.special_tokens, &batch.policy.disallowed)?;
-                        ids.extend_from_slice(&batch.prepend);
-                    }
-                    let ends = stretch.end == text.len();
-                    let whole = stretch == (0..text.len());
-                    if let Some(part) = text.utf8(stretch) {
-                        self.encode_with(workspace, part, allowed, ids, checkpoint)?;
-                    } else {
-                        debug_assert!(whole, "only text is cut");
-                        let bytes = text.bytes();
-                        self.encode_not_utf8(workspace, bytes, allowed, ids, checkpoint)?;
-                    }
-                    if ends {
-                        ids.extend_from_slice(&batch.append);
-                        part.ends.push(ids.len());
-                    }
-                }
-                part.count = ids.len();
-                Ok(())
-            },
-        )
+            disallowed,
+        } = &batch.policy;
+        let is_made = text.make(room, checkpoint)?;
+        let made = is_made.then_some(room.as_str());
+        // Unlike the ids of a text, those around it may be many more than its bytes.
+        memory::try_reserve(ids, batch.prepend.len() + batch.append.len())?;
+        let (starts, ends) = (stretch.start == 0, stretch.end == text.len());
+        if starts {
+            match made {
+                Some(made) => refuse(&made, &self.special_tokens, disallowed)?,
+                None => refuse(text, &self.special_tokens, disallowed)?,
+            }
+            ids.extend_from_slice(&batch.prepend);
+        }
+        if let Some(text) = made.or_else(|| text.utf8(stretch)) {
+            self.encode_with(workspace, text, allowed, ids, checkpoint)?;
+        } else {
+            debug_assert!(starts && ends, "only text is cut");
+            let bytes = text.bytes();
+            self.encode_not_utf8(workspace, bytes, allowed, ids, checkpoint)?;
+        }
+        if ends {
+            ids.extend_from_slice(&batch.append);
+            part.ends.push(ids.len());
+        }
+        Ok(())
     }
 
     /// How many ids each of the `texts` becomes, special tokens being ordinary text, as the offsets of ids that are not kept.
@@ -124,7 +160,7 @@ impl Encoder {
     /// As [`count`](Self::count) for each text, divided by the threads.
     pub fn count_batch(
         &self,
-        texts: &[impl AsRef<str> + Sync],
+        texts: &[impl Text + Sync],
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<usize>, EncodeError> {
@@ -133,10 +169,17 @@ impl Encoder {
             &Allowed::Nothing,
             threads,
             checkpoint,
-            |workspace, share, part| {
+            |tool, share| {
+                let Tool {
+                    workspace,
+                    part,
+                    room,
+                } = tool;
                 for (text, stretch) in share.stretches(texts) {
                     let ends = stretch.end == text.len();
-                    let text = &text.as_ref()[stretch];
+                    let is_made = text.make(room, checkpoint)?;
+                    let made = is_made.then_some(room.as_str());
+                    let text = made.or_else(|| text.utf8(stretch)).unwrap_or_default();
                     part.count += self.count_with(workspace, text, checkpoint)?;
                     if ends {
                         part.ends.push(part.count);
@@ -154,7 +197,7 @@ impl Encoder {
         allowed: &Allowed,
         threads: usize,
         checkpoint: &dyn Checkpoint,
-        work: impl Fn(&mut Workspace, &Share, &mut Part) -> Result<(), EncodeError> + Sync,
+        work: impl Fn(&mut Tool, &Share) -> Result<(), EncodeError> + Sync,
     ) -> Result<Ragged<T>, EncodeError> {
         // A special token that is to be found may lie across a cut.
         let ordinary = *allowed == Allowed::Nothing;
@@ -162,12 +205,15 @@ impl Encoder {
         let shares = plan(texts, threads, cut.as_ref());
         let shares: Vec<(usize, Share)> = shares.into_iter().enumerate().collect();
         let in_order = InOrder::new(shares.len(), texts.len());
-        let take = || (self.idle.take(&self.vocabulary), Part::default());
-        let give_back = |(workspace, _): (Box<Workspace>, Part)| self.idle.give_back(workspace);
-        let work = |(workspace, part): &mut (Box<Workspace>, Part),
-                    (number, share): &(usize, Share)| {
-            work(workspace, share, part)?;
-            Ok(in_order.put(*number, part)?)
+        let take = || Tool {
+            workspace: self.idle.take(&self.vocabulary),
+            part: Part::default(),
+            room: String::new(),
+        };
+        let give_back = |tool: Tool| self.idle.give_back(tool.workspace);
+        let work = |tool: &mut Tool, (number, share): &(usize, Share)| {
+            work(tool, share)?;
+            Ok(in_order.put(*number, &mut tool.part)?)
         };
         batch::map_with(&shares, threads, checkpoint, take, give_back, work)
             .map(|_: Vec<()>| in_order.finish())

@@ -1,6 +1,9 @@
-//! What a batch consists of: texts, or bytes that are yet to turn out as texts.
+//! What a batch consists of: texts, or bytes or characters that are yet to turn out as texts.
 
 use std::ops::Range;
+
+use crate::checkpoint::Checkpoint;
+use crate::error::EncodeError;
 
 /// One text of a batch.
 pub trait Text {
@@ -10,14 +13,24 @@ pub trait Text {
     /// Those of its bytes as text; `None` if they are not UTF-8.
     fn utf8(&self, range: Range<usize>) -> Option<&str>;
 
-    /// How many bytes it has.
+    /// How many bytes it has; about so many if they are yet to be [made](Self::make).
     fn len(&self) -> usize {
         self.bytes().len()
     }
 
     /// True if it has no bytes.
     fn is_empty(&self) -> bool {
-        self.bytes().is_empty()
+        self.len() == 0
+    }
+
+    /// Makes all of the text, in the place of what `room` was, if it has no bytes: in the thread that encodes it, so that they
+    /// are near. Answers whether it did.
+    ///
+    /// # Errors
+    /// [`EncodeError::OutOfMemory`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
+    fn make(&self, room: &mut String, checkpoint: &dyn Checkpoint) -> Result<bool, EncodeError> {
+        let _ = (room, checkpoint);
+        Ok(false)
     }
 }
 
