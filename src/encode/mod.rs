@@ -37,6 +37,7 @@ const FEW_IDS: usize = 64;
 /// A text of so many bytes may have more ids than that. The ids of a sixteenth of it tell; and all so far, when there is room
 /// for hardly any more.
 const LONG: usize = 1 << 16;
+const TELLING: usize = 16;
 const HARDLY_ANY: usize = 1 << 14;
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
@@ -279,7 +280,7 @@ impl Encoder {
                 let start = place;
                 pieces.encode(family, tier, text.as_bytes(), &mut place)?;
                 let is_scarce = pieces.ids.capacity() - pieces.ids.len() < HARDLY_ANY;
-                if foresees && (is_scarce || !has_looked && place >= text.len() / 16) {
+                if foresees && (is_scarce || !has_looked && place >= text.len() / TELLING) {
                     has_looked = true;
                     make_room(pieces.ids, before, place, text.len());
                 }

@@ -88,6 +88,15 @@ pub(crate) fn make_room<T: Copy>(vector: &mut Vec<T>, more: usize) {
     }
 }
 
+/// Gives back what a list that may live long does not need, if that is much: then nothing is copied. A little that was never
+/// touched takes no memory; and only what is freed as it was asked for does the allocator hand out again, by and by.
+pub(crate) fn give_back<T>(vector: &mut Vec<T>) {
+    let needed = vector.len();
+    if vector.capacity() > needed + needed / 4 {
+        vector.shrink_to_fit();
+    }
+}
+
 /// Numbers that no other thread writes any more.
 pub(crate) fn no_longer_shared(numbers: LargeVec<AtomicU32>) -> LargeVec<u32> {
     const { assert!(align_of::<AtomicU32>() == align_of::<u32>()) };

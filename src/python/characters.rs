@@ -93,13 +93,20 @@ impl<'a> Characters<'a> {
         }
     }
 
-    /// As [`utf8::from_characters`].
-    pub(super) fn text(self, checkpoint: &dyn Checkpoint) -> Result<String, EncodeError> {
+    /// As [`utf8::put_characters`].
+    fn put(self, text: &mut String, checkpoint: &dyn Checkpoint) -> Result<(), EncodeError> {
         match self {
-            Self::OneByte(characters) => utf8::from_characters(characters, checkpoint),
-            Self::TwoBytes(characters) => utf8::from_characters(characters, checkpoint),
-            Self::FourBytes(characters) => utf8::from_characters(characters, checkpoint),
+            Self::OneByte(characters) => utf8::put_characters(characters, text, checkpoint),
+            Self::TwoBytes(characters) => utf8::put_characters(characters, text, checkpoint),
+            Self::FourBytes(characters) => utf8::put_characters(characters, text, checkpoint),
         }
+    }
+
+    /// As text of its own.
+    pub(super) fn text(self, checkpoint: &dyn Checkpoint) -> Result<String, EncodeError> {
+        let mut text = String::new();
+        self.put(&mut text, checkpoint)?;
+        Ok(text)
     }
 }
 
@@ -116,13 +123,13 @@ impl Text for Characters<'_> {
         self.len()
     }
 
-    fn make(&self, room: &mut String, checkpoint: &dyn Checkpoint) -> Result<bool, EncodeError> {
-        match self {
-            Self::OneByte(characters) => utf8::put_characters(characters, room, checkpoint),
-            Self::TwoBytes(characters) => utf8::put_characters(characters, room, checkpoint),
-            Self::FourBytes(characters) => utf8::put_characters(characters, room, checkpoint),
-        }?;
-        Ok(true)
+    fn make<'r>(
+        &self,
+        room: &'r mut String,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<&'r str>, EncodeError> {
+        self.put(room, checkpoint)?;
+        Ok(Some(room))
     }
 }
 

@@ -13,6 +13,7 @@ use super::text::text;
 use crate::checkpoint;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;
+use crate::memory;
 use crate::token::TokenId;
 
 pub(super) fn list<'py>(
@@ -30,8 +31,7 @@ pub(super) fn array<'py>(
     policy: &Policy,
 ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
     let mut ids = ids(core, text, policy)?;
-    // It may live long; giving back what it does not need copies nothing.
-    ids.shrink_to_fit();
+    memory::give_back(&mut ids);
     arrays::array(text.py(), ids)
 }
 

@@ -94,9 +94,13 @@ impl Text for BatchText<'_> {
         }
     }
 
-    fn make(&self, room: &mut String, checkpoint: &dyn Checkpoint) -> Result<bool, EncodeError> {
+    fn make<'r>(
+        &self,
+        room: &'r mut String,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<&'r str>, EncodeError> {
         match self {
-            Self::Shared(_) => Ok(false),
+            Self::Shared(text) => text.make(room, checkpoint),
             Self::Short(characters) => characters.make(room, checkpoint),
         }
     }

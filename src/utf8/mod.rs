@@ -70,27 +70,14 @@ impl Character for u32 {
     }
 }
 
-/// The characters as text. Pairs of surrogates become the character they stand for and lone ones U+FFFD, as a round trip
-/// through UTF-16 makes them; so does a number that is too large for a character.
+/// Puts the characters in the place of what `text` was. Pairs of surrogates become the character they stand for and lone ones
+/// U+FFFD, as a round trip through UTF-16 makes them; so does a number that is too large for a character.
 ///
 /// # Errors
 /// [`EncodeError::OutOfMemory`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
 ///
 /// # Complexity
 /// O(n) for n characters. What is asked for is memory for the longest UTF-8, of which only what is needed is touched.
-pub fn from_characters<C: Character>(
-    characters: &[C],
-    checkpoint: &dyn Checkpoint,
-) -> Result<String, EncodeError> {
-    let mut text = String::new();
-    put_characters(characters, &mut text, checkpoint)?;
-    Ok(text)
-}
-
-/// As [`from_characters`], in the place of what `text` was.
-///
-/// # Errors
-/// As [`from_characters`].
 pub fn put_characters<C: Character>(
     characters: &[C],
     text: &mut String,
@@ -232,7 +219,7 @@ fn encoded(character: u32) -> (u32, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Character, STRETCH, from_characters, put_characters_by};
+    use super::{CHUNK, Character, STRETCH, put_characters, put_characters_by};
     use crate::checkpoint::{Checkpoint, RunToEnd};
     use crate::error::EncodeError;
     use crate::tier::Tier;
@@ -357,7 +344,7 @@ mod tests {
                 true
             }
         }
-        let result = from_characters(&[0x41_u32], &Stopped);
+        let result = put_characters(&[0x41_u32], &mut String::new(), &Stopped);
         assert!(matches!(result, Err(EncodeError::Interrupted)));
     }
 }

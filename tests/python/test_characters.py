@@ -59,13 +59,11 @@ def test_long_texts_are_the_same_in_stretches(text: str) -> None:
     mended = made_anew(text, length).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     expected = encoding.encode_bytes(mended.encode())
     for num_threads in (1, 2, 7):
-
-        def ids(method: Any, threads: int = num_threads) -> Any:
-            return method(made_anew(text, length), num_threads=threads).tolist()
-
-        assert ids(encoding.encode_ordinary_to_numpy) == expected
+        long = made_anew(text, length)
+        ids = encoding.encode_ordinary_to_numpy(long, num_threads=num_threads)
+        assert ids.tolist() == expected
         short = [made_anew(text, size) for size in range(60)]
-        batch = [*short, made_anew(text, length), *short]
+        batch = [*short, long, *short]
         arrays = encoding.encode_batch_to_numpy(batch, num_threads=num_threads)
         one_by_one = [encoding.encode_ordinary(each) for each in batch]
         assert arrays.ids.tolist() == [number for each in one_by_one for number in each]

@@ -144,6 +144,8 @@ fn spans_are_texts_or_bytes() -> TestResult {
         let ragged: Ragged<TokenId> = encoder.encode_batch(&spans, &batch, &RunToEnd)?;
         assert_eq!(ragged.offsets.len(), all.len() + 1);
         assert!(ragged.ids == expected, "{threads} threads");
+        let counts = encoder.count_batch(&spans, threads, &RunToEnd)?;
+        assert_eq!(counts, ragged.offsets);
     }
     Ok(())
 }

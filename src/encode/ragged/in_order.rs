@@ -131,12 +131,7 @@ impl<T: Integer> InOrder<T> {
     pub(super) fn finish(self) -> Ragged<T> {
         let state = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut ragged = state.ragged;
-        // It may live long; giving back what is not needed copies nothing where that is much. A little that was never touched
-        // takes no memory; and only what is freed as it was asked for does the allocator hand out again, by and by.
-        let needed = ragged.ids.len();
-        if ragged.ids.capacity() > needed + needed / 4 {
-            ragged.ids.shrink_to_fit();
-        }
+        memory::give_back(&mut ragged.ids);
         ragged
     }
 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use super::pieces::Workspace;
 use super::special::{Allowed, Policy, SpecialTokens};
-use super::{BYTES_PER_ID, Encoder, LONG, batch, make_room};
+use super::{BYTES_PER_ID, Encoder, LONG, TELLING, batch, make_room};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::memory;
@@ -96,7 +96,7 @@ impl Encoder {
             for (text, stretch) in share.stretches(texts) {
                 done += stretch.len();
                 self.encode_part(tool, text, stretch, batch, checkpoint)?;
-                if foresees && done < bytes && done >= bytes / 16 {
+                if foresees && done < bytes && done >= bytes / TELLING {
                     foresees = false;
                     make_room(&mut tool.part.ids, 0, done, bytes);
                 }
@@ -125,14 +125,13 @@ impl Encoder {
             allowed,
             disallowed,
         } = &batch.policy;
-        let is_made = text.make(room, checkpoint)?;
-        let made = is_made.then_some(room.as_str());
+        let made = text.make(room, checkpoint)?;
         // Unlike the ids of a text, those around it may be many more than its bytes.
         memory::try_reserve(ids, batch.prepend.len() + batch.append.len())?;
         let (starts, ends) = (stretch.start == 0, stretch.end == text.len());
         if starts {
             match made {
-                Some(made) => refuse(&made, &self.special_tokens, disallowed)?,
+                Some(made) => self.special_tokens.refuse(made, disallowed)?,
                 None => refuse(text, &self.special_tokens, disallowed)?,
             }
             ids.extend_from_slice(&batch.prepend);
@@ -177,10 +176,15 @@ impl Encoder {
                 } = tool;
                 for (text, stretch) in share.stretches(texts) {
                     let ends = stretch.end == text.len();
-                    let is_made = text.make(room, checkpoint)?;
-                    let made = is_made.then_some(room.as_str());
-                    let text = made.or_else(|| text.utf8(stretch)).unwrap_or_default();
-                    part.count += self.count_with(workspace, text, checkpoint)?;
+                    let made = text.make(room, checkpoint)?;
+                    part.count += if let Some(text) = made.or_else(|| text.utf8(stretch)) {
+                        self.count_with(workspace, text, checkpoint)?
+                    } else {
+                        let (bytes, mut ids) = (text.bytes(), Vec::new());
+                        let allowed = &Allowed::Nothing;
+                        self.encode_not_utf8(workspace, bytes, allowed, &mut ids, checkpoint)?;
+                        ids.len()
+                    };
                     if ends {
                         part.ends.push(part.count);
                     }

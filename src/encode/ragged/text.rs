@@ -23,14 +23,17 @@ pub trait Text {
         self.len() == 0
     }
 
-    /// Makes all of the text, in the place of what `room` was, if it has no bytes: in the thread that encodes it, so that they
-    /// are near. Answers whether it did.
+    /// All of the text, made in `room`, if it has no bytes: in the thread that encodes it, so that they are near.
     ///
     /// # Errors
     /// [`EncodeError::OutOfMemory`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
-    fn make(&self, room: &mut String, checkpoint: &dyn Checkpoint) -> Result<bool, EncodeError> {
+    fn make<'r>(
+        &self,
+        room: &'r mut String,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<&'r str>, EncodeError> {
         let _ = (room, checkpoint);
-        Ok(false)
+        Ok(None)
     }
 }
 
