@@ -1,18 +1,18 @@
 //! Pieces of at most 32 bytes → their ids, one cache line a look-up.
 //!
-//! A line holds four numbers of keys and the four of their answers:
+//! A line holds four numbers of keys and the four of their answers, whose ids are as many as their [packing](Packing) says:
 //!
 //! | width | pieces | a key, an answer | entries | ids |
 //! |---|---|---|---|---|
-//! | short | 1–8 bytes | one number | four | up to three |
-//! | wide | 9–16 bytes, and shorter ones with more ids | two numbers | two | up to six |
-//! | whole | 17–32 bytes, and wide ones with more ids | four numbers | one | up to twelve |
+//! | short | 1–8 bytes | one number | four | up to three, or four |
+//! | wide | 9–16 bytes, and shorter ones with more ids | two numbers | two | up to six, or eight |
+//! | whole | 17–32 bytes, and wide ones with more ids | four numbers | one | up to twelve, or sixteen |
 //!
 //! Short and wide lines alternate and are looked up in one way, so that the processor need not foresee which of them
 //! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
 //! in its line goes to the next line of its width.
 
-use super::answer::Answer;
+use super::answer::{Answer, Packing};
 use super::key::{Key, Width};
 use super::long::LongPieces;
 use super::spot::Spot;
@@ -353,6 +353,7 @@ pub(crate) struct View<'a> {
     pub(super) whole: LinesView<'a>,
     /// What no line holds.
     pub(super) long: &'a LongPieces,
+    pub(super) packing: Packing,
 }
 
 impl<'a> View<'a> {
@@ -368,7 +369,7 @@ impl<'a> View<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::pack;
+    use super::super::answer::Packing;
     use super::super::key::{Key, Width};
     use super::{FEWEST_LOG2, Lines};
     use crate::token::TokenId;
@@ -382,18 +383,19 @@ mod tests {
             (1, 31, Width::Whole),
         ] {
             let mut lines = Lines::new(widths, 0, 20);
+            let pack = |number| Packing::Three.pack(&[number]);
             let key = |number: TokenId| Key::of(format!("{number:_>length$}").as_bytes());
             let (numbers, mut stored) = (30_000, 0);
             for number in 0..numbers {
                 let key = key(number).ok_or("no key")?;
                 assert!(key.width == width);
-                stored += u32::from(lines.insert(&key, &pack(&[number]).ok_or("no answer")?));
+                stored += u32::from(lines.insert(&key, &pack(number).ok_or("no answer")?));
             }
             assert!(lines.lines_log2() > FEWEST_LOG2 + 6);
             let mut found = 0;
             for number in 0..numbers {
                 if let Some(answer) = lines.view().get(&key(number).ok_or("no key")?) {
-                    assert_eq!(Some(answer), pack(&[number]));
+                    assert_eq!(Some(answer), pack(number));
                     found += 1;
                 }
             }

@@ -29,7 +29,7 @@ mod spot;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tiers;
 
-use answer::{IDS_A_NUMBER, count, pack, unpack};
+use answer::Packing;
 use key::{Key, LONGEST_WHOLE, Width};
 use lines::Lines;
 pub(crate) use lines::{Line, View};
@@ -53,6 +53,7 @@ pub(crate) struct PieceTable {
     near: Lines,
     whole: Lines,
     long: LongPieces,
+    packing: Packing,
     limit: usize,
 }
 
@@ -64,6 +65,7 @@ impl PieceTable {
             near: Lines::new(2, near, most_lines_log2(limit)),
             whole: Lines::new(1, whole, most_lines_log2(limit)),
             long: LongPieces::default(),
+            packing: Packing::of(vocabulary),
             limit,
         };
         table.seed(vocabulary);
@@ -82,6 +84,7 @@ impl PieceTable {
             near: self.near.view(),
             whole: self.whole.view(),
             long: &self.long,
+            packing: self.packing,
         }
     }
 
@@ -108,8 +111,7 @@ impl PieceTable {
         self.long.prefetch(hash);
         for key in key.iter().chain(&beyond) {
             if let Some(answer) = view.of(key.width).get(key) {
-                let unpacked: [[TokenId; IDS_A_NUMBER]; _] = answer.map(unpack);
-                ids.extend_from_slice(&unpacked.as_flattened()[..count(answer[0])]);
+                self.packing.append(&answer, ids);
                 return true;
             }
         }
@@ -159,10 +161,10 @@ impl PieceTable {
     #[inline]
     fn insert_by(&mut self, key: Option<Key>, piece: &[u8], ids: &[TokenId]) -> bool {
         let before = self.near.memory() + self.whole.memory();
-        if let Some(answer) = pack(ids) {
+        if let Some(answer) = self.packing.pack(ids) {
             let beyond = key.and_then(|key| key.beyond());
             for key in key.iter().chain(&beyond) {
-                let fits = ids.len() <= IDS_A_NUMBER * key.width.numbers();
+                let fits = ids.len() <= self.packing.most(key.width.numbers());
                 if fits && self.lines(key.width).insert(key, &answer) {
                     return before != self.near.memory() + self.whole.memory();
                 }

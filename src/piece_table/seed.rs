@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use super::answer::pack;
 use super::key::{Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE};
 use super::{PieceTable, Spot};
 use crate::token::TokenId;
@@ -64,7 +63,7 @@ impl PieceTable {
                 }
             }
             for (spot, id) in spots.drain(..) {
-                if let Some([answer, ..]) = pack(&[id]) {
+                if let Some([answer, ..]) = self.packing.pack(&[id]) {
                     self.near.add_at(&spot, answer);
                 }
             }
@@ -74,7 +73,7 @@ impl PieceTable {
     /// Adds a token that belongs to a whole line, or is one of the last.
     fn add(&mut self, token: &[u8], id: TokenId) {
         if let Some(key) = Key::of(token)
-            && let Some(answer) = pack(&[id])
+            && let Some(answer) = self.packing.pack(&[id])
         {
             self.lines(key.width).add(&key, &answer);
         }

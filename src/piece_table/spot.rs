@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use super::answer::{IDS_A_NUMBER, count, unpack};
 use super::key::{self, Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE, Width};
 use super::lines::View;
 use super::long;
@@ -292,8 +291,7 @@ impl LookUp for Plain {
             let beyond = || view.of(key.beyond()?.width).get(&key.beyond()?);
             let answer = view.of(key.width).get(&key).or_else(beyond);
             if let Some(answer) = &answer {
-                let unpacked: [[TokenId; IDS_A_NUMBER]; _] = answer.map(unpack);
-                ids.extend_from_slice(&unpacked.as_flattened()[..count(answer[0])]);
+                view.packing.append(answer, ids);
             }
             answer.is_some()
         });

@@ -1,14 +1,15 @@
 //! What is known of pieces that were located.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_set1_epi8, _mm_unpacklo_epi64, _mm256_and_si256,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256,
+    __m128i, __m256i, _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_set1_epi8, _mm_setzero_si128,
+    _mm_unpacklo_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_broadcastsi128_si256,
+    _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cvtepu16_epi32, _mm256_loadu_si256,
     _mm256_movemask_pd, _mm256_set_m128i, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi32,
     _mm256_shuffle_epi8, _mm256_srlv_epi32, _mm256_storeu_si256,
 };
 use std::mem::MaybeUninit;
 
-use super::super::answer::{IDS_A_NUMBER, LIMIT, ROOM, count};
+use super::super::answer::{COUNT_BIT, LIMIT_OF_THREE, Packing, ROOM};
 use super::super::key::{self, LONGEST_WHOLE};
 use super::super::lines::{ALL, Line, View, place};
 use super::super::spot::{LookUp, SomeSpots, Spot};
@@ -27,21 +28,33 @@ impl LookUp for Avx2 {
         spots: SomeSpots<'_>,
         ids: &mut Vec<TokenId>,
     ) -> usize {
-        // SAFETY: the machine has what the function is compiled for.
-        let (known, _) = unsafe { look::<true>(view, text, spots, ids) };
+        // SAFETY: the machine has what the functions are compiled for.
+        let (known, _) = unsafe {
+            match view.packing {
+                Packing::Three => look::<true, false>(view, text, spots, ids),
+                Packing::Four => look::<true, true>(view, text, spots, ids),
+            }
+        };
         known
     }
 
     #[inline]
     fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
-        // SAFETY: the machine has what the function is compiled for.
-        unsafe { look::<false>(view, text, spots, &mut Vec::new()) }
+        let ids = &mut Vec::new();
+        // SAFETY: the machine has what the functions are compiled for.
+        unsafe {
+            match view.packing {
+                Packing::Three => look::<false, false>(view, text, spots, ids),
+                Packing::Four => look::<false, true>(view, text, spots, ids),
+            }
+        }
     }
 }
 
-/// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids.
+/// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids. They are packed
+/// by four, or by three.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look<const KEEP: bool>(
+fn look<const KEEP: bool, const FOUR: bool>(
     view: &View<'_>,
     text: &[u8],
     spots: SomeSpots<'_>,
@@ -51,7 +64,7 @@ fn look<const KEEP: bool>(
     while known < spots.len() {
         let rest = spots.from(known);
         ids.reserve(if KEEP { 2 * rest.len() + ROOM } else { ROOM });
-        let (pieces, more) = look_near::<KEEP>(view.near.all, rest, ids.spare_capacity_mut());
+        let (pieces, more) = look_near::<KEEP, FOUR>(view.near.all, rest, ids.spare_capacity_mut());
         found += more;
         if KEEP {
             let before = ids.len();
@@ -64,9 +77,9 @@ fn look<const KEEP: bool>(
             && let Some(room) = ids.spare_capacity_mut().first_chunk_mut()
         {
             let more = if spot.is_near() {
-                look_beyond(view, &spot, room)
+                look_beyond::<FOUR>(view, &spot, room)
             } else {
-                look_whole(view, text, &spot, room)
+                look_whole::<FOUR>(view, text, &spot, room)
             };
             let Some(more) = more else {
                 break;
@@ -89,7 +102,7 @@ fn look<const KEEP: bool>(
 /// In a function of its own, without calls, for constants to stay in registers: a fifth faster.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_near<const KEEP: bool>(
+fn look_near<const KEEP: bool, const FOUR: bool>(
     lines: &[Line],
     spots: SomeSpots<'_>,
     room: &mut [MaybeUninit<TokenId>],
@@ -125,9 +138,9 @@ fn look_near<const KEEP: bool>(
         let answer = unsafe { load(from.cast()) };
         if KEEP {
             // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
-            unsafe { store(answer, room.add(found)) };
+            unsafe { store::<FOUR>(answer, room.add(found)) };
         }
-        found += count(numbers(answer)[0]);
+        found += count::<FOUR>(answer, wide);
         known += 1;
     }
     (known, found)
@@ -141,14 +154,14 @@ fn look_near<const KEEP: bool>(
     clippy::cast_possible_truncation,
     reason = "shifted down to a line number"
 )]
-fn look_beyond(view: &View<'_>, spot: &Spot, room: &mut Room) -> Option<usize> {
+fn look_beyond<const FOUR: bool>(view: &View<'_>, spot: &Spot, room: &mut Room) -> Option<usize> {
     let [a, b] = spot.numbers;
     // SAFETY: reads both numbers.
     let numbers = unsafe { load(spot.numbers.as_ptr().cast()) };
     if spot.line & 1 == 1 {
         let number = key::mix_four([a, b, u64::MAX, u64::MAX]) >> view.whole.shift;
         let key = _mm256_set_m128i(_mm_set1_epi8(-1), numbers);
-        return look_in_whole(view.whole.all, number as usize, key, room);
+        return look_in_whole::<FOUR>(view.whole.all, number as usize, key, room);
     }
     let number = 2 * (key::mix([a, u64::MAX]) >> view.near.shift) as usize + 1;
     let key = _mm256_broadcastsi128_si256(_mm_unpacklo_epi64(numbers, _mm_set1_epi8(-1)));
@@ -158,8 +171,8 @@ fn look_beyond(view: &View<'_>, spot: &Spot, room: &mut Room) -> Option<usize> {
             // SAFETY: at most two numbers are skipped; six follow that are inside of the line.
             let answer = unsafe { load(answers(line).add(at).cast()) };
             // SAFETY: there is room for more than eight ids.
-            unsafe { store(answer, room.as_mut_ptr().cast()) };
-            return Some(count(line.answers[at & 3]));
+            unsafe { store::<FOUR>(answer, room.as_mut_ptr().cast()) };
+            return Some(count::<FOUR>(answer, 1));
         }
     }
     None
@@ -168,7 +181,12 @@ fn look_beyond(view: &View<'_>, spot: &Spot, room: &mut Room) -> Option<usize> {
 /// As [`look_near`], for one piece of more than 16 bytes.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_whole(view: &View<'_>, text: &[u8], spot: &Spot, room: &mut Room) -> Option<usize> {
+fn look_whole<const FOUR: bool>(
+    view: &View<'_>,
+    text: &[u8],
+    spot: &Spot,
+    room: &mut Room,
+) -> Option<usize> {
     if spot.line == Spot::ELSEWHERE {
         return None;
     }
@@ -184,13 +202,18 @@ fn look_whole(view: &View<'_>, text: &[u8], spot: &Spot, room: &mut Room) -> Opt
     let (first, second) = whole_key(bytes, length)?;
     let key = _mm256_set_m128i(second, first);
     let number = (spot.line ^ Spot::WHOLE) as usize;
-    look_in_whole(view.whole.all, number, key, room)
+    look_in_whole::<FOUR>(view.whole.all, number, key, room)
 }
 
 /// As [`look_near`], for one key of a whole line, of which the number is known.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_in_whole(lines: &[Line], number: usize, key: __m256i, room: &mut Room) -> Option<usize> {
+fn look_in_whole<const FOUR: bool>(
+    lines: &[Line],
+    number: usize,
+    key: __m256i,
+    room: &mut Room,
+) -> Option<usize> {
     let mut line = lines.get(number)?;
     if equal(line, key) != ALL {
         line = lines.get(number ^ 1)?;
@@ -206,12 +229,16 @@ fn look_in_whole(lines: &[Line], number: usize, key: __m256i, room: &mut Room) -
         )
     };
     let room: *mut TokenId = room.as_mut_ptr().cast();
-    // SAFETY: there is room for six ids and eight.
+    // SAFETY: there is room for eight ids and eight.
     unsafe {
-        store(low, room);
-        store(high, room.add(2 * IDS_A_NUMBER));
+        store::<FOUR>(low, room);
+        store::<FOUR>(high, room.add(if FOUR { 8 } else { 6 }));
     }
-    Some(count(line.answers[0]))
+    Some(if FOUR {
+        count::<FOUR>(low, 1) + count::<FOUR>(high, 1)
+    } else {
+        count::<FOUR>(low, 1)
+    })
 }
 
 /// Which of the key numbers of a line equal those of the key, a bit each.
@@ -231,22 +258,39 @@ fn answers(line: &Line) -> *const u64 {
     line.cast()
 }
 
-/// Stores the six ids of two numbers, and two that have no meaning.
+/// Stores the ids of two numbers: eight, of which six have a meaning if there are three a number.
 ///
 /// # Safety
 /// There must be room for eight.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn store(numbers: __m128i, room: *mut TokenId) {
+unsafe fn store<const FOUR: bool>(numbers: __m128i, room: *mut TokenId) {
     const N: i8 = NUL.cast_signed();
-    // Each id's bits begin in the first of its three bytes, or four bits later.
-    let bytes = _mm256_setr_epi8(
-        0, 1, 2, N, 2, 3, 4, N, 5, 6, 7, N, 8, 9, 10, N, //
-        10, 11, 12, N, 13, 14, 15, N, N, N, N, N, N, N, N, N,
-    );
-    let ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), bytes);
-    let ids = _mm256_srlv_epi32(ids, _mm256_setr_epi32(0, 4, 0, 0, 4, 0, 0, 0));
-    let ids = _mm256_and_si256(ids, _mm256_set1_epi32((LIMIT - 1).cast_signed()));
+    let ids = if FOUR {
+        _mm256_add_epi32(_mm256_cvtepu16_epi32(numbers), _mm256_set1_epi32(-1))
+    } else {
+        // Each id's bits begin in the first of its three bytes, or four bits later.
+        let bytes = _mm256_setr_epi8(
+            0, 1, 2, N, 2, 3, 4, N, 5, 6, 7, N, 8, 9, 10, N, //
+            10, 11, 12, N, 13, 14, 15, N, N, N, N, N, N, N, N, N,
+        );
+        let ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), bytes);
+        let ids = _mm256_srlv_epi32(ids, _mm256_setr_epi32(0, 4, 0, 0, 4, 0, 0, 0));
+        _mm256_and_si256(ids, _mm256_set1_epi32((LIMIT_OF_THREE - 1).cast_signed()))
+    };
     // SAFETY: the caller's.
     unsafe { _mm256_storeu_si256(room.cast(), ids) };
+}
+
+/// How many ids there are in an answer: of three a number, in all; of four, in the first number, or both if it is wide.
+#[inline]
+#[target_feature(enable = "avx2,bmi1")]
+fn count<const FOUR: bool>(answer: __m128i, wide: usize) -> usize {
+    if FOUR {
+        let none = _mm_movemask_epi8(_mm_cmpeq_epi16(answer, _mm_setzero_si128()));
+        // Two bits an id.
+        (none.cast_unsigned() | 0x100 << (8 * wide)).trailing_zeros() as usize / 2
+    } else {
+        (numbers(answer)[0] >> COUNT_BIT) as usize
+    }
 }
