@@ -10,6 +10,7 @@ the ids of one for those of the next. `report.py` turns the result into tables a
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import platform
@@ -180,6 +181,8 @@ def main(arguments: Sequence[str]) -> int:
     # Pools of threads are made once in a process, as large as this says.
     os.environ["RAYON_NUM_THREADS"] = str(THREADS)
     rounds = options.rounds or (1 if options.quick else 7)
+    # As an installer does, which has done so for the others: otherwise importing would be compiling.
+    compileall.compile_dir(Path(bytemill.__file__).parent, quiet=1)
     with tempfile.TemporaryDirectory() as name, offline_tiktoken(Path(name)):
         bench = Bench(
             corpora=corpora,

@@ -31,7 +31,7 @@ from cores import summary, work_at_once
 from corpora import read_texts
 from revision import commit
 from trainers import FASTEST, OURS, TRAINERS, installed, write_separated
-from training_report import Figure, table, verdicts
+from training_report import APART, Figure, table, verdicts
 
 WORKER = Path(__file__).with_name("training_worker.py")
 THREADS = 2
@@ -224,7 +224,7 @@ class Comparison:
         return self.train("definition", "slice", SLICE_VOCABULARY, [FASTEST, "reference"])
 
     def counting(self) -> Iterator[Figure]:
-        """Counting alone, on one thread and on two."""
+        """Counting alone, on one thread and on two; and by two processes that share nothing."""
         for corpus, path in self.texts.items():
             if corpus in ("together", "slice", "large"):
                 continue
@@ -238,6 +238,7 @@ class Comparison:
                     }
                     for threads in (1, THREADS)
                 }
+                tasks[APART] = tasks[f"{THREADS} threads"] | {"task": "counting_apart"}
                 self.cores.append(work_at_once(THREADS))
                 yield from self.ours_alone("counting", corpus, pattern, tasks, "unique", SHORTEST)
                 self.cores.append(work_at_once(THREADS))
@@ -263,12 +264,15 @@ class Comparison:
         self, job: str, corpus: str, pattern: str, tasks: dict[str, dict[str, Any]], tokens: str, times: int
     ) -> Iterator[Figure]:
         """Measures a part of training, which others do not offer; `times` as `run`."""
-        for name, runs in self.run(tasks, times).items():
+        done = self.run(tasks, times)
+        if len({runs.first("pieces") for runs in done.values() if runs.error is None}) > 1:
+            sys.exit(f"{job}, {corpus}: different numbers of pieces")
+        for name, runs in done.items():
             yield figure(
                 runs,
                 job=job,
                 corpus=corpus,
-                contender=OURS,
+                contender=f"{OURS}, {APART}" if name == APART else OURS,
                 pattern=pattern,
                 size=self.texts[corpus].stat().st_size,
                 threads=tasks[name]["threads"],

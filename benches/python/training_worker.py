@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,6 +52,34 @@ def counting(task: Result) -> Result:
     return {**figures, "unique": len(counts), "pieces": counts.total()}
 
 
+def counting_apart(task: Result) -> Result:
+    """The same by two processes that share nothing, each with every other document: what two cores give."""
+    processes = multiprocessing.get_context("fork")
+    start, answers = processes.Barrier(2), processes.SimpleQueue()
+
+    def count(number: int) -> None:
+        texts = list(documents(Path(task["text"])))[number::2]
+        start.wait()
+        begun = perf_counter()
+        counts, figures = timed(
+            lambda: bytemill.count_pieces(texts, task["pattern"], num_threads=1, progress=False)
+        )
+        answers.put((begun, perf_counter(), *figures.values(), counts.total()))
+
+    halves = [processes.Process(target=count, args=(number,)) for number in range(2)]
+    for half in halves:
+        half.start()
+    begun, ended, _, processors, peaks, pieces = zip(*(answers.get() for _ in halves), strict=True)
+    for half in halves:
+        half.join()
+    return {
+        "seconds": max(ended) - min(begun),
+        "cpu_seconds": sum(processors),
+        "peak_megabytes": sum(peaks),
+        "pieces": sum(pieces),
+    }
+
+
 def merging(task: Result) -> Result:
     """Learns merges from the pieces of the file `text`, which have been counted before."""
     path = Path(task["text"])
@@ -70,6 +99,7 @@ def digest(tokens: Sequence[bytes]) -> str:
 TASKS: dict[str, Callable[[Result], Result]] = {
     "training": training,
     "counting": counting,
+    "counting_apart": counting_apart,
     "merging": merging,
 }
 
