@@ -14,7 +14,8 @@ pub enum Tier {
     Plain,
     /// By windows, with AVX2.
     Avx2,
-    /// The same, but windows are classified, their pieces located and characters written in UTF-8 with AVX-512.
+    /// The same, but windows are classified, their pieces located, and UTF-8 is made of characters and characters of it
+    /// with AVX-512.
     Avx512,
 }
 

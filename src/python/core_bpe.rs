@@ -340,7 +340,7 @@ impl CoreBpe {
         tokens: &Bound<'py, PyAny>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyString>> {
-        guarded(|| decode::string(self, tokens, errors))
+        guarded(|| decode::one_string(self, tokens, errors))
     }
 
     #[pyo3(signature = (batch, num_threads, /))]

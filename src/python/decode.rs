@@ -7,6 +7,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use super::core_bpe::CoreBpe;
 use super::ids::TokenIds;
 use super::run::{run, threads_for};
+use super::string::string;
 use crate::encode::batch;
 
 /// How much work an id is, in bytes.
@@ -22,7 +23,7 @@ pub(super) fn bytes<'py>(
     bytes_object(tokens.py(), &decoded(core, tokens)?)
 }
 
-pub(super) fn string<'py>(
+pub(super) fn one_string<'py>(
     core: &CoreBpe,
     tokens: &Bound<'py, PyAny>,
     errors: &str,
@@ -97,6 +98,9 @@ fn decoded_rows(
 
 /// The text in UTF-8 bytes, with Python's own treatment of errors where they are not.
 fn text<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py, PyString>> {
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        return string(py, text);
+    }
     PyString::from_bytes(py, bytes).or_else(|error| {
         if errors == "strict" || !error.is_instance_of::<PyUnicodeDecodeError>(py) {
             return Err(error);

@@ -7,6 +7,8 @@
     reason = "integers are borrowed from the list without counting references"
 )]
 
+use std::ffi::c_ulong;
+
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
@@ -35,17 +37,19 @@ pub(super) fn ids(list: &Bound<'_, PyList>) -> PyResult<Vec<TokenId>> {
 fn small_integer(list: &Bound<'_, PyList>, index: usize) -> Option<TokenId> {
     let index = ffi::Py_ssize_t::try_from(index).ok()?;
     // SAFETY: attached, as `list` shows; there is such an item, and it stays where it is, for no Python code runs and the
-    // list is locked, if it can be; `PyLong_AsLong` gets an integer.
+    // list is locked, if it can be; `PyLong_AsUnsignedLong` gets an integer.
     let number = unsafe {
         let item = ffi::PyList_GET_ITEM(list.as_ptr(), index);
         if ffi::PyLong_CheckExact(item) == 0 {
             return None;
         }
-        ffi::PyLong_AsLong(item)
+        // One call less for the interpreter than `PyLong_AsLong`.
+        ffi::PyLong_AsUnsignedLong(item)
     };
-    if number == -1 {
-        // Perhaps it is larger than a C integer; who extracts it again gets that error.
+    if number == c_ulong::MAX {
+        // Perhaps it is negative or larger than a C integer; who extracts it again gets that error.
         drop(PyErr::take(list.py()));
+        return None;
     }
     TokenId::try_from(number).ok()
 }

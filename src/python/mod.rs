@@ -23,6 +23,7 @@ mod run;
 mod spans;
 mod special;
 mod splitter;
+mod string;
 mod text;
 mod training;
 

@@ -15,6 +15,9 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod widen;
+
+pub use widen::{Width, widen};
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
@@ -44,6 +47,9 @@ pub trait Character: Copy {
 
     /// The number.
     fn number(self) -> u32;
+
+    /// The character of a number, of which it takes the lower bits.
+    fn truncated(number: u32) -> Self;
 }
 
 impl Character for u8 {
@@ -51,6 +57,11 @@ impl Character for u8 {
 
     fn number(self) -> u32 {
         self.into()
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as it says")]
+    fn truncated(number: u32) -> Self {
+        number as Self
     }
 }
 
@@ -60,6 +71,11 @@ impl Character for u16 {
     fn number(self) -> u32 {
         self.into()
     }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as it says")]
+    fn truncated(number: u32) -> Self {
+        number as Self
+    }
 }
 
 impl Character for u32 {
@@ -67,6 +83,10 @@ impl Character for u32 {
 
     fn number(self) -> u32 {
         self
+    }
+
+    fn truncated(number: u32) -> Self {
+        number
     }
 }
 

@@ -1,9 +1,10 @@
-"""Strings of every width that characters are kept in become the ids of their UTF-8, and stay as they were."""
+"""Strings of every width that characters are kept in become the ids of their UTF-8, stay, and come back."""
 
 import ctypes
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bytemill
@@ -46,6 +47,43 @@ def test_every_width(text: str, length: int, kind: type[str]) -> None:
     ids, offsets = encoding.encode_batch_to_numpy([new(), new()])
     assert ids.tolist() == 2 * expected
     assert offsets.tolist() == [0, len(expected), 2 * len(expected)]
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 61, 62, 63, 64, 65, 127, 128, 129, 1000, 70_000])
+@pytest.mark.parametrize("text", WIDTHS.values(), ids=WIDTHS)
+def test_every_width_comes_back(text: str, length: int) -> None:
+    """As the string that the interpreter itself makes, which is as narrow as can be and is found in a set."""
+    encoding = bytemill.get_encoding("r50k_base")
+    data = made_anew(text, length).encode()
+    expected = data.decode()
+    ids = encoding.encode_bytes(data)
+    array: Any = np.array(ids, dtype=np.uint32)
+    decoded = [
+        encoding.decode(ids),
+        encoding.decode(array, errors="strict"),
+        *encoding.decode_batch([ids, ids]),
+    ]
+    for string in decoded:
+        assert string == expected
+        assert hash(string) == hash(expected)
+        assert type(string) is str
+        assert string.isascii() == expected.isascii()
+        assert sys.getsizeof(string) == sys.getsizeof(expected)
+        assert ascii(string) == ascii(expected)
+        assert (string + "\U0001f600").encode()[:-4] == data
+
+
+@pytest.mark.parametrize("text", WIDTHS.values(), ids=WIDTHS)
+def test_what_is_no_text_is_decoded_as_bytes_are(text: str) -> None:
+    encoding = bytemill.get_encoding("r50k_base")
+    for place in range(0, 200, 7):
+        data = made_anew(text, 200).encode()
+        data = data[:place] + b"\xff" + data[place:]
+        ids = encoding.encode_bytes(data)
+        assert encoding.decode(ids) == data.decode(errors="replace")
+        assert encoding.decode(ids, errors="ignore") == data.decode(errors="ignore")
+        with pytest.raises(UnicodeDecodeError):
+            encoding.decode(ids, errors="strict")
 
 
 @pytest.mark.parametrize(
