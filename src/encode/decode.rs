@@ -26,7 +26,7 @@ const ROOM_PER_ID: usize = 6;
 /// Ids between two looks at the checkpoint: some tenths of a millisecond.
 const IDS_PER_CHECK: usize = 1 << 15;
 
-/// Ids to a block, which stays in the nearest cache.
+/// Ids to a block, which stays in the nearest cache. With rows copied to where they stay, decoding took a tenth longer.
 const IDS_PER_BLOCK: usize = 1 << 10;
 
 /// Fewer ids are not worth a block.
