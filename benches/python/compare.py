@@ -180,7 +180,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.exit("no corpus: expected .txt files in the folder, with the names given")
     # Pools of threads are made once in a process, as large as this says.
     os.environ["RAYON_NUM_THREADS"] = str(THREADS)
-    # Otherwise NumPy's second thread spins for some 20 ms after its import: beside an engine that is loaded by then.
+    # Otherwise NumPy's second thread spins for some 20 ms after its import, beside engines that load in less.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     rounds = options.rounds or (1 if options.quick else 7)
     # As an installer does, which has done so for the others: otherwise importing would be compiling.
