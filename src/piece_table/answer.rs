@@ -6,8 +6,8 @@
 //! | | 60–63 | how many ids there are in all | 0 |
 //! | four | 0–15, 16–31, 32–47, 48–63 | ids 0, 1, 2, 3, each plus one, and then 0 | the next four ids |
 //!
-//! Four are for small vocabularies, which have the most ids a piece: in text of many languages a quarter of the pieces of
-//! GPT-2's had more than find room where the key belongs with three, an eighth with four.
+//! Four are for small vocabularies, which have the most ids a piece: in text of many languages, a quarter of the pieces had
+//! more ids of GPT-2's than three a number where the key belongs, and one in thirteen has more than four.
 
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;

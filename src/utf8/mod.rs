@@ -11,7 +11,7 @@
 //! Interpreters keep text so. Ten MB of English with a few longer characters took that of Python 20 to 33 ms, much of it for
 //! memory that then stays with the string, and take 5 to 10 ms here; encoding them takes 60 when they are met for the first
 //! time. A number of bytes that is chosen without a branch was slower, as characters of one length follow each other; so was
-//! a search for the first character of a group that is not ASCII.
+//! a search for the first character of a group that is not ASCII. The way back is [`widen`](widen()).
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
