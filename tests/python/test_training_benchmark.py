@@ -38,7 +38,9 @@ def test_a_small_comparison(
     written = json.loads(result.read_text(encoding="utf-8"))
     assert str(tmp_path) not in result.read_text(encoding="utf-8")
     figures = written["figures"]
-    assert [figure["job"] for figure in figures] == ["large"] * 3 + ["counting"] * 4 + ["definition"] * 2
+    assert [figure["job"] for figure in figures] == ["large"] * 3 + ["counting"] * 6 + ["definition"] * 2
+    counted = [(each["contender"], each["threads"]) for each in figures if each["job"] == "counting"]
+    assert counted == [("bytemill", 1), ("bytemill", 2), ("bytemill, 2 processes", 2)] * 2
     assert all(figure["seconds"] > 0 and figure["peak_megabytes"] > 1 for figure in figures)
     reference = figures[-1]
     assert (reference["contender"], reference["equal"], reference["tokens"]) == ("reference", True, 270)
@@ -82,6 +84,7 @@ def test_verdicts() -> None:
         figure("small", "tokenizers", seconds=20.0, ratio=20.0, equal=True),
         figure("counting", "bytemill", seconds=0.04),
         figure("counting", "bytemill", seconds=0.02, threads=2),
+        figure("counting", "bytemill, 2 processes", seconds=0.025, threads=2),
         figure("merging", "bytemill", seconds=2.0, tokens=100_000),
     ]
     assert training_report.verdicts(figures) == [
@@ -89,6 +92,9 @@ def test_verdicts() -> None:
         "- together: peak memory of the leanest rival to ours: 1.67x; at least 2x: **missed**",
         "- small: time of tokenizers to ours: 20.00x; at least 25x: **missed**",
         "- counting: english, cl100k, one core: 250 MB/s; at least 250 MB/s: met",
-        "- counting: english, cl100k, two threads to one: 2.00x; at least 1.8x: met",
+        (
+            "- counting: english, cl100k, two threads to one: 2.00x; at least 1.8x: met; "
+            "two processes with half of the text each: 1.60x"
+        ),
         "- merging: english, one thread: 50,000 merges/s; at least 60,000 merges/s: **missed**",
     ]
