@@ -96,6 +96,6 @@ fn sixes(numbers: __m512i, places: [u8; 4], kept: u32, marks: u32) -> __m512i {
 /// The same number in each place.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn of_each(number: u32) -> __m512i {
+pub(super) fn of_each(number: u32) -> __m512i {
     _mm512_set1_epi32(number.cast_signed())
 }

@@ -13,13 +13,14 @@
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi8, _mm512_and_si512, _mm512_cmplt_epi8_mask, _mm512_loadu_si512,
     _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
-    _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_storeu_si512,
+    _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_srli_epi32,
+    _mm512_srlv_epi32, _mm512_storeu_si512,
 };
 use std::mem::MaybeUninit;
 
 use super::Character;
 use crate::tier::Tier;
+use crate::utf8::avx512::of_each;
 
 /// Bytes that are looked at together.
 const WINDOW: usize = 64;
@@ -159,11 +160,4 @@ fn table(numbers: &[u32; 16]) -> __m512i {
 #[target_feature(enable = "avx512f")]
 fn all(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
-}
-
-/// The same number in each place.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn of_each(number: u32) -> __m512i {
-    _mm512_set1_epi32(number.cast_signed())
 }
