@@ -272,7 +272,7 @@ class Comparison:
                 runs,
                 job=job,
                 corpus=corpus,
-                contender=f"{OURS}, {APART}" if name == APART else OURS,
+                contender=APART if name == APART else OURS,
                 pattern=pattern,
                 size=self.texts[corpus].stat().st_size,
                 threads=tasks[name]["threads"],

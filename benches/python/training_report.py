@@ -31,7 +31,7 @@ TITLES = {
 TRAINING = ("together", "large", "small", "definition")
 
 # Who counts without sharing anything: as fast as two threads can be where and when it was measured.
-APART = "2 processes"
+APART = f"{OURS}, 2 processes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +124,13 @@ def of_parts(group: Sequence[Figure]) -> Iterator[str]:
     yield "| | threads | wall | speed | peak memory |"
     yield "|---|---|---|---|---|"
     for each in group:
-        threads = APART if each.contender.endswith(APART) else each.threads
-        if each.seconds is None or each.peak_megabytes is None:
+        threads = APART.removeprefix(f"{OURS}, ") if each.contender == APART else each.threads
+        amount = each.bytes / 1e6 if each.job == "counting" else each.tokens
+        if each.seconds is None or amount is None or each.peak_megabytes is None:
             yield f"| {each.pattern} | {threads} | {each.error or '-'} | - | - |"
             continue
-        counted = f"{each.bytes / each.seconds / 1e6:.0f} MB/s"
-        merged = f"{(each.tokens or 0) / each.seconds:,.0f} merges/s"
-        speed = counted if each.job == "counting" else merged
+        rate = amount / each.seconds
+        speed = f"{rate:.0f} MB/s" if each.job == "counting" else f"{rate:,.0f} merges/s"
         seconds, memory = f"{each.seconds:.3f} s", f"{each.peak_megabytes:.0f} MB"
         yield f"| {each.pattern} | {threads} | {seconds} | {speed} | {memory} |"
 
@@ -178,7 +178,7 @@ def verdicts(figures: Sequence[Figure]) -> list[str]:
                     1.8,
                     "x",
                 )
-                apart = done.get((job, corpus, f"{OURS}, {APART}", pattern, 2))
+                apart = done.get((job, corpus, APART, pattern, 2))
                 if apart is not None and apart.seconds:
                     line += f"; two processes with half of the text each: {each.seconds / apart.seconds:.2f}x"
                 lines.append(line)

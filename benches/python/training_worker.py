@@ -64,20 +64,19 @@ def counting_apart(task: Result) -> Result:
         counts, figures = timed(
             lambda: bytemill.count_pieces(texts, task["pattern"], num_threads=1, progress=False)
         )
-        answers.put((begun, perf_counter(), *figures.values(), counts.total()))
+        answers.put(
+            {**figures, "begun": begun, "ended": begun + figures["seconds"], "pieces": counts.total()}
+        )
 
     halves = [processes.Process(target=count, args=(number,)) for number in range(2)]
     for half in halves:
         half.start()
-    begun, ended, _, processors, peaks, pieces = zip(*(answers.get() for _ in halves), strict=True)
+    done = [answers.get() for _ in halves]
     for half in halves:
         half.join()
-    return {
-        "seconds": max(ended) - min(begun),
-        "cpu_seconds": sum(processors),
-        "peak_megabytes": sum(peaks),
-        "pieces": sum(pieces),
-    }
+    seconds = max(each["ended"] for each in done) - min(each["begun"] for each in done)
+    sums = {key: sum(each[key] for each in done) for key in ("cpu_seconds", "peak_megabytes", "pieces")}
+    return {"seconds": seconds, **sums}
 
 
 def merging(task: Result) -> Result:

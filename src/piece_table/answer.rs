@@ -58,6 +58,15 @@ impl Packing {
             }
     }
 
+    /// The bits of an id, the id from which on none is packed, and what is added to each.
+    #[inline]
+    fn format(self) -> (u32, TokenId, TokenId) {
+        match self {
+            Self::Three => (BITS_OF_THREE, LIMIT_OF_THREE, 0),
+            Self::Four => (BITS_OF_FOUR, LIMIT_OF_FOUR, 1),
+        }
+    }
+
     /// The ids packed, if there are not too many and none is too large.
     #[inline]
     pub(super) fn pack(self, ids: &[TokenId]) -> Option<Answer> {
@@ -65,16 +74,13 @@ impl Packing {
         if ids.is_empty() || ids.len() > self.most(answer.len()) {
             return None;
         }
-        let (bits, limit, more) = match self {
-            Self::Three => (BITS_OF_THREE, LIMIT_OF_THREE, 0),
-            Self::Four => (BITS_OF_FOUR, LIMIT_OF_FOUR, 1),
-        };
+        let (bits, limit, added) = self.format();
         for (number, ids) in answer.iter_mut().zip(ids.chunks(self.most(1))) {
             for &id in ids.iter().rev() {
                 if id >= limit {
                     return None;
                 }
-                *number = *number << bits | u64::from(id + more);
+                *number = *number << bits | u64::from(id + added);
             }
         }
         if self == Self::Three {
@@ -83,41 +89,19 @@ impl Packing {
         Some(answer)
     }
 
-    /// The ids, and how many of them count.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "16 or 20 bits each")]
-    pub(super) fn unpack(self, answer: &Answer) -> ([TokenId; ROOM], usize) {
-        let mut ids = [0; ROOM];
-        match self {
-            Self::Three => {
-                for (ids, number) in ids.chunks_mut(3).zip(answer) {
-                    let bits = (0..).step_by(BITS_OF_THREE as usize);
-                    for (id, bit) in ids.iter_mut().zip(bits) {
-                        *id = (number >> bit) as TokenId & (LIMIT_OF_THREE - 1);
-                    }
-                }
-                (ids, (answer[0] >> COUNT_BIT) as usize)
-            }
-            Self::Four => {
-                let mut count = 0;
-                for (ids, number) in ids.chunks_mut(4).zip(answer) {
-                    let bits = (0..).step_by(BITS_OF_FOUR as usize);
-                    for (id, bit) in ids.iter_mut().zip(bits) {
-                        let more = (number >> bit) as TokenId & LIMIT_OF_FOUR;
-                        *id = more.wrapping_sub(1);
-                        count += usize::from(more != 0);
-                    }
-                }
-                (ids, count)
-            }
-        }
-    }
-
     /// Appends the ids of an answer.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "16 or 20 bits each")]
     pub(super) fn append(self, answer: &Answer, ids: &mut Vec<TokenId>) {
-        let (unpacked, count) = self.unpack(answer);
-        ids.extend_from_slice(unpacked.get(..count).unwrap_or_default());
+        let (bits, _, added) = self.format();
+        let packed = answer.iter().flat_map(|number| {
+            let places = (0..).step_by(bits as usize).take(self.most(1));
+            places.map(move |place| (number >> place) as TokenId & ((1 << bits) - 1))
+        });
+        match self {
+            Self::Three => ids.extend(packed.take((answer[0] >> COUNT_BIT) as usize)),
+            Self::Four => ids.extend(packed.take_while(|&id| id != 0).map(|id| id - added)),
+        }
     }
 }
 

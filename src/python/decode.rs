@@ -1,6 +1,5 @@
 //! Ids → bytes and text.
 
-use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
@@ -101,11 +100,6 @@ fn text<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py,
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return string(py, text);
     }
-    PyString::from_bytes(py, bytes).or_else(|error| {
-        if errors == "strict" || !error.is_instance_of::<PyUnicodeDecodeError>(py) {
-            return Err(error);
-        }
-        let decoded = PyBytes::new(py, bytes).call_method1("decode", ("utf-8", errors))?;
-        Ok(decoded.cast_into::<PyString>()?)
-    })
+    let decoded = bytes_object(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
+    Ok(decoded.cast_into::<PyString>()?)
 }

@@ -237,9 +237,22 @@ fn encoded(character: u32) -> (u32, usize) {
     }
 }
 
+/// Characters of all lengths, alone and mixed, for tests of both ways.
+#[cfg(test)]
+const ALPHABETS: [&str; 8] = [
+    "a",
+    "é",
+    "ab é",
+    "я",
+    "語 x",
+    "😀",
+    "aé語😀",
+    "aaaaaaaaaaaaaaaaaaaaaaaaé",
+];
+
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Character, STRETCH, put_characters, put_characters_by};
+    use super::{ALPHABETS, CHUNK, Character, STRETCH, put_characters, put_characters_by};
     use crate::checkpoint::{Checkpoint, RunToEnd};
     use crate::error::EncodeError;
     use crate::tier::Tier;
@@ -294,15 +307,6 @@ mod tests {
 
     #[test]
     fn all_lengths_and_mixtures_come_out() {
-        let alphabets = [
-            "a",
-            "ab é",
-            "я",
-            "語 x",
-            "😀",
-            "aé語😀",
-            "aaaaaaaaaaaaaaaaaaaaaaaaé",
-        ];
         for length in [
             0,
             1,
@@ -320,7 +324,7 @@ mod tests {
             CHUNK + 1,
             STRETCH + 3,
         ] {
-            for alphabet in alphabets {
+            for alphabet in ALPHABETS {
                 let expected: String = alphabet.chars().cycle().take(length).collect();
                 let wide: Vec<u32> = expected.chars().map(u32::from).collect();
                 assert_eq!(text(&wide), expected);

@@ -28,31 +28,38 @@ impl LookUp for Avx2 {
         spots: SomeSpots<'_>,
         ids: &mut Vec<TokenId>,
     ) -> usize {
-        // SAFETY: the machine has what the functions are compiled for.
-        let (known, _) = unsafe {
-            match view.packing {
-                Packing::Three => look::<true, false>(view, text, spots, ids),
-                Packing::Four => look::<true, true>(view, text, spots, ids),
-            }
-        };
+        let (known, _) = self.look_by_packing::<true>(view, text, spots, ids);
         known
     }
 
     #[inline]
     fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
-        let ids = &mut Vec::new();
+        self.look_by_packing::<false>(view, text, spots, &mut Vec::new())
+    }
+}
+
+impl Avx2 {
+    /// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids.
+    #[inline]
+    #[expect(clippy::unused_self, reason = "it proves that the machine has AVX2")]
+    fn look_by_packing<const KEEP: bool>(
+        self,
+        view: &View<'_>,
+        text: &[u8],
+        spots: SomeSpots<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> (usize, usize) {
         // SAFETY: the machine has what the functions are compiled for.
         unsafe {
             match view.packing {
-                Packing::Three => look::<false, false>(view, text, spots, ids),
-                Packing::Four => look::<false, true>(view, text, spots, ids),
+                Packing::Three => look::<KEEP, false>(view, text, spots, ids),
+                Packing::Four => look::<KEEP, true>(view, text, spots, ids),
             }
         }
     }
 }
 
-/// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids. They are packed
-/// by four, or by three.
+/// As [`Avx2::look_by_packing`], of ids that are packed by four, or by three.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn look<const KEEP: bool, const FOUR: bool>(
     view: &View<'_>,

@@ -5,7 +5,8 @@
 //! for each character: its number; or for those of 64 bytes at once, by AVX-512
 //! ```
 //!
-//! Decoding a million ids to text of many languages, Python's own way took half of the time.
+//! Decoding a million ids to text of many languages, Python's own way took two fifths of the time from a list, and three
+//! quarters from an array.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -82,7 +83,7 @@ mod tests {
 
     use super::{Width, widen_by};
     use crate::tier::Tier;
-    use crate::utf8::Character;
+    use crate::utf8::{ALPHABETS, Character};
 
     /// What every tier makes of the text, with `more` places than it needs, or less.
     fn widened<C: Character>(text: &str, more: isize) -> Vec<u32> {
@@ -148,18 +149,8 @@ mod tests {
 
     #[test]
     fn all_lengths_and_mixtures_come_out() {
-        let alphabets = [
-            "a",
-            "é",
-            "ab é",
-            "я",
-            "語 x",
-            "😀",
-            "aé語😀",
-            "aaaaaaaaaaaaaaaaaaaaaaaaé",
-        ];
         for length in (0..200).chain([1000]) {
-            for alphabet in alphabets {
+            for alphabet in ALPHABETS {
                 check(&alphabet.chars().cycle().take(length).collect::<String>());
             }
         }
