@@ -40,7 +40,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy python tests/python
+	$(BIN)/mypy python tests
 	$(BIN)/mypy benches/python fuzz/run.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
 
@@ -59,7 +59,7 @@ test-exhaustive: build ## The long tests too: every short string, the whole Pyth
 
 .PHONY: verify
 verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
-	$(BIN)/python tests/python/verify.py $(CORPUS)
+	PYTHONPATH=tests $(BIN)/python -m programs.verify $(CORPUS)
 
 MINUTES ?= 10
 
@@ -70,7 +70,7 @@ fuzz: build ## Fuzz every target, one after the other, MINUTES=n in sum; see fuz
 
 .PHONY: verify-large
 verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR where that is less, and record it
-	$(BIN)/python tests/python/verify_large.py $(CORPUS) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m programs.verify_large $(CORPUS) $(ARGS)
 
 # Those tests that reach all unsafe code, and are not too long for a machine that is emulated.
 UNDER_VALGRIND = page_ends:: encoders:: decoding:: ragged:: golden:: fit:: special_tokens:: json_lines:: spilling:: \
@@ -84,12 +84,12 @@ valgrind: build ## Rust tests and a Python script under valgrind, plain and with
 		BYTEMILL_TIER=$$tier CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(VALGRIND)" \
 			cargo test --locked --test rust -- --test-threads=1 $(UNDER_VALGRIND) || exit 1; \
 		BYTEMILL_TIER=$$tier PYTHONMALLOC=malloc valgrind --quiet --error-exitcode=9 --suppressions=tests/valgrind.supp \
-			$(BIN)/python -X faulthandler tests/python/smoke.py || exit 1; \
+			$(BIN)/python -X faulthandler tests/programs/smoke.py || exit 1; \
 	done
 
 .PHONY: tables
 tables: ## Check that the merge tables are what their published sources give
-	$(PYTHON) src/builtin/derive.py --check
+	$(PYTHON) tools/derive_vocabulary.py --check
 
 .PHONY: bench
 bench: build ## Benchmarks beside tiktoken and the reference, then splitting and merging alone

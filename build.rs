@@ -4,30 +4,25 @@
 
 #![expect(dead_code, unreachable_pub, reason = "these modules are the library's")]
 
-#[path = "src/adjacency.rs"]
-mod adjacency;
 #[path = "src/checkpoint.rs"]
 mod checkpoint;
 #[path = "src/error.rs"]
 mod error;
-#[path = "src/memory/mod.rs"]
-mod memory;
-#[path = "src/merge/mod.rs"]
-mod merge;
 #[path = "src/builtin/merges.rs"]
 mod merges;
-#[path = "src/once.rs"]
-mod once;
-#[path = "src/pair_table/mod.rs"]
-mod pair_table;
-#[path = "src/secret.rs"]
-mod secret;
-#[path = "src/sections.rs"]
-mod sections;
-#[path = "src/tier.rs"]
-mod tier;
 #[path = "src/token.rs"]
 mod token;
+#[path = "src/util"]
+mod util {
+    #[path = "hash.rs"]
+    pub(crate) mod hash;
+    #[path = "lazy.rs"]
+    pub(crate) mod lazy;
+    #[path = "memory/mod.rs"]
+    pub(crate) mod memory;
+    #[path = "tier.rs"]
+    pub(crate) mod tier;
+}
 #[path = "src/vocabulary/mod.rs"]
 mod vocabulary;
 

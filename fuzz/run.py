@@ -89,8 +89,8 @@ def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
 
 def run_python(target: str, seconds: float) -> dict[str, Any]:
     """Lets Hypothesis try a target until time is up."""
-    command = [sys.executable, str(ROOT / "tests" / "python" / f"fuzz_{target}.py"), str(seconds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    command = [sys.executable, "-m", f"programs.fuzz_{target}", str(seconds)]
+    done = subprocess.run(command, cwd=ROOT / "tests", stdout=subprocess.PIPE, text=True, check=False)
     lines = done.stdout.splitlines()
     result: dict[str, Any] = json.loads(lines[-1]) if lines else {"executions": 0, "findings": []}
     if done.returncode and not result["findings"]:

@@ -15,7 +15,7 @@
 //! | [`vocabulary`], [`pair_table`] | the bytes of this id, the id of these bytes, the merge of this pair? |
 //! | `adjacency` | which two bytes merge whatever is around them? |
 //! | [`builtin`] | which tokens do the published vocabularies have? |
-//! | [`naive`] | what does all this mean? |
+//! | [`reference`] | what does all this mean? |
 //! | [`jsonl`] | which documents do these lines hold? |
 //! | [`utf8`] | how are these characters written in UTF-8? |
 //! | [`checkpoint`], [`error`], [`token`] | should long work go on; what can go wrong; what are ids and pairs? |
@@ -25,25 +25,19 @@
 //!
 //! Imports point down this table. The `python` feature adds the bindings, the only part that knows of Python.
 
-mod adjacency;
 pub mod builtin;
+mod cache;
 pub mod checkpoint;
+pub mod documents;
 pub mod encode;
 pub mod error;
-pub mod jsonl;
-mod memory;
 pub mod merge;
-pub mod naive;
-mod once;
-pub mod pair_table;
-mod piece_table;
-mod secret;
-mod sections;
+pub mod reference;
 pub mod split;
-pub mod tier;
 pub mod token;
 pub mod train;
-pub mod utf8;
+pub mod unicode;
+pub mod util;
 pub mod vocabulary;
 
 #[cfg(feature = "python")]

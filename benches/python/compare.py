@@ -28,17 +28,17 @@ import bytemill
 from bytemill._core import BUILD_PROFILE
 from bytemill.formats.atomic import write_atomically
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import cores
 from bench import Bench
 from corpora import read_texts
 from engines import LOADERS, installed
 from measuring import Cell, Limits
-from offline_tiktoken import offline_tiktoken
 from report import sentence, table
-from revision import commit
 from rows import ROWS, THREADS
+from support.offline_tiktoken import offline_tiktoken
+from support.revision import commit
 from targets import judge_all
 from vocabularies import write_vocabulary
 

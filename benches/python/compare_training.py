@@ -22,14 +22,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from bytemill._core import BUILD_PROFILE
 from bytemill.formats.atomic import write_atomically
 from compare import machine, present
 from cores import summary, work_at_once
 from corpora import read_texts
-from revision import commit
+from support.revision import commit
 from trainers import FASTEST, OURS, TRAINERS, installed, write_separated
 from training_report import APART, Figure, table, verdicts
 

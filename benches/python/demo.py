@@ -12,11 +12,11 @@ from time import perf_counter
 
 import bytemill
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import tiktoken
 
 from corpora import installed_files, read_text
-from offline_tiktoken import offline_tiktoken
+from support.offline_tiktoken import offline_tiktoken
 
 ENCODING = "o200k_base"
 MOST_BYTES = 8_000_000

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import bytemill
 from bytemill.formats.atomic import write_atomically
 from compare import machine
-from revision import commit
+from support.revision import commit
 from training_worker import peak_megabytes
 
 WORDS_AT_ONCE = 1_000_000

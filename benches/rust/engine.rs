@@ -12,10 +12,10 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::merge;
-use bytemill::naive;
+use bytemill::reference;
 use bytemill::split::Splitter;
-use bytemill::tier::Tier;
 use bytemill::token::TokenId;
+use bytemill::util::tier::Tier;
 use bytemill::vocabulary::Vocabulary;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
@@ -203,7 +203,7 @@ fn encode(criterion: &mut Criterion) -> Outcome {
                 let expected: Vec<TokenId> = support::pieces(encoder.splitter(), checked)?
                     .into_iter()
                     .flat_map(|piece| {
-                        naive::encode_piece(encoder.vocabulary(), &checked.as_bytes()[piece])
+                        reference::encode_piece(encoder.vocabulary(), &checked.as_bytes()[piece])
                     })
                     .collect();
                 if ids != expected {

@@ -8,7 +8,7 @@ use bytemill::error::TrainError;
 use bytemill::split::Splitter;
 use bytemill::token::Pair;
 use bytemill::train::count::{Item, PieceCounts};
-use bytemill::train::{Options, TieBreak, merges, naive};
+use bytemill::train::{Options, TieBreak, merges, reference};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 use crate::support::{self, CL100K, Random};
@@ -73,7 +73,7 @@ pub(crate) fn train(criterion: &mut Criterion) -> Outcome {
             let mut few = counted(start(&text), &splitter)?;
             let columns = few.columns(&RunToEnd)?;
             let pieces: Vec<(&[u8], u64)> = columns.iter().collect();
-            if Some(learned(&mut few, 300, &options)?) != naive::train(&pieces, 300, &options) {
+            if Some(learned(&mut few, 300, &options)?) != reference::train(&pieces, 300, &options) {
                 return Err(format!("wrong merges of {kind} by {}", tie_break.name()).into());
             }
             let mut counts = counted(&text, &splitter)?;

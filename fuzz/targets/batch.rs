@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged, Span};
+use bytemill::encode::ragged::{Batch, Ragged};
+use bytemill::util::text::Span;
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::token::TokenId;
 

@@ -2,7 +2,7 @@
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::error::JsonLinesError;
-use bytemill::jsonl::{self, find_invalid_utf8, line_offsets};
+use bytemill::documents::json_lines::{self, find_invalid_utf8, line_offsets};
 use serde_json::Value;
 
 use crate::input::Input;
@@ -75,7 +75,7 @@ fn check(block: &[u8], field: &str) {
 }
 
 fn found(block: &[u8], field: &str, threads: usize) -> Result<Vec<String>, JsonLinesError> {
-    let fields = jsonl::fields(block, field, threads, &RunToEnd)?;
+    let fields = json_lines::fields(block, field, threads, &RunToEnd)?;
     let mut data = vec![0; fields.size()];
     fields.gather(&mut data);
     let strings = fields

@@ -8,7 +8,7 @@ use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
-use bytemill::tier::Tier;
+use bytemill::util::tier::Tier;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;

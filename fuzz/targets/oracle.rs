@@ -1,8 +1,8 @@
-//! Encoding as it is defined: pieces by the regular expression, each piece by [`naive`].
+//! Encoding as it is defined: pieces by the regular expression, each piece by [`reference`].
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
-use bytemill::naive;
+use bytemill::reference;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
@@ -21,7 +21,7 @@ pub(crate) fn pieces<'t>(regex: &Regex, text: &'t str) -> Option<Vec<&'t str>> {
 /// The ids of a piece. Of a long one, those of the engine that knows no windows and no tables.
 pub(crate) fn piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     if piece.len() <= LONGEST {
-        return naive::encode_piece(vocabulary, piece);
+        return reference::encode_piece(vocabulary, piece);
     }
     if let Some(id) = vocabulary.token(piece) {
         return vec![id];

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::token::Pair;
 use bytemill::train::count::PieceCounts;
-use bytemill::train::{Options, TieBreak, merges, naive};
+use bytemill::train::{Options, TieBreak, merges, reference};
 
 use crate::input::Input;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(mut input: Input) {
     let distinct = in_order(&words);
     let columns = counts.columns(&RunToEnd).expect("columns");
     assert_eq!(columns.iter().collect::<Vec<_>>(), distinct);
-    let expected = naive::train(&distinct, count, &options).expect("merges");
+    let expected = reference::train(&distinct, count, &options).expect("merges");
     let learned = merges::train(&mut counts, count, &options, &RunToEnd, &mut |_| Ok(()));
     assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
 }

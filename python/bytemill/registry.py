@@ -97,7 +97,7 @@ def get_encoding(encoding_name: str) -> Encoding:
     """
     if not isinstance(encoding_name, str):
         # On one line, since to mypy it cannot happen.
-        raise ValueError(f"Expected a string in get_encoding, got {type(encoding_name)}")  # noqa: EM102, TRY003, TRY004
+        raise ValueError(f"Expected a string in get_encoding, got {type(encoding_name)}")  # noqa: TRY004
     encoding = ENCODINGS.get(encoding_name)
     if encoding is not None:
         return encoding

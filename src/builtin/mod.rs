@@ -8,8 +8,8 @@ mod merges;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::VocabularyError;
-use crate::sections::Aligned;
 use crate::vocabulary::Vocabulary;
+use crate::vocabulary::sections::Aligned;
 
 /// A published vocabulary. Several encodings may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

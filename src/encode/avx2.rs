@@ -7,15 +7,16 @@
 )]
 
 use super::pieces::{LookUps, Pieces};
+use crate::cache::Locate;
+use crate::cache::avx2::Avx2;
+use crate::cache::avx512::Avx512;
 use crate::error::EncodeError;
-use crate::piece_table::Locate;
-use crate::piece_table::avx2::Avx2;
-use crate::piece_table::avx512::Avx512;
-use crate::split::masks::{Masks, Window};
+use crate::split::masks::Masks;
 use crate::split::native;
 use crate::split::pattern::Family;
 use crate::split::{avx2, avx512};
-use crate::tier::Tier;
+use crate::util::block::Block;
+use crate::util::tier::Tier;
 
 /// As [`Pieces::encode`]; `None`, and nothing done, if that is neither tier, or the machine does not have it.
 pub(super) fn encode(
@@ -78,8 +79,8 @@ impl Work<'_, '_> {
         self,
         place: &mut usize,
         locate: impl Locate,
-        ascii: impl Fn(&Window) -> Masks,
-        high: impl Fn(Masks, &Window) -> Masks,
+        ascii: impl Fn(&Block) -> Masks,
+        high: impl Fn(Masks, &Block) -> Masks,
     ) -> Result<(), EncodeError> {
         let mut sink = LookUps::new(self.pieces, self.text, locate, self.look_up);
         native::by_windows(self.family, self.text, place, &mut sink, ascii, high)?;

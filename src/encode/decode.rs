@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Encoder;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, OutOfMemory};
-use crate::memory;
-use crate::once::made;
 use crate::token::TokenId;
+use crate::util::lazy::made;
+use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 
 /// Bytes that are asked for at first, for each id. Most lists of ids stand for fewer: to grow takes a tenth of the time.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::pieces::Workspace;
-use crate::piece_table::{PieceTable, USUAL_LIMIT};
+use crate::cache::{PieceTable, USUAL_LIMIT};
 use crate::vocabulary::Vocabulary;
 
 /// To move only a pointer when a call takes or gives back what is large: each short call does.

@@ -2,7 +2,6 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-pub mod batch;
 mod decode;
 pub mod fit;
 mod idle;
@@ -17,10 +16,10 @@ use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
-use crate::memory;
 use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
+use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
 use idle::Idle;

@@ -18,15 +18,15 @@
 
 use std::ops::Range;
 
+use crate::cache::{Locate, Located, LookUp, PieceTable, Plain, Spots};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
-use crate::piece_table::{Locate, Located, LookUp, PieceTable, Plain, Spots};
-use crate::split::masks::{WINDOW, Window};
 use crate::split::native::{self, Sink};
 use crate::split::pattern::Family;
-use crate::tier::Tier;
 use crate::token::TokenId;
+use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
 
 /// Windows whose pieces wait for their lines together: some hundred pieces, whose lines have time to come, and all fit into
@@ -46,7 +46,7 @@ pub(super) struct Workspace {
 impl Workspace {
     pub(super) fn new(table: PieceTable) -> Self {
         let waiting = Waiting {
-            spots: Spots::new(WINDOWS * WINDOW),
+            spots: Spots::new(WINDOWS * BLOCK_LEN),
             hashed: [0; RECORDS],
         };
         Self { table, waiting }
@@ -211,7 +211,7 @@ impl<C: Locate, L: LookUp> Sink for LookUps<'_, '_, '_, C, L> {
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), EncodeError> {
+    fn window(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
         let first = self.waiting;
         if let Some(spots) = waiting.spots.of_window(first) {

@@ -2,10 +2,10 @@
 #![allow(unsafe_code)]
 
 use super::scan;
-use crate::pair_table::avx2::get;
-use crate::tier::Tier;
 use crate::token::TokenId;
+use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
+use crate::vocabulary::pair_table::avx2::get;
 
 /// As [`scan::merge_with_any_tier`]; false, and nothing done, on a machine without AVX2.
 #[inline]

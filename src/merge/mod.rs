@@ -1,6 +1,6 @@
 //! Exact BPE of one piece: which ids does this byte string become?
 //!
-//! The definition ([`crate::naive::encode_piece`]): a piece that is a token is that token. Otherwise start from byte
+//! The definition ([`crate::reference::encode_piece`]): a piece that is a token is that token. Otherwise start from byte
 //! tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no adjacent pair merges.
 //!
 //! Two engines compute it: [`scan`] for short pieces, [`queue`] for longer ones, very long ones in [`windows`].
@@ -8,15 +8,15 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod buckets;
+pub mod derive;
 pub mod queue;
 pub mod scan;
 pub mod windows;
 
-use crate::checkpoint::{Checkpoint, RunToEnd};
+use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
-use queue::Below;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -55,18 +55,4 @@ pub fn merge(
         return Ok(());
     }
     windows::merge(vocabulary, piece, windows::LENGTH, ids, checkpoint)
-}
-
-/// What the merges of rank below `limit` make of `piece`: how a token comes apart under lower ranks.
-///
-/// # Errors
-/// [`EncodeError::PieceTooLong`].
-pub(crate) fn merge_below(
-    vocabulary: &Vocabulary,
-    piece: &[u8],
-    limit: TokenId,
-) -> Result<Vec<TokenId>, EncodeError> {
-    let mut ids = Vec::new();
-    queue::merge_with(&Below { vocabulary, limit }, piece, &mut ids, &RunToEnd)?;
-    Ok(ids)
 }

@@ -16,11 +16,11 @@
 
 #![expect(clippy::inline_always, reason = "compiled anew for each tier")]
 
-use crate::adjacency::{Adjacencies, Adjacency};
-use crate::pair_table::PairTable;
-use crate::tier::Tier;
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
+use crate::vocabulary::byte_pairs::{Adjacencies, Adjacency};
+use crate::vocabulary::pair_table::PairTable;
 
 /// Longer pieces are left to the queue, whose cost does not grow with the square of their length.
 pub const LONGEST: usize = 1 << PLACE_BITS;

@@ -12,7 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-use crate::memory;
+use crate::util::memory;
 
 /// The bytes of a contiguous buffer: immutable ones where they are, kept alive; a copy of others.
 pub(super) enum Bytes {

@@ -13,10 +13,10 @@ use pyo3::types::PyString;
 use pyo3::types::string::PyStringData;
 
 use crate::checkpoint::Checkpoint;
-use crate::encode::ragged::Text;
 use crate::error::EncodeError;
 use crate::split::Splitter;
-use crate::utf8::{self, Character};
+use crate::unicode::utf8::{self, Character};
+use crate::util::text::Text;
 
 /// So many characters become text at once: few enough that it stays near until it is encoded.
 const STRETCH: usize = 1 << 16;

@@ -7,7 +7,7 @@ use super::core_bpe::CoreBpe;
 use super::ids::TokenIds;
 use super::run::{run, threads_for};
 use super::string::string;
-use crate::encode::batch;
+use crate::util::parallel;
 
 /// How much work an id is, in bytes.
 const BYTES_PER_ID: usize = 4;
@@ -89,7 +89,7 @@ fn decoded_rows(
         .collect::<PyResult<Vec<_>>>()?;
     let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID).sum();
     run(py, size, |checkpoint| {
-        batch::map(&rows, threads_for(size, num_threads), checkpoint, |ids| {
+        parallel::map(&rows, threads_for(size, num_threads), checkpoint, |ids| {
             core.encoder.decode(ids, checkpoint)
         })
     })

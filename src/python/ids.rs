@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::listed;
-use crate::memory;
 use crate::token::TokenId;
+use crate::util::memory;
 
 /// Fewer ids are copied at less cost than borrowed.
 const WORTH_BORROWING: usize = 4096;

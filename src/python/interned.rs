@@ -26,9 +26,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::memory::{self, LargeVec};
-use crate::once::made;
 use crate::token::TokenId;
+use crate::util::lazy::made;
+use crate::util::memory::{self, LargeVec};
 
 /// Larger ids get new integers each time: a vocabulary may have an id near four billion.
 const MOST_INTERNED: usize = 1 << 20;

@@ -8,7 +8,7 @@ use super::arrays;
 use super::buffer::Bytes;
 use super::error::guarded;
 use super::run::{detached, run, threads_for};
-use crate::jsonl;
+use crate::documents::json_lines;
 
 /// The bytes of documents, and where they start and end.
 type Spans<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<isize>>);
@@ -25,7 +25,7 @@ pub(super) fn json_fields<'py>(
         let (py, block) = (block.py(), Bytes::of(block)?);
         let threads = threads_for(block.len(), num_threads);
         let (fields, offsets) = run(py, block.len(), |checkpoint| {
-            let fields = jsonl::fields(&block, field, threads, checkpoint)?;
+            let fields = json_lines::fields(&block, field, threads, checkpoint)?;
             let offsets = fields.offsets();
             Ok::<_, crate::error::JsonLinesError>((fields, offsets))
         })?;
@@ -46,7 +46,7 @@ pub(super) fn line_offsets<'py>(
 ) -> PyResult<Bound<'py, PyArray1<isize>>> {
     guarded(|| {
         let (py, block) = (block.py(), Bytes::of(block)?);
-        let offsets = detached(py, block.len(), || jsonl::line_offsets(&block));
+        let offsets = detached(py, block.len(), || json_lines::line_offsets(&block));
         arrays::offsets(py, offsets)
     })
 }
@@ -57,7 +57,7 @@ pub(super) fn line_offsets<'py>(
 pub(super) fn line_breaks(data: &Bound<'_, PyAny>) -> PyResult<usize> {
     guarded(|| {
         let (py, data) = (data.py(), Bytes::of(data)?);
-        Ok(detached(py, data.len(), || jsonl::line_breaks(&data)))
+        Ok(detached(py, data.len(), || json_lines::line_breaks(&data)))
     })
 }
 
@@ -67,6 +67,8 @@ pub(super) fn line_breaks(data: &Bound<'_, PyAny>) -> PyResult<usize> {
 pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     guarded(|| {
         let (py, data) = (data.py(), Bytes::of(data)?);
-        Ok(detached(py, data.len(), || jsonl::find_invalid_utf8(&data)))
+        Ok(detached(py, data.len(), || {
+            json_lines::find_invalid_utf8(&data)
+        }))
     })
 }

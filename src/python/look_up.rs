@@ -10,6 +10,7 @@ use super::error::UnknownTokenError;
 use super::run::detached;
 use super::text::text;
 use crate::encode::special::Allowed;
+use crate::merge::derive::merges_of;
 use crate::token::{Pair, TokenId};
 
 /// The id of a token.
@@ -87,7 +88,7 @@ pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py,
 
 /// The two parts of each merged token, in rank order.
 pub(super) fn merges(core: &CoreBpe, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
-    let merges = py.detach(|| core.encoder.vocabulary().merges())?;
+    let merges = py.detach(|| merges_of(core.encoder.vocabulary()))?;
     Ok(merges
         .into_iter()
         .map(|(_, Pair { left, right })| (left, right))

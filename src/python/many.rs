@@ -9,9 +9,10 @@ use super::arrays;
 use super::core_bpe::CoreBpe;
 use super::run::{run, threads_for};
 use super::text::{batch_texts, stretches, strings, text};
-use crate::encode::ragged::{Batch, Integer, Ragged, Text};
+use crate::encode::ragged::{Batch, Integer, Ragged};
 use crate::encode::special::Policy;
 use crate::token::TokenId;
+use crate::util::text::Text;
 
 /// Python is asked for signals after making lists of so many ids: some milliseconds.
 const IDS_PER_CHECK: usize = 1 << 20;

@@ -50,8 +50,8 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("UNICODE_VERSION", crate::split::classify::UNICODE_VERSION)?;
-        module.add("TIER", crate::tier::Tier::current().name())?;
+        module.add("UNICODE_VERSION", crate::unicode::classify::UNICODE_VERSION)?;
+        module.add("TIER", crate::util::tier::Tier::current().name())?;
         // Benchmarks refuse anything but a release build.
         module.add(
             "BUILD_PROFILE",

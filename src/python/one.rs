@@ -13,8 +13,8 @@ use super::text::text;
 use crate::checkpoint;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;
-use crate::memory;
 use crate::token::TokenId;
+use crate::util::memory;
 
 pub(super) fn list<'py>(
     core: &CoreBpe,

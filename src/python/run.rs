@@ -10,8 +10,8 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use crate::checkpoint::Checkpoint;
-use crate::encode::batch;
 use crate::error::EncodeError;
+use crate::util::parallel;
 
 /// Work over fewer bytes than this is done without giving the interpreter to other threads: handing it over and back
 /// costs about as much as encoding a few hundred bytes.
@@ -75,7 +75,7 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
                     stopped.raise();
                     return Err(EncodeError::Interrupted);
                 }
-                thread::park_timeout(batch::WAIT);
+                thread::park_timeout(parallel::WAIT);
             }
             Ok(())
         });

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use super::buffer::Bytes;
 use super::core_bpe::CoreBpe;
 use super::many::{self, Arrays};
-use crate::encode::ragged::{Batch, Span};
-use crate::memory;
+use crate::encode::ragged::Batch;
+use crate::util::memory;
+use crate::util::text::Span;
 
 /// The ids of the texts `data[offsets[i]..offsets[i + 1]]` in an array of the `NumPy` type named, and where the ids of
 /// each text start and end.

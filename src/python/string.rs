@@ -12,7 +12,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::utf8::{self, Character, Width};
+use crate::unicode::utf8::{self, Character, Width};
 
 /// Of fewer bytes the interpreter makes a string as fast.
 const FEW: usize = 64;

@@ -11,10 +11,10 @@ use pyo3::types::{PyList, PyString};
 use super::characters::Characters;
 use super::run::{run, threads_for};
 use crate::checkpoint::Checkpoint;
-use crate::encode::batch;
-use crate::encode::ragged::Text;
 use crate::error::EncodeError;
 use crate::split::Splitter;
+use crate::util::parallel;
+use crate::util::text::Text;
 
 /// To convert a text takes such a part of the time that encoding it takes.
 const OF_ENCODING: usize = 8;
@@ -168,7 +168,7 @@ fn taken_over<'a, T: From<SharedText>>(
     let size = characters.map(Characters::len).sum();
     let converted = run(py, size, |checkpoint| {
         let threads = threads_for(size / OF_ENCODING, num_threads);
-        batch::map(&without_utf8, threads, checkpoint, |(_, characters)| {
+        parallel::map(&without_utf8, threads, checkpoint, |(_, characters)| {
             let mut text = characters.text(checkpoint)?;
             // There may be many.
             text.shrink_to_fit();

@@ -13,11 +13,12 @@ use std::arch::x86_64::{
 };
 
 use super::avx2::CASELESS;
-use super::classify::{Class, class_of_four, classes_of_prefix, prefix};
-use super::masks::{Masks, WINDOW, Window};
+use super::masks::Masks;
 use super::native::{self, Sink};
 use super::pattern::Family;
-use crate::tier::Tier;
+use crate::unicode::classify::{Class, class_of_four, classes_of_prefix, prefix};
+use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::tier::Tier;
 
 /// Up to this many characters are looked up one by one.
 const FEW: u32 = 1;
@@ -54,7 +55,7 @@ pub(super) fn by_windows<S: Sink>(
 /// As [`super::masks::ascii`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(crate) fn ascii(window: &Window) -> Masks {
+pub(crate) fn ascii(window: &Block) -> Masks {
     let bytes = bytes_from::<0>(window);
     Masks {
         upper: range::<b'A', 26>(bytes),
@@ -75,7 +76,7 @@ pub(crate) fn ascii(window: &Window) -> Masks {
 /// As [`Masks::with_high`].
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(crate) fn with_high(masks: Masks, window: &Window) -> Masks {
+pub(crate) fn with_high(masks: Masks, window: &Block) -> Masks {
     let mut rest = masks.high & !masks.continuation;
     if rest.count_ones() <= FEW {
         return masks.with_high(window);
@@ -131,8 +132,8 @@ fn caseless(first: __m512i, second: __m512i) -> u64 {
 /// The 64 bytes of a window from byte `FROM` on, one of the first few.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn bytes_from<const FROM: usize>(window: &Window) -> __m512i {
-    let bytes: Option<&[u8; WINDOW]> = window.get(FROM..).and_then(<[u8]>::first_chunk);
+fn bytes_from<const FROM: usize>(window: &Block) -> __m512i {
+    let bytes: Option<&[u8; BLOCK_LEN]> = window.get(FROM..).and_then(<[u8]>::first_chunk);
     bytes.map_or(all(0), |bytes| load(bytes))
 }
 

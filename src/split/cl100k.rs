@@ -1,10 +1,10 @@
 //! The cl100k family (`cl100k_base`, Llama 3, Qwen 2, GPT-4-like patterns):
 //! `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
 
-use super::classify::Class;
 use super::cursor::{class_at, run_end, short_run_end};
 use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::unicode::classify::Class;
 
 /// What the spellings of this family leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

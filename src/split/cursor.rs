@@ -2,8 +2,8 @@
 //!
 //! Text is bytes. Where it is not UTF-8, each offending byte counts as one character of class [`Class::Other`].
 
-use super::classify::{Class, class_of_code_point};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::unicode::classify::{Class, class_of_code_point};
 
 /// Bytes of a run that are read between two looks at the checkpoint: a millisecond or two.
 const STRETCH: usize = 1 << 20;

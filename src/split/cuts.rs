@@ -19,10 +19,10 @@
 use std::iter;
 use std::ops::Range;
 
-use super::classify::{Class, class_of_code_point};
 use super::cursor::class_at;
 use super::rules;
-use crate::utf8::Character;
+use crate::unicode::classify::{Class, class_of_code_point};
+use crate::unicode::utf8::Character;
 
 /// The cuts at the places in `range`, in order.
 pub(super) fn within(text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {

@@ -1,20 +1,11 @@
 //! 64 bytes at once: which of them belong to characters of which class, one bit for each byte.
 //!
 //! Every byte of a character carries the class of its character, so bytes that are neighbours belong to characters
-//! that are. Here is the plain code; other [tiers](crate::tier) classify ASCII by special instructions, and look up those
+//! that are. Here is the plain code; other [tiers](crate::util::tier) classify ASCII by special instructions, and look up those
 //! characters beyond it together that differ in their last byte only.
 
-use super::classify::{Class, class_of_code_point};
-
-/// Bytes in a window.
-pub(crate) const WINDOW: usize = 64;
-
-/// Bytes after a window that can be read with it: its last character may reach into them, and whoever gets its pieces
-/// may read more than a short one at once.
-pub(crate) const OVERHANG: usize = 31;
-
-/// The bytes of a window and its overhang.
-pub(crate) type Window = [u8; WINDOW + OVERHANG];
+use crate::unicode::classify::{Class, class_of_code_point};
+use crate::util::block::{BLOCK_LEN, Block};
 
 /// The most bytes of a character after its first.
 const CONTINUED: usize = 3;
@@ -58,7 +49,7 @@ impl Masks {
     /// character's class in place of its bytes and read the masks from those at the end was no faster where all is beyond
     /// ASCII, and a twentieth slower on English.
     #[inline(never)]
-    pub(super) fn with_high(self, window: &Window) -> Self {
+    pub(super) fn with_high(self, window: &Block) -> Self {
         let mut classes = [0_u64; 16];
         let mut firsts = self.high & !self.continuation;
         while firsts != 0 {
@@ -135,8 +126,8 @@ fn bits(byte: u8, count: u32) -> u32 {
 }
 
 /// The ASCII masks of a window, in plain code. The other tiers must agree with this one.
-pub(super) fn ascii(window: &Window) -> Masks {
-    let (groups, _) = window[..WINDOW].as_chunks::<8>();
+pub(super) fn ascii(window: &Block) -> Masks {
+    let (groups, _) = window[..BLOCK_LEN].as_chunks::<8>();
     let mut planes = [0_u64; 8];
     for (number, group) in groups.iter().enumerate() {
         let flags = u64::from_le_bytes(group.map(|byte| FLAGS[usize::from(byte)]));
@@ -174,7 +165,7 @@ pub(super) fn ascii(window: &Window) -> Masks {
 }
 
 /// Of the bytes in `high`, those that continue a character.
-fn continuations(bytes: &Window, mut high: u64) -> u64 {
+fn continuations(bytes: &Block, mut high: u64) -> u64 {
     let mut continuations = 0;
     while high != 0 {
         let place = high.trailing_zeros();
@@ -185,7 +176,7 @@ fn continuations(bytes: &Window, mut high: u64) -> u64 {
 }
 
 /// Of the bytes in `candidates`, those that are slashes.
-fn slashes_among(bytes: &Window, mut candidates: u64) -> u64 {
+fn slashes_among(bytes: &Block, mut candidates: u64) -> u64 {
     let mut slashes = 0;
     while candidates != 0 {
         let place = candidates.trailing_zeros();

@@ -9,7 +9,6 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub mod cl100k;
-pub mod classify;
 mod cursor;
 mod cuts;
 pub mod general;
@@ -19,7 +18,6 @@ pub mod o200k;
 pub mod pattern;
 pub mod r50k;
 pub mod rules;
-mod unicode;
 mod window;
 
 use std::error::Error;
@@ -29,8 +27,8 @@ use std::sync::Arc;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
-use crate::tier::Tier;
-use crate::utf8::Character;
+use crate::unicode::utf8::Character;
+use crate::util::tier::Tier;
 use general::General;
 use pattern::Family;
 

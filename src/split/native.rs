@@ -7,14 +7,15 @@
 
 use std::ops::Range;
 
-use super::masks::{self, Masks, OVERHANG, WINDOW, Window};
+use super::masks::{self, Masks};
 use super::pattern::Family;
 use super::window::{self, Starts};
 use super::{CHUNK, CHUNK_BYTES};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::checkpoint::{Checkpoint, Interrupted};
-use crate::tier::Tier;
+use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
+use crate::util::tier::Tier;
 
 /// What takes the pieces of a text, in order.
 pub(crate) trait Sink {
@@ -22,7 +23,7 @@ pub(crate) trait Sink {
     type Error: From<Interrupted>;
 
     /// Takes the pieces that end where `ends` has bits; the first starts where the window does, at `place` of the text.
-    fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), Self::Error>;
+    fn window(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), Self::Error>;
 
     /// Takes one piece.
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), Self::Error>;
@@ -47,7 +48,7 @@ impl Sink for Chunk<'_> {
     type Error = Interrupted;
 
     #[inline(always)]
-    fn window(&mut self, _: &Window, place: usize, mut ends: u64) -> Result<(), Interrupted> {
+    fn window(&mut self, _: &Block, place: usize, mut ends: u64) -> Result<(), Interrupted> {
         // Storing the ends first and the pieces in a second loop was a tenth slower.
         let mut start = place;
         while ends != 0 {
@@ -150,8 +151,8 @@ pub(crate) fn by_windows<S: Sink>(
     text: &[u8],
     place: &mut usize,
     sink: &mut S,
-    ascii: impl Fn(&Window) -> Masks,
-    high: impl Fn(Masks, &Window) -> Masks,
+    ascii: impl Fn(&Block) -> Masks,
+    high: impl Fn(Masks, &Block) -> Masks,
 ) -> Result<(), S::Error> {
     // One loop for each family, so that each is compiled for itself.
     match family {
@@ -183,8 +184,8 @@ fn windows<S: Sink>(
     text: &[u8],
     place: &mut usize,
     sink: &mut S,
-    ascii: impl Fn(&Window) -> Masks,
-    high: impl Fn(Masks, &Window) -> Masks,
+    ascii: impl Fn(&Block) -> Masks,
+    high: impl Fn(Masks, &Block) -> Masks,
     starts: impl Fn(&Masks, usize) -> Starts,
 ) -> Result<(), S::Error> {
     let most = place.saturating_add(CHUNK_BYTES).min(text.len());
@@ -206,7 +207,7 @@ fn windows<S: Sink>(
             *place = one_piece(family, text, *place, Some(window), sink)?;
         } else {
             sink.window(window, *place, further)?;
-            *place += (WINDOW - 1) - further.leading_zeros() as usize;
+            *place += (BLOCK_LEN - 1) - further.leading_zeros() as usize;
         }
     }
     Ok(())
@@ -220,12 +221,14 @@ fn one_piece<S: Sink>(
     family: Family,
     text: &[u8],
     place: usize,
-    window: Option<&Window>,
+    window: Option<&Block>,
     sink: &mut S,
 ) -> Result<usize, S::Error> {
     let end = family.piece_end(text, place, sink.checkpoint())?;
     match window {
-        Some(window) if end - place < WINDOW => sink.window(window, place, 1 << (end - place))?,
+        Some(window) if end - place < BLOCK_LEN => {
+            sink.window(window, place, 1 << (end - place))?;
+        }
         _ => sink.piece(text, place..end)?,
     }
     Ok(end)
@@ -234,8 +237,8 @@ fn one_piece<S: Sink>(
 /// The end of a text, as if spaces followed. A piece that is no blank ends there as it does at the end of the text; where
 /// a run of blanks that does not end in the window is cut, the window is not sure, so that the blanks at the end of the
 /// text, which have rules of their own, are left to the scanner.
-fn last_window(rest: &[u8]) -> Window {
-    let mut window = [b' '; WINDOW + OVERHANG];
+fn last_window(rest: &[u8]) -> Block {
+    let mut window = [b' '; BLOCK_LEN + OVERHANG];
     for (to, from) in window.iter_mut().zip(rest) {
         *to = *from;
     }

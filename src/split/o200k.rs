@@ -5,10 +5,10 @@
 //! |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //! ```
 
-use super::classify::Class;
 use super::cursor::{class_at, run_end, run_end_by, short_run_end};
 use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::unicode::classify::Class;
 
 /// What the spellings of this family leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

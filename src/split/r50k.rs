@@ -1,10 +1,10 @@
 //! The r50k family (gpt2, `r50k_base`, `p50k_base`, `p50k_edit`):
 //! `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
 
-use super::classify::Class;
 use super::cursor::{class_at, run_end};
 use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::unicode::classify::Class;
 
 /// What the spellings of this family leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! Each rule takes the place where a piece starts and answers where it ends, as the regular expression would; where that
 //! may be far away, the checkpoint is asked on the way.
 
-use super::classify::Class;
 use super::cursor::run_end_by;
 use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::unicode::classify::Class;
 
 /// Which contractions (`'s`, `'t`, `'re`, `'ve`, `'m`, `'ll`, `'d`) are split off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,9 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
-use super::masks::{Masks, WINDOW};
+use super::masks::Masks;
 use super::rules::{Contractions, contraction_end};
+use crate::util::block::BLOCK_LEN;
 
 /// Which bytes of a window start pieces.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ impl Starts {
     /// Makes `place..end` one piece, or the end of one, and starts another at `end`.
     #[inline(always)]
     fn join(&mut self, place: usize, end: usize) {
-        if end >= WINDOW {
+        if end >= BLOCK_LEN {
             self.sure &= !u64::MAX.unbounded_shl(u32::try_from(place).unwrap_or(u32::MAX));
         } else {
             let after = u64::MAX << end;
@@ -66,7 +67,7 @@ fn run_from(starts: u64, x: u64) -> u64 {
 /// The first byte of the last character of each run of blanks that ends inside the window.
 #[inline(always)]
 fn last_characters(blanks: u64, masks: &Masks) -> u64 {
-    let ends = blanks & !(blanks >> 1) & !(1 << (WINDOW - 1));
+    let ends = blanks & !(blanks >> 1) & !(1 << (BLOCK_LEN - 1));
     let mut last = ends & !masks.continuation;
     let mut inside = ends & masks.continuation;
     while inside != 0 {
@@ -100,7 +101,7 @@ fn numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
     starts.doubt(number & masks.high);
     // Bytes with `longest` numbers before them, none between.
     let mut long = number;
-    for distance in 1..=longest.min(WINDOW) {
+    for distance in 1..=longest.min(BLOCK_LEN) {
         long &= number.unbounded_shl(u32::try_from(distance).unwrap_or(u32::MAX));
     }
     if long != 0 {

@@ -8,9 +8,9 @@ use super::count::PieceCounts;
 pub(super) use super::part::Place;
 use super::part::{MOST_FREQUENT, Part};
 use crate::checkpoint::Checkpoint;
-use crate::encode::batch;
 use crate::error::TrainError;
 use crate::token::Pair;
+use crate::util::parallel;
 
 /// So many pieces are worth a part of their own, and so many bytes of them are: with fewer, merging takes a few
 /// milliseconds with all that goes with it.
@@ -39,7 +39,7 @@ impl Corpus {
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, TrainError> {
         let pieces = counts.len(checkpoint)?;
-        let most = threads.min(batch::cores()).min(MOST_PARTS).min(pieces);
+        let most = threads.min(parallel::cores()).min(MOST_PARTS).min(pieces);
         let mut worth = pieces / WORTH_A_PART;
         if worth < most {
             worth = worth.max(counts.bytes(checkpoint)? / BYTES_WORTH_A_PART);
@@ -62,7 +62,7 @@ impl Corpus {
     ) -> Result<Self, TrainError> {
         if !in_order && let Some(table) = counts.table(checkpoint)? {
             let shares: Vec<usize> = (0..number).collect();
-            let parts = batch::map(&shares, number, checkpoint, |&share| {
+            let parts = parallel::map(&shares, number, checkpoint, |&share| {
                 let (mut pieces, mut bytes) = (0, 0);
                 table.for_each_of(share, number, checkpoint, |piece, _| {
                     pieces += 1;
@@ -162,9 +162,9 @@ impl Corpus {
 mod tests {
     use super::{BYTES_WORTH_A_PART, Corpus, MOST_PARTS, WORTH_A_PART};
     use crate::checkpoint::RunToEnd;
-    use crate::encode::batch;
     use crate::error::TrainError;
     use crate::train::count::PieceCounts;
+    use crate::util::parallel;
 
     fn parts_for(pieces: usize, length: usize, threads: usize) -> Result<usize, TrainError> {
         let pieces: Vec<Vec<u8>> = (0..pieces)
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn many_pieces_and_long_ones_are_worth_parts() -> Result<(), TrainError> {
-        let most = batch::cores().min(MOST_PARTS);
+        let most = parallel::cores().min(MOST_PARTS);
         let all = usize::MAX;
         assert_eq!(parts_for(0, 8, all)?, 1);
         assert_eq!(parts_for(100, 8, all)?, 1);

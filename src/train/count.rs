@@ -15,11 +15,11 @@ use super::run::Run;
 use super::spill::Spill;
 use super::table::{Counted, Table};
 use crate::checkpoint::{Checkpoint, RunToEnd};
-use crate::encode::batch;
-use crate::encode::ragged::plan;
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
+use crate::util::parallel;
+use crate::util::parallel::plan;
 
 /// Pieces and how often they occur.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,7 @@ impl PieceCounts {
             }
         });
         let shares = plan(items, threads, cut.as_ref());
-        let workers = threads.min(batch::cores()).min(shares.len());
+        let workers = threads.min(parallel::cores()).min(shares.len());
         let workers = workers.max(self.tables.len());
         let spill = self.spill.as_mut();
         let spiller = spill.map(|spill| spill.spiller(workers, checkpoint));
@@ -114,7 +114,7 @@ impl PieceCounts {
         self.tables.resize_with(workers, new_table);
         let idle = Mutex::new(std::mem::take(&mut self.tables));
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let counted = batch::map_with(
+        let counted = parallel::map_with(
             &shares,
             threads,
             checkpoint,

@@ -6,12 +6,12 @@ use super::key;
 use super::spill::Spiller;
 use super::table::{Counted, Spot, Table};
 use crate::checkpoint::{self, Checkpoint};
-use crate::encode::ragged::Share;
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
-use crate::split::masks::{WINDOW, Window};
 use crate::split::native::{self, Sink};
+use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::parallel::Share;
 
 /// A text to be counted, or bytes that are one piece.
 #[derive(Clone, Copy, Debug)]
@@ -169,12 +169,7 @@ impl<'a, 's> Counter<'a, 's> {
     /// Counts those pieces of a window that have no key, as [`Sink::window`] is given all.
     #[cold]
     #[inline(never)]
-    fn long_ones(
-        &mut self,
-        window: &Window,
-        place: usize,
-        mut ends: u64,
-    ) -> Result<(), TrainError> {
+    fn long_ones(&mut self, window: &Block, place: usize, mut ends: u64) -> Result<(), TrainError> {
         let mut start = 0;
         while ends != 0 {
             let end = ends.trailing_zeros() as usize;
@@ -234,8 +229,8 @@ impl Sink for Counter<'_, '_> {
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn window(&mut self, window: &Window, place: usize, ends: u64) -> Result<(), TrainError> {
-        if self.waiting > SPOTS - WINDOW {
+    fn window(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), TrainError> {
+        if self.waiting > SPOTS - BLOCK_LEN {
             self.count()?;
         }
         let view = self.table.view();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::table::Counted;
-use crate::secret::Secret;
+use crate::util::hash::Secret;
 
 /// A piece as it was counted.
 #[derive(Clone, Copy, Debug)]

@@ -197,7 +197,7 @@ mod tests {
     use crate::error::TrainError;
     use crate::token::Pair;
     use crate::train::count::PieceCounts;
-    use crate::train::{Options, TieBreak, naive};
+    use crate::train::{Options, TieBreak, reference};
 
     type Pieces = Vec<(Vec<u8>, u64)>;
 
@@ -244,7 +244,7 @@ mod tests {
                 .iter()
                 .map(|(piece, count)| (&piece[..], *count))
                 .collect();
-            let defined = naive::train(&borrowed, 60, &options);
+            let defined = reference::train(&borrowed, 60, &options);
             let alone = learned(&many, 400, &options, 1)?;
             assert_eq!(alone.len(), 400);
             for parts in 1..=5 {
@@ -273,7 +273,7 @@ mod tests {
                     max_token_length: (seed % 5 == 0).then_some(5),
                     ..Options::default()
                 };
-                let defined = naive::train(&borrowed, 200, &options);
+                let defined = reference::train(&borrowed, 200, &options);
                 for parts in 1..=2 {
                     let here = learned(&pieces, 200, &options, parts)?;
                     assert_eq!(Some(here), defined, "{seed} {}", tie_break.name());

@@ -7,7 +7,7 @@
 //! merges: the best pairs become tokens wherever they occur, until there are enough (merges, round, work, replace, helpers)
 //! ```
 //!
-//! **The definition** is [`naive`]: take the pair with the highest count over all pieces, each as often as it occurs,
+//! **The definition** is [`reference`]: take the pair with the highest count over all pieces, each as often as it occurs,
 //! overlapping windows counted; of equal counts the one that a [`TieBreak`] names; merge it everywhere, left to right.
 //!
 //! **No two tokens have the same bytes**: a pair that would make the bytes of a token is not merged. It hardly ever comes
@@ -31,12 +31,12 @@ mod helpers;
 mod key;
 mod long;
 pub mod merges;
-pub mod naive;
 mod neighbours;
 mod ordered;
 mod pair_index;
 mod part;
 mod queue;
+pub mod reference;
 mod replace;
 mod round;
 mod rules;

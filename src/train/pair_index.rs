@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use super::corpus::Place;
 use crate::error::TrainError;
-use crate::memory::{self, LargeVec};
-use crate::secret::Spread;
 use crate::token::Pair;
+use crate::util::hash::Spread;
+use crate::util::memory::{self, LargeVec};
 
 /// What is known of a pair.
 #[derive(Clone, Copy, Debug)]

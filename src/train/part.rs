@@ -15,8 +15,8 @@
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::memory::{self, LargeVec};
 use crate::token::{Pair, TokenId};
+use crate::util::memory::{self, LargeVec};
 
 /// Marks a head; so is the number of a large count if [`INDIRECT`] is set, too, and a count otherwise.
 const HEAD: u32 = 1 << 31;

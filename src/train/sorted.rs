@@ -8,7 +8,7 @@ use super::ordered::{Cursor, Order};
 use super::table::{Counted, Slot, Table};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::memory::LargeVec;
+use crate::util::memory::LargeVec;
 
 /// Pieces sorted between two checkpoints: some 20 ms of work.
 const STRETCH: usize = 1 << 16;

@@ -12,10 +12,10 @@ use super::rules::Rules;
 use super::shard;
 use super::tally::{AnyPairs, BytePairs, NOWHERE, Tally};
 use crate::checkpoint::Checkpoint;
-use crate::encode::batch;
 use crate::error::TrainError;
-use crate::memory::{self, LargeVec};
 use crate::token::TokenId;
+use crate::util::memory::{self, LargeVec};
+use crate::util::parallel;
 
 impl Trainer<'_> {
     /// Looks through the whole corpus for pairs that occur at least `least` times, and fills the queue, which is empty.
@@ -47,7 +47,7 @@ impl Trainer<'_> {
             shard.index = PairIndex::default();
         }
         let parts: Vec<usize> = (0..corpus.parts()).collect();
-        let mut tallies = batch::map(&parts, parts.len(), checkpoint, |&part| {
+        let mut tallies = parallel::map(&parts, parts.len(), checkpoint, |&part| {
             let mut tally = T::default();
             let part = corpus.part(part);
             part.for_each_pair(&length, checkpoint, |_, pair, count| {
@@ -85,7 +85,7 @@ impl Trainer<'_> {
             pool
         });
         let pools: Vec<_> = pools.collect();
-        batch::map(&parts, parts.len(), checkpoint, |&number| {
+        parallel::map(&parts, parts.len(), checkpoint, |&number| {
             let mut tally = tallies[number]
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);

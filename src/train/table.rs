@@ -7,8 +7,8 @@ use super::key::{self, LONGEST_WHOLE};
 use super::long::{LongPieces, grown};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::memory::{self, LargeVec, Zeros};
-use crate::secret;
+use crate::util::hash;
+use crate::util::memory::{self, LargeVec, Zeros};
 
 /// A short piece. An empty slot has the key 0 and the count 0, and no piece has either.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,7 +109,7 @@ impl Table {
         Self {
             slots: memory::zeros(1 << log2),
             shift: 64 - log2,
-            secret: *secret::NUMBERS,
+            secret: *hash::NUMBERS,
             filled: 0,
             long: LongPieces::default(),
         }
@@ -303,7 +303,7 @@ impl Table {
 
     #[inline]
     fn mixed(&self, key: u128) -> u64 {
-        secret::mix(key, self.secret)
+        hash::mix(key, self.secret)
     }
 
     /// Counts a short piece. There is an empty slot.
@@ -383,7 +383,7 @@ impl View<'_> {
     /// Where a short piece goes, whose slot is asked for.
     #[inline]
     pub(super) fn spot(&self, key: u128, first: u64) -> Spot {
-        let mixed = secret::mix(key, self.secret);
+        let mixed = hash::mix(key, self.secret);
         self.ask_for(mixed);
         Spot { key, mixed, first }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::secret::Secret;
 use crate::token::Pair;
+use crate::util::hash::Secret;
 
 /// What is counted of a pair.
 #[derive(Clone, Copy, Debug)]

@@ -18,8 +18,8 @@ use super::rules::Rules;
 use super::shard::{self, Shard};
 use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
-use crate::memory;
 use crate::token::Pair;
+use crate::util::memory;
 
 /// So many cache lines of the places of each merge are asked for.
 const LIST_LINES: usize = 8;

@@ -5,10 +5,10 @@
 
 use super::Vocabulary;
 use super::tokens::Tokens;
-use crate::adjacency::Adjacencies;
 use crate::error::VocabularyError;
-use crate::pair_table::PairTable;
-use crate::sections::{Aligned, Image, Sections};
+use crate::vocabulary::byte_pairs::Adjacencies;
+use crate::vocabulary::pair_table::PairTable;
+use crate::vocabulary::sections::{Aligned, Image, Sections};
 
 impl Vocabulary {
     /// The image of a vocabulary that [`from_proven`](Self::from_proven) has made, of ids that are not large.

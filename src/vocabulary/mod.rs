@@ -12,7 +12,10 @@
 //!   give the same ids: when the lowest rank left in a text is that of token T, the text under any two parts that
 //!   spell T has already been merged as T's own bytes would be, into its two canonical parts.
 
+pub(crate) mod byte_pairs;
 mod image;
+pub mod pair_table;
+pub(crate) mod sections;
 mod tokens;
 
 use std::ops::Range;
@@ -20,12 +23,11 @@ use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread;
 
-use crate::adjacency::Adjacencies;
 use crate::error::VocabularyError;
-use crate::merge;
-use crate::once::made;
-use crate::pair_table::PairTable;
 use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::util::lazy::made;
+use byte_pairs::Adjacencies;
+use pair_table::PairTable;
 use tokens::Tokens;
 
 /// An immutable table of tokens and merges. See the module for its invariants.
@@ -307,30 +309,6 @@ impl Vocabulary {
                 .map(|index| self.tokens.id(index))
                 .collect()
         })
-    }
-
-    /// The two parts that merges of lower rank leave of each multi-byte token, in id order.
-    ///
-    /// # Errors
-    /// [`VocabularyError::NotTwoParts`] for a token that does not come apart in exactly two.
-    pub fn merges(&self) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
-        let mut merges = Vec::with_capacity(self.len().saturating_sub(256));
-        for (index, id) in self.ids().enumerate() {
-            let token = self.tokens.at(index);
-            if token.len() == 1 {
-                continue;
-            }
-            let parts =
-                merge::merge_below(self, token, id).map_err(|_| VocabularyError::TooLarge)?;
-            let [left, right] = parts[..] else {
-                return Err(VocabularyError::NotTwoParts {
-                    token: token.to_vec(),
-                    parts: parts.len(),
-                });
-            };
-            merges.push((id, Pair::new(left, right)));
-        }
-        Ok(merges)
     }
 }
 

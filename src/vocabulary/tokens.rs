@@ -9,11 +9,11 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::error::VocabularyError;
-use crate::memory;
-use crate::once::made;
-use crate::secret::Secret;
-use crate::sections::{Image, Sections};
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::hash::Secret;
+use crate::util::lazy::made;
+use crate::util::memory;
+use crate::vocabulary::sections::{Image, Sections};
 
 /// All tokens. They are numbered twice: by id, and by index, their place in id order.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ import pytest
 import tiktoken
 
 import bytemill
-import offline_tiktoken
-from libraries import Library
-from offline_tiktoken import NAMES, PublishedFile
+from support import offline_tiktoken
+from support.libraries import Library
+from support.offline_tiktoken import NAMES, PublishedFile
 
 
 def pytest_collection_finish() -> None:

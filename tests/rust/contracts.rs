@@ -10,16 +10,18 @@ use std::time::Duration;
 
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::{Interrupted, RunToEnd};
+use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, Found, SpecialTokens};
-use bytemill::encode::{Encoder, batch};
 use bytemill::error::{DecodeError, EncodeError, PatternError, VocabularyError};
-use bytemill::pair_table::PairTable;
-use bytemill::split::classify::Class;
+use bytemill::merge::derive::merges_of;
 use bytemill::split::general::General;
 use bytemill::split::pattern::Family;
 use bytemill::split::{Pieces, Splitter};
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
+use bytemill::unicode::classify::Class;
+use bytemill::util::parallel;
 use bytemill::vocabulary::Vocabulary;
+use bytemill::vocabulary::pair_table::PairTable;
 
 use crate::support::{Random, TestResult, bytes_by_value, ranks_with_bytes};
 
@@ -225,7 +227,7 @@ fn rank_tables_that_are_vocabularies() -> TestResult {
     assert_eq!(sorted.len(), 258);
     assert!(sorted.is_sorted_by_key(|&id| vocabulary.bytes(id)));
     assert_eq!(
-        vocabulary.merges().err(),
+        merges_of(&vocabulary).err(),
         Some(VocabularyError::NotTwoParts {
             token: b"abcd".to_vec(),
             parts: 4
@@ -336,7 +338,7 @@ fn batches_keep_the_order() {
     for threads in [0, 1, 2, 3, 64, usize::MAX] {
         for count in [0, 1, 2, 31, 32, 33, 1000, 5000] {
             let items: Vec<usize> = (0..count).collect();
-            let done = batch::map(&items, threads, &RunToEnd, |item| {
+            let done = parallel::map(&items, threads, &RunToEnd, |item| {
                 if item % 97 == 0 {
                     thread::yield_now();
                 }
@@ -365,7 +367,7 @@ fn batches_answer_with_the_first_failing_item() {
             let mut random = Random::new(round);
             let failing = [random.below(2000), random.below(2000), random.below(2000)];
             let worked = AtomicUsize::new(0);
-            let outcome = batch::map(&items, threads, &RunToEnd, |item| {
+            let outcome = parallel::map(&items, threads, &RunToEnd, |item| {
                 worked.fetch_add(1, Ordering::Relaxed);
                 if failing.contains(item) {
                     Err(Failed(*item))
@@ -387,7 +389,7 @@ fn batches_end_early_when_an_item_fails() {
     let items: Vec<usize> = (0..20_000).collect();
     for threads in [1, 2, 64] {
         let worked = AtomicUsize::new(0);
-        let outcome = batch::map(&items, threads, &RunToEnd, |item| {
+        let outcome = parallel::map(&items, threads, &RunToEnd, |item| {
             worked.fetch_add(1, Ordering::Relaxed);
             if *item == 10 {
                 return Err(Failed(*item));

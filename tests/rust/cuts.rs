@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
-use bytemill::tier::Tier;
+use bytemill::util::tier::Tier;
 
 use crate::spellings::{self, SPELLERS};
 use crate::support::{

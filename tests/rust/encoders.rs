@@ -17,10 +17,10 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError};
-use bytemill::naive;
+use bytemill::reference;
 use bytemill::split::{ExternalSplitter, Splitter};
-use bytemill::tier::Tier;
 use bytemill::token::{NO_TOKEN, TokenId};
+use bytemill::util::tier::Tier;
 use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{CL100K, PUBLISHED, R50K, Random, TestResult, pieces, ranks_with_bytes};
@@ -317,7 +317,7 @@ fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
             let vocabulary = Builtin::Cl100k.vocabulary()?;
             let mut ids = Vec::new();
             for piece in pieces(&Splitter::new(CL100K)?, text)? {
-                ids.extend(bytemill::naive::encode_piece(
+                ids.extend(bytemill::reference::encode_piece(
                     &vocabulary,
                     text[piece].as_bytes(),
                 ));
@@ -378,7 +378,7 @@ fn assert_defined(encoders: &[Encoder], vocabulary: &Vocabulary, text: &str) -> 
     for encoder in encoders {
         let mut expected = Vec::new();
         for piece in pieces(encoder.splitter(), text)? {
-            expected.extend(naive::encode_piece(vocabulary, text[piece].as_bytes()));
+            expected.extend(reference::encode_piece(vocabulary, text[piece].as_bytes()));
         }
         for _ in 0..3 {
             let ids = encode(encoder, text, &Allowed::Nothing)?;
@@ -494,7 +494,7 @@ fn ids_of_every_size_and_tokens_of_any_bytes() -> TestResult {
                 let bytes = random.bytes(b"ab\0\xFF\xE4\xB8\xAD", length);
                 let mut ids = Vec::new();
                 encoders[0].encode_piece(&bytes, &mut ids, &RunToEnd)?;
-                assert_eq!(ids, naive::encode_piece(&vocabulary, &bytes));
+                assert_eq!(ids, reference::encode_piece(&vocabulary, &bytes));
             }
         }
     }

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::{Checkpoint, Interrupted, RunToEnd};
+use bytemill::encode::Encoder;
 use bytemill::encode::fit::Kept;
 use bytemill::encode::special::{Allowed, SpecialTokens};
-use bytemill::encode::{Encoder, batch};
 use bytemill::error::{DecodeError, EncodeError};
 use bytemill::merge;
 use bytemill::split::Splitter;
-use bytemill::tier::Tier;
+use bytemill::util::parallel;
+use bytemill::util::tier::Tier;
 
 use crate::support::{CL100K, MEGABYTE, MONOTONOUS, O200K, Patience, R50K, TestResult, pieces};
 
@@ -233,7 +234,7 @@ fn batches_stop() {
     for threads in [0, 1, 2, 8] {
         for patience in [0, 1, 5, 500] {
             let worked = AtomicUsize::new(0);
-            let outcome = batch::map(&items, threads, &Patience::new(patience), |&item| {
+            let outcome = parallel::map(&items, threads, &Patience::new(patience), |&item| {
                 worked.fetch_add(1, Ordering::Relaxed);
                 Ok::<usize, EncodeError>(item)
             });
@@ -252,7 +253,7 @@ fn batches_of_long_items_stop() -> TestResult {
     let encoder = encoder()?;
     let texts = vec!["word ".repeat(20_000); 8];
     let work = |checkpoint: &dyn Checkpoint| {
-        batch::map(&texts, 2, checkpoint, |text| {
+        parallel::map(&texts, 2, checkpoint, |text| {
             let mut ids = Vec::new();
             encoder.encode_ordinary(text, &mut ids, checkpoint)?;
             Ok::<_, EncodeError>(ids)

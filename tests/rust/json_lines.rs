@@ -2,8 +2,8 @@
 //! `test_json_fields.py` compares with Python's `json`.
 
 use bytemill::checkpoint::RunToEnd;
+use bytemill::documents::json_lines::{fields, find_invalid_utf8, line_breaks, line_offsets};
 use bytemill::error::JsonLinesError;
-use bytemill::jsonl::{fields, find_invalid_utf8, line_breaks, line_offsets};
 
 use crate::support::{Patience, TestResult};
 

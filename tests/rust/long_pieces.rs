@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashSet};
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge::{queue, windows};
-use bytemill::naive;
+use bytemill::reference;
 use bytemill::token::{NO_TOKEN, TokenId};
 use bytemill::vocabulary::Vocabulary;
 
@@ -74,7 +74,7 @@ fn assert_exact(vocabulary: &Vocabulary, piece: &[u8], lengths: impl IntoIterato
     let expected = by_heap(vocabulary, piece);
     if piece.len() < 700 && vocabulary.token(piece).is_none() {
         assert_eq!(
-            naive::encode_piece(vocabulary, piece),
+            reference::encode_piece(vocabulary, piece),
             expected,
             "{piece:?}"
         );

@@ -9,15 +9,16 @@ use std::slice;
 
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
+use bytemill::documents::json_lines;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged, Span};
+use bytemill::encode::ragged::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
-use bytemill::jsonl;
 use bytemill::merge;
 use bytemill::split::Splitter;
-use bytemill::tier::Tier;
 use bytemill::token::TokenId;
 use bytemill::train::count::{Item, PieceCounts};
+use bytemill::util::text::Span;
+use bytemill::util::tier::Tier;
 
 use crate::spellings::{self, SPELLERS};
 use crate::support::{Random, TestResult, pieces};
@@ -204,13 +205,16 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
             }
             let inside = fenced.holding(&bytes, at_end);
             assert_eq!(
-                jsonl::find_invalid_utf8(inside),
-                jsonl::find_invalid_utf8(&bytes)
+                json_lines::find_invalid_utf8(inside),
+                json_lines::find_invalid_utf8(&bytes)
             );
-            assert_eq!(jsonl::line_offsets(inside), jsonl::line_offsets(&bytes));
+            assert_eq!(
+                json_lines::line_offsets(inside),
+                json_lines::line_offsets(&bytes)
+            );
             let inside = fenced.holding(line.as_bytes(), at_end);
             assert_eq!(
-                jsonl::fields(inside, "text", 1, &RunToEnd)?.size(),
+                json_lines::fields(inside, "text", 1, &RunToEnd)?.size(),
                 length / 2 * 2
             );
 

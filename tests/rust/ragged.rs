@@ -5,11 +5,12 @@ use std::error::Error;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged, Span};
+use bytemill::encode::ragged::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
+use bytemill::util::text::Span;
 
 use crate::support::{O200K, TestResult};
 

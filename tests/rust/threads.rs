@@ -10,7 +10,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::ragged::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
-use bytemill::naive;
+use bytemill::reference;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 
@@ -35,7 +35,7 @@ fn all_new(seed: usize) -> String {
 fn defined(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, Box<dyn Error>> {
     let mut ids = Vec::new();
     for piece in pieces(encoder.splitter(), text)? {
-        ids.extend(naive::encode_piece(
+        ids.extend(reference::encode_piece(
             encoder.vocabulary(),
             text[piece].as_bytes(),
         ));

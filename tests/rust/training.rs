@@ -7,7 +7,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::token::{Pair, TokenId};
 use bytemill::train::count::PieceCounts;
-use bytemill::train::{Initial, Options, TieBreak, merges, naive};
+use bytemill::train::{Initial, Options, TieBreak, merges, reference};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{MEGABYTE, MONOTONOUS, Patience, Random, TestResult, on_all_cores};
@@ -102,7 +102,7 @@ fn fault(words: &Words, initial: &Initial, learned: &[Pair]) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     words.iter().zip(pieces).find_map(|((word, _), piece)| {
-        let encoded = bytemill::naive::encode_piece(&vocabulary, word);
+        let encoded = bytemill::reference::encode_piece(&vocabulary, word);
         (encoded != piece).then(|| format!("{word:?}: {encoded:?}, not {piece:?}"))
     })
 }
@@ -140,7 +140,7 @@ fn random_initial_merges() {
         options.min_frequency = 0;
         random.shuffle(&mut options.initial.bytes);
         options.initial.merges = any_merges(&mut random, options.initial.bytes, b"abc");
-        let expected = naive::train(&borrowed(&words), 40, &options);
+        let expected = reference::train(&borrowed(&words), 40, &options);
         let found = trained(&words, 40, &options);
         if found.as_ref().ok() != expected.as_ref() {
             return Some(format!(
@@ -176,9 +176,9 @@ fn random_corpora() {
             };
             let before = random_words(&mut random);
             options.initial.merges =
-                naive::train(&borrowed(&before), random.below(10), &start).unwrap_or_default();
+                reference::train(&borrowed(&before), random.below(10), &start).unwrap_or_default();
         }
-        let expected = naive::train(&borrowed(&words), merges, &options);
+        let expected = reference::train(&borrowed(&words), merges, &options);
         let found = trained(&words, merges, &options);
         if found.as_ref().ok() != expected.as_ref() {
             return Some(format!(

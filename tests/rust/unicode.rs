@@ -2,13 +2,13 @@
 
 use std::error::Error;
 
-use bytemill::split::classify::Class::{
+use bytemill::unicode::classify::Class::{
     self, Blank, Caseless, Lower, Mark, Newline, Number, Other, Space, Upper,
 };
-use bytemill::split::classify::{class_of, class_of_code_point};
+use bytemill::unicode::classify::{class_of, class_of_code_point};
 use fancy_regex::Regex;
 
-#[path = "../../src/split/generate_unicode.rs"]
+#[path = "../../tools/generate_unicode.rs"]
 #[expect(dead_code, reason = "its `main` belongs to the example")]
 mod generate_unicode;
 
@@ -55,8 +55,8 @@ fn matching(
 fn the_committed_table_is_the_generated_one() -> TestResult {
     // Not `assert_eq!`: nobody wants to read both tables.
     assert!(
-        generate_unicode::generate()? == include_str!("../../src/split/unicode.rs"),
-        "src/split/unicode.rs is stale: cargo run --example generate_unicode"
+        generate_unicode::generate()? == include_str!("../../src/unicode/classes.rs"),
+        "src/unicode/classes.rs is stale: cargo run --example generate_unicode"
     );
     Ok(())
 }

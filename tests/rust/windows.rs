@@ -3,7 +3,7 @@
 
 use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
-use bytemill::tier::Tier;
+use bytemill::util::tier::Tier;
 
 use crate::spellings::{self, SPELLERS};
 use crate::support::{Random, SYMBOLS, TestResult, on_all_cores, pieces};

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::OutOfMemory;
-use crate::memory;
 use crate::token::TokenId;
+use crate::util::memory;
 
 /// An integer type that ids are stored in.
 pub trait Integer: Copy + Send + Sync {

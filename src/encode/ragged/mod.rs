@@ -10,22 +10,20 @@
 //! around it, so that several threads can work on it.
 
 mod in_order;
-mod plan;
-mod text;
 
 use std::ops::Range;
 
 use super::pieces::Workspace;
 use super::special::{Allowed, Policy, SpecialTokens};
-use super::{BYTES_PER_ID, Encoder, LONG, TELLING, batch, make_room};
+use super::{BYTES_PER_ID, Encoder, LONG, TELLING, make_room};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
-use crate::memory;
 use crate::token::TokenId;
+use crate::util::memory;
+use crate::util::parallel::{self, Share, plan};
+use crate::util::text::Text;
 use in_order::{InOrder, Part};
 pub use in_order::{Integer, Ragged};
-pub(crate) use plan::{Share, plan};
-pub use text::{Span, Text};
 
 /// How a batch is encoded: the same for all of its texts.
 #[derive(Clone, Debug)]
@@ -219,7 +217,7 @@ impl Encoder {
             work(tool, share)?;
             Ok(in_order.put(*number, &mut tool.part)?)
         };
-        batch::map_with(&shares, threads, checkpoint, take, give_back, work)
+        parallel::map_with(&shares, threads, checkpoint, take, give_back, work)
             .map(|_: Vec<()>| in_order.finish())
     }
 }

@@ -11,9 +11,9 @@ use pyo3::types::PyTuple;
 use super::interface::{Array, Schema, Stream, Struct, take};
 use super::values::{Layout, Values, malformed};
 use crate::checkpoint::{self, Checkpoint};
-use crate::encode::ragged::Span;
 use crate::error::EncodeError;
-use crate::memory;
+use crate::util::memory;
+use crate::util::text::Span;
 
 /// What a producer answers if it was asked for something wrong.
 const EINVAL: c_int = 22;

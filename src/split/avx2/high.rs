@@ -11,8 +11,9 @@ use std::arch::x86_64::{
 };
 
 use super::{load, mask};
-use crate::split::classify::{Class, LAST_BYTES, class_of_four, classes_of_prefix, prefix};
-use crate::split::masks::{Masks, Window};
+use crate::split::masks::Masks;
+use crate::unicode::classify::{Class, LAST_BYTES, class_of_four, classes_of_prefix, prefix};
+use crate::util::block::Block;
 
 /// Up to this many characters are looked up one by one.
 const FEW: u32 = 4;
@@ -23,7 +24,7 @@ type Bytes = [__m256i; 2];
 /// As [`Masks::with_high`].
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(crate) fn with_high(masks: Masks, window: &Window) -> Masks {
+pub(crate) fn with_high(masks: Masks, window: &Block) -> Masks {
     let mut rest = masks.high & !masks.continuation;
     if rest.count_ones() <= FEW {
         return masks.with_high(window);
@@ -67,7 +68,7 @@ pub(crate) fn with_high(masks: Masks, window: &Window) -> Masks {
 /// The 64 bytes of a window from `byte` on, one of the first few.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bytes_from(window: &Window, byte: usize) -> Bytes {
+fn bytes_from(window: &Block, byte: usize) -> Bytes {
     let bytes = window.get(byte..).unwrap_or_default();
     let (halves, _) = bytes.as_chunks::<32>();
     both(|half| halves.get(half).map_or(all(0), |bytes| load(bytes)))
@@ -165,15 +166,16 @@ fn twice(bytes: &[u8; 16]) -> __m256i {
 #[cfg(test)]
 mod tests {
     use super::with_high;
-    use crate::split::masks::{self, Masks, OVERHANG, WINDOW, Window};
+    use crate::split::masks::{self, Masks};
     use crate::split::{avx2, avx512};
-    use crate::tier::Tier;
+    use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
+    use crate::util::tier::Tier;
 
     /// Compares the tiers on each window of a text that starts where a character does.
     fn compare(text: &str) {
         let mut place = 0;
         while place < text.len() {
-            let mut window: Window = [b' '; WINDOW + OVERHANG];
+            let mut window: Block = [b' '; BLOCK_LEN + OVERHANG];
             for (to, from) in window.iter_mut().zip(&text.as_bytes()[place..]) {
                 *to = *from;
             }
@@ -190,7 +192,7 @@ mod tests {
             for here in tiers {
                 assert_eq!(here, expected, "{:?}", text.get(place..));
             }
-            place = text.ceil_char_boundary(place + WINDOW - 3);
+            place = text.ceil_char_boundary(place + BLOCK_LEN - 3);
         }
     }
 

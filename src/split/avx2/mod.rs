@@ -12,10 +12,11 @@ use std::arch::x86_64::{
     _mm256_set1_epi8, _mm256_sub_epi8,
 };
 
-use super::masks::{Masks, Window};
+use super::masks::Masks;
 use super::native::{self, Sink};
 use super::pattern::Family;
-use crate::tier::Tier;
+use crate::util::block::Block;
+use crate::util::tier::Tier;
 
 /// As [`native::by_windows`], compiled for AVX2; `None`, and nothing done, on a machine without it.
 pub(super) fn by_windows<S: Sink>(
@@ -49,7 +50,7 @@ pub(super) fn by_windows<S: Sink>(
 /// As [`super::masks::ascii`].
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) fn ascii(window: &Window) -> Masks {
+pub(crate) fn ascii(window: &Block) -> Masks {
     let (halves, _) = window.as_chunks::<32>();
     let [low, high] = [load(&halves[0]), load(&halves[1])];
     Masks {

@@ -1,0 +1,86 @@
+//! Which class a character belongs to: the question that every native splitter asks of the text.
+//!
+//! The classes are the coarsest that still tell apart whatever the patterns of the known families tell apart. The
+//! expressions of those patterns are unions of them: `\p{L}` is `Upper`, `Lower` and `Caseless`; `\s` is `Blank`,
+//! `Newline` and `Space`; `[^\s\p{L}\p{N}]` is `Other` and `Mark`.
+
+#![forbid(unsafe_code)]
+
+use super::classes::{self, BLOCK_OF, BLOCK_SIZE, BLOCKS};
+
+/// The version of the Unicode data behind [`class_of`]: major, minor, update.
+pub const UNICODE_VERSION: (u8, u8, u8) = classes::UNICODE_VERSION;
+
+/// The class of a character, as far as splitting is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// Everything in no other class: punctuation, symbols, controls, unassigned code points.
+    Other = 0,
+    /// Upper-case and title-case letters, `\p{Lu}` and `\p{Lt}`.
+    Upper = 1,
+    /// Lower-case letters, `\p{Ll}`.
+    Lower = 2,
+    /// Letters without case and modifier letters, `\p{Lo}` and `\p{Lm}`.
+    Caseless = 3,
+    /// Combining marks, `\p{M}`.
+    Mark = 4,
+    /// Numbers of any kind, `\p{N}`.
+    Number = 5,
+    /// White space other than U+0020, CR and LF: tab, no-break space, line separator and the like.
+    Blank = 6,
+    /// CR and LF.
+    Newline = 7,
+    /// U+0020 alone.
+    Space = 8,
+}
+
+/// Returns the class of a character, by two loads.
+#[inline]
+pub fn class_of(character: char) -> Class {
+    class_of_code_point(u32::from(character))
+}
+
+/// Returns the class of a code point; surrogates and numbers beyond U+10FFFF are [`Class::Other`].
+#[inline]
+pub fn class_of_code_point(code_point: u32) -> Class {
+    // Indexing by `get` leaves no panic behind, although the numbers in `BLOCK_OF` are all below `BLOCKS.len()`.
+    BLOCK_OF
+        .get((code_point / BLOCK_SIZE) as usize)
+        .and_then(|&number| BLOCKS.get(usize::from(number)))
+        .map_or(Class::Other, |block| {
+            block[(code_point % BLOCK_SIZE) as usize]
+        })
+}
+
+/// Last bytes that a character in UTF-8 can have.
+pub(crate) const LAST_BYTES: usize = 64;
+
+/// The classes of the characters that differ in their last byte only, `prefix` being the upper bits of their code points.
+#[inline]
+pub(crate) const fn classes_of_prefix(prefix: usize) -> &'static [Class; LAST_BYTES] {
+    const BLOCKS_OF_64: &[[Class; LAST_BYTES]] = BLOCKS.as_flattened().as_chunks().0;
+    const IN_A_BLOCK: usize = BLOCKS_OF_64.len() / BLOCKS.len();
+    if prefix / IN_A_BLOCK >= BLOCK_OF.len() {
+        return &[Class::Other; LAST_BYTES];
+    }
+    let block = BLOCK_OF[prefix / IN_A_BLOCK] as usize;
+    &BLOCKS_OF_64[block * IN_A_BLOCK + prefix % IN_A_BLOCK]
+}
+
+/// The [prefix](classes_of_prefix) of the characters of two or three bytes that begin with these two.
+#[inline]
+pub(crate) fn prefix(first: u8, second: u8) -> usize {
+    if first < 0xE0 {
+        usize::from(first & 0x1F)
+    } else {
+        usize::from(first & 0xF) << 6 | usize::from(second & 0x3F)
+    }
+}
+
+/// The class of a character of four bytes.
+#[inline]
+pub(crate) fn class_of_four([a, b, c, d]: [u8; 4]) -> Class {
+    let prefix = usize::from(a & 7) << 12 | usize::from(b & 0x3F) << 6 | usize::from(c & 0x3F);
+    classes_of_prefix(prefix)[usize::from(d) % LAST_BYTES]
+}

@@ -1,0 +1,9 @@
+//! Leaves that every room may use: memory, hashing, threads, 64-byte blocks, the machine's instructions.
+
+pub(crate) mod block;
+pub(crate) mod hash;
+pub(crate) mod lazy;
+pub(crate) mod memory;
+pub mod parallel;
+pub mod text;
+pub mod tier;

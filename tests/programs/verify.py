@@ -1,0 +1,141 @@
+"""Compares this library with tiktoken on files of one's own: ids, arrays, batches, and decoding back.
+
+    PYTHONPATH=tests python -m programs.verify DIR [--encodings NAME ...]
+
+Every file below DIR is read as UTF-8, with replacement characters for what is none, and encoded with every
+encoding by both libraries: as one document and in pieces of 4 KB. Needs no network: tiktoken reads our
+exports. Exits with 1 if there is any difference.
+"""
+
+# ruff: noqa: T201 - a script: it prints
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tiktoken
+
+import bytemill
+from support.differences import first_difference
+from support.offline_tiktoken import NAMES, offline_tiktoken
+
+PIECE = 4096
+WORKERS = 2
+
+
+class Result(NamedTuple):
+    """What came of one file with one encoding."""
+
+    size: int
+    tokens: int
+    differences: list[str]
+
+
+def compare(
+    text: str, ours: bytemill.Encoding, theirs: tiktoken.Encoding
+) -> Iterator[tuple[str, str | None]]:
+    """Encodes and decodes a text in all ways; gives for each its name and the first difference, if any."""
+    compared = partial(first_difference, theirs)
+    # tiktoken's arrays, since two lists of millions of ids fill the memory.
+    ids: Any = theirs.encode_to_numpy(text, disallowed_special=())
+    yield "encode_ordinary", compared(ours.encode_ordinary(text), ids)
+    yield "encode_to_numpy", compared(ours.encode_to_numpy(text, disallowed_special=()), ids)
+    special: Any = theirs.encode_to_numpy(text, allowed_special="all")
+    yield "encode with special tokens", compared(ours.encode(text, allowed_special="all"), special)
+
+    pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+    expected = [theirs.encode_ordinary(piece) for piece in pieces]
+    batch = ours.encode_ordinary_batch(pieces, num_threads=2)
+    yield "number of pieces", None if len(batch) == len(pieces) else f"{len(batch)} of {len(pieces)} pieces"
+    for piece, got, wanted in zip(pieces, batch, expected, strict=False):
+        if difference := compared(got, wanted):
+            yield "encode_ordinary_batch", f"{difference}\nin the piece {piece[:80]!r}..."
+    yield (
+        "encode_batch",
+        None if ours.encode_batch(pieces, num_threads=2, disallowed_special=()) == batch else "another",
+    )
+    yield (
+        "encode",
+        first_piece(
+            pieces, [ours.encode(piece, disallowed_special=()) for piece in pieces], expected, theirs
+        ),
+    )
+
+    yield "decode", None if ours.decode(ids) == text else "not the text that was encoded"
+    yield (
+        "decode_bytes",
+        None if ours.decode_bytes(special) == text.encode() else "not the bytes that were encoded",
+    )
+    decoded = ours.decode_batch(batch, num_threads=2)
+    yield "decode_batch", None if decoded == pieces else "not the pieces that were encoded"
+
+
+def first_piece(
+    pieces: Sequence[str],
+    got: Sequence[list[int]],
+    expected: Sequence[list[int]],
+    encoding: tiktoken.Encoding,
+) -> str | None:
+    """Describes the first piece whose ids differ."""
+    for piece, one, other in zip(pieces, got, expected, strict=True):
+        if difference := first_difference(encoding, one, other):
+            return f"{difference}\nin the piece {piece[:80]!r}..."
+    return None
+
+
+def verify(path: Path, ours: bytemill.Encoding, theirs: tiktoken.Encoding) -> Result:
+    """Compares the two on one file."""
+    text = path.read_bytes().decode("utf-8", "replace")
+    differences = [f"{method}: {found}" for method, found in compare(text, ours, theirs) if found]
+    return Result(len(text.encode()), len(ours.encode_to_numpy(text, disallowed_special=())), differences)
+
+
+def main() -> int:
+    """Runs the comparison; gives the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Compare this library with tiktoken on every file below a folder."
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--encodings", nargs="+", choices=NAMES, default=NAMES, metavar="NAME")
+    arguments = parser.parse_args()
+    paths = sorted(path for path in arguments.folder.rglob("*") if path.is_file())
+    if not paths:
+        parser.error(f"there are no files below {arguments.folder}")
+
+    start = time.perf_counter()
+    size = differences = 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        offline_tiktoken(Path(folder)) as encodings,
+        ThreadPoolExecutor(WORKERS) as pool,
+    ):
+        for name in arguments.encodings:
+            check = partial(verify, ours=bytemill.get_encoding(name), theirs=encodings[name])
+            size = 0
+            for path, result in zip(paths, pool.map(check, paths), strict=True):
+                size += result.size
+                differences += len(result.differences)
+                print(
+                    f"{name:14} {result.size:12,} bytes {result.tokens:12,} tokens"
+                    f" {len(result.differences):4} differences  {path.relative_to(arguments.folder)}",
+                    flush=True,
+                )
+                if result.differences:
+                    print(result.differences[0], flush=True)
+    print(
+        f"TOTAL {size / 1e6:.1f} MB, {len(paths)} files, {time.perf_counter() - start:.0f} s,"
+        f" {len(arguments.encodings)} encodings, {differences} differences"
+    )
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""`bytemill shard` from the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bytemill
+from support.command_line import bytemill as run
+
+GPT2 = bytemill.get_encoding("gpt2")
+TEXTS = ["a first document", "naïve, the second", "<|endoftext|> is text"] * 5
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    path = tmp_path / "documents.jsonl"
+    path.write_text("".join(json.dumps({"body": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    return path
+
+
+def test_shards(documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    args = ["shard", documents, "-o", out, "-e", "gpt2", "--field", "body", "--shard-tokens", "50"]
+    called = run(*args, "--eos", "<|endoftext|>", "--bos", "13", "--json")
+    assert called.code == 0, called.err
+    ids, _ = GPT2.encode_batch_to_numpy(TEXTS, prepend=13, append=GPT2.eot_token)
+    assert json.loads(called.out) == {
+        "shards": -(-len(ids) // 50),
+        "documents": len(TEXTS),
+        "tokens": len(ids),
+        "dtype": "uint16",
+        "directory": str(out),
+    }
+    parts = [np.fromfile(path, np.uint16) for path in sorted(out.glob("*.bin"))]
+    assert np.array_equal(np.concatenate(parts), ids)
+    # The same again: nothing to do with --resume, an error without.
+    again = [*args, "--append", "<|endoftext|>", "--prepend", "13"]
+    assert run(*again, "--resume").code == 0
+    refused = run(*again)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith(
+        f"bytemill: error: {out}: the folder has shards already: resume writing them"
+    )
+
+
+def test_standard_input(documents: Path, tmp_path: Path) -> None:
+    for given, options, texts in (
+        (documents.read_bytes(), ["--field", "body"], TEXTS),
+        ("\n".join(TEXTS).encode(), [], ["\n".join(TEXTS)]),
+        ("\n".join(TEXTS).encode(), ["--lines"], [*(f"{text}\n" for text in TEXTS[:-1]), TEXTS[-1]]),
+    ):
+        out = tmp_path / f"out{len(options)}"
+        called = run("shard", "-o", out, "-e", "gpt2", "--shard-tokens", "0", *options, given=given)
+        assert called.code == 0, called.err
+        assert np.array_equal(
+            np.fromfile(out / "shard.bin", np.uint16), GPT2.encode_batch_to_numpy(texts).ids
+        )
+    called = run("shard", "-", "-o", tmp_path / "resumed", "--resume")
+    assert called.code == 2
+    assert "--resume needs files" in called.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--shard-tokens", "many"], "expected a number of tokens such as 1000000 or 100M, got 'many'"),
+        (["-e", "cl100k_base", "--dtype", "uint16"], "dtype uint16 cannot hold token ids up to 100276"),
+        (["--special", "error"], "documents.jsonl: expected no special token '<|endoftext|>'"),
+        (["--append", "<|no such|>"], "append has the text '<|no such|>', which is no token of 'o200k_base'"),
+        (["--field", "text"], "line 1: expected an object with the field 'text', got the fields body"),
+    ],
+)
+def test_errors_are_messages(options: list[str], said: str, documents: Path, tmp_path: Path) -> None:
+    called = run("shard", documents, "--field", "body", "-o", tmp_path / "out", *options)
+    assert called.code == 2
+    assert called.err.startswith("bytemill: error: ")
+    assert said in called.err
+
+
+def test_numbers_may_have_units(documents: Path, tmp_path: Path) -> None:
+    for value, number in (("1_000", 1000), ("3k", 3000), ("2M", 2_000_000), ("1G", 10**9)):
+        out = tmp_path / value
+        assert run("shard", documents, "--field", "body", "-o", out, "--shard-tokens", value).code == 0
+        assert json.loads((out / "provenance.json").read_text())["options"]["shard_tokens"] == number
+
+
+def test_a_run_that_failed_before_its_first_shard_binds_no_other(documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("shard", documents, "-o", out, "--field", "wrong").code == 2
+    (out / "shard-000000.bin.tmp").write_bytes(b"killed")
+    for options in ([], ["--resume"]):
+        assert run("shard", documents, "-o", out, "--field", "body", *options).code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["provenance.json", "shard-000000.bin"]
+    assert run("shard", documents, "-o", out, "--field", "body").code == 2
+
+
+def test_what_is_not_empty_is_left_alone(documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("shard", documents, "-o", out, "--field", "wrong").code == 2
+    (out / "mine.txt").write_text("mine")
+    called = run("shard", documents, "-o", out, "--field", "body")
+    assert (called.code, "the folder is not empty" in called.err) == (2, True)
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+
+
+def test_parquet_without_its_package_is_said_at_once(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    called = run("shard", documents, "-o", tmp_path / "out", "--field", "body", "--format", "parquet")
+    assert called.code == 2
+    assert "pip install pyarrow" in called.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,212 @@
+"""`train`: what it writes, what it refuses, and how it goes on after it was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import bytemill
+from bytemill.cli import counting
+from bytemill.cli.train import UNITS
+from support.command_line import bytemill as run
+from support.command_line import environment
+
+TEXT = "the lowest of the low, slower and slowest; " * 50
+OTHER = "newer and newest, wider and widest <|end|> " * 50
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> list[Path]:
+    """Two files."""
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path, text in zip(paths, (TEXT, OTHER), strict=True):
+        path.write_text(text)
+    return paths
+
+
+def ranks_of(path: Path) -> dict[bytes, int]:
+    return bytemill.Encoding.from_file(path, pattern="o200k")._mergeable_ranks
+
+
+def test_what_is_written_is_what_the_library_learns(corpus: list[Path], tmp_path: Path) -> None:
+    output = tmp_path / "mine.bytemill"
+    called = run("train", *corpus, "--vocab-size", 285, "-o", output, "--special-token", "<|end|>", "--json")
+    assert called.code == 0
+    expected = bytemill.train(corpus, 285, special_tokens=["<|end|>"], progress=False)
+    mine = bytemill.Encoding.from_file(output)
+    assert mine._mergeable_ranks == expected._mergeable_ranks
+    assert mine._special_tokens == expected._special_tokens == {"<|end|>": 284}
+    assert (mine.name, mine._pat_str) == ("mine", expected._pat_str)
+    report = json.loads(called.out)
+    assert (report["vocab_size"], report["sha256"]) == (285, expected.sha256)
+    assert report["files"] == [str(output)]
+
+
+def test_several_outputs_and_options(corpus: list[Path], tmp_path: Path) -> None:
+    outputs = [tmp_path / "m.tiktoken", tmp_path / "m.model"]
+    options = ["--pattern", "gpt2", "--tie-break", "huggingface", "--max-token-length", 4, "--threads", 1]
+    called = run(
+        "train", *corpus, "--vocab-size", 280, *options, *(item for path in outputs for item in ("-o", path))
+    )
+    assert called.code == 0
+    assert called.out.splitlines()[0].split() == ["name", "m"]
+    expected = bytemill.train(
+        corpus, 280, pattern="gpt2", tie_break="huggingface", max_token_length=4, progress=False
+    )
+    assert ranks_of(outputs[0]) == expected._mergeable_ranks
+    assert bytemill.Encoding.from_file(outputs[1]).sha256 == expected.sha256
+
+
+def test_training_goes_on_from_an_encoding(corpus: list[Path], tmp_path: Path) -> None:
+    first, second = tmp_path / "first.bytemill", tmp_path / "second.bytemill"
+    assert run("train", corpus[0], "--vocab-size", 262, "--pattern", "cl100k", "-o", first).code == 0
+    assert run("train", corpus[1], "--vocab-size", 268, "--initial", first, "-o", second).code == 0
+    small, large = bytemill.Encoding.from_file(first), bytemill.Encoding.from_file(second)
+    assert large._pat_str == small._pat_str
+    assert large.merges()[:6] == small.merges()
+    assert len(large.merges()) == 12
+
+
+def test_standard_input_and_json_lines(tmp_path: Path) -> None:
+    output = tmp_path / "m.bytemill"
+    lines = "".join(json.dumps({"body": text}) + "\n" for text in (TEXT, OTHER))
+    called = run(
+        "train", "--field", "body", "--vocab-size", 280, "--pattern", "none", "-o", output, given=lines
+    )
+    assert called.code == 0
+    expected = bytemill.train([TEXT, OTHER], 280, pattern=None, progress=False)
+    assert bytemill.Encoding.from_file(output).sha256 == expected.sha256
+
+
+def test_a_training_that_ends_early_warns(tmp_path: Path) -> None:
+    called = run("train", "--vocab-size", 10_000, "-o", tmp_path / "m.bytemill", given=TEXT)
+    assert called.code == 0
+    assert called.err.startswith("bytemill: warning: training ended with ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--vocab-size", "100"], "expected a vocab_size of at least 256"),
+        (["--vocab-size", "300", "--pattern", "gpt5"], "unknown pattern 'gpt5'"),
+        (["--vocab-size", "300", "--pattern", "("], "("),
+        (["--vocab-size", "300", "--memory-limit", "much"], "expected a number of bytes such as 512M"),
+        (["--vocab-size", "300", "--memory-limit", "1K"], "expected a memory_limit of at least"),
+        (["--vocab-size", "300", "-o", "m.txt"], "cannot tell the format of 'm.txt'"),
+        (["--vocab-size", "300", "-o", "/no/such/folder/m.bytemill"], "there is no folder"),
+        (["--vocab-size", "300", "--resume"], "--resume needs files"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_read(options: list[str], said: str, tmp_path: Path) -> None:
+    # Bytes that no command could read: JSON lines that are none.
+    called = run("train", "--field", "x", "-o", tmp_path / "m.bytemill", *options, given=b"no JSON")
+    assert called.code == 2
+    assert said in called.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_sizes_are_powers_of_1024(corpus: list[Path], tmp_path: Path) -> None:
+    assert [UNITS[unit] for unit in ("", "K", "M", "G")] == [1, 1 << 10, 1 << 20, 1 << 30]
+    outputs = [tmp_path / "a.bytemill", tmp_path / "b.bytemill"]
+    for output, options in zip(outputs, ([], ["--memory-limit", "1MiB"]), strict=True):
+        assert run("train", *corpus, "--vocab-size", 280, "-o", output, *options).code == 0
+    first, second = map(bytemill.Encoding.from_file, outputs)
+    assert first.sha256 == second.sha256
+
+
+# --- --resume ---
+
+
+def test_resume_gives_the_same_and_cleans_up(corpus: list[Path], tmp_path: Path) -> None:
+    plain, resumed = tmp_path / "plain.bytemill", tmp_path / "resumed.bytemill"
+    options = ["--vocab-size", 300, "--tie-break", "first_seen"]
+    assert run("train", *corpus, *options, "-o", plain).code == 0
+    assert run("train", *corpus, *options, "-o", resumed, "--resume").code == 0
+    first, second = bytemill.Encoding.from_file(plain), bytemill.Encoding.from_file(resumed)
+    assert first._mergeable_ranks == second._mergeable_ranks
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.txt",
+        "b.txt",
+        "plain.bytemill",
+        "resumed.bytemill",
+    ]
+
+
+def test_small_files_share_a_file_of_counts(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    names = list(map(str, corpus))
+    assert list(counting.groups(names)) == [names]
+    monkeypatch.setattr(counting, "GROUP_BYTES", 1)
+    assert list(counting.groups(names)) == [[name] for name in names]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_killed_run_goes_on_where_it_was(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = corpus
+    expected = bytemill.train(corpus, 285, progress=False)
+    output = tmp_path / "mine.bytemill"
+    counts = tmp_path / "mine.bytemill.counts"
+    command = ["train", first, second, "--vocab-size", 285, "-o", output, "--resume"]
+
+    # The second file is a pipe for now: the run counts the first and then waits.
+    second.unlink()
+    os.mkfifo(second)
+    script = (
+        "import sys\nfrom bytemill.cli import counting, main\ncounting.GROUP_BYTES = 1\n"
+        "main(sys.argv[1:], prog_name='bytemill')"
+    )
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-c", script, *map(str, command)], env=environment()
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not list(counts.glob("*.arrow")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+        assert process.wait(30) == -signal.SIGKILL
+    saved = list(counts.glob("*.arrow"))
+    assert len(saved) == 1
+    assert not output.exists()
+
+    # Another text of the same size and time: if the file were counted again, merges would differ.
+    second.unlink()
+    second.write_text(OTHER)
+    status = first.stat()
+    first.write_text("x" * status.st_size)
+    os.utime(first, ns=(status.st_atime_ns, status.st_mtime_ns))
+    # What a run leaves behind that is killed while it saves.
+    (counts / f"{saved[0].name}.0123456789abcdef.tmp").write_bytes(b"half")
+    monkeypatch.setattr(counting, "GROUP_BYTES", 1)
+    assert run(*command).code == 0
+    mine = bytemill.Encoding.from_file(output)
+    assert mine._mergeable_ranks == expected._mergeable_ranks
+    assert not counts.exists()
+
+
+def test_counts_of_files_that_changed_are_not_taken(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "GROUP_BYTES", 1)
+    output = tmp_path / "mine.bytemill"
+    missing = tmp_path / "later.txt"
+    command = ["train", *corpus, missing, "--vocab-size", 290, "-o", output, "--resume"]
+    missing.write_bytes(b"\x1f\x8b broken")
+    broken = missing.rename(tmp_path / "later.txt.gz")
+    command[3] = broken
+    assert run(*command).code == 2
+    counts = tmp_path / "mine.bytemill.counts"
+    assert len(list(counts.iterdir())) == 2
+    corpus[0].write_text(TEXT + "more of it")
+    broken.unlink()
+    command[3] = corpus[1]
+    assert run(*command).code == 0
+    expected = bytemill.train([corpus[0], corpus[1], corpus[1]], 290, progress=False)
+    assert bytemill.Encoding.from_file(output)._mergeable_ranks == expected._mergeable_ranks
+    assert not counts.exists()

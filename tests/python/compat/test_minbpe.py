@@ -1,0 +1,249 @@
+"""minbpe's classes: its examples, its files, its merges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+import bytemill
+from bytemill.minbpe import BasicTokenizer, GPT4Tokenizer, RegexTokenizer, Tokenizer
+from bytemill.patterns import MINBPE_GPT2_PATTERN, MINBPE_GPT4_PATTERN
+from bytemill.reference import train
+from support import training_oracle
+
+TEXTS = ["", "?", "hello world!!!? (안녕하세요!) lol123 😉", Path(__file__).read_text(encoding="utf-8")]
+SPECIAL = {"<|endoftext|>": 100_257, "<|fim_prefix|>": 100_258, "<|other|>": 100_259}
+LLAMAS = "<|endoftext|>The llama (Lama glama) is domesticated. <|fim_prefix|>It is social.<|endoftext|>"
+
+
+def trained(kind: type[Tokenizer]) -> Tokenizer:
+    tokenizer = kind()
+    tokenizer.train(TEXTS[-1], 256 + 64)
+    return tokenizer
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=["nothing", "one", "many", "this file"])
+@pytest.mark.parametrize(
+    "make", [BasicTokenizer, RegexTokenizer, GPT4Tokenizer, lambda: trained(RegexTokenizer)]
+)
+def test_there_and_back(make: type[Tokenizer], text: str) -> None:
+    tokenizer = make()
+    encode = getattr(tokenizer, "encode_ordinary", tokenizer.encode)
+    assert tokenizer.decode(encode(text)) == text
+
+
+@pytest.mark.parametrize("kind", [BasicTokenizer, RegexTokenizer])
+def test_the_example_of_wikipedia(kind: type[Tokenizer]) -> None:
+    tokenizer = kind()
+    tokenizer.train("aaabdaaabac", 256 + 3)
+    assert tokenizer.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
+    assert tokenizer.decode([258, 100, 258, 97, 99]) == "aaabdaaabac"
+    assert tokenizer.merges == {(97, 97): 256, (256, 97): 257, (257, 98): 258}
+    assert tokenizer.vocab[258] == b"aaab"
+
+
+@pytest.mark.parametrize("pattern", ["", MINBPE_GPT4_PATTERN, MINBPE_GPT2_PATTERN, r"[a-z]+|[^a-z]+"])
+def test_merges_are_those_of_the_reference(pattern: str) -> None:
+    text = TEXTS[-1] + TEXTS[2] * 3
+    tokenizer = RegexTokenizer(pattern) if pattern else BasicTokenizer()
+    tokenizer.train(text, 500)
+    assert list(tokenizer.merges) == train(text, 500, pattern=pattern or None, tie_break="first_seen")
+    assert list(tokenizer.merges.values()) == list(range(256, 500))
+
+
+def test_verbose_prints_each_merge(capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = BasicTokenizer()
+    tokenizer.train("aaabdaaabac", 258, verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert "97, 97 -> 256" in lines[0]
+
+
+def test_too_little_text() -> None:
+    with pytest.raises(ValueError, match="no pairs left after 1 merges of 44"):
+        BasicTokenizer().train("ab", 300)
+    with pytest.raises(AssertionError):
+        BasicTokenizer().train("ab", 255)
+
+
+# --- Special tokens ---
+
+
+def test_special_tokens() -> None:
+    tokenizer = RegexTokenizer()
+    tokenizer.train(TEXTS[-1], 300)
+    tokenizer.register_special_tokens(SPECIAL)
+    ids = tokenizer.encode(LLAMAS, allowed_special="all")
+    assert ids[0] == ids[-1] == 100_257
+    assert 100_258 in ids
+    assert tokenizer.decode(ids) == LLAMAS
+    assert tokenizer.encode(LLAMAS, allowed_special="none") == tokenizer.encode_ordinary(LLAMAS)
+    assert tokenizer.encode(LLAMAS, allowed_special={"<|fim_prefix|>"}).count(100_258) == 1
+    assert 100_257 not in tokenizer.encode(LLAMAS, allowed_special={"<|fim_prefix|>", "no token"})
+    with pytest.raises(AssertionError):
+        tokenizer.encode(LLAMAS)
+    with pytest.raises(AssertionError):
+        tokenizer.encode(LLAMAS, allowed_special="none_raise")
+    with pytest.raises(ValueError, match="allowed_special=some not understood"):
+        tokenizer.encode(LLAMAS, allowed_special="some")  # type: ignore[arg-type]
+    tokenizer.register_special_tokens({"<|new|>": 5_000})
+    assert tokenizer.special_tokens == {"<|new|>": 5_000}
+    assert tokenizer.encode(LLAMAS) == tokenizer.encode_ordinary(LLAMAS)
+    assert tokenizer.vocab[5_000] == b"<|new|>"
+
+
+def test_training_again_keeps_special_tokens() -> None:
+    tokenizer = RegexTokenizer()
+    tokenizer.register_special_tokens(SPECIAL)
+    tokenizer.train(TEXTS[-1], 300)
+    assert tokenizer.encode("<|other|>", allowed_special="all") == [100_259]
+    assert len(tokenizer.merges) == 44
+
+
+@pytest.mark.parametrize("ids", [[300], [-1], [2**40]])
+def test_unknown_ids(ids: list[int]) -> None:
+    with pytest.raises(ValueError, match="invalid token id"):
+        RegexTokenizer().decode(ids)
+
+
+def test_bytes_that_are_not_utf8() -> None:
+    assert BasicTokenizer().decode([0xFF, 97]) == "\ufffda"
+
+
+# --- GPT-4 ---
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=["nothing", "one", "many", "this file"])
+def test_gpt4(text: str) -> None:
+    tokenizer = GPT4Tokenizer()
+    encoding = bytemill.get_encoding("cl100k_base")
+    assert tokenizer.encode(text, allowed_special="none") == encoding.encode_ordinary(text)
+    assert tokenizer.encode(LLAMAS + text, allowed_special="all") == encoding.encode(
+        LLAMAS + text, allowed_special="all"
+    )
+    assert tokenizer.decode(tokenizer.encode(LLAMAS, allowed_special="all")) == LLAMAS
+
+
+def test_gpt4_has_its_merges() -> None:
+    tokenizer = GPT4Tokenizer()
+    encoding = bytemill.get_encoding("cl100k_base")
+    assert len(tokenizer.merges) == 100_000
+    assert tokenizer.byte_shuffle[0] == encoding.encode_single_token(b"\0")
+    left, right = next(iter(tokenizer.merges))
+    assert tokenizer.vocab[left] + tokenizer.vocab[right] == tokenizer.vocab[256] == b"  "
+    tokenizer.register_special_tokens({"<|new|>": 200_000})
+    assert tokenizer.encode("hello<|new|>", allowed_special="all") == [15339, 200_000]
+
+
+def test_gpt4_is_what_it_is(tmp_path: Path) -> None:
+    tokenizer = GPT4Tokenizer()
+    with pytest.raises(NotImplementedError):
+        tokenizer.train("text", 300)
+    with pytest.raises(NotImplementedError):
+        tokenizer.save(tmp_path / "gpt4")
+    with pytest.raises(NotImplementedError):
+        tokenizer.load(tmp_path / "gpt4.model")
+    with pytest.raises(AssertionError):
+        tokenizer.save_vocab(tmp_path / "gpt4.txt")
+    tokenizer.save_vocab(tmp_path / "gpt4.vocab")
+    lines = (tmp_path / "gpt4.vocab").read_text(encoding="utf-8").splitlines()
+    assert lines[256] == "[ ][ ] -> [  ] 256"
+    assert [path.name for path in tmp_path.iterdir()] == ["gpt4.vocab"]
+
+
+# --- Files ---
+
+MODEL = f"""minbpe v1
+{MINBPE_GPT4_PATTERN}
+1
+<|endoftext|> 300
+97 98
+256 99
+10 10
+"""
+
+
+def test_a_file_of_minbpe(tmp_path: Path) -> None:
+    (tmp_path / "theirs.model").write_text(MODEL, encoding="utf-8", newline="\n")
+    tokenizer = RegexTokenizer()
+    tokenizer.load(tmp_path / "theirs.model")
+    assert tokenizer.pattern == MINBPE_GPT4_PATTERN
+    assert tokenizer.merges == {(97, 98): 256, (256, 99): 257, (10, 10): 258}
+    assert tokenizer.encode("abcab\n\n<|endoftext|>", allowed_special="all") == [257, 256, 258, 300]
+    tokenizer.save(str(tmp_path / "ours"))
+    assert (tmp_path / "ours.model").read_bytes() == MODEL.encode()
+    lines = (tmp_path / "ours.vocab").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "[\\u0000] 0"
+    assert lines[97] == "[a] 97"
+    assert lines[200] == "[\ufffd] 200"
+    assert lines[256:] == [
+        "[a][b] -> [ab] 256",
+        "[ab][c] -> [abc] 257",
+        "[\\u000a][\\u000a] -> [\\u000a\\u000a] 258",
+        "[<|endoftext|>] 300",
+    ]
+
+
+@pytest.mark.parametrize("kind", [BasicTokenizer, RegexTokenizer])
+@pytest.mark.parametrize("special_tokens", [{}, SPECIAL])
+def test_save_and_load(kind: type[Tokenizer], special_tokens: dict[str, int], tmp_path: Path) -> None:
+    tokenizer = trained(kind)
+    if isinstance(tokenizer, RegexTokenizer):
+        tokenizer.register_special_tokens(special_tokens)
+    ids = tokenizer.encode(TEXTS[2])
+    tokenizer.save(tmp_path / "saved")
+    again = kind()
+    again.load(tmp_path / "saved.model")
+    assert again.encode(TEXTS[2]) == ids
+    assert again.merges == tokenizer.merges
+    assert again.vocab == tokenizer.vocab
+    assert again.special_tokens == tokenizer.special_tokens
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["saved.model", "saved.vocab"]
+
+
+def test_what_the_file_cannot_hold(tmp_path: Path) -> None:
+    tokenizer = RegexTokenizer()
+    tokenizer.register_special_tokens({"<|end of text|>": 300})
+    with pytest.raises(ValueError, match=r"<\|end of text\|>.* without blanks"):
+        tokenizer.save(tmp_path / "saved")
+    with pytest.raises(ValueError, match="expected one line"):
+        RegexTokenizer("(?x) a+\n| b").save(tmp_path / "saved")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["minbpe v2", "", "0"], "line 1: expected 'minbpe v1'"),
+        ([], "line 1: expected 'minbpe v1'"),
+        (["minbpe v1"], "line 3: invalid literal"),
+        (["minbpe v1", "", "one"], "line 3: invalid literal"),
+        (["minbpe v1", "", "1", "<|x|>"], "line 4: not enough values"),
+        (["minbpe v1", "", "2", "<|x|> 300"], "expected 2 special tokens, got 1"),
+        (["minbpe v1", "", "1", "<|x|> -1"], "line 4: expected an id from 0 to 4294967294"),
+        (["minbpe v1", "", "1", "<|x|> 4294967295"], "line 4: expected an id from 0 to 4294967294"),
+        (["minbpe v1", "", "0", "97"], "line 4: not enough values"),
+        (["minbpe v1", "", "0", "97 256"], "line 4: expected two ids from 0 to 255"),
+        (["minbpe v1", "", "0", "97 97", "97 97"], "line 5: the pair is merged already"),
+    ],
+)
+def test_files_that_are_damaged(lines: list[str], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.model"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    tokenizer = trained(BasicTokenizer)
+    merges = dict(tokenizer.merges)
+    with pytest.raises(bytemill.VocabularyError, match=message) as refused:
+        tokenizer.load(path)
+    assert str(path) in str(refused.value)
+    assert tokenizer.merges == merges
+    with pytest.raises(AssertionError):
+        tokenizer.load(tmp_path / "damaged.txt")
+
+
+def test_every_token_of_a_trained_one_is_reached() -> None:
+    tokenizer = trained(RegexTokenizer)
+    merges: Iterable[tuple[int, int]] = tokenizer.merges
+    for token_id, token in enumerate(training_oracle.token_bytes(list(merges))):
+        assert tokenizer.vocab[token_id] == token

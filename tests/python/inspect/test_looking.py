@@ -1,0 +1,421 @@
+"""Texts as tokens: in a terminal, as a page, in a notebook; and the signs for what cannot be seen."""
+
+# ruff: noqa: RUF001 - the signs that are shown
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bytemill
+from bytemill import looking
+from bytemill.errors import DisallowedSpecialTokenError
+from bytemill.looking.page import FRAGMENT_TOKENS
+from bytemill.looking.palette import COLOURS
+from bytemill.looking.terminal import LETTERS, SIGNS, columns, has_colours
+from bytemill.looking.visible import Part, parts_of, plain, printable, width_of
+from support.toys import BYTE_RANKS, ONE_PIECE
+
+BYTES = bytemill.Encoding(
+    "bytes", pat_str=ONE_PIECE, mergeable_ranks=BYTE_RANKS, special_tokens={"<|end|>": 256}
+)
+O200K = bytemill.get_encoding("o200k_base")
+
+HOSTILE = "</b></script><img src=x onerror=alert(1)>\"'&amp;<!-- --><style>]]>\x00"
+
+# Elements without an end.
+VOID = {"meta", "br", "input"}
+
+
+# --- Signs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("token", "shape"),
+    [
+        (b" hello", "·hello"),
+        (b"\n\n", "⏎⏎"),
+        (b"\r\n", "\\r⏎"),
+        (b"\t\x00\x1b\x7f", "→\\x00\\x1b\\x7f"),
+        ("\u00a0\u200b\u202e\ufeff".encode(), "\\xa0\\u200b\\u202e\\ufeff"),
+        ("\U000e0001".encode(), "\\U000e0001"),
+        ("\u2764\ufe0f".encode(), "\u2764\\ufe0f"),
+        ("你".encode()[:2], "‹e4 bd›"),
+        (b"a\xe4\xbd" + "你".encode() + b"\xa0", "a‹e4 bd›你‹a0›"),
+        (b"\xc0\xff", "‹c0 ff›"),
+        ("\u0301e".encode(), "◌\u0301e"),
+        ("e\u0301".encode(), "e\u0301"),
+        (b"", ""),
+    ],
+)
+def test_signs(token: bytes, shape: str) -> None:
+    assert plain(token) == shape
+
+
+@given(st.binary(max_size=12))
+def test_nothing_is_hidden(token: bytes) -> None:
+    shape = plain(token)
+    assert bool(shape) == bool(token)
+    assert shape.isprintable()
+    assert all(" " not in part.text for part in parts_of(token) if not part.stands_for)
+
+
+def test_parts_tell_signs_from_text() -> None:
+    assert parts_of("a ·".encode()) == [
+        Part("a", stands_for=False),
+        Part("·", stands_for=True),
+        Part("·", stands_for=False),
+    ]
+
+
+def test_printable_keeps_spaces() -> None:
+    assert printable(r"a \s" + "\n\u200b") == r"a \s\n\u200b"
+
+
+@pytest.mark.parametrize(("text", "width"), [("ab", 2), ("你a", 3), ("e\u0301", 1), ("\U0001f600", 2)])
+def test_width(text: str, width: int) -> None:
+    assert width_of(text) == width
+
+
+# --- Counts -------------------------------------------------------------------------------------------------
+
+
+def test_counts() -> None:
+    view = looking.show(O200K, "hello wörld")
+    assert [token.id for token in view.tokens] == O200K.encode("hello wörld")
+    assert b"".join(token.value for token in view.tokens) == "hello wörld".encode()
+    assert (len(view.tokens), view.characters, view.byte_count) == (4, 11, 12)
+    assert view.counts() == [
+        ("tokens", "4"),
+        ("characters", "11"),
+        ("bytes", "12"),
+        ("bytes per token", "3.00"),
+    ]
+
+
+def test_no_text() -> None:
+    view = looking.show(O200K, "")
+    assert (view.tokens, view.characters, view.bytes_per_token) == ((), 0, 0.0)
+    assert view.terminal(colour=True) == "o200k_base: 0 tokens, 0 characters, 0 bytes, 0.00 bytes per token"
+    assert "<dd>0</dd>" in view.page()
+
+
+def test_special_tokens_are_text_unless_allowed() -> None:
+    assert not any(token.special for token in looking.show(BYTES, "a<|end|>").tokens)
+    view = looking.show(BYTES, "a<|end|>", allowed_special="all")
+    assert [(token.id, token.value, token.special) for token in view.tokens] == [
+        (97, b"a", False),
+        (256, b"<|end|>", True),
+    ]
+    with pytest.raises(DisallowedSpecialTokenError):
+        looking.show(BYTES, "a<|end|>", disallowed_special="all")
+
+
+def test_to_dict() -> None:
+    assert looking.show(BYTES, "ä").to_dict() == {
+        "encoding": "bytes",
+        "tokens": 2,
+        "characters": 1,
+        "bytes": 2,
+        "bytes_per_token": 1.0,
+        "token_list": [
+            {"id": 195, "bytes": "c3", "text": None, "special": False},
+            {"id": 164, "bytes": "a4", "text": None, "special": False},
+        ],
+    }
+
+
+# --- Terminal -----------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def lines_of(text: str, **options: Any) -> list[str]:
+    return looking.show(O200K, text).terminal(**options).split("\n")[1:]
+
+
+def without_colours(line: str) -> str:
+    return re.sub(r"\x1b\[[\d;]*m", "", line)
+
+
+def backgrounds(line: str) -> list[str]:
+    """The background of each stretch, in order."""
+    return re.findall(r"48;5;(\d+)", line)
+
+
+def test_plain_form() -> None:
+    assert lines_of("hello world\nbye", colour=False) == [
+        "hello │ ·world │ ⏎",
+        "24912 │ 2375   │ 198",
+        "bye",
+        "43571",
+    ]
+    assert lines_of("hello world\nbye", colour=False, ids=False) == ["hello│·world│⏎", "bye"]
+
+
+def test_colours_of_neighbours_differ() -> None:
+    [line] = lines_of("a b c d e f g h i j k l m", colour=True, ids=False)
+    cells = line.split("\x1b[0m")[:-1]
+    colours = [backgrounds(cell)[0] for cell in cells]
+    assert len(colours) == 13
+    assert len(set(colours)) >= 6
+    assert all(left != right for left, right in itertools.pairwise(colours))
+    assert without_colours(line) == "a·b·c·d·e·f·g·h·i·j·k·l·m"
+
+
+def test_special_tokens_stand_out() -> None:
+    view = looking.show(BYTES, "<|end|>", allowed_special="all")
+    assert "\x1b[1;4;48;5;" in view.terminal(colour=True)
+
+
+def test_ids_stand_below_tokens() -> None:
+    tokens, ids = map(without_colours, lines_of("你好 hello 你", colour=True, width=80))
+    assert ids.split() == list(map(str, O200K.encode("你好 hello 你")))
+    # Wide characters take two columns.
+    starts = [match.start() for match in re.finditer(r"\S+", ids)]
+    assert starts == [width_of(tokens[: match.start()]) for match in re.finditer(r"\S+", tokens)]
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@given(text=st.text(st.sampled_from("ab \n你e\u0301\U0001f600<"), max_size=60), width=st.integers(20, 60))
+def test_rows_are_as_wide_as_the_terminal(text: str, width: int, *, colour: bool) -> None:
+    tokens = [plain(token.value).replace(" ", "") for token in looking.show(O200K, text).tokens]
+    for ids in (True, False):
+        lines = list(map(without_colours, lines_of(text, colour=colour, ids=ids, width=width)))
+        assert all(width_of(line) <= width for line in lines)
+        assert re.sub("[│ ]", "", "".join(lines[::2] if ids else lines)) == "".join(tokens)
+
+
+def test_no_controls_reach_the_terminal() -> None:
+    view = looking.show(O200K, "\x1b[31mred\x07\x9b\u202e").terminal(colour=False)
+    assert all(line.isprintable() for line in view.split("\n"))
+
+
+def test_colours_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "50")
+    assert has_colours(Terminal())
+    assert columns(Terminal()) == 50
+    assert not has_colours(io.StringIO())
+    assert columns(io.StringIO()) is None
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colours(Terminal())
+    monkeypatch.setenv("NO_COLOR", "")
+    assert has_colours(Terminal())
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_colours(Terminal())
+
+
+def test_printing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    view = looking.show(O200K, "hello world")
+    print(view)  # noqa: T201 - what is tested
+    assert capsys.readouterr().out == view.terminal(colour=False) + "\n"
+    assert repr(view) == str(view)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stdout", Terminal())
+    assert "\x1b[48;5;" in str(view)
+
+
+# --- Colours that can be read -------------------------------------------------------------------------------
+
+
+def xterm(number: int) -> tuple[int, int, int]:
+    """A colour of the palette of 256, as nearly all terminals have it."""
+    if number >= 232:
+        return (8 + 10 * (number - 232),) * 3
+    cube = number - 16
+    steps = (0, 95, 135, 175, 215, 255)
+    return steps[cube // 36], steps[cube // 6 % 6], steps[cube % 6]
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    if len(colour) == 4:
+        colour = "#" + "".join(2 * digit for digit in colour[1:])
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def contrast(one: Sequence[int], other: Sequence[int]) -> float:
+    """The contrast ratio of the Web Content Accessibility Guidelines, from 1 to 21."""
+
+    def luminance(colour: Sequence[int]) -> float:
+        shares = [value / 255 for value in colour]
+        linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def page_colours(theme: str) -> dict[str, str]:
+    """The colours of the style sheet, the light ones before the dark ones."""
+    declared = re.findall(r"--([a-z]\w*): (#[0-9a-f]{3,6});", looking.show(O200K, "").page())
+    half = len(declared) // 2
+    return dict(declared[:half] if theme == "light" else declared[half:])
+
+
+def test_contrast_in_terminals() -> None:
+    assert len({colour.terminal for colour in COLOURS}) == len(COLOURS) >= 6
+    for colour in COLOURS:
+        assert contrast(xterm(LETTERS), xterm(colour.terminal)) >= 7
+        assert contrast(xterm(SIGNS), xterm(colour.terminal)) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast_on_pages(theme: str) -> None:
+    colours = page_colours(theme)
+    tokens = [colours[f"c{i}"] for i in range(len(COLOURS))]
+    assert len(set(tokens)) == len(COLOURS)
+    for background in [*tokens, colours["paper"]]:
+        assert contrast(rgb(colours["ink"]), rgb(background)) >= 7
+        assert contrast(rgb(colours["sign"]), rgb(background)) >= 4.5
+    assert contrast(rgb(colours["faint"]), rgb(colours["paper"])) >= 4.5
+
+
+# --- Pages --------------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Reads a page: checks that its elements are nested, and collects what it holds."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.tokens: list[tuple[int, bytes, str]] = []
+        self.text = ""
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        values = {name: value or "" for name, value in attrs}
+        self.attributes += values.items()
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "b":
+            self.tokens.append((int(values["data-id"]), bytes.fromhex(values["data-bytes"]), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "b" in self.open:
+            token_id, value, text = self.tokens.pop()
+            self.tokens.append((token_id, value, text + data))
+        elif "style" not in self.open:
+            self.text += data
+
+
+@given(st.one_of(st.text(max_size=40), st.just(HOSTILE)))
+def test_page_shows_every_token(text: str) -> None:
+    view = looking.show(O200K, text)
+    assert Page(view.page()).tokens == [(t.id, t.value, plain(t.value)) for t in view.tokens]
+
+
+def test_hostile_text_is_only_text() -> None:
+    name = '"><script>alert(1)</script>'
+    encoding = bytemill.Encoding(
+        name, pat_str=ONE_PIECE, mergeable_ranks=BYTE_RANKS, special_tokens={"<script>": 256}
+    )
+    view = looking.show(encoding, HOSTILE + "<script>", allowed_special="all")
+    for source in (view.page(), view._repr_html_()):
+        page = Page(source)
+        assert "".join(text for _, _, text in page.tokens) == plain(HOSTILE.encode()) + "<script>"
+        assert name in page.text
+        assert page.names <= {
+            *("html", "head", "meta", "title", "style", "body", "div", "h1", "dl", "dt", "dd"),
+            *("label", "input", "b", "i", "br"),
+        }
+
+
+def test_page_needs_nothing_else() -> None:
+    source = looking.show(O200K, "hello http://example.org world").page()
+    page = Page(source)
+    assert source.startswith("<!doctype html>")
+    assert not {name for name, _ in page.attributes} & {"src", "href", "srcset", "action", "style", "onclick"}
+    assert not {"script", "link", "img", "iframe", "object", "base"} & page.names
+    assert not re.search(r"url\(|@import|expression\(", source)
+    assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in page.attributes
+    assert ("charset", "utf-8") in page.attributes
+    assert "prefers-color-scheme: dark" in source
+
+
+def test_page_has_counts_on_top() -> None:
+    text = Page(looking.show(O200K, "hello world\nbye").page()).text
+    heading = text.split("ids")[0]
+    for figure in ("o200k_base", "tokens4", "characters15", "bytes15", "bytes per token3.75"):
+        assert figure in heading.replace("\n", "")
+
+
+def test_lines_break_where_the_text_does() -> None:
+    assert looking.show(O200K, "a\nb\n\nc").page().count("<br>") == 2
+
+
+def test_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    view = looking.show(O200K, "wörld")
+    view.write_page(path)
+    assert path.read_text(encoding="utf-8") == view.page()
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileNotFoundError):
+        view.write_page(tmp_path / "missing" / "page.html")
+
+
+def test_notebooks_show_the_beginning_of_long_texts() -> None:
+    view = looking.show(BYTES, "a" * (FRAGMENT_TOKENS + 5))
+    fragment = view._repr_html_()
+    assert len(Page(fragment).tokens) == FRAGMENT_TOKENS
+    assert "5 more tokens" in fragment
+    assert len(Page(view.page()).tokens) == FRAGMENT_TOKENS + 5
+    assert "<html" not in fragment
+    assert "position: fixed" not in fragment
+
+
+# --- Merges -------------------------------------------------------------------------------------------------
+
+
+def test_merges() -> None:
+    view = looking.show_merges(O200K, "hello ö")
+    assert view.terminal(colour=False).split("\n") == [
+        "h│e│l│l│o",
+        "he│l│l│o",
+        "he│ll│o",
+        "hell│o",
+        "hello  24912",
+        "",
+        "·│‹c3›│‹b6›",
+        "·│ö",
+        "·ö  5872",
+    ]
+    assert without_colours(view.terminal(colour=True)) == view.terminal(colour=False).replace("│", "")
+    assert repr(view) == view.terminal(colour=False)
+    assert view.to_dict()["pieces"][1] == {
+        "bytes": "20c3b6",
+        "steps": [["20", "c3", "b6"], ["20", "c3b6"], ["20c3b6"]],
+        "ids": [5872],
+    }
+    assert looking.show_merges(O200K, "").terminal(colour=True) == ""
+
+
+@given(st.text(st.sampled_from("ab \u00f6\u4f60"), max_size=30))
+def test_colours_of_merging_parts_differ(text: str) -> None:
+    for line in looking.show_merges(O200K, text).terminal(colour=True).split("\n"):
+        colours = [backgrounds(cell)[0] for cell in line.split("\x1b[0m")[:-1]]
+        assert all(left != right for left, right in itertools.pairwise(colours))

@@ -1,0 +1,142 @@
+"""The examples of the README and of every page of docs/ run, and what they say comes out does.
+
+The blocks of a page run in order, in a folder of their own. In `python` blocks, which share their names, a
+comment that begins with a value says what its line gives. In `console` blocks bash runs the lines that begin
+with `$ ` (one that ends in a backslash goes on in the next), and all lines below say what is printed; a line
+of three dots stands for any lines. The exit code is 0.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+BLOCKS = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# A comment that begins with a value; words may follow after a comma, colon or semicolon.
+VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
+
+# A command with the lines that it goes on in, and what is said to be printed.
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+@pytest.fixture
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `bytemill` and `python`: those that are tested, wherever the tests run."""
+    folder = tmp_path_factory.mktemp("commands")
+    for name, options in (("bytemill", "-m bytemill "), ("python", "")):
+        path = folder / name
+        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {options}"$@"\n')
+        path.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_page(page: Path, commands: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.setenv("COLUMNS", "80")
+    names: dict[str, Any] = {}
+    for kind, block in BLOCKS.findall(page.read_text(encoding="utf-8")):
+        if kind == "python":
+            run_python(block, names)
+        else:
+            run_console(block)
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert page.name == "README.md" or f"({page.relative_to(ROOT / 'docs')})" in index
+
+
+def test_values_are_found() -> None:
+    readme = PAGES[0].read_text(encoding="utf-8")
+    lines = "".join(block for kind, block in BLOCKS.findall(readme) if kind == "python").splitlines()
+    assert sum(VALUE.search(line) is not None for line in lines) >= 8
+
+
+def run_python(block: str, names: dict[str, Any]) -> None:
+    """Runs a block statement by statement and compares the values that comments say."""
+    lines = block.splitlines()
+    for statement in ast.parse(block).body:
+        assert statement.end_lineno is not None
+        source = ast.get_source_segment(block, statement) or ""
+        value = None
+        if isinstance(statement, ast.Expr):
+            value = eval(source, names)  # noqa: S307 - our own pages
+        else:
+            exec(source, names)  # noqa: S102 - our own pages
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            value = names[statement.targets[0].id]
+        said = VALUE.search(lines[statement.end_lineno - 1])
+        if said:
+            value = value.tolist() if isinstance(value, np.ndarray) else value
+            assert value == ast.literal_eval(said[1]), source
+
+
+def run_console(block: str) -> None:
+    """Runs the commands of a block and compares what they print."""
+    commands = COMMAND.findall(block)
+    assert sum(len(command) + len(said) + 3 for command, said in commands) == len(block), (
+        "text before a command"
+    )
+    for command, said in commands:
+        result = subprocess.run(  # noqa: S603 - our own pages
+            ["bash", "-c", command],  # noqa: S607 - as readers run it
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert result.returncode == 0, f"{command}\n{result.stdout}"
+        expected = "".join(
+            "(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in said.splitlines()
+        )
+        assert re.fullmatch(expected, result.stdout), f"{command}\n{result.stdout}"
+
+
+def test_examples_can_fail() -> None:
+    run_python("one = 1  # 1, and more\n", {})
+    run_console("$ echo a; echo b; echo c\na\n...\nc\n")
+    with pytest.raises(AssertionError):
+        run_python("one = 1  # 2\n", {})
+    for wrong in (
+        "$ echo a\nb\n",
+        "$ echo a\n",
+        "$ false\n",
+        "$ echo a; echo b\n...\na\n",
+        "a\n$ echo a\na\n",
+    ):
+        with pytest.raises(AssertionError):
+            run_console(wrong)
+
+
+def test_guarantees_name_tests_that_are_there() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    names = re.findall(r"`([\w/]+\.(?:py|rs))`", page)
+    assert len(names) > 30
+    for name in names:
+        found = [ROOT / name] if "/" in name else [*(ROOT / "tests").rglob(name)]
+        assert len(found) == 1, name
+        assert found[0].is_file(), name
+
+
+def test_lists_have_no_gaps() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"^(?:- |  \S).*\n\n- ", text, re.MULTILINE), page.name

@@ -1,0 +1,166 @@
+"""What `make bench-compare` makes of its figures: digests, ratios, verdicts, the section of the README."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cores
+import report
+import stages
+from engines import Call
+from measuring import IDS_DIFFER, Cell, Contender, Limits, Place, digest, measure
+from targets import TARGETS, TITLES, Target, judge, judge_all
+
+ROOT = Path(__file__).parents[3]
+RESULT = ROOT / "benches" / "results" / "compare.json"
+
+PLACE = Place(row="3", corpus="english", encoding="cl100k_base", state="replay", size=100)
+AT_LEAST_TWO = Target(row="3", against="tiktoken", bound=2)
+
+
+def cell(engine: str, median: float | None, **fields: object) -> Cell:
+    values = {
+        "row": "3",
+        "corpus": "english",
+        "encoding": "cl100k_base",
+        "engine": engine,
+        "contender": engine,
+        "call": "encode_ordinary",
+        "form": "list",
+        "state": "replay",
+        "threads": 1,
+        "bytes": 1_000_000,
+        "calls": 1,
+        "median": median,
+    }
+    return Cell(**(values | fields))  # type: ignore[arg-type]
+
+
+def corpora(**ratios: float) -> list[Cell]:
+    return [
+        each
+        for corpus, ratio in ratios.items()
+        for each in (cell("bytemill", 1.0, corpus=corpus), cell("tiktoken", ratio, corpus=corpus))
+    ]
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    result, cells = report.read_result(RESULT)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert report.section(result, cells) in readme, "run `make bench-report`"
+    assert report.with_section(readme, report.section(result, cells)) == readme
+
+
+def test_the_page_on_speed_shows_what_was_measured() -> None:
+    result = json.loads((ROOT / "benches" / "results" / "stages.json").read_bytes())
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    assert stages.with_section(page, stages.section(result)) == page, "run `make bench-stages`"
+    for cell in result["cells"]:
+        assert sum(cell["stages"].values()) == pytest.approx(1, abs=0.01)
+
+
+def test_what_two_cores_gave_is_told() -> None:
+    assert 0 < cores.work_at_once(1) < 100
+    summary = cores.summary([1.9, 1.24, 1.504])
+    assert summary == {"least": 1.24, "median": 1.5, "most": 1.9, "samples": 3}
+    assert "did 1.24 to 1.90 times the work of one, 1.50 times in the median" in cores.sentence(summary)
+    assert (cores.summary([]), cores.sentence({})) == ({}, "")
+
+
+def test_functions_belong_to_stages() -> None:
+    core = "_core.so: [.] bytemill::"
+    assert stages.stage(core + "split::avx2::by_windows") == "split"
+    assert stages.stage(core + "cache::avx2::look_near") == "look up"
+    assert stages.stage(core + "cache::avx512::locate") == "split"
+    assert stages.stage(core + "merge::avx2::merge") == "merge"
+    assert stages.stage(core + "python::interned::InternedIds::list") == "Python"
+    assert stages.stage("[kernel.kallsyms]: [k] clear_page_erms") == "memory"
+    assert stages.stage("libz.so: [.] deflate") == "other"
+    parts = stages.shares({core + "merge::merge": 3, "libpython3.11.so: [.] list_dealloc": 1})
+    assert (parts["merge"], parts["Python"], parts["split"]) == (0.75, 0.25, 0)
+
+
+def test_the_recorded_verdicts_follow_from_the_recorded_figures() -> None:
+    result, cells = report.read_result(RESULT)
+    recorded = [(each["row"], each.get("against"), each.get("met")) for each in result["verdicts"]]
+    assert recorded == [(each.row, each.against, each.met) for each in judge_all(cells)]
+
+
+def test_every_target_is_about_a_row_and_has_one_verdict() -> None:
+    assert all(target.row in TITLES for target in TARGETS)
+    assert len({(target.row, target.against) for target in TARGETS}) == len(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "value", "worst", "met"),
+    [
+        ({"a": 2.0, "b": 2.5, "c": 3.0}, 2.5, 2.0, True),
+        ({"a": 1.4, "b": 2.5, "c": 3.0}, 2.5, 1.4, True),
+        ({"a": 1.3, "b": 2.5, "c": 3.0}, 2.5, 1.3, False),
+        ({"a": 1.9, "b": 1.9, "c": 9.0}, 1.9, 1.9, False),
+    ],
+)
+def test_a_ratio_is_the_median_and_no_corpus_may_be_far_below(
+    ratios: dict[str, float], value: float, worst: float, *, met: bool
+) -> None:
+    verdict = judge(AT_LEAST_TWO, corpora(**ratios))
+    assert (verdict.value, verdict.worst, verdict.met, verdict.unit) == (value, worst, met, "x")
+
+
+def test_the_least_favourable_encoding_decides() -> None:
+    other = [cell("bytemill", 1.0, encoding="o200k_base"), cell("tiktoken", 1.5, encoding="o200k_base")]
+    verdict = judge(AT_LEAST_TWO, [*corpora(a=3.0), *other])
+    assert (verdict.value, verdict.where, verdict.met) == (1.5, "english, o200k_base", False)
+
+
+def test_figures_of_our_own_are_for_one_call_and_the_greatest_counts() -> None:
+    target = Target(row="4 call", bound=1e-6, at_most=True)
+    cells = [
+        cell("bytemill", 0.5, row="4 call", calls=1_000_000),
+        cell("bytemill", 2.0, row="4 call", calls=1_000_000, corpus="other"),
+    ]
+    assert judge(target, cells[:1]).met is True
+    verdict = judge(target, cells)
+    assert (verdict.worst, verdict.met, verdict.unit) == (2e-6, False, "s")
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+    assert judge(AT_LEAST_TWO, []).met is None
+    assert judge(AT_LEAST_TWO, [cell("bytemill", None), cell("tiktoken", 1.0)]).met is None
+
+
+def test_answers_are_equal_in_whatever_form() -> None:
+    lists = [[1, 2], [], [3]]
+    ragged = (np.array([1, 2, 3], dtype=np.uint32), np.array([0, 2, 2, 3]))
+    assert digest(lists) == digest(ragged) == digest([np.array(ids, dtype=np.uint32) for ids in lists])
+    assert digest([1, 2, 3]) == digest(np.array([1, 2, 3], dtype=np.uint32))
+    assert digest("é") == digest("é".encode())
+    answers = [lists, [1, 2, 3], [[1, 2, 3]], [1, 2], 3, "3", ["3"], ["", "3"]]
+    # One text in a batch of one is the same as one text.
+    assert len({digest(answer) for answer in answers}) == len(answers) - 1
+
+
+def test_wrong_ids_and_failures_have_no_time() -> None:
+    def fail() -> object:
+        message = "no such text"
+        raise ValueError(message)
+
+    works = {"right": lambda: [1, 2], "wrong": lambda: [2, 1], "failing": fail}
+    contenders = [
+        Contender(engine=name, call=Call("encode", "list", work), work=work) for name, work in works.items()
+    ]
+    right, wrong, failing = measure(PLACE, contenders, digest([1, 2]), Limits(rounds=3, seconds=60))
+    assert (right.ids_equal, right.rounds, right.error) == (True, 3, None)
+    assert right.median is not None
+    assert (wrong.ids_equal, wrong.median, wrong.error) == (False, None, IDS_DIFFER)
+    assert (failing.ids_equal, failing.median, failing.error) == (None, None, "ValueError: no such text")
+
+
+def test_the_marks_must_be_in_the_readme() -> None:
+    assert report.with_section(f"a\n{report.BEGIN}old{report.END}b\n", "new\n") == "a\nnew\nb\n"
+    with pytest.raises(ValueError, match="expected '<!-- performance: begin"):
+        report.with_section("a\n", "new\n")

@@ -1,0 +1,438 @@
+"""Whatever is passed to what is public, a result comes or an ordinary error: no panic, crash or hang.
+
+The names are found, not listed: every function, class and method that the package offers. Each is called as
+it should be, which must go well, and then with every wrong value in every argument. So a name that is new is
+tried too; if it has a parameter that `GOOD` does not know, the test says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import importlib
+import inspect
+import itertools
+import os
+import pkgutil
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+import tiktoken
+
+import bytemill
+from bytemill import _core, looking, minbpe, shards  # noqa: TID251 - what is behind the package is tried too
+from bytemill.patterns import GPT2_PATTERN
+from bytemill.training import learn_merges
+from support.toys import BYTE_RANKS
+from support.wrong_values import WRONG
+
+# Modules that are for everybody. What is behind them is called by the package itself, with what it checked.
+PUBLIC = [
+    "bytemill",
+    "bytemill.errors",
+    "bytemill.load",
+    "bytemill.looking",
+    "bytemill.minbpe",
+    "bytemill.model",
+    "bytemill.registry",
+    "bytemill.shards",
+    "bytemill.training",
+]
+INNER = [
+    "__main__",
+    "_core",
+    "_educational",
+    "ambiguity",
+    "arguments",
+    "arrow",
+    "builtin",
+    "bulk",
+    "cli",
+    "compiled",
+    "core",
+    "cutting",
+    "decoding",
+    "files",
+    "fingerprint",
+    "formats",
+    "iteration",
+    "offsets",
+    "patterns",
+    "piece_counts",
+    "progress",
+    "reference",
+    "sources",
+    "special",
+    "splitting",
+    "storage",
+    "streaming",
+    "vocabulary",
+]
+
+# What may be raised; the library's own errors are derived from these. An unknown way to treat bytes that are
+# no text is a `LookupError`, a buffer with gaps for `hashlib` a `BufferError`.
+ORDINARY = (
+    AssertionError,
+    BufferError,
+    LookupError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    TypeError,
+    ValueError,
+)
+
+# As minbpe's own do.
+NOT_IMPLEMENTED = {"GPT4Tokenizer.load", "GPT4Tokenizer.save", "GPT4Tokenizer.train", "Tokenizer.train"}
+
+# What is written, each time by another name.
+NUMBERS = itertools.count()
+
+RANKS = BYTE_RANKS | {b"ab": 256, b"abc": 257}
+
+
+def toy() -> bytemill.Encoding:
+    return bytemill.Encoding("toy", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={"<|a|>": 300})
+
+
+def gpt2() -> bytemill.Encoding:
+    return bytemill.Encoding("toy", pat_str=GPT2_PATTERN, mergeable_ranks=RANKS, special_tokens={})
+
+
+def tiktoken_toy() -> tiktoken.Encoding:
+    return tiktoken.Encoding("toy", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={})
+
+
+def trained(kind: type[Any]) -> Any:
+    tokenizer = kind()
+    tokenizer.train("abab", 257)
+    return tokenizer
+
+
+@functools.cache
+def gpt4() -> minbpe.GPT4Tokenizer:
+    """What takes long to make."""
+    return minbpe.GPT4Tokenizer()
+
+
+# How to make an instance, where the parameters do not tell.
+INSTANCES: dict[str, Callable[[], Any]] = {
+    "CoreBPE": lambda: toy()._core_bpe,
+    "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
+    "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
+    "Encoding": toy,
+    "PieceCounts": lambda: bytemill.PieceCounts({b"ab": 3, b"abc": 2}, pattern="gpt2"),
+    "LearnedMerges": lambda: learn_merges(INSTANCES["PieceCounts"](), 1, tie_break="smallest_pair"),
+    "BasicTokenizer": lambda: trained(minbpe.BasicTokenizer),
+    "RegexTokenizer": lambda: trained(minbpe.RegexTokenizer),
+    "GPT4Tokenizer": lambda: copy.copy(gpt4()),
+    "EncodedWithOffsets": lambda: toy().encode_with_offsets("abc"),
+    "PieceExplanation": lambda: toy().explain("abc")[0],
+    "Provenance": lambda: shards.write_shards(["abc"], f"folder{next(NUMBERS)}", toy()),
+    "Comparison": lambda: looking.compare({"toy": toy()}, {"a": ["ab"]}),
+    "MergeView": lambda: looking.show_merges(toy(), "abc"),
+    "TokenReport": lambda: looking.report_token(toy(), 256),
+    "TokenView": lambda: looking.show(toy(), "abc"),
+    "VocabularyReport": lambda: looking.report(toy()),
+}
+
+# What a call takes: by the name of the parameter, or of callable and parameter where that is not enough.
+GOOD: dict[str, Callable[[], Any]] = {
+    "allowed_special": lambda: {"<|a|>"},
+    "append": lambda: [5],
+    "batch": lambda: [[1, 2], [3]],
+    "batch_size": lambda: 2,
+    "blobpath": lambda: "toy.tiktoken",
+    "bpe_ranks": lambda: dict(RANKS),
+    "bytes_per_thread": lambda: 1 << 20,
+    "clobber_one_byte_tokens": lambda: True,
+    "colour": lambda: True,
+    "column": lambda: pa.array(["a", None]),
+    "contents": lambda: INSTANCES["Provenance"]().to_json(),
+    "data": lambda: b"abc",
+    "decoder": toy,
+    "directory": lambda: f"folder{next(NUMBERS)}",
+    "disallowed_special": lambda: (),
+    "dtype": lambda: "uint32",
+    "encoder_json_file": lambda: "encoder.json",
+    "encoder_json_hash": lambda: None,
+    "encoding": toy,
+    "encoding_name": lambda: "gpt2",
+    "encodings": lambda: {"toy": toy()},
+    "from_tiktoken.encoding": tiktoken_toy,
+    "Encoding.from_tiktoken.encoding": tiktoken_toy,
+    "errors": lambda: "replace",
+    "write_shards.errors": lambda: "replace",
+    "expected_hash": lambda: None,
+    "explicit_n_vocab": lambda: None,
+    "field": lambda: "text",
+    "file_names": lambda: ("vocab.bpe", "encoder.json"),
+    "file_prefix": lambda: f"mine{next(NUMBERS)}",
+    "format": lambda: "bin",
+    "ids": lambda: [97, 98],
+    "initial": lambda: None,
+    "limit": lambda: 3,
+    "lines": lambda: True,
+    "max_token_length": lambda: 3,
+    "max_tokens": lambda: 2,
+    "memory_limit": lambda: 1 << 20,
+    "mergeable_ranks": lambda: dict(RANKS),
+    "min_frequency": lambda: 1,
+    "model_file": lambda: "read.model",
+    "model_name": lambda: "gpt-4o",
+    "n": lambda: 1,
+    "name": lambda: "shard",
+    "num_threads": lambda: 1,
+    "other": lambda: bytemill.PieceCounts({b"ab": 3}, pattern="gpt2"),
+    "overlap": lambda: 1,
+    "pad_vocab_to": lambda: 8,
+    "pat_str": lambda: r"\w+|\W+",
+    "path": lambda: "counts.arrow",
+    "Encoding.from_file.path": lambda: "toy.bytemill",
+    "PieceCounts.load.path": lambda: "read.arrow",
+    "Comparison.write_chart.path": lambda: "chart.png",
+    "pattern": lambda: "gpt2",
+    "Encoding.from_file.pattern": lambda: None,
+    "RegexTokenizer.pattern": lambda: None,
+    "pieces": lambda: {b"ab": 3, b"abc": 2},
+    "prefix": lambda: f"mine{next(NUMBERS)}",
+    "prepend": lambda: [5],
+    "progress": lambda: False,
+    "write_shards.progress": lambda: None,
+    "provenance": lambda: {"corpus": "texts"},
+    "resume": lambda: False,
+    "sequence": lambda: [1],
+    "shard_tokens": lambda: 100,
+    "side": lambda: "left",
+    "source": lambda: ["abab ab"],
+    "special_tokens": lambda: {"<|b|>": 301},
+    "GPT4Tokenizer.register_special_tokens.special_tokens": lambda: {"<|b|>": 100300},
+    "text": lambda: "abc<|a|> and",
+    "text_or_bytes": lambda: "ab",
+    "texts": lambda: ["abc", "d"],
+    "compare.texts": lambda: {"some": ["abc", "d"]},
+    "tie_break": lambda: "huggingface",
+    "tiktoken_bpe_file": lambda: "toy.tiktoken",
+    "timeout": lambda: 1.0,
+    "token": lambda: 97,
+    "token_id": lambda: 97,
+    "tokens": lambda: [97, 98],
+    "unit": lambda: "byte",
+    "verbose": lambda: False,
+    "vocab_bpe_file": lambda: "vocab.bpe",
+    "vocab_bpe_hash": lambda: None,
+    "vocab_file": lambda: "mine.vocab",
+    "vocab_size": lambda: 257,
+    "width": lambda: 40,
+}
+
+
+class Case(NamedTuple):
+    """Something that can be called.
+
+    Attributes:
+        name: How it is written: `Encoding.encode`.
+        owner: The class whose method it is, if it is one.
+        thing: The function or class, or the name of the method.
+    """
+
+    name: str
+    owner: type | None
+    thing: Any
+
+    def target(self) -> Callable[..., object]:
+        """The callable; a method is that of a new instance."""
+        target = self.thing
+        if self.owner is not None:
+            static = isinstance(inspect.getattr_static(self.owner, target), (classmethod, staticmethod))
+            target = getattr(self.owner if static else instance_of(self.owner, self.name), target)
+        return target  # type: ignore[no-any-return]
+
+
+def instance_of(kind: type, method: str) -> Any:
+    if method.startswith("Encoding.save_"):
+        return gpt2()
+    if kind is _core.PieceCounts:
+        return _core.PieceCounts()
+    if kind.__name__ in INSTANCES:
+        return INSTANCES[kind.__name__]()
+    return kind(**good_arguments(kind.__name__, kind))
+
+
+def good_arguments(name: str, target: Callable[..., object]) -> dict[str, Any]:
+    arguments = {}
+    for parameter in inspect.signature(target).parameters:
+        make = GOOD.get(f"{name}.{parameter}", GOOD.get(parameter))
+        assert make is not None, f"GOOD has no value for the parameter {parameter!r} of {name}"
+        arguments[parameter] = make()
+    return arguments
+
+
+def is_result(kind: type) -> bool:
+    """Tells whether a class only holds what functions give: whoever makes one may put anything into it."""
+    return issubclass(kind, tuple) or is_dataclass(kind)
+
+
+def cases(modules: list[str]) -> Iterator[Case]:
+    """All functions and classes that modules offer, with the methods that this package defines."""
+    seen = set()
+    for module in map(importlib.import_module, modules):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if id(thing) in seen or not (inspect.isroutine(thing) or inspect.isclass(thing)):
+                continue
+            seen.add(id(thing))
+            if not inspect.isclass(thing):
+                yield Case(name, None, thing)
+            elif not issubclass(thing, Exception):
+                if not is_result(thing):
+                    yield Case(name, None, thing)
+                for attribute, value in inspect.getmembers(thing, inspect.isroutine):
+                    # Compiled methods do not say where they are from, those of Python neither.
+                    home = getattr(value, "__module__", None) or thing.__mro__[-2].__module__
+                    if not attribute.startswith("_") and home.startswith("bytemill"):
+                        yield Case(f"{name}.{attribute}", thing, attribute)
+
+
+def call(target: Callable[..., object], arguments: dict[str, Any]) -> None:
+    """Calls; of an iterator, some is asked for."""
+    parameters = inspect.signature(target).parameters.values()
+    by_place = [
+        item for item in parameters if item.kind in {item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD}
+    ]
+    first = [arguments.pop(item.name) for item in by_place]
+    result = target(*first, **arguments)
+    if isinstance(result, Iterator):
+        list(itertools.islice(result, 10))
+
+
+PUBLIC_CASES = list(cases(PUBLIC))
+CORE_CASES = list(cases(["bytemill._core"]))
+
+# What the compiled module takes, now and then all of it at once.
+CORE_VALUES: list[Callable[[], object]] = [
+    lambda: dict(RANKS),
+    lambda: {"<|a|>": 300},
+    lambda: r"\w+|\W+",
+    lambda: "gpt2",
+    lambda: "abc<|a|> and",
+    lambda: b"abc and",
+    lambda: [97, 98, 256],
+    lambda: [[97], [98]],
+    lambda: ["abc", "d"],
+    lambda: [b"ab", b"c"],
+    lambda: {"<|a|>"},
+    lambda: 1,
+    lambda: 2,
+    lambda: "uint32",
+    lambda: "replace",
+    lambda: np.array([0, 1, 3]),
+    lambda: np.array([3, 1, 2**62]),
+    lambda: np.array([2, 3], np.uint64),
+    lambda: pa.array(["a", None]),
+    lambda: b'{"text": "a"}\n',
+    _core.PieceCounts,
+    lambda: _core.Splitter(r"\w+|\W+"),
+    lambda: _core.Splitter("x", lambda _: [5, 2, 7]),
+    lambda: lambda _: [2**60, 2**61],
+    lambda: lambda *_: None,
+    lambda: "smallest_pair",
+    lambda: "text",
+]
+
+
+@pytest.fixture(scope="module")
+def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that can be read."""
+    folder = tmp_path_factory.mktemp("readable")
+    gpt2().save_tiktoken(folder / "toy.tiktoken")
+    gpt2().save_gpt2(folder)
+    gpt2().save(folder / "toy.bytemill")
+    trained(minbpe.BasicTokenizer).save(folder / "read")
+    INSTANCES["PieceCounts"]().save(folder / "read.arrow")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(readable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder to work in, with such files of its own."""
+    shutil.copytree(readable, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+
+
+def test_the_walk_finds_what_is_known_to_be_there() -> None:
+    names = {case.name for case in PUBLIC_CASES}
+    assert {
+        "Encoding",
+        "Encoding.encode",
+        "Encoding.from_file",
+        "PieceCounts.add",
+        "StreamDecoder.push",
+        "RegexTokenizer.train",
+        "load_tiktoken_bpe",
+        "encoding_for_model",
+        "get_encoding",
+        "write_shards",
+        "show",
+        "TokenView.terminal",
+        "train",
+    } <= names
+
+
+def test_every_module_for_everybody_is_here() -> None:
+    """Whoever adds a module says whether it is for everybody."""
+    modules = {module.name for module in pkgutil.iter_modules(bytemill.__path__, "bytemill.")}
+    inner = {f"bytemill.{name}" for name in INNER}
+    assert modules == inner | set(PUBLIC) - {"bytemill"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", PUBLIC_CASES, ids=[case.name for case in PUBLIC_CASES])
+def test_wrong_arguments(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    if case.name not in NOT_IMPLEMENTED:
+        target = case.target()
+        call(target, good_arguments(case.name, target))
+    allowed = (*ORDINARY, NotImplementedError) if case.name in NOT_IMPLEMENTED else ORDINARY
+    tries = itertools.product(inspect.signature(case.target()).parameters, WRONG.items())
+    # In the quick tests a third of them; another one for each parameter, as their number is no multiple.
+    for parameter, (kind, make) in itertools.islice(
+        tries, 0, None, 1 if os.environ.get("BYTEMILL_FULL") else 3
+    ):
+        target = case.target()
+        arguments = good_arguments(case.name, target) | {parameter: make()}
+        try:
+            call(target, arguments)
+        except allowed:
+            continue
+        except BaseException as error:  # noqa: BLE001 - a panic is no `Exception`
+            pytest.fail(f"{parameter} is {kind}: {error!r}")
+    capsys.readouterr()
+    # Whatever came in, nothing that calls share has suffered.
+    assert bytemill.get_encoding("gpt2").encode("hello world") == [31373, 995]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", CORE_CASES, ids=[case.name for case in CORE_CASES])
+def test_wrong_arguments_of_the_compiled_module(case: Case) -> None:
+    """Behind the package, several at a time, in any combination with right ones."""
+    source = random.Random(1)  # noqa: S311 - it can be repeated
+    # The package hands over lists: their lengths are true.
+    values = [*(make for kind, make in WRONG.items() if kind != "a sequence that lies"), *CORE_VALUES]
+    for _ in range(100):
+        target = case.target()
+        arguments = {name: source.choice(values)() for name in inspect.signature(target).parameters}
+        with contextlib.suppress(*ORDINARY, AttributeError):
+            call(target, arguments)
+
+
+def test_quick_tests_try_other_values_for_each_parameter() -> None:
+    assert len(WRONG) % 3

@@ -1,0 +1,366 @@
+"""Where documents come from: iterables and files, in batches that change nothing."""
+
+# ruff: noqa: S311 - randomness that can be repeated is what is wanted
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bytemill
+from bytemill import sources
+from bytemill.patterns import PATTERNS
+from bytemill.sources import Batches, last_cut
+from bytemill.special import find_leftmost
+from bytemill.splitting import Splitter
+from support.texts import patchwork
+
+DOCUMENTS = ["first document\nof two lines", "", "naïve 日本語\r\n", "it's the last"]
+
+
+def counted(source: Any, **options: Any) -> dict[bytes, int]:
+    return dict(bytemill.count_pieces(source, progress=False, **options))
+
+
+EXPECTED = counted(DOCUMENTS)
+
+
+# --- Iterables ---
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, lambda it: (each for each in it), dict.fromkeys])
+def test_iterables(kind: Callable[[Any], Any]) -> None:
+    assert counted(kind(DOCUMENTS)) == EXPECTED
+    assert counted(kind(list(map(str.encode, DOCUMENTS)))) == EXPECTED
+
+
+def test_lists_come_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents in memory come in order, in batches that are full, but for the last of so many documents."""
+    monkeypatch.setattr(sources, "THERE_BYTES", 100)
+    monkeypatch.setattr(sources, "THERE_DOCUMENTS", 9)
+    generator = random.Random(5)
+    for number in range(60):
+        sizes = [generator.choice([0, 1, 20, 60, 99, 100, 250]) for _ in range(number)]
+        texts = [chr(65 + i % 26) * size for i, size in enumerate(sizes)]
+        batches = list(Batches(field="", lines=False, pattern=None, special_tokens=()).of(tuple(texts)))
+        assert [text for batch in batches for text in batch.texts] == texts
+        documents = 0
+        for batch in batches:
+            assert batch.size == sum(map(len, batch.texts))
+            assert batch.documents == len(batch.texts) == len(batch.ends)
+            documents += batch.documents
+            assert batch.size >= 100 or documents % 9 == 0 or documents == number
+            assert batch.size - len(batch.texts[-1]) < 100
+        assert documents == number
+
+
+def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BATCH_BYTES", 100)
+    taken = 0
+
+    def documents() -> Iterator[str]:
+        nonlocal taken
+        for _ in range(100):
+            taken += 1
+            yield "x" * 30
+
+    batches = Batches(field="text", lines=False, pattern=None, special_tokens=()).of(documents())
+    first = next(batches)
+    assert (len(first.texts), first.documents, first.size, taken) == (4, 4, 120, 4)
+    assert sum(batch.documents for batch in batches) == 96
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_documents_that_are_made_while_others_are_counted(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each is a batch of its own.
+    monkeypatch.setattr(sources, "BATCH_BYTES", 1)
+
+    def documents() -> Iterator[str]:
+        for document in DOCUMENTS * 50:
+            assert counted(["low"], num_threads=threads) == {b"low": 1}
+            yield document
+
+    assert counted(documents(), num_threads=threads) == {piece: 50 * n for piece, n in EXPECTED.items()}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_of_two_errors_the_earlier_one_comes(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BATCH_BYTES", 1)
+
+    def documents() -> Iterator[str]:
+        # That pattern goes through so many ways to take it that its engine gives up.
+        yield "ab" * 3_000
+        raise LookupError
+
+    with pytest.raises(bytemill.PatternError, match="cannot split this text"):
+        counted(documents(), pattern=r"(a|b|ab)*bc(?!x)|.+", num_threads=threads)
+
+
+def test_what_an_iterable_raises_comes_through() -> None:
+    def documents() -> Iterator[str]:
+        yield "one"
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        counted(documents())
+
+
+# --- Files ---
+
+
+def test_a_text_file_is_one_document(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    text = "\n".join(DOCUMENTS)
+    path.write_bytes(text.encode())
+    assert counted(path) == counted(str(path)) == counted([path]) == counted([text])
+    assert counted([path, path, "x"]) == counted([text, text, "x"])
+
+
+def test_the_lines_of_a_file_may_be_documents(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(b"one  \n\n two\r\nthree")
+    assert counted(path, lines=True) == counted(["one  \n", "\n", " two\r\n", "three"])
+    assert counted(path, lines=True) != counted(path)
+
+
+def test_empty_files(tmp_path: Path) -> None:
+    for name in ("a.txt", "a.jsonl", "a"):
+        (tmp_path / name).touch()
+        assert counted(tmp_path / name) == {}
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("name", ["corpus.txt", "corpus.jsonl", "corpus.NDJSON", "a.jsonl.txt"])
+def test_compressed_files(name: str, suffix: str, tmp_path: Path) -> None:
+    as_lines = name.lower().endswith(("jsonl", "ndjson"))
+    if as_lines:
+        contents = "".join(json.dumps({"text": text, "n": 1}) + "\n" for text in DOCUMENTS).encode()
+    else:
+        contents = "".join(DOCUMENTS).encode()
+    path = tmp_path / (name + suffix)
+    path.write_bytes(compressed(contents, suffix))
+    assert counted(path) == (EXPECTED if as_lines else counted(["".join(DOCUMENTS)]))
+
+
+def compressed(contents: bytes, suffix: str) -> bytes:
+    """In two parts, which decompress to the whole."""
+    half = len(contents) // 2
+    if suffix == ".gz":
+        return gzip.compress(contents[:half]) + gzip.compress(contents[half:])
+    if suffix == ".zst":
+        zstandard = pytest.importorskip("zstandard")
+        frames: list[bytes] = [zstandard.compress(part) for part in (contents[:half], contents[half:])]
+        return b"".join(frames)
+    return contents
+
+
+def test_fields_of_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(
+        '{"body": "one"}\n\n  \n{"body": null}\n{"body": "two", "text": "three"}', encoding="utf-8"
+    )
+    assert counted(path, field="body") == counted(["one", "two"])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"body": "x"}', "line 2: expected an object with the field 'text', got the fields body"),
+        ('["x"]', "line 2: expected an object with the field 'text', got list"),
+        ('{"text": 3}', "line 2: expected a string in 'text', got int"),
+        ('{"text": "x"', "line 2: expected a JSON object"),
+        ("[" * 100_000, "line 2: expected a JSON object"),
+    ],
+)
+def test_json_lines_that_cannot_be_read(line: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"text": "first"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=message) as refused:
+        counted(path)
+    assert str(refused.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "dictionary"])
+def test_parquet(kind: str, tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    texts: list[Any] = [*DOCUMENTS, None]
+    if kind == "dictionary":
+        column = arrow.array(texts).dictionary_encode()
+    elif kind == "binary":
+        column = arrow.array([None if text is None else text.encode() for text in texts], arrow.binary())
+    else:
+        column = arrow.array(texts, getattr(arrow, kind)())
+    table = arrow.table({"content": column, "n": arrow.array(range(5))})
+    parquet.write_table(table, tmp_path / "corpus.parquet")
+    assert counted(tmp_path / "corpus.parquet", field="content") == EXPECTED
+    with pytest.raises(ValueError, match=r"expected a column 'text', got content, n"):
+        counted(tmp_path / "corpus.parquet")
+    with pytest.raises(ValueError, match=r"expected strings or bytes in the column 'n', got int64"):
+        counted(tmp_path / "corpus.parquet", field="n")
+
+
+def test_files_that_are_not_what_they_say(tmp_path: Path) -> None:
+    (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"hello" * 100)[:-10])
+    with pytest.raises(ValueError, match=r"cut\.txt\.gz: the compressed data"):
+        counted(tmp_path / "cut.txt.gz")
+    (tmp_path / "no.txt.gz").write_bytes(b"hello")
+    with pytest.raises(ValueError, match=r"no\.txt\.gz: the compressed data"):
+        counted(tmp_path / "no.txt.gz")
+    (tmp_path / "no.parquet.gz").write_bytes(b"hello")
+    with pytest.raises(ValueError, match="unpack it first"):
+        counted(tmp_path / "no.parquet.gz")
+    with pytest.raises(FileNotFoundError):
+        counted(tmp_path / "none.txt")
+    with pytest.raises(FileNotFoundError, match=r"a text is given as \[text\]"):
+        counted("a text by mistake" * 1_000)
+    with pytest.raises(IsADirectoryError):
+        counted(tmp_path)
+
+
+def test_parquet_that_is_none(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    (tmp_path / "no.parquet").write_bytes(b"hello")
+    with pytest.raises(ValueError, match=r"no\.parquet: "):
+        counted(tmp_path / "no.parquet")
+
+
+def test_zstandard_that_is_none(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    whole = compressed(b"hello " * 1_000, ".zst")
+    for contents in (b"hello, this is not compressed", whole[:-3], whole[: len(whole) // 2 - 1]):
+        (tmp_path / "no.txt.zst").write_bytes(contents)
+        with pytest.raises(ValueError, match=r"no\.txt\.zst: the compressed data"):
+            counted(tmp_path / "no.txt.zst")
+
+
+def test_without_optional_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in (("zstandard", "a.txt.zst"), ("pyarrow.parquet", "a.parquet")):
+        monkeypatch.setitem(sys.modules, module, None)
+        (tmp_path / name).touch()
+        with pytest.raises(ImportError, match=f"pip install {module.split('.')[0]}"):
+            counted(tmp_path / name)
+
+
+def test_names_are_not_documents(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    for name in names:
+        Path(name).write_text("x", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"pathlib\.Path"):
+        counted(names)
+    assert counted(iter(names)) == counted([name.encode() for name in names])
+    assert counted([*names, "x"])
+    assert counted(["x" * 5_000, "\0"])
+
+
+# --- Cutting ---
+
+SPECIAL = ["<|end of text|>", "of", "f t"]
+
+
+def whole(text: str, splitter: Splitter, special: list[str]) -> list[str]:
+    """The pieces of a text, by definition."""
+    pieces: list[str] = []
+    start = 0
+    while found := find_leftmost(text, special, start):
+        pieces += splitter.split(text[start : found[1]])
+        start = found[1] + len(found[0])
+    return pieces + splitter.split(text[start:])
+
+
+@pytest.mark.parametrize("special", [[], SPECIAL])
+@pytest.mark.parametrize("name", [*PATTERNS, "of one's own"])
+def test_a_cut_changes_no_piece(name: str, special: list[str]) -> None:
+    pattern = PATTERNS.get(name, r"(?<!o)\w+.|\s+$|.")
+    splitter = Splitter(pattern)
+    rng = random.Random(name)
+    words = [
+        "<|end of text|>",
+        "of",
+        "f t",
+        "it's",
+        "naïve",
+        "日本語",
+        "。",
+        " ",
+        "\n",
+        "  ",
+        "e\u0301",
+        "x'll",
+        "12",
+    ]
+    cuts = 0
+    for _ in range(400):
+        text = "".join(rng.choices(words, k=rng.randint(1, 30)))
+        data = text.encode()
+        end = rng.randint(1, len(data))
+        cut = last_cut(data[:end], [each.encode() for each in special], after_letters=name in PATTERNS)
+        if cut is None:
+            continue
+        cuts += 1
+        assert 0 < cut < len(data)
+        parts = [data[:cut].decode(), data[cut:].decode()]
+        assert [piece for part in parts for piece in whole(part, splitter, special)] == whole(
+            text, splitter, special
+        )
+    assert cuts > 100 or (not special and name not in PATTERNS)
+
+
+@pytest.mark.parametrize("special", [[], SPECIAL])
+@pytest.mark.parametrize("pattern", ["cl100k", "o200k", "gpt2", r"(?<!o)\w+.|\s+$|.", None])
+def test_files_in_parts(
+    pattern: str | None, special: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "corpus.txt"
+    rng = random.Random(1)
+    for size in (1, 7, 50, 1_000):
+        monkeypatch.setattr(sources, "BLOCK_BYTES", size)
+        monkeypatch.setattr(sources, "BATCH_BYTES", 3 * size)
+        words = [*SPECIAL, *(patchwork(seed, 10) for seed in range(20)), " ", "\n", "word", " it's"]
+        text = "".join(rng.choices(words, k=300)).encode("utf-8", "replace").decode()
+        path.write_bytes(text.encode())
+        options: dict[str, Any] = {"pattern": pattern, "special_tokens": special}
+        assert counted(path, **options) == counted([text], **options)
+
+
+@pytest.mark.parametrize("special", [[], SPECIAL])
+@pytest.mark.parametrize("pattern", ["cl100k", "o200k", "gpt2", None])
+def test_files_that_are_not_utf8(
+    pattern: str | None, special: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "corpus.bin"
+    rng = random.Random(2)
+    words = [
+        *(word.encode() for word in [*SPECIAL, "naïve", "日本", "a b", "\n"]),
+        b"\xff",
+        b"\xe6\x97",
+        b"\xa5",
+        b"\xc3",
+    ]
+    for size in (1, 7, 50):
+        monkeypatch.setattr(sources, "BLOCK_BYTES", size)
+        data = b"".join(rng.choices(words, k=300))
+        path.write_bytes(data)
+        options: dict[str, Any] = {"pattern": pattern, "special_tokens": special}
+        assert counted(path, **options) == counted([data], **options)
+
+
+def test_a_long_file_is_read_in_parts(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text("some words, and a line\n" * 200_000, encoding="utf-8")
+    batches = list(
+        Batches(field="text", lines=False, pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]).of(path)
+    )
+    parts = [text for batch in batches for text in batch.texts]
+    assert max(map(len, parts)) <= 1 << 21
+    assert b"".join(part for part in parts if isinstance(part, bytes)) == path.read_bytes()
+    assert sum(batch.documents for batch in batches) == 1

@@ -1,0 +1,100 @@
+"""`make bench-training` on a small text: what it compares and what it writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import compare_training
+import training_report
+from trainers import DOCUMENT_CHARACTERS, documents
+
+
+def test_documents(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    text = "a line of text\r\n" * 3_000 + "the last"
+    path.write_bytes(text.encode())
+    parts = list(documents(path))
+    assert "".join(parts) == text
+    assert len(parts) == 4
+    assert all(abs(len(part) - DOCUMENT_CHARACTERS) < 20 for part in parts[:2])
+    path.write_text("x" * 40_000 + "\n" + "y", encoding="utf-8")
+    assert [len(part) for part in documents(path)] == [40_001, 1]
+
+
+def test_a_small_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compare_training, "SLICE_CHARACTERS", 5_000)
+    monkeypatch.setattr(compare_training, "SLICE_VOCABULARY", 270)
+    corpus, result = tmp_path / "corpus", tmp_path / "result.json"
+    corpus.mkdir()
+    (corpus / "text.txt").write_bytes(Path(__file__).read_bytes() * 20)
+    arguments = ["--corpus", str(corpus), "--large", str(corpus / "text.txt"), "--trainers", "reference"]
+    jobs = ["--jobs", "large,counting,definition", "--rounds", "1", "--output", str(result)]
+    assert compare_training.main([*arguments, *jobs]) == 0
+    written = json.loads(result.read_text(encoding="utf-8"))
+    assert str(tmp_path) not in result.read_text(encoding="utf-8")
+    figures = written["figures"]
+    assert [figure["job"] for figure in figures] == ["large"] * 3 + ["counting"] * 6 + ["definition"] * 2
+    counted = [(each["contender"], each["threads"]) for each in figures if each["job"] == "counting"]
+    assert counted == [("bytemill", 1), ("bytemill", 2), ("bytemill, 2 processes", 2)] * 2
+    assert all(figure["seconds"] > 0 and figure["peak_megabytes"] > 1 for figure in figures)
+    reference = figures[-1]
+    assert (reference["contender"], reference["equal"], reference["tokens"]) == ("reference", True, 270)
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len(table) == 3 * 2 + len(figures)
+
+
+def test_a_trainer_that_fails_has_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare_training, "WORKER", tmp_path / "no worker")
+    options = compare_training.parse_arguments(["--rounds", "2"])
+    monkeypatch.setattr(options, "corpus", tmp_path)
+    (tmp_path / "text.txt").write_text("text", encoding="utf-8")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    figures = list(compare_training.Comparison(options, folder).definition())
+    assert [figure.seconds for figure in figures] == [None, None]
+    assert all("can't open file" in (figure.error or "") for figure in figures)
+    assert "can't open file" in training_report.table(figures)
+    assert training_report.verdicts(figures) == []
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    result, figures = training_report.read_result(ROOT / "benches" / "results" / "training.json")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert training_report.section(result, figures) in readme, "run `make bench-training`"
+
+
+def figure(job: str, contender: str, **fields: object) -> training_report.Figure:
+    values = {"corpus": "english", "pattern": "cl100k", "bytes": 10**7, "threads": 1, "peak_megabytes": 100.0}
+    return training_report.Figure(job=job, contender=contender, **(values | fields))  # type: ignore[arg-type]
+
+
+def test_verdicts() -> None:
+    figures = [
+        figure("together", "bytemill, cl100k, smallest_pair", seconds=1.0, peak_megabytes=60.0),
+        figure("together", "rustbpe", seconds=11.0, ratio=11.0, equal=True),
+        figure("together", "tokenizers", seconds=9.0, ratio=9.0, equal=False),
+        figure("small", "tokenizers", seconds=20.0, ratio=20.0, equal=True),
+        figure("counting", "bytemill", seconds=0.04),
+        figure("counting", "bytemill", seconds=0.02, threads=2),
+        figure("counting", "bytemill, 2 processes", seconds=0.025, threads=2),
+        figure("merging", "bytemill", seconds=2.0, tokens=100_000),
+    ]
+    assert training_report.verdicts(figures) == [
+        "- together: time of the fastest rival, rustbpe, to ours: 11.00x; at least 10x: met",
+        "- together: peak memory of the leanest rival to ours: 1.67x; at least 2x: **missed**",
+        "- small: time of tokenizers to ours: 20.00x; at least 25x: **missed**",
+        "- counting: english, cl100k, one core: 250 MB/s; at least 250 MB/s: met",
+        (
+            "- counting: english, cl100k, two threads to one: 2.00x; at least 1.8x: met; "
+            "two processes with half of the text each: 1.60x"
+        ),
+        "- merging: english, one thread: 50,000 merges/s; at least 60,000 merges/s: **missed**",
+    ]

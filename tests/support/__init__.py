@@ -1,0 +1,1 @@
+"""What several test modules share: texts, small encodings, oracles, faults, measuring."""

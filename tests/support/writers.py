@@ -1,0 +1,123 @@
+"""All that writes files, each as a function that writes into a folder, with what the files are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import bytemill
+from bytemill import looking, minbpe
+from bytemill.load import dump_tiktoken_bpe
+from support.command_line import bytemill as command
+
+__all__ = ["WRITERS", "Writer"]
+
+TEXT = "The lowest of the low, slower and slowest; naïve 日本語 and 12 more words to learn. " * 40
+
+
+class Writer(NamedTuple):
+    """Something that writes.
+
+    Attributes:
+        names: The files that it writes into a folder, each of more than 50 bytes.
+        write: Does it. What the command line complains of is an `OSError` with its words.
+    """
+
+    names: tuple[str, ...]
+    write: Callable[[Path], object]
+
+
+@cache
+def encoding() -> bytemill.Encoding:
+    """A small one, which every format can hold."""
+    return bytemill.train([TEXT], 300, pattern="gpt2", name="small", progress=False)
+
+
+@cache
+def counts() -> bytemill.PieceCounts:
+    """Those of the text."""
+    return bytemill.count_pieces([TEXT], "gpt2", progress=False)
+
+
+@cache
+def tokenizer() -> minbpe.RegexTokenizer:
+    """One of minbpe's."""
+    trained = minbpe.RegexTokenizer()
+    trained.train(TEXT, 270)
+    return trained
+
+
+@cache
+def gpt4_tokenizer() -> minbpe.GPT4Tokenizer:
+    """The other one, with a smaller vocabulary to write down."""
+    small = minbpe.GPT4Tokenizer()
+    small.vocab, small.merges = tokenizer().vocab, tokenizer().merges
+    return small
+
+
+def called(*args: object) -> None:
+    """Calls the command line with the text as standard input."""
+    result = command(*args, given=TEXT)
+    if result.code != 0:
+        raise OSError(result.err)
+
+
+def written_as_ids(name: str) -> Writer:
+    """What `bytemill encode` writes."""
+    return Writer((name,), lambda folder: called("encode", "-e", "gpt2", "-o", folder / name))
+
+
+def decoded(folder: Path) -> None:
+    """Writes a text by `bytemill decode`."""
+    ids = " ".join(map(str, bytemill.get_encoding("gpt2").encode(TEXT)))
+    result = command("decode", "-e", "gpt2", "-o", folder / "text.txt", given=ids)
+    if result.code != 0:
+        raise OSError(result.err)
+
+
+WRITERS: dict[str, Writer] = {
+    "save": Writer(("a.bytemill",), lambda folder: encoding().save(folder / "a.bytemill")),
+    "save_tiktoken": Writer(("a.tiktoken",), lambda folder: encoding().save_tiktoken(folder / "a.tiktoken")),
+    "save_huggingface": Writer(
+        ("tokenizer.json", "tokenizer_config.json"), lambda folder: encoding().save_huggingface(folder)
+    ),
+    "save_gpt2": Writer(("vocab.bpe", "encoder.json"), lambda folder: encoding().save_gpt2(folder)),
+    "save_minbpe": Writer(("a.model", "a.vocab"), lambda folder: encoding().save_minbpe(folder / "a")),
+    "dump_tiktoken_bpe": Writer(
+        ("a.tiktoken",),
+        lambda folder: dump_tiktoken_bpe(encoding()._mergeable_ranks, str(folder / "a.tiktoken")),
+    ),
+    "minbpe, save": Writer(("a.model", "a.vocab"), lambda folder: tokenizer().save(folder / "a")),
+    "minbpe, save_vocab": Writer(
+        ("a.vocab",), lambda folder: gpt4_tokenizer().save_vocab(folder / "a.vocab")
+    ),
+    "counts in Parquet": Writer(("a.parquet",), lambda folder: counts().save(folder / "a.parquet")),
+    "counts in Arrow": Writer(("a.arrow",), lambda folder: counts().save(folder / "a.arrow")),
+    "a page": Writer(
+        ("page.html",), lambda folder: looking.show(encoding(), TEXT).write_page(folder / "page.html")
+    ),
+    "a chart": Writer(
+        ("a.png",),
+        lambda folder: looking.compare({"small": encoding()}, {"a": [TEXT]}).write_chart(folder / "a.png"),
+    ),
+    "encode to ids": written_as_ids("out.ids"),
+    "encode to JSON lines": written_as_ids("out.jsonl"),
+    "encode to an array": written_as_ids("out.npy"),
+    "encode to numbers": written_as_ids("out.bin"),
+    "decode": Writer(("text.txt",), decoded),
+    "split": Writer(
+        ("parts.jsonl",), lambda folder: called("split", "-e", "gpt2", "-n", 50, "-o", folder / "parts.jsonl")
+    ),
+    "split to files": Writer(
+        ("stdin.0001.txt",), lambda folder: called("split", "-e", "gpt2", "-n", 10**6, "--folder", folder)
+    ),
+    "train": Writer(
+        ("a.bytemill",), lambda folder: called("train", "--vocab-size", 300, "-o", folder / "a.bytemill", "-")
+    ),
+    "convert": Writer(("a.tiktoken",), lambda folder: called("convert", "gpt2", folder / "a.tiktoken")),
+    "inspect": Writer(
+        ("page.html",), lambda folder: called("inspect", "gpt2", TEXT, "--html", folder / "page.html")
+    ),
+}
