@@ -11,6 +11,7 @@ mod fit;
 mod golden;
 mod interruption;
 mod json_lines;
+mod layers;
 mod long_pieces;
 #[cfg(target_os = "linux")]
 mod page_ends;
