@@ -103,17 +103,17 @@ $(VENV)/rivals: $(VENV)/installed
 
 # The report is written even if an engine gives other ids, which is what the exit code tells.
 .PHONY: bench-compare
-bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minutes) and write the README's figures
+bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minutes) and write docs/benchmarks/encoding.md
 	$(BIN)/python benches/python/compare.py $(ARGS) --output $(COMPARISON); \
 		code=$$?; $(MAKE) bench-report && exit $$code
 
 .PHONY: bench-report
-bench-report: $(VENV)/rivals ## Write the README's figures and their picture again from what was measured
-	$(BIN)/python benches/python/report.py $(COMPARISON) --readme README.md --plot $(COMPARISON:.json=.png)
+bench-report: $(VENV)/rivals ## Write docs/benchmarks/encoding.md and its picture again from what was measured
+	$(BIN)/python benches/python/report.py $(COMPARISON) --page docs/benchmarks/encoding.md --plot docs/assets/compare.png
 
 .PHONY: bench-stages
-bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/speed.md
-	$(BIN)/python benches/python/stages.py $(ARGS) --output benches/results/stages.json --document docs/speed.md
+bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/benchmarks/stages.md
+	$(BIN)/python benches/python/stages.py $(ARGS) --output benches/results/stages.json --document docs/benchmarks/stages.md
 
 # As with the comparison: the exit code tells whether a vocabulary is not the one it must be.
 .PHONY: bench-spilling
@@ -121,9 +121,9 @@ bench-spilling: build ## Train on a gigabyte with more different pieces than a l
 	$(BIN)/python benches/python/spill_training.py $(ARGS) --output benches/results/spilling.json
 
 .PHONY: bench-training
-bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write the README's figures
+bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write docs/benchmarks/training.md
 	$(BIN)/python benches/python/compare_training.py $(ARGS) --output $(TRAINING); code=$$?; \
-		$(BIN)/python benches/python/training_report.py $(TRAINING) --readme README.md && exit $$code
+		$(BIN)/python benches/python/training_report.py $(TRAINING) --page docs/benchmarks/training.md && exit $$code
 
 # The exit code tells whether the target is reached.
 .PHONY: bench-shard

@@ -1,6 +1,6 @@
-"""Turns the result of `compare.py` into a table, the README's section on speed, and a picture.
+"""Turns the result of `compare.py` into a table, the page on encoding, and a picture.
 
-What is written is the same for the same result, so that a test can tell whether the README is up to date.
+What is written is the same for the same result, so that a test can tell whether the page is up to date.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def entry(group: Mapping[str, Cell], contender: str) -> str:
     return speed([cell]) + ("" if contender == OURS or times is None else f" {times:6.2f}x")
 
 
-# --- The README's section ---
+# --- The section of the page ---
 
 
 def section(result: Result, cells: Sequence[Cell]) -> str:
@@ -152,7 +152,7 @@ Texts: {corpora}.
 
 `make bench-compare{folder}` repeats it; every figure is in `benches/results/compare.json`. {METHOD}{given}
 
-![Ratios of the time of tiktoken and gigatoken to ours](benches/results/compare.png)
+![Ratios of the time of tiktoken and gigatoken to ours](../assets/compare.png)
 """
 
 
@@ -263,13 +263,13 @@ def different(cells: Sequence[Cell]) -> Iterator[str]:
         yield f"{engine} gives other ids than tiktoken, and has no times there: {corpora} ({encodings}).\n"
 
 
-def with_section(readme: str, text: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
-    """The README with the section between two marks replaced; `ValueError` if they are not there."""
-    before, begin, rest = readme.partition(marks[0])
+def with_section(page: str, text: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
+    """The page with the section between two marks replaced; `ValueError` if they are not there."""
+    before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])
     if not begin or not end:
         message = (
-            f"expected {marks[0].strip()!r} and then {marks[1].strip()!r} on lines of their own in the README"
+            f"expected {marks[0].strip()!r} and then {marks[1].strip()!r} on lines of their own in the page"
         )
         raise ValueError(message)
     return before + text + after
@@ -279,18 +279,18 @@ def main(arguments: Sequence[str]) -> None:
     """Writes what is asked for, or prints the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("result", type=Path, help="what compare.py has written")
-    parser.add_argument("--readme", type=Path, help="the file whose section is replaced")
+    parser.add_argument("--page", type=Path, help="the file whose section is replaced")
     parser.add_argument("--plot", type=Path, help="the picture to write")
     options = parser.parse_args(arguments)
     result, cells = read_result(options.result)
-    if options.readme is not None:
-        readme = options.readme.read_text(encoding="utf-8")
-        options.readme.write_text(with_section(readme, section(result, cells)), encoding="utf-8")
+    if options.page is not None:
+        page = options.page.read_text(encoding="utf-8")
+        options.page.write_text(with_section(page, section(result, cells)), encoding="utf-8")
     if options.plot is not None:
         from plot import draw
 
         draw(cells, options.plot)
-    if options.readme is None and options.plot is None:
+    if options.page is None and options.plot is None:
         print(table(cells))
 
 

@@ -1,6 +1,6 @@
 """Where the time of encoding goes: the parts that its stages have, by Linux's `perf`.
 
-    python benches/python/stages.py --corpus DIR --output RESULT.json --document docs/speed.md
+    python benches/python/stages.py --corpus DIR --output RESULT.json --document docs/benchmarks/stages.md
 
 A call is repeated for some seconds in a process of its own, whose processor `perf` asks some thousand times a
 second which function it is in. Before each first pass, what was learned is forgotten.

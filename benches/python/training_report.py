@@ -1,4 +1,4 @@
-"""Turns the result of `compare_training.py` into tables, verdicts and the README's figures on training."""
+"""Turns the result of `compare_training.py` into tables, verdicts and the page on training."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def verdict(what: str, value: float, bound: float, unit: str) -> str:
     return f"- {what}: {shown}{unit}; at least {bound:,}{unit}: {'met' if value >= bound else '**missed**'}"
 
 
-# --- The README's figures ---
+# --- The section of the page ---
 
 METHOD = """Each run is a process of its own, with the same documents; engines take turns, ours
 before each of the others; figures are medians. Vocabularies are compared token for token with ours, trained
@@ -229,17 +229,17 @@ def section(result: Result, figures: Sequence[Figure]) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Writes the README's figures, or prints the tables."""
+    """Writes the section of the page, or prints the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("result", type=Path, help="what compare_training.py has written")
-    parser.add_argument("--readme", type=Path, help="the file whose section is replaced")
+    parser.add_argument("--page", type=Path, help="the file whose section is replaced")
     options = parser.parse_args(arguments)
     result, figures = read_result(options.result)
-    if options.readme is None:
+    if options.page is None:
         print(table(figures))
     else:
-        readme = options.readme.read_text(encoding="utf-8")
-        options.readme.write_text(with_section(readme, section(result, figures), MARKS), encoding="utf-8")
+        page = options.page.read_text(encoding="utf-8")
+        options.page.write_text(with_section(page, section(result, figures), MARKS), encoding="utf-8")
 
 
 if __name__ == "__main__":

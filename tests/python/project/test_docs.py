@@ -57,9 +57,9 @@ def test_page(page: Path, commands: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_index_names_every_page() -> None:
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in PAGES[1:]:
-        assert page.name == "README.md" or f"({page.relative_to(ROOT / 'docs')})" in index
+        assert page.name == "index.md" or f"({page.relative_to(ROOT / 'docs')})" in index
 
 
 def test_values_are_found() -> None:

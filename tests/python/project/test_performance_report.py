@@ -1,4 +1,4 @@
-"""What `make bench-compare` makes of its figures: digests, ratios, verdicts, the section of the README."""
+"""What `make bench-compare` makes of its figures: digests, ratios, verdicts, the section of the page."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ def corpora(**ratios: float) -> list[Cell]:
     ]
 
 
-def test_the_readme_shows_what_was_measured() -> None:
+def test_the_page_on_encoding_shows_what_was_measured() -> None:
     result, cells = report.read_result(RESULT)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert report.section(result, cells) in readme, "run `make bench-report`"
-    assert report.with_section(readme, report.section(result, cells)) == readme
+    page = (ROOT / "docs" / "benchmarks" / "encoding.md").read_text(encoding="utf-8")
+    assert report.section(result, cells) in page, "run `make bench-report`"
+    assert report.with_section(page, report.section(result, cells)) == page
 
 
-def test_the_page_on_speed_shows_what_was_measured() -> None:
+def test_the_page_on_stages_shows_what_was_measured() -> None:
     result = json.loads((ROOT / "benches" / "results" / "stages.json").read_bytes())
-    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "benchmarks" / "stages.md").read_text(encoding="utf-8")
     assert stages.with_section(page, stages.section(result)) == page, "run `make bench-stages`"
     for cell in result["cells"]:
         assert sum(cell["stages"].values()) == pytest.approx(1, abs=0.01)
@@ -160,7 +160,7 @@ def test_wrong_ids_and_failures_have_no_time() -> None:
     assert (failing.ids_equal, failing.median, failing.error) == (None, None, "ValueError: no such text")
 
 
-def test_the_marks_must_be_in_the_readme() -> None:
+def test_the_marks_must_be_in_the_page() -> None:
     assert report.with_section(f"a\n{report.BEGIN}old{report.END}b\n", "new\n") == "a\nnew\nb\n"
     with pytest.raises(ValueError, match="expected '<!-- performance: begin"):
         report.with_section("a\n", "new\n")

@@ -65,10 +65,10 @@ def test_a_trainer_that_fails_has_no_figures(tmp_path: Path, monkeypatch: pytest
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_readme_shows_what_was_measured() -> None:
+def test_the_page_on_training_shows_what_was_measured() -> None:
     result, figures = training_report.read_result(ROOT / "benches" / "results" / "training.json")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert training_report.section(result, figures) in readme, "run `make bench-training`"
+    page = (ROOT / "docs" / "benchmarks" / "training.md").read_text(encoding="utf-8")
+    assert training_report.section(result, figures) in page, "run `make bench-training`"
 
 
 def figure(job: str, contender: str, **fields: object) -> training_report.Figure:
