@@ -1,4 +1,4 @@
-"""`python -m bytemill` is the command `bytemill`."""
+"""Runs the command `bytemill` for `python -m bytemill`."""
 
 from bytemill.cli import main
 

@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, or calls to a function."""
+"""Report progress: a line on a terminal, or calls of a function."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "Reporter", "Show", "show_line"]
 
-# Seconds between two reports.
+# Minimum seconds between two reports.
 INTERVAL = 0.2
 
 
 class Progress(NamedTuple):
-    """How far training is.
+    """Progress of training.
 
     Attributes:
         documents: Documents counted so far.
-        text_bytes: How large they were, in bytes; in characters where they were `str`.
+        text_bytes: Their size in bytes; in characters for `str` documents.
         merges: Merges learned so far.
-        merges_wanted: How many it will be at most; 0 as long as pieces are counted.
+        merges_wanted: Maximum number of merges; 0 while pieces are counted.
     """
 
     documents: int = 0
@@ -33,15 +33,15 @@ class Progress(NamedTuple):
     merges_wanted: int = 0
 
 
-# Whether to show a bar, or what to call instead.
+# Whether to show a progress line, or a function to call instead.
 Show: TypeAlias = "bool | Callable[[Progress], object]"
 
 
 class Reporter:
-    """Reports progress: to be entered before the work and left when it has ended, in whatever way."""
+    """Context manager that reports the progress of the work in its body."""
 
     def __init__(self, show: Show) -> None:
-        """Takes where to report to: `True` for a bar if stderr is a terminal, `False` for nothing."""
+        """Creates a reporter: `True` shows a line if stderr is a terminal, `False` nothing."""
         self._call = show if callable(show) else None
         self._bar = show is True and sys.stderr is not None and sys.stderr.isatty()
         self._progress = Progress()
@@ -55,18 +55,18 @@ class Reporter:
             show_line("")
 
     def counted(self, documents: int, size: int) -> None:
-        """Adds to what has been counted."""
+        """Adds counted documents."""
         before = self._progress
         self._report(Progress(before.documents + documents, before.text_bytes + size))
 
     def merged(self, merges: int, wanted: int) -> None:
-        """Tells how many merges have been learned."""
+        """Sets the number of merges learned."""
         if not self._progress.merges_wanted:
             self._start = monotonic()
         self._report(self._progress._replace(merges=merges, merges_wanted=wanted))
 
     def finish(self) -> None:
-        """Reports the last state in any case."""
+        """Reports the final state to the function, however recent the last report."""
         if self._call is not None:
             self._call(self._progress)
 
@@ -79,17 +79,17 @@ class Reporter:
         if self._call is not None:
             self._call(progress)
         elif self._bar:
-            show_line(describe(progress, now - self._start))
+            show_line(progress_line(progress, now - self._start))
 
 
 def show_line(line: str) -> None:
-    """Shows a line on stderr, a terminal, in place of the one that is there."""
+    """Replaces the current line of stderr, a terminal."""
     sys.stderr.write(f"\r\x1b[K{line}")
     sys.stderr.flush()
 
 
-def describe(progress: Progress, seconds: float) -> str:
-    """A line for people, `seconds` after the beginning of the counting or the merging."""
+def progress_line(progress: Progress, seconds: float) -> str:
+    """Returns a line for the terminal, `seconds` after counting or merging began."""
     if not progress.merges_wanted:
         size = progress.text_bytes / 1e6
         rate = size / max(seconds, 1e-9)

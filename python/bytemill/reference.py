@@ -1,4 +1,4 @@
-"""Byte pair encoding, defined: the slow and readable code that says what every fast engine here must compute.
+"""Executable definition of byte pair encoding: slow, readable code that every fast engine is tested against.
 
 Read it from top to bottom. A *token* is a byte string with a number, its id. The 256 single bytes are
 tokens; every further token is the *merge* of two others. *Training* finds the merges: it takes the pair of
@@ -7,7 +7,7 @@ of all adjacent pairs that are a token together it merges the one with the lowes
 either, a *pattern* cuts the text into *pieces*, roughly words, and no merge reaches across a cut. *Special
 tokens* are cut out before that.
 
-Nothing here is compiled and nothing is clever; the rest of the library is tested against it.
+Nothing here is compiled or optimised.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 Pair: TypeAlias = tuple[int, int]
-Word: TypeAlias = tuple[list[int], int]  # the ids of a piece, and how often the piece occurs
+Word: TypeAlias = tuple[list[int], int]  # the ids of a piece, and its count
 TieBreak: TypeAlias = Literal["first_seen", "smallest_pair"]
 
 BYTE_TOKENS = [bytes([value]) for value in range(256)]
@@ -61,7 +61,7 @@ def count_pairs(ids: list[int], counts: dict[Pair, int] | None = None, weight: i
     Args:
         ids: The tokens of one piece.
         counts: Earlier counts, to which these are added in place.
-        weight: How often the piece occurs.
+        weight: Number of occurrences of the piece.
     """
     counts = {} if counts is None else counts
     for pair in pairwise(ids):
@@ -93,9 +93,9 @@ def train(
     """Learns the merges that build a vocabulary.
 
     Args:
-        data: A text; or pieces, as an iterable or as a mapping from piece to how often it occurs.
-        vocab_size: The number of tokens wanted, the 256 bytes included.
-        pattern: What cuts a text into pieces; without one it is a single piece. Pieces are taken as they are.
+        data: A text; or pieces, as an iterable or as a mapping from piece to count.
+        vocab_size: Number of tokens wanted, including the 256 bytes.
+        pattern: The split pattern; without one a text is a single piece. Ignored if `data` is pieces.
         tie_break: Which of several pairs with the highest count is merged. "first_seen": the one that occurs
             first, reading the distinct pieces in order of appearance. "smallest_pair": the smallest (left,
             right).
@@ -105,7 +105,7 @@ def train(
         is left.
 
     Raises:
-        ValueError: `vocab_size` is below 256, or there is no such tie-break.
+        ValueError: `vocab_size` is below 256, or `tie_break` is unknown.
         PatternError: The pattern does not compile or matches the empty string.
 
     Complexity:
@@ -122,25 +122,23 @@ def train_steps(
 ) -> Iterator[tuple[Pair, list[Word]]]:
     """Trains step by step, yielding each merge with the words as it leaves them; see `train`."""
     if vocab_size < len(BYTE_TOKENS):
-        message = f"vocab_size must be at least 256, a token for each byte, not {vocab_size}"
-        raise ValueError(message)
+        raise ValueError(f"vocab_size must be at least 256, a token for each byte, not {vocab_size}")
     if tie_break not in ("first_seen", "smallest_pair"):
-        message = f"tie_break must be 'first_seen' or 'smallest_pair', not {tie_break!r}"
-        raise ValueError(message)
+        raise ValueError(f"tie_break must be 'first_seen' or 'smallest_pair', not {tie_break!r}")
     for new_id in range(len(BYTE_TOKENS), vocab_size):
         counts: dict[Pair, int] = {}
         for ids, weight in words:
             count_pairs(ids, counts, weight)
         if not counts:
             return
-        # `max` takes the first of equals, and a dict keeps its keys in the order in which they came.
+        # `max` returns the first of equals, and a dict keeps insertion order.
         pair = max(counts if tie_break == "first_seen" else sorted(counts), key=counts.__getitem__)
         words = [(merge(ids, pair, new_id), weight) for ids, weight in words]
         yield pair, words
 
 
 def ranks_of_merges(merges: Iterable[Pair]) -> dict[bytes, int]:
-    """Builds the vocabulary that merges make: token bytes to rank, which is also the id."""
+    """Returns the vocabulary of a list of merges: token bytes to rank, which is also the id."""
     tokens = list(BYTE_TOKENS)
     for left, right in merges:
         tokens.append(tokens[left] + tokens[right])
@@ -153,8 +151,8 @@ def ranks_of_merges(merges: Iterable[Pair]) -> dict[bytes, int]:
 def merge_steps(piece: bytes, ranks: Mapping[bytes, int]) -> Iterator[list[bytes]]:
     """Merges a piece step by step, yielding its parts: first the single bytes, then what each merge leaves.
 
-    A step merges the two neighbours whose joined bytes have the lowest rank, the leftmost of equals, and
-    only those. It ends when no two neighbours are a token together.
+    A step merges the one pair of neighbours whose joined bytes have the lowest rank, the leftmost of equals.
+    It ends when no two neighbours joined are a token.
 
     Complexity:
         Quadratic in the length of the piece.
@@ -172,7 +170,7 @@ def merge_steps(piece: bytes, ranks: Mapping[bytes, int]) -> Iterator[list[bytes
 
 
 class ReferenceEncoding:
-    """A vocabulary, special tokens and a pattern: what turns text into ids and back."""
+    """Encodes and decodes with a vocabulary, special tokens and a split pattern."""
 
     def __init__(
         self,
@@ -185,7 +183,7 @@ class ReferenceEncoding:
         Args:
             mergeable_ranks: Token bytes to rank, which is both the id and the priority of the merge.
             special_tokens: Text to id.
-            pattern: What cuts a text into pieces; without one it is a single piece.
+            pattern: The split pattern; without one a text is a single piece.
 
         Raises:
             VocabularyError: A single byte is missing, two tokens share a rank, or a token is empty.
@@ -196,14 +194,11 @@ class ReferenceEncoding:
         self.splitter = Splitter(WHOLE_TEXT_PATTERN if pattern is None else pattern)
         self._token_bytes = {rank: token for token, rank in self.mergeable_ranks.items()}
         if len(self._token_bytes) != len(self.mergeable_ranks):
-            message = "two tokens of the vocabulary have the same rank"
-            raise VocabularyError(message)
+            raise VocabularyError("two tokens of the vocabulary have the same rank")
         if missing := [token for token in BYTE_TOKENS if token not in self.mergeable_ranks]:
-            message = f"the vocabulary has no token for the byte {missing[0]!r}"
-            raise VocabularyError(message)
+            raise VocabularyError(f"the vocabulary has no token for the byte {missing[0]!r}")
         if b"" in self.mergeable_ranks or "" in self.special_tokens:
-            message = "a token of the vocabulary is empty"
-            raise VocabularyError(message)
+            raise VocabularyError("a token of the vocabulary is empty")
         for text, token in self.special_tokens.items():
             self._token_bytes.setdefault(token, text.encode())
 
@@ -229,9 +224,8 @@ class ReferenceEncoding:
 
         Args:
             text: Any string.
-            allowed_special: The special tokens that become ids, the longest of those that start at one place.
-            disallowed_special: Strings whose occurrence is an error; "all" for the special tokens not
-                allowed.
+            allowed_special: Special tokens that become ids; of several at one offset the longest.
+            disallowed_special: Strings that are an error; "all" for all special tokens not allowed.
 
         Raises:
             DisallowedSpecialTokenError: The text contains a disallowed string.
@@ -254,13 +248,12 @@ class ReferenceEncoding:
         return ids + self.encode_ordinary(text[start:])
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
-        """Joins the bytes of tokens, special ones among them; `UnknownTokenError` for an id that is none."""
+        """Joins the bytes of tokens, special ones included; `UnknownTokenError` for an unknown id."""
         tokens = list(tokens)
         if unknown := [token for token in tokens if token not in self._token_bytes]:
-            message = f"Invalid token for decoding: {unknown[0]}"
-            raise UnknownTokenError(message)
+            raise UnknownTokenError(f"Invalid token for decoding: {unknown[0]}")
         return b"".join([self._token_bytes[token] for token in tokens])
 
     def decode(self, tokens: Iterable[int], errors: str = "replace") -> str:
-        """Decodes tokens to text; for `errors`, bytes that are not UTF-8, see `bytes.decode`."""
+        """Decodes tokens to text; `errors` as in `bytes.decode`."""
         return self.decode_bytes(tokens).decode(errors=errors)

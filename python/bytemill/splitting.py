@@ -1,28 +1,28 @@
-r"""Splitting text into pieces with the `regex` package.
+r"""Split text into pieces with the `regex` package.
 
-This is the reference's splitter, and the last resort for patterns that neither the native splitter nor its
-Rust regex engine takes.
+This is the splitter of the reference, and the fallback for patterns that neither the native splitter nor its
+Rust regex engine supports.
 
 A pattern means here what it means to tiktoken, which compiles it with Rust's `fancy-regex`. `regex` differs
 from that engine in a few places, and `_to_python` translates them:
 
-- `$` and `\z` are the very end of the text; Python's `$` also matches before a final line break.
-- `\Z` is the end of the text or the line breaks at its end; Python's is the very end.
+- `$` and `\z` match only at the end of the text; Python's `$` also matches before a final line break.
+- `\Z` also matches before line breaks at the end of the text; Python's matches only at the end.
 - `\x{41}` and `\u{41}` are code points; `regex` has no such escape.
 - Nested classes, `&&`, `--` and `~~` are set operations, and case folding maps one character to one
   character. Both are options of `regex`: its version 1 without full case folding.
 
-What is not translated: `\h` (hexadecimal digits in Rust, horizontal blanks here), POSIX classes such as
+Not translated: `\h` (hexadecimal digits in Rust, horizontal whitespace here), POSIX classes such as
 `[[:alpha:]]` (ASCII in Rust), and `(?i:i)`, which here also matches U+0130. No pattern of `patterns`
 contains them.
 
-That leaves the Unicode version. The Rust engine has Unicode 16.0; the releases of `regex` follow the
+The Unicode version differs, too. The Rust engine has Unicode 16.0; the releases of `regex` follow the
 standard. Its release 2026.11.15 takes 17,144 more code points for letters (`\p{L}`), 336 more for numbers
 (`\p{N}`) and 79 more for marks (`\p{M}`), all of them unassigned in Unicode 16.0, and one letter has changed
-its category: U+0295 is `\p{Ll}` there and `\p{Lo}` here. Both have the same 25 blanks (`\s`, White_Space:
-U+0085 is one, U+001C to U+001F are not) and the same case folding for the letters of the contractions
-(U+017F folds to s). A text of characters that Unicode 16.0 knows, U+0295 in o200k aside, is split the same
-by both.
+its category: U+0295 is `\p{Ll}` there and `\p{Lo}` here. Both have the same 25 whitespace characters
+(`\s`, White_Space: U+0085 is one, U+001C to U+001F are not) and the same case folding for the letters of the
+contractions (U+017F folds to s). A text of characters that Unicode 16.0 knows, U+0295 in o200k aside, is
+split the same by both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Splitter", "repair_surrogates"]
 
 
 def repair_surrogates(text: str) -> str:
-    """Joins pairs of surrogates to the character they stand for; lone ones become U+FFFD.
+    """Joins pairs of surrogates to the character they encode; lone ones become U+FFFD.
 
     Raises:
         TypeError: `text` is not a string.
@@ -46,10 +46,10 @@ def repair_surrogates(text: str) -> str:
 
 
 class Splitter:
-    """A compiled pattern that takes texts apart.
+    """A compiled split pattern.
 
-    Calling it gives the pieces as UTF-8 byte offsets, the form in which the compiled core takes them. A
-    splitter is immutable and may be shared between threads.
+    Calling it returns the pieces as UTF-8 byte offsets, the form that the compiled core takes. A splitter is
+    immutable and may be shared between threads.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -64,10 +64,11 @@ class Splitter:
         try:
             self._pattern = regex.compile(_to_python(pattern), regex.VERSION1)
         except (regex.error, ValueError, OverflowError, RecursionError) as error:
-            message = f"the split pattern {pattern!r} does not compile: {getattr(error, 'msg', error)}"
-            raise UnsupportedPatternError(message) from error
+            raise UnsupportedPatternError(
+                f"the split pattern {pattern!r} does not compile: {getattr(error, 'msg', error)}"
+            ) from error
         self.pattern = pattern
-        # Most patterns that can match the empty string do so here; the others are found out in use.
+        # Most patterns that can match the empty string do so here; others are detected in use.
         for probe in ("", "aA1 .\r\n"):
             self._spans(probe)
 
@@ -75,16 +76,16 @@ class Splitter:
         return f"Splitter({self.pattern!r})"
 
     def split(self, text: str) -> list[str]:
-        """Returns the pieces of a text in order; text between the matches of the pattern is dropped.
+        """Returns the pieces of a text in order; text between matches is dropped.
 
         Args:
             text: Any string.
 
         Raises:
-            PatternError: The pattern matched the empty string, which makes no piece.
+            PatternError: The pattern matched the empty string.
 
         Complexity:
-            Linear for the patterns of `patterns`, except in runs of blanks with line breaks; a custom
+            Linear for the patterns of `patterns`, except in whitespace runs with line breaks; a custom
             pattern can cost more.
         """
         return [text[start:end] for start, end in self._spans(text)]
@@ -105,26 +106,25 @@ class Splitter:
         offsets = list(itertools.chain.from_iterable(self._spans(text)))
         if text.isascii():
             return offsets
-        # From characters to bytes: measure what lies between each offset and the next.
+        # From characters to bytes: measure the text between consecutive offsets.
         lengths = (len(text[start:end].encode()) for start, end in itertools.pairwise([0, *offsets]))
         return list(itertools.accumulate(lengths))
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
         spans = [match.span() for match in self._pattern.finditer(text)]
         if any(start == end for start, end in spans):
-            message = f"the split pattern {self.pattern!r} can match the empty string"
-            raise PatternError(message)
+            raise PatternError(f"the split pattern {self.pattern!r} can match the empty string")
         return spans
 
 
-# One element of a pattern that matters to the translation; "[]" and "[^]" hold a literal bracket.
+# Elements of a pattern that are translated; "[]" and "[^]" contain a literal bracket.
 _ELEMENT = regex.compile(r"\\[xu]\{([0-9A-Fa-f]+)\}|\\.|\[\^?\]?|\]|\$", regex.DOTALL)
 _ANCHORS = {"$": r"\Z", r"\z": r"\Z", r"\Z": r"(?=\n*\Z)"}
 
 
 def _to_python(pattern: str) -> str:
-    """Translates a pattern from the syntax of `fancy-regex` to that of `regex`, as said at the top."""
-    # Where (?m) may be on, `$` means the same to both engines; it is left alone in the whole pattern.
+    """Translates a pattern from the syntax of `fancy-regex` to that of `regex`; see the module docstring."""
+    # With (?m), `$` means the same in both engines; then it is left alone in the whole pattern.
     multiline = regex.search(r"\(\?[a-zA-Z]*m", pattern)
     depth = 0
 

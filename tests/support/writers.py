@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bytemill
-from bytemill import looking, minbpe
+from bytemill import inspection, minbpe
 from bytemill.load import dump_tiktoken_bpe
 from support.command_line import bytemill as command
 
@@ -96,11 +96,11 @@ WRITERS: dict[str, Writer] = {
     "counts in Parquet": Writer(("a.parquet",), lambda folder: counts().save(folder / "a.parquet")),
     "counts in Arrow": Writer(("a.arrow",), lambda folder: counts().save(folder / "a.arrow")),
     "a page": Writer(
-        ("page.html",), lambda folder: looking.show(encoding(), TEXT).write_page(folder / "page.html")
+        ("page.html",), lambda folder: inspection.show(encoding(), TEXT).write_page(folder / "page.html")
     ),
     "a chart": Writer(
         ("a.png",),
-        lambda folder: looking.compare({"small": encoding()}, {"a": [TEXT]}).write_chart(folder / "a.png"),
+        lambda folder: inspection.compare({"small": encoding()}, {"a": [TEXT]}).write_chart(folder / "a.png"),
     ),
     "encode to ids": written_as_ids("out.ids"),
     "encode to JSON lines": written_as_ids("out.jsonl"),

@@ -1,11 +1,11 @@
-"""The command `bytemill`: one module for each of its commands, imported when that is called.
+"""The command `bytemill`: one module per subcommand, imported when the subcommand is called.
 
-Exit codes: 0 if all went well, 1 if the answer is no, 2 for wrong use, input that cannot be read and
-anything else that stops a command, 130 after Ctrl-C. Messages go to stderr, results to stdout or into files
-that appear whole or not at all.
+Exit codes: 0 for success, 1 for a negative answer, 2 for wrong usage, unreadable input and any other failure,
+130 after Ctrl-C, 141 for a broken pipe. Messages go to stderr, results to stdout or to files that are written
+atomically.
 
-A command is the `click.Command` called `command` in the module of its name. It says no by
-`context.exit(NO)`, and raises what the library raises: `main` makes a message of that.
+A subcommand is the `click.Command` named `command` in the module of its name. It reports a negative answer by
+`context.exit(NO)` and lets the exceptions of the library propagate: `Commands` turns them into messages.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from bytemill.progress import show_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["EXPECTED", "FAILURE", "NO", "Commands", "complain", "describe", "encoding_of", "main"]
+__all__ = ["EXPECTED", "FAILURE", "NO", "Commands", "complain", "encoding_of", "error_message", "main"]
 
 NO = 1
 FAILURE = 2
-# As shells have it: 128 and the number of the signal.
+# 128 plus the signal number, as in shells.
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
@@ -50,22 +50,22 @@ COMMANDS = (
     "bench",
 )
 
-# What the library raises for arguments and files that are not what they should be.
+# What the library raises for wrong arguments and files.
 EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
 
-# Names that end so are those of files, whether these exist or not.
+# Arguments with these suffixes are file names, whether the files exist or not.
 FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".json", ".model", ".tiktoken", ".txt"})
 
 
 class Commands(click.Group):
-    """The group of commands: imports them when they are called, and turns errors into exit codes."""
+    """The group of subcommands: imports them on demand and turns errors into exit codes."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Gives the names in the order of the help."""
+        """Returns the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Imports a command; `None` if there is none of that name."""
+        """Imports a subcommand; `None` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
         command = import_module(f"{__name__}.{cmd_name}").command
@@ -73,7 +73,7 @@ class Commands(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Without any argument it is wrong use, and the help is the message."""
+        """Prints the help and fails if there are no arguments."""
         if not args:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(FAILURE)
@@ -87,92 +87,92 @@ class Commands(click.Group):
         standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
         **extra: Any,  # noqa: ANN401 - click's signature
     ) -> Any:  # noqa: ANN401 - click's signature
-        """Runs the command line; in standalone mode it ends the process with an exit code."""
+        """Runs the command line; in standalone mode it exits with an exit code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.Abort:
-            # click has ended the line that shows ^C.
+            # click has already ended the line that shows ^C.
             code = INTERRUPTED
         except click.ClickException as error:
             complain(error.format_message())
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"{error.ctx.command_path} --help tells more", err=True)
             code = FAILURE
-        except Exception:  # noqa: BLE001 - the exit code of Python would say no
+        except Exception:  # noqa: BLE001 - Python would exit with 1, which is NO
             sys.excepthook(*sys.exc_info())
             complain("this is a mistake in bytemill: please report it with the lines above")
             code = FAILURE
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
-        """Runs a command; what the library raises becomes a message."""
+        """Runs a subcommand and prints the errors of the library."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = show_warning
                 result = super().invoke(ctx)
-            # Now, while errors can still be told.
+            # Here, where a failure can still be reported.
             if sys.stdout is not None:
                 sys.stdout.flush()
         except BrokenPipeError:
-            # Who reads has seen enough. What is left goes nowhere, also what Python flushes at its end.
+            # Broken pipe: discard remaining output, including Python's exit flush.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(BROKEN_PIPE)
         except EXPECTED as error:
-            complain(describe(error))
+            complain(error_message(error))
             ctx.exit(FAILURE)
         return result
 
 
 def complain(message: str, kind: str = "error") -> None:
-    """Writes a message to stderr."""
+    """Prints a message to stderr."""
     if sys.stderr.isatty():
-        # Over the progress that may be there.
+        # Overwrite a progress line.
         show_line("")
     click.echo(f"bytemill: {kind}: {message}", err=True)
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: ANN401 - as `warnings.showwarning`
-    """Writes a warning of the library to stderr."""
+    """Prints a warning of the library to stderr."""
     complain(str(message), "warning")
 
 
-def describe(error: BaseException) -> str:
-    """What an error of the library says, in the words of the command line."""
+def error_message(error: BaseException) -> str:
+    """Returns the message of an error, in terms of the command line."""
     if isinstance(error, DisallowedSpecialTokenError):
         return (
             f"the input holds the special token {error.token!r}: --special text takes it for ordinary text, "
             "--special allow for the token"
         )
     if isinstance(error, OSError) and error.strerror is not None:
-        # Without a name it is what was open: standard output, or a file that is being written.
+        # Without a name it concerns standard output or a temporary file.
         return (
             error.strerror if error.filename is None else f"{os.fsdecode(error.filename)}: {error.strerror}"
         )
     if isinstance(error, KeyError) and len(error.args) == 1:
-        # `str` would give the `repr`.
+        # `str` of a `KeyError` is the `repr` of its argument.
         return str(error.args[0])
     return str(error) or type(error).__name__
 
 
 def version_message() -> str:
-    """The version, and what else tells two installations apart."""
+    """Returns the version, and what else distinguishes two installations."""
     unicode_version = ".".join(map(str, UNICODE_VERSION))
     return f"bytemill {__version__}, Unicode {unicode_version}, tier {TIER}"
 
 
 def encoding_of(spec: str) -> Encoding:
-    """Gives the encoding that an argument of the command line means.
+    """Returns the encoding that an argument of the command line denotes.
 
     Args:
-        spec: The name of an encoding, the name of a model, or the path of a file or folder that
-            `Encoding.from_file` reads. A file that exists is preferred to a family of models whose names
-            begin as its own; one that is called as an encoding or a model is written with a `./` before it.
+        spec: Name of an encoding, name of a model, or path of a file or folder that `Encoding.from_file`
+            reads. An existing file takes precedence over a model family with that prefix; a file with the
+            exact name of an encoding or a model needs a leading `./`.
 
     Raises:
-        ValueError: It is none of these; or the file holds no encoding.
+        ValueError: It is none of these, or the file does not contain an encoding.
         OSError: The file cannot be read.
     """
     from bytemill.builtin import BUILTIN_ENCODINGS
@@ -189,22 +189,21 @@ def encoding_of(spec: str) -> Encoding:
     try:
         return get_encoding(encoding_name_for_model(spec))
     except KeyError:
-        # Perhaps that of a plugin.
+        # It may be the encoding of a plugin.
         pass
     from bytemill.registry import list_encoding_names
 
     names = list_encoding_names()
     if spec in names:
         return get_encoding(spec)
-    message = (
+    raise ValueError(
         f"{spec!r} is no encoding, no model and no file: expected one of {', '.join(names)}, "
         "the name of a model such as gpt-4o, or a path"
     )
-    raise ValueError(message)
 
 
 def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
-    """Prints the version and ends."""
+    """Prints the version and exits."""
     if wanted:
         click.echo(version_message())
         ctx.exit()

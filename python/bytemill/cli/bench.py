@@ -1,4 +1,4 @@
-"""`bytemill bench`: how fast texts are encoded on this machine, ids compared first."""
+"""`bytemill bench`: encoding speed on this machine, after comparing ids."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from bytemill.core import Encoding, __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-# How much of the sample is read.
+# Size of the sample.
 SAMPLE_BYTES = 8_000_000
 
 
 class Timing(NamedTuple):
-    """How long the texts took.
+    """Times of one way of encoding all texts.
 
     Attributes:
-        what: The library and what it makes.
-        threads: How many threads might work.
-        seconds: The time of each round.
+        label: The library and its kind of result.
+        threads: Maximum number of threads.
+        seconds: Time of each round.
     """
 
-    what: str
+    label: str
     threads: int
     seconds: list[float]
 
@@ -76,22 +76,20 @@ def command(  # noqa: PLR0913 - its options
     First the ids are compared with those of tiktoken around the same vocabulary, and the exit code is 1 if
     they differ. Then both encode all documents, taking turns: what is measured is text seen before.
     """
-    texts = list(documents(files, field=field, lines=lines)) if files else list(sample())
+    texts = list(documents(files, field=field, lines=lines)) if files else list(sample_texts())
     if not texts:
-        message = "there is no text in these files"
-        raise click.UsageError(message)
+        raise click.UsageError("there is no text in these files")
     try:
         other = None if alone else engine("tiktoken", encoding, "")
     except ImportError as error:
-        message = f"{error}, or measure without it by --alone"
-        raise ImportError(message) from error
+        raise ImportError(f"{error}, or measure without it by --alone") from error
     wrong = first_wrong(encoding, other, texts)
     if wrong is not None:
         complain(
             f"document {wrong + 1}: the ids are not those of tiktoken, or do not give it back: see verify"
         )
         context.exit(NO)
-    timings = measured(encoding, other, texts, rounds, thread_counts(threads or os.cpu_count() or 1))
+    timings = measure(encoding, other, texts, rounds, thread_counts(threads or os.cpu_count() or 1))
     report = {
         "machine": machine(),
         "versions": versions(other),
@@ -103,7 +101,7 @@ def command(  # noqa: PLR0913 - its options
         "vocabulary_memory_bytes": encoding.memory_usage(),
         "timings": [
             {
-                "what": timing.what,
+                "what": timing.label,
                 "threads": timing.threads,
                 "min_seconds": min(timing.seconds),
                 "median_seconds": median(timing.seconds),
@@ -111,11 +109,11 @@ def command(  # noqa: PLR0913 - its options
             for timing in timings
         ],
     }
-    click.echo(json.dumps(report) if as_json else shown(report, timings))
+    click.echo(json.dumps(report) if as_json else format_report(report, timings))
 
 
-def sample() -> Iterator[str]:
-    """Sources of the Python installation, some megabytes."""
+def sample_texts() -> Iterator[str]:
+    """Yields source files of the Python installation, some megabytes in total."""
     size = 0
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -126,7 +124,7 @@ def sample() -> Iterator[str]:
 
 
 def first_wrong(encoding: Encoding, other: Engine | None, texts: Sequence[str]) -> int | None:
-    """Gives the number of the first text whose ids are not what they must be."""
+    """Returns the index of the first text with wrong ids, or `None`."""
     for number, text in enumerate(texts):
         ids = encoding.encode(text, allowed_special="all")
         right = encoding.decode(ids) == text if other is None else ids == list(other.encode(text))
@@ -135,15 +133,15 @@ def first_wrong(encoding: Encoding, other: Engine | None, texts: Sequence[str]) 
     return None
 
 
-def thread_counts(most: int) -> list[int]:
-    """1, 2, 4 and so on, and the most."""
-    return [*(1 << i for i in range(most.bit_length()) if 1 << i < most), most]
+def thread_counts(maximum: int) -> list[int]:
+    """Returns 1, 2, 4 and so on, and the maximum."""
+    return [*(1 << i for i in range(maximum.bit_length()) if 1 << i < maximum), maximum]
 
 
-def measured(
+def measure(
     encoding: Encoding, other: Engine | None, texts: list[str], rounds: int, threads: Sequence[int]
 ) -> list[Timing]:
-    """Measures both, taking turns, so that a busy machine is as unkind to one as to the other."""
+    """Measures the libraries in alternating rounds, so that a busy machine affects both alike."""
     timings: list[Timing] = []
     for count in threads:
         work: dict[str, Callable[[], object]] = {
@@ -154,20 +152,20 @@ def measured(
             work[f"{other.name.partition(' ')[0]}, lists"] = partial(
                 other.encode_ordinary_batch, texts, count
             )
-        found = [Timing(what, count, []) for what in work]
+        found = [Timing(label, count, []) for label in work]
         for encode in work.values():
             encode()
         for _ in range(rounds):
             for timing in found:
                 start = perf_counter()
-                work[timing.what]()
+                work[timing.label]()
                 timing.seconds.append(perf_counter() - start)
         timings += found
     return timings
 
 
 def machine() -> str:
-    """The processor, how many, and the system."""
+    """Returns processor model, number of processors, and system."""
     name = platform.processor() or platform.machine()
     try:
         with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
@@ -175,19 +173,19 @@ def machine() -> str:
                 (line.partition(":")[2].strip() for line in file if line.startswith("model name")), name
             )
     except OSError:
-        # Not Linux.
+        # Not on Linux.
         pass
     return f"{name}, {os.cpu_count()} processors, {platform.system()} {platform.machine()}"
 
 
 def versions(other: Engine | None) -> str:
-    """The libraries and the interpreter."""
+    """Returns the versions of the libraries and the interpreter."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return ", ".join([f"bytemill {__version__}", *([] if other is None else [other.name]), python])
 
 
-def shown(report: dict[str, object], timings: Sequence[Timing]) -> str:
-    """The report for people."""
+def format_report(report: dict[str, object], timings: Sequence[Timing]) -> str:
+    """Returns the report as text."""
     size, tokens = report["bytes"], report["tokens"]
     assert isinstance(size, int)
     assert isinstance(tokens, int)
@@ -201,10 +199,10 @@ def shown(report: dict[str, object], timings: Sequence[Timing]) -> str:
         "",
         f"{'':<16}  threads   min ms  median ms     MB/s  million tokens/s",
     ]
-    for what, threads, seconds in timings:
-        usual = median(seconds)
+    for label, threads, seconds in timings:
+        typical = median(seconds)
         lines.append(
-            f"{what:<16}  {threads:>7}  {min(seconds) * 1e3:>7.1f}  {usual * 1e3:>9.1f}  "
-            f"{size / usual / 1e6:>7.1f}  {tokens / usual / 1e6:>16.2f}"
+            f"{label:<16}  {threads:>7}  {min(seconds) * 1e3:>7.1f}  {typical * 1e3:>9.1f}  "
+            f"{size / typical / 1e6:>7.1f}  {tokens / typical / 1e6:>16.2f}"
         )
     return "\n".join(lines)

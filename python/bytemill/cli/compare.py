@@ -1,4 +1,4 @@
-"""`bytemill compare`: how many bytes a token stands for, by file and encoding."""
+"""`bytemill compare`: bytes per token, by file and encoding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["command"]
 
 DEFAULT_ENCODINGS = ("gpt2", "cl100k_base", "o200k_base")
 
-# How names of files of encodings end, none of which is a file of text.
+# Suffixes of encoding files, which are never text files.
 ENCODING_SUFFIXES = frozenset({".bytemill", ".model", ".tiktoken"})
 
 
@@ -60,24 +60,24 @@ def command(  # noqa: PLR0913 - its options
     The more, the fewer tokens the same text takes. The first arguments may be encodings, as with --encoding,
     up to the first that is a file of text. Each file has a row; special tokens in it are ordinary text.
     """
-    from bytemill import looking
-    from bytemill.looking.chart import check_name
+    from bytemill import inspection
+    from bytemill.inspection.chart import check_name
 
     if chart is not None:
-        # Before all is counted.
+        # Before the long work.
         check_name(chart)
-    named = list(takewhile(is_encoding, arguments))
-    files = arguments[len(named) :] or (STANDARD_INPUT,)
-    specs = [*specs, *named] or DEFAULT_ENCODINGS
+    leading = list(takewhile(is_encoding, arguments))
+    files = arguments[len(leading) :] or (STANDARD_INPUT,)
+    specs = [*specs, *leading] or DEFAULT_ENCODINGS
     texts = {name: documents([name], field=field, lines=lines) for name in files}
-    comparison = looking.compare({spec: encoding_of(spec) for spec in specs}, texts, num_threads=threads)
+    comparison = inspection.compare({spec: encoding_of(spec) for spec in specs}, texts, num_threads=threads)
     click.echo(json.dumps(comparison.to_dict()) if as_json else str(comparison))
     if chart is not None:
         comparison.write_chart(chart)
 
 
 def is_encoding(argument: str) -> bool:
-    """Tells whether an argument names an encoding, and not a file of text."""
+    """Returns whether an argument is an encoding rather than a text file."""
     from bytemill.formats.recognition import USUAL_NAMES
 
     path = Path(argument)

@@ -1,4 +1,4 @@
-"""`bytemill convert`: an encoding from one format to another."""
+"""`bytemill convert`: write an encoding in another format."""
 
 from __future__ import annotations
 

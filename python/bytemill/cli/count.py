@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from bytemill.cli import EXPECTED, FAILURE, NO, complain, describe
+from bytemill.cli import EXPECTED, FAILURE, NO, complain, error_message
 from bytemill.cli.options import (
     encoding_option,
     files_argument,
@@ -96,7 +96,7 @@ def command(  # noqa: PLR0913 - its options
             try:
                 counts.append((name, counted(batches, count)))
             except EXPECTED as error:
-                complain(describe(error))
+                complain(error_message(error))
     total = Counted()
     for _, each in counts:
         total = total.plus(each)

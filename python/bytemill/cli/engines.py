@@ -1,4 +1,4 @@
-"""Other libraries that ids are compared with, around the same vocabulary; none of them uses a network."""
+"""Other libraries with the same vocabulary, for comparing ids; none of them uses a network."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ HUGGINGFACE_FILE = "tokenizer.json"
 
 
 class Engine(NamedTuple):
-    """Another library with an encoding.
+    """Another library, loaded with an encoding.
 
     Attributes:
-        name: Its name and version.
-        encode: Encodes a text in which special tokens are tokens.
-        encode_ordinary_batch: Encodes texts in which they are text, on so many threads; `None` if it cannot.
+        name: Name and version.
+        encode: Encodes a text; special tokens are tokens.
+        encode_ordinary_batch: Encodes texts on a number of threads; special tokens are text. `None` if the
+            library has no such method.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Engine(NamedTuple):
 
 
 def tiktoken_engine(encoding: Encoding, _: str) -> Engine:
-    """Tiktoken with the parts of the encoding, not those it would download."""
+    """Returns tiktoken with the definition of the encoding, so that nothing is downloaded."""
     tiktoken = imported("tiktoken", "comparisons with tiktoken")
     theirs: Any = encoding.to_tiktoken()
     return Engine(
@@ -45,7 +46,7 @@ def tiktoken_engine(encoding: Encoding, _: str) -> Engine:
 
 
 def huggingface_engine(encoding: Encoding, spec: str) -> Engine:
-    """The tokenizers package with the file that the encoding came from, or else with one written for it."""
+    """Returns `tokenizers` with the file that the encoding was read from, or with one written for it."""
     tokenizers = imported("tokenizers", "comparisons with Hugging Face")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(spec) / HUGGINGFACE_FILE if Path(spec).is_dir() else Path(spec)
@@ -66,22 +67,22 @@ ENGINES: dict[str, Callable[[Encoding, str], Engine]] = {
 
 
 def engine(name: str, encoding: Encoding, spec: str) -> Engine:
-    """Gives another library with an encoding.
+    """Returns another library with an encoding.
 
     Args:
         name: A key of `ENGINES`.
         encoding: The encoding.
-        spec: What it was named by on the command line: the file that it came from is preferred.
+        spec: Its name on the command line; if that is a file, the library reads it too.
 
     Raises:
         ImportError: The library is not installed.
-        ValueError: It cannot take the encoding.
+        ValueError: The library does not support the encoding.
     """
     return ENGINES[name](encoding, spec)
 
 
 def is_tokenizer(path: Path) -> bool:
-    """Tells whether this is a file of the tokenizers package."""
+    """Returns whether a file is a `tokenizer.json`."""
     try:
         contents = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -90,11 +91,10 @@ def is_tokenizer(path: Path) -> bool:
 
 
 def guarded(encode: Callable[[], Sequence[int]]) -> Sequence[int]:
-    """Calls tiktoken, whose panics are no `Exception`; `ValueError` instead."""
+    """Calls tiktoken, turning its panics, which are not `Exception`s, into `ValueError`."""
     try:
         return encode()
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        message = f"tiktoken panics: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"tiktoken panics: {error}") from error

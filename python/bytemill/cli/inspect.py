@@ -1,4 +1,4 @@
-"""`bytemill inspect`: what a vocabulary holds, one of its tokens, or a text as its tokens."""
+"""`bytemill inspect`: a vocabulary, one of its tokens, or the tokens of a text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["command"]
 
 
 class Printable(Protocol):
-    """A view or a report: it is printed as text or as JSON."""
+    """A view or a report that can be printed as text or as JSON."""
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON has."""
+        """Returns JSON-compatible values."""
 
 
 @click.command(short_help="Show a text as its tokens, or what a vocabulary holds.")
@@ -56,43 +56,41 @@ def command(  # noqa: PLR0913 - the options of the command
     input. Blanks can be seen: a space is a dot, a line break and a tab are arrows. Bytes that are only a part
     of a character stand in angle quotes.
     """
-    from bytemill import looking
-    from bytemill.looking.terminal import columns, has_colours
+    from bytemill import inspection
+    from bytemill.inspection.terminal import supports_colour, terminal_width
 
     if text is not None and token_id is not None:
-        message = "TEXT and --id exclude each other"
-        raise click.UsageError(message)
+        raise click.UsageError("TEXT and --id exclude each other")
     if text is None and (html is not None or merges):
-        message = "--html and --merges show a text: give TEXT, or - for standard input"
-        raise click.UsageError(message)
+        raise click.UsageError("--html and --merges show a text: give TEXT, or - for standard input")
     if merges and (html is not None or special != "text"):
-        message = "--merges excludes --html, and takes special tokens for ordinary text"
-        raise click.UsageError(message)
+        raise click.UsageError("--merges excludes --html, and takes special tokens for ordinary text")
     encoding = encoding_of(encoding_spec)
     if token_id is not None:
-        write(looking.report_token(encoding, token_id), as_json=as_json)
+        echo(inspection.report_token(encoding, token_id), as_json=as_json)
         return
     if text is None:
-        write(looking.report(encoding), as_json=as_json)
+        echo(inspection.report(encoding), as_json=as_json)
         return
     if text == STANDARD_INPUT:
         text = "".join(documents([STANDARD_INPUT]))
-    coloured = has_colours(sys.stdout) if colour == "auto" else colour == "always"
+    coloured = supports_colour(sys.stdout) if colour == "auto" else colour == "always"
     if merges:
-        explained = looking.show_merges(encoding, text)
-        write(explained, as_json=as_json, shown=explained.terminal(colour=coloured))
+        merge_view = inspection.show_merges(encoding, text)
+        echo(merge_view, as_json=as_json, text=merge_view.terminal(colour=coloured))
         return
-    view = looking.show(encoding, text, **special_rule(special))
+    view = inspection.show(encoding, text, **special_rule(special))
     if html is not None:
         view.write_page(html)
     else:
-        write(view, as_json=as_json, shown=view.terminal(colour=coloured, ids=ids, width=columns(sys.stdout)))
+        rendered = view.terminal(colour=coloured, ids=ids, width=terminal_width(sys.stdout))
+        echo(view, as_json=as_json, text=rendered)
 
 
-def write(what: Printable, *, as_json: bool, shown: str | None = None) -> None:
-    """Prints a view or a report: as JSON, as it is `shown`, or as it prints itself."""
-    text = json.dumps(what.to_dict()) if as_json else str(what) if shown is None else shown
-    # Signs that the output does not take are escaped.
+def echo(result: Printable, *, as_json: bool, text: str | None = None) -> None:
+    """Prints a view or a report as JSON, or as `text` if given, or as its `str`."""
+    output = json.dumps(result.to_dict()) if as_json else str(result) if text is None else text
+    # Escape characters that the output charset lacks.
     charset = sys.stdout.encoding
-    # With colours that were asked for also where click would take them out: in a file or a pipe.
-    click.echo(text.encode(charset, "backslashreplace").decode(charset), color=True)
+    # `color=True`: `--colour always` holds in a file or a pipe too, where click would strip colours.
+    click.echo(output.encode(charset, "backslashreplace").decode(charset), color=True)

@@ -1,4 +1,4 @@
-"""`bytemill verify`: whether the ids are those of another library."""
+"""`bytemill verify`: compare ids with those of another library."""
 
 from __future__ import annotations
 
@@ -66,53 +66,53 @@ def command(  # noqa: PLR0913 - its options
 def first_difference(
     encoding: Encoding, text: str, ours: Sequence[int], theirs: Sequence[int]
 ) -> dict[str, Any]:
-    """Tells where ids begin to differ: the character, the piece it is in, and the ids of that piece."""
+    """Describes the first difference: the character, its piece, and the ids of that piece by both."""
     from bytemill.splitting import repair_surrogates
 
     text = repair_surrogates(text)
     equal = next(i for i, (one, other) in enumerate(zip_longest(ours, theirs)) if one != other)
-    place = len(encoding.decode_bytes(ours[:equal]))
-    piece, start = piece_at(encoding, text, place)
+    offset = len(encoding.decode_bytes(ours[:equal]))
+    piece, start = piece_at(encoding, text, offset)
     end = start + len(piece.encode())
     return {
-        "character": len(text.encode()[:place].decode(errors="ignore")),
+        "character": len(text.encode()[:offset].decode(errors="ignore")),
         "piece": piece,
         "our_ids": ids_between(encoding, ours, start, end),
         "their_ids": ids_between(encoding, theirs, start, end),
     }
 
 
-def piece_at(encoding: Encoding, text: str, place: int) -> tuple[str, int]:
-    """Gives the piece, or special token, that holds a byte of a text, and the byte where it starts."""
+def piece_at(encoding: Encoding, text: str, offset: int) -> tuple[str, int]:
+    """Returns the piece or special token that contains the byte at `offset`, and its start offset."""
     special_tokens = sorted(map(re.escape, encoding.special_tokens_set), key=len, reverse=True)
     cuts = re.split(f"({'|'.join(special_tokens)})", text) if special_tokens else [text]
     start = 0
     piece = ""
-    for number, stretch in enumerate(cuts):
-        # Every second one is a special token.
-        for piece in [stretch] if number % 2 else encoding._core_bpe.split(stretch):  # noqa: SLF001 - of this package
+    for index, span in enumerate(cuts):
+        # Odd indices are special tokens.
+        for piece in [span] if index % 2 else encoding._core_bpe.split(span):  # noqa: SLF001 - of this package
             size = len(piece.encode())
-            if start + size > place:
+            if start + size > offset:
                 return piece, start
             start += size
-    # Ids that follow after the text.
+    # The ids differ after the end of the text.
     return "", start
 
 
 def ids_between(encoding: Encoding, ids: Sequence[int], start: int, end: int) -> list[int]:
-    """Gives the ids of the tokens that have a byte in common with those from `start` to `end`.
+    """Returns the ids of the tokens that overlap the bytes from `start` to `end`.
 
-    Of no bytes, which are those after the end of the text, it is all that follow. Ids that are no tokens
-    stand for no bytes, and belong to where they are.
+    For an empty range, which is the end of the text, it returns all ids from there on. Ids without a token
+    have no bytes and count where they stand.
     """
     core = encoding._core_bpe  # noqa: SLF001 - of this package
-    place = 0
+    offset = 0
     found = []
     for token in ids:
         size = len(core.decode_single_token_bytes(token)) if core.is_token(token) else 0
-        if place >= end > start:
+        if offset >= end > start:
             break
-        if place + size > start or place >= start:
+        if offset + size > start or offset >= start:
             found.append(token)
-        place += size
+        offset += size
     return found

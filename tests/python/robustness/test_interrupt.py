@@ -256,11 +256,11 @@ WORK = {
             return lambda: counts.most_common(10)
         """,
     "a report of a vocabulary": """
-        from bytemill import looking
+        from bytemill import inspection
         def prepare(size):
             def work():
                 for _ in range(size):
-                    looking.report(encoding)
+                    inspection.report(encoding)
             return work
         """,
     "counting": """

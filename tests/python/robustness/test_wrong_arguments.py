@@ -28,7 +28,7 @@ import pytest
 import tiktoken
 
 import bytemill
-from bytemill import _core, looking, minbpe, shards  # noqa: TID251 - what is behind the package is tried too
+from bytemill import _core, inspection, minbpe, shards  # noqa: TID251 - what is behind the package is tried too
 from bytemill.patterns import GPT2_PATTERN
 from bytemill.training import learn_merges
 from support.toys import BYTE_RANKS
@@ -39,6 +39,7 @@ PUBLIC = [
     "bytemill",
     "bytemill.errors",
     "bytemill.load",
+    "bytemill.inspection",
     "bytemill.looking",
     "bytemill.minbpe",
     "bytemill.model",
@@ -137,11 +138,11 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "EncodedWithOffsets": lambda: toy().encode_with_offsets("abc"),
     "PieceExplanation": lambda: toy().explain("abc")[0],
     "Provenance": lambda: shards.write_shards(["abc"], f"folder{next(NUMBERS)}", toy()),
-    "Comparison": lambda: looking.compare({"toy": toy()}, {"a": ["ab"]}),
-    "MergeView": lambda: looking.show_merges(toy(), "abc"),
-    "TokenReport": lambda: looking.report_token(toy(), 256),
-    "TokenView": lambda: looking.show(toy(), "abc"),
-    "VocabularyReport": lambda: looking.report(toy()),
+    "Comparison": lambda: inspection.compare({"toy": toy()}, {"a": ["ab"]}),
+    "MergeView": lambda: inspection.show_merges(toy(), "abc"),
+    "TokenReport": lambda: inspection.report_token(toy(), 256),
+    "TokenView": lambda: inspection.show(toy(), "abc"),
+    "VocabularyReport": lambda: inspection.report(toy()),
 }
 
 # What a call takes: by the name of the parameter, or of callable and parameter where that is not enough.

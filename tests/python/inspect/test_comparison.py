@@ -9,16 +9,16 @@ import pytest
 from matplotlib import image
 
 import bytemill
-from bytemill import looking
-from bytemill.looking import comparison
-from bytemill.looking.chart import COLOURS, MOST_BARS, label_of
+from bytemill import inspection
+from bytemill.inspection import comparison
+from bytemill.inspection.chart import COLOURS, MAX_BARS, label_of
 
 ENCODINGS = {name: bytemill.get_encoding(name) for name in ("gpt2", "o200k_base")}
 TEXTS = {"english": ["hello world, ", "hello again"], "german": ["schöne Grüße"], "none": [""]}
 
 
 def test_counts() -> None:
-    found = looking.compare(ENCODINGS, {name: iter(documents) for name, documents in TEXTS.items()})
+    found = inspection.compare(ENCODINGS, {name: iter(documents) for name, documents in TEXTS.items()})
     assert found.encodings == ("gpt2", "o200k_base")
     for counts in found.texts:
         documents = TEXTS[counts.name]
@@ -34,25 +34,25 @@ def test_counts() -> None:
 
 def test_large_texts_are_counted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = ["a few words"] * 10
-    whole = looking.compare(ENCODINGS, {"text": documents})
+    whole = inspection.compare(ENCODINGS, {"text": documents})
     monkeypatch.setattr(comparison, "BATCH_CHARACTERS", 25)
-    assert list(map(len, comparison.batches(documents))) == [3, 3, 3, 1]
-    assert looking.compare(ENCODINGS, {"text": documents}) == whole
+    assert list(map(len, comparison.sized_batches(documents))) == [3, 3, 3, 1]
+    assert inspection.compare(ENCODINGS, {"text": documents}) == whole
 
 
 def test_table() -> None:
-    found = looking.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"], "long name": ["x" * 3000]})
+    found = inspection.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"], "long name": ["x" * 3000]})
     assert str(found).split("\n") == [
         "bytes per token  bytes  gpt2",
         "a                   11  5.50",
         "long name        3,000  8.00",
         "together         3,011  7.99",
     ]
-    assert str(looking.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"]})).count("\n") == 1
+    assert str(inspection.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"]})).count("\n") == 1
 
 
 def test_to_dict() -> None:
-    found = looking.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"]}).to_dict()
+    found = inspection.compare({"gpt2": ENCODINGS["gpt2"]}, {"a": ["hello world"]}).to_dict()
     row = {"characters": 11, "bytes": 11, "tokens": {"gpt2": 2}, "bytes_per_token": {"gpt2": 5.5}}
     assert found == {
         "encodings": ["gpt2"],
@@ -63,11 +63,11 @@ def test_to_dict() -> None:
 
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="expected one encoding or more"):
-        looking.compare({}, TEXTS)
+        inspection.compare({}, TEXTS)
     with pytest.raises(TypeError, match=r"one document is given as \[document\]"):
-        looking.compare(ENCODINGS, {"a": "text"})
+        inspection.compare(ENCODINGS, {"a": "text"})
     with pytest.raises(ValueError, match="greater than 0"):
-        looking.compare(ENCODINGS, TEXTS, num_threads=0)
+        inspection.compare(ENCODINGS, TEXTS, num_threads=0)
 
 
 # --- The chart ----------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def bar_length(picture: np.ndarray, colour: str) -> int:
 def test_chart(tmp_path: Path) -> None:
     path = tmp_path / "chart.png"
     texts = {"a.txt": ["hello world"], "_$b$\u4f60.txt": ["sch\u00f6ne Gr\u00fc\u00dfe"], "x" * 90: ["1 2 3"]}
-    found = looking.compare(ENCODINGS | {"_own": ENCODINGS["gpt2"]}, texts)
+    found = inspection.compare(ENCODINGS | {"_own": ENCODINGS["gpt2"]}, texts)
     found.write_chart(path)
     assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert list(tmp_path.iterdir()) == [path]
@@ -109,18 +109,18 @@ def test_chart(tmp_path: Path) -> None:
 def test_chart_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "chart.png"
     path.write_bytes(b"before")
-    looking.compare(ENCODINGS, {"none": [""]}).write_chart(path)
+    inspection.compare(ENCODINGS, {"none": [""]}).write_chart(path)
     assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(OSError, match="missing"):
-        looking.compare(ENCODINGS, TEXTS).write_chart(tmp_path / "missing" / "chart.png")
+        inspection.compare(ENCODINGS, TEXTS).write_chart(tmp_path / "missing" / "chart.png")
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_charts_have_a_limit(tmp_path: Path) -> None:
-    texts = {str(number): ["a"] for number in range(MOST_BARS)}
+    texts = {str(number): ["a"] for number in range(MAX_BARS)}
     for wanted in (texts, {}):
-        with pytest.raises(ValueError, match=f"from 1 to {MOST_BARS} bars"):
-            looking.compare(ENCODINGS, wanted).write_chart(tmp_path / "chart.png")
+        with pytest.raises(ValueError, match=f"from 1 to {MAX_BARS} bars"):
+            inspection.compare(ENCODINGS, wanted).write_chart(tmp_path / "chart.png")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,8 +1,8 @@
-"""Tokens as HTML: a page of its own, or a fragment for notebooks; no script, no other file.
+"""Render tokens as HTML: a self-contained page, or a fragment for notebooks, without scripts.
 
-Each token is a `<b>` with its id and its bytes in attributes, which the style sheet shows in a bar when the
-token is pointed at, and the id also above the token where that is asked for. Everything that comes from the
-text or the encoding is escaped; and the page forbids the browser to load or run anything.
+Each token is a `<b>` with its id and bytes in attributes. The style sheet shows both in a bar on hover, and
+the id above each token if the checkbox is set. Everything from the text or the encoding is escaped, and the
+content security policy of the page forbids the browser to load or run anything.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytemill.looking.palette import COLOURS
-from bytemill.looking.visible import parts_of
+from bytemill.inspection.escapes import segments_of
+from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytemill.looking.view import Token, TokenView
+    from bytemill.inspection.token_view import Token, TokenView
 
-__all__ = ["fragment", "page"]
+__all__ = ["render_fragment", "render_page"]
 
-# How many tokens a notebook shows; a page shows all.
+# Maximum number of tokens in a notebook; a page shows all.
 FRAGMENT_TOKENS = 10_000
 
 STYLE = """
@@ -66,7 +66,7 @@ STYLE = """
 }
 """
 
-# On a page of its own the bar keeps to the window.
+# On a page the bar is fixed to the window.
 PAGE_STYLE = """
 html, body { margin: 0 }
 .bytemill { min-height: 100vh; box-sizing: border-box }
@@ -77,8 +77,8 @@ html, body { margin: 0 }
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page(view: TokenView) -> str:
-    """Gives a whole page; see `TokenView.page`."""
+def render_page(view: TokenView) -> str:
+    """Returns a complete page; see `TokenView.page`."""
     title = f"{escape(view.encoding)}: {len(view.tokens):,} tokens"
     return f"""<!doctype html>
 <html lang="en">
@@ -96,14 +96,14 @@ def page(view: TokenView) -> str:
 """
 
 
-def fragment(view: TokenView) -> str:
-    """Gives what a notebook shows: the beginning of a long text, and how much more there is."""
+def render_fragment(view: TokenView) -> str:
+    """Returns the first `FRAGMENT_TOKENS` tokens for a notebook, and how many more there are."""
     shown = view.tokens[:FRAGMENT_TOKENS]
     return f"<style>{style()}</style>\n{body(view, shown)}"
 
 
 def style() -> str:
-    """The style sheet with the colours of the palette filled in."""
+    """Returns the style sheet with the colours of the palette filled in."""
     light = " ".join(f"--c{i}: {colour.light};" for i, colour in enumerate(COLOURS))
     dark = " ".join(f"--c{i}: {colour.dark};" for i, colour in enumerate(COLOURS))
     backgrounds = "".join(f".bytemill .c{i} {{ background: var(--c{i}) }}\n" for i in range(len(COLOURS)))
@@ -111,9 +111,9 @@ def style() -> str:
 
 
 def body(view: TokenView, shown: Sequence[Token]) -> str:
-    """The counts and the tokens that are shown."""
-    counts = "".join(f"<div><dt>{what}</dt><dd>{figure}</dd></div>" for what, figure in view.counts())
-    tokens = "".join(token_html(place, token) for place, token in enumerate(shown))
+    """Returns the counts and the tokens that are shown."""
+    counts = "".join(f"<div><dt>{name}</dt><dd>{figure}</dd></div>" for name, figure in view.counts())
+    tokens = "".join(token_html(index, token) for index, token in enumerate(shown))
     more = len(view.tokens) - len(shown)
     rest = f"<p>{more:,} more tokens are not shown here; write_page shows all.</p>" if more else ""
     return f"""<div class="bytemill"><div class="all">
@@ -124,11 +124,11 @@ def body(view: TokenView, shown: Sequence[Token]) -> str:
 </div></div>"""
 
 
-def token_html(place: int, token: Token) -> str:
-    """One token; where it holds a line break, the page has one after it."""
-    parts = ((escape(part.text), part.stands_for) for part in parts_of(token.value))
-    shape = "".join(f"<i>{text}</i>" if stands_for else text for text, stands_for in parts)
-    names = f"c{place % len(COLOURS)} special" if token.special else f"c{place % len(COLOURS)}"
+def token_html(index: int, token: Token) -> str:
+    """Returns one token, followed by a line break if it contains one."""
+    segments = ((escape(segment.text), segment.substitute) for segment in segments_of(token.value))
+    content = "".join(f"<i>{text}</i>" if substitute else text for text, substitute in segments)
+    names = f"c{index % len(COLOURS)} special" if token.special else f"c{index % len(COLOURS)}"
     bytes_shown = token.value.hex(" ")
     line_break = "<br>\n" if b"\n" in token.value else ""
-    return f'<b class="{names}" data-id="{token.id}" data-bytes="{bytes_shown}">{shape}</b>{line_break}'
+    return f'<b class="{names}" data-id="{token.id}" data-bytes="{bytes_shown}">{content}</b>{line_break}'

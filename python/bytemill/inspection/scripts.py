@@ -1,8 +1,8 @@
-"""What a token is written in: Latin, Han and so on, or numbers, signs, blanks.
+"""Classify tokens by script: Latin, Han and so on, or numbers, signs, blanks.
 
-The script of a character is its Unicode property Script, as the `regex` package has it: `unicodedata` does
-not. A character that several scripts use is Common, a mark that takes on the script of its letter Inherited;
-neither says anything about a token. Tokens of such characters alone go by their general category.
+The script of a character is its Unicode property Script, which the `regex` package has and `unicodedata`
+lacks. Common (characters of several scripts) and Inherited (marks that take the script of their base) do not
+classify a token; tokens of such characters alone go by their general category.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["FRAGMENTS", "kinds_of"]
 
 FRAGMENTS = "parts of characters"
 
-# The names in the Unicode Character Database, those of most characters in vocabularies first. A release of
-# `regex` that does not know one of the youngest has no character in it either.
+# Names in the Unicode Character Database, those most frequent in vocabularies first. A release of `regex`
+# that does not know one of the newest scripts has no characters of it either.
 SCRIPTS = """
 Latin Han Cyrillic Arabic Hangul Hiragana Katakana Greek Hebrew Thai Devanagari Armenian Georgian
 Bengali Adlam Ahom Anatolian_Hieroglyphs Avestan Balinese Bamum Bassa_Vah Batak Beria_Erfe Bhaiksuki
@@ -39,11 +39,11 @@ Psalter_Pahlavi Rejang Runic Samaritan Saurashtra Seal Sharada Shavian Siddham S
 Sinhala Sogdian Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le
 Tai_Tham Tai_Viet Tai_Yo Takri Tamil Tangsa Tangut Telugu Thaana Tibetan Tifinagh Tirhuta Todhri
 Tolong_Siki Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square
-""".split()  # noqa: SIM905 - a list literal takes a line for each
+""".split()  # noqa: SIM905 - as a list literal each takes a line
 
 
 def kinds_of(tokens: Iterable[bytes]) -> list[str]:
-    """Tells what each token is written in.
+    """Returns the kind of each token.
 
     Args:
         tokens: Any bytes.
@@ -53,7 +53,7 @@ def kinds_of(tokens: Iterable[bytes]) -> list[str]:
         "numbers", "signs", "blanks" or "other"; where its bytes are not whole characters, `FRAGMENTS`.
 
     Complexity:
-        Linear in the tokens, and for each script in the different characters.
+        Linear in the tokens, plus the number of scripts times the number of distinct characters.
     """
     texts = [token.decode("utf-8", "surrogateescape") for token in tokens]
     scripts = scripts_of({character for text in texts for character in text})
@@ -61,7 +61,7 @@ def kinds_of(tokens: Iterable[bytes]) -> list[str]:
 
 
 def scripts_of(characters: set[str]) -> dict[str, str]:
-    """Gives the script of each character that has one of its own."""
+    """Returns the script of each character that has one, other than Common and Inherited."""
     scripts: dict[str, str] = {}
     text = "".join(sorted(characters))
     for name in SCRIPTS:
@@ -74,7 +74,7 @@ def scripts_of(characters: set[str]) -> dict[str, str]:
 
 
 def kind_of(text: str, scripts: dict[str, str]) -> str:
-    """Tells what one token is written in, given the scripts of all characters."""
+    """Returns the kind of one token, given the scripts of all characters."""
     categories = {unicodedata.category(character) for character in text}
     if "Cs" in categories:
         return FRAGMENTS

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bytemill
-from bytemill import looking
+from bytemill import inspection
 from bytemill._core import UNICODE_VERSION  # noqa: TID251 - what is tested
 from bytemill.errors import UnknownTokenError
-from bytemill.looking.layout import bar, table
-from bytemill.looking.reachability import may_occur, merged_parts, reachability_of
-from bytemill.looking.report import grouped, holes_between
-from bytemill.looking.scripts import kinds_of
+from bytemill.inspection.layout import align_columns, bar
+from bytemill.inspection.reachability import last_merge, may_occur, reachability_of
+from bytemill.inspection.scripts import kinds_of
+from bytemill.inspection.vocabulary_report import grouped, holes_between
 from bytemill.patterns import GPT2_PATTERN, LLAMA3_PATTERN, PATTERNS
 from bytemill.reference import split
 from bytemill.splitting import Splitter
@@ -110,9 +110,9 @@ def test_bytes_that_occur_in_text() -> None:
 
 def test_parts_of_the_last_merge() -> None:
     ranks = BYTE_RANKS | {b"ab": 256, b"abc": 257, b"bcd": 258}
-    assert merged_parts(b"a", ranks) == ()
-    assert merged_parts(b"abc", ranks) == (b"ab", b"c")
-    assert merged_parts(b"bcd", ranks) is None
+    assert last_merge(b"a", ranks) == ()
+    assert last_merge(b"abc", ranks) == (b"ab", b"c")
+    assert last_merge(b"bcd", ranks) is None
 
 
 # --- What tokens are written in -----------------------------------------------------------------------------
@@ -167,7 +167,9 @@ def test_letters_have_a_script() -> None:
 
 
 def test_report_of_a_small_vocabulary() -> None:
-    found = looking.report(encoding_of(b"ab", b" ab", b"\xe4\xbd", "\u4f60".encode(), pattern=GPT2_PATTERN))
+    found = inspection.report(
+        encoding_of(b"ab", b" ab", b"\xe4\xbd", "\u4f60".encode(), pattern=GPT2_PATTERN)
+    )
     assert (found.encoding, found.n_vocab, found.mergeable_tokens) == ("toy", 301, 260)
     assert found.special_tokens == {"<|end|>": 300}
     assert found.holes == [(260, 299)]
@@ -185,7 +187,7 @@ def test_report_of_a_small_vocabulary() -> None:
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_reports_of_published_encodings(name: str) -> None:
     encoding = bytemill.get_encoding(name)
-    found = looking.report(encoding)
+    found = inspection.report(encoding)
     missing = sum(last - first + 1 for first, last in found.holes)
     assert found.mergeable_tokens + len(found.special_tokens) + missing == encoding.n_vocab
     assert sum(found.lengths.values()) == sum(found.kinds.values()) == found.mergeable_tokens
@@ -202,7 +204,7 @@ def test_reports_of_published_encodings(name: str) -> None:
 
 def test_report_of_a_pattern_that_python_splits() -> None:
     # The compiled engine has no groups that are called.
-    found = looking.report(encoding_of(pattern=r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)"))
+    found = inspection.report(encoding_of(pattern=r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)"))
     assert found.unicode_version is None
     assert "regex package" in str(found)
 
@@ -225,7 +227,7 @@ def test_long_lengths_share_lines() -> None:
 
 def test_bars_and_tables() -> None:
     assert [bar(share, 2) for share in (0, 0.0001, 0.5, 0.5625, 1)] == ["", "▏", "█", "█▏", "██"]
-    assert table([("a", "1"), ("\u4f60b", "22")]) == ["a     1", "\u4f60b  22"]
+    assert align_columns([("a", "1"), ("\u4f60b", "22")]) == ["a     1", "\u4f60b  22"]
 
 
 # --- One token ----------------------------------------------------------------------------------------------
@@ -234,7 +236,7 @@ def test_bars_and_tables() -> None:
 def test_token_reports_agree_with_the_vocabulary() -> None:
     encoding = encoding_of(b"a b", b" b", b"a1b", b"ab", b"bc", b"abcd", b"\xe4\xbd", pattern=GPT2_PATTERN)
     found = reachability_of(encoding)
-    reach = {token_id: looking.report_token(encoding, token_id).reach for token_id in range(263)}
+    reach = {token_id: inspection.report_token(encoding, token_id).reach for token_id in range(263)}
     for name, ids in (
         ("unreachable", found.unreachable),
         ("cut", found.cut),
@@ -247,7 +249,7 @@ def test_token_reports_agree_with_the_vocabulary() -> None:
 
 def test_token_report() -> None:
     encoding = bytemill.get_encoding("o200k_base")
-    found = looking.report_token(encoding, 2375)
+    found = inspection.report_token(encoding, 2375)
     assert found.to_dict() == {
         "encoding": "o200k_base",
         "id": 2375,
@@ -258,11 +260,11 @@ def test_token_report() -> None:
         "parts": [286, 1733],
     }
     assert "·w (286) + orld (1733)" in str(found)
-    special = looking.report_token(encoding, 199999)
+    special = inspection.report_token(encoding, 199999)
     assert (special.value, special.reach, special.parts) == (b"<|endoftext|>", "special", ())
     for unknown in (-1, 200_000, 1 << 40):
         with pytest.raises(UnknownTokenError, match="from 0 to 200018"):
-            looking.report_token(encoding, unknown)
+            inspection.report_token(encoding, unknown)
 
 
 def test_cut_tokens_of_o200k_are_met() -> None:

@@ -1,4 +1,4 @@
-"""What a vocabulary holds, in figures."""
+"""Describe a vocabulary: sizes, lengths, scripts and reachability of its tokens."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from bytemill.arguments import check_type
 from bytemill.compiled import unicode_version
 from bytemill.core import Encoding
-from bytemill.looking.layout import bar, table
-from bytemill.looking.reachability import Reachability, reachability_of
-from bytemill.looking.scripts import kinds_of
-from bytemill.looking.visible import plain, printable
+from bytemill.inspection.escapes import printable, visible
+from bytemill.inspection.layout import align_columns, bar
+from bytemill.inspection.reachability import Reachability, reachability_of
+from bytemill.inspection.scripts import kinds_of
 from bytemill.patterns import PATTERNS
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["VocabularyReport", "report"]
 
-# How much of long lists is printed; `to_dict` has all of it.
+# Limits of what is printed; `to_dict` has everything.
 KINDS_SHOWN = 20
 SPECIAL_SHOWN = 8
 EXAMPLES_SHOWN = 6
 EXAMPLE_CHARACTERS = 24
 LONGEST = 5
 
-# Lengths up to this have a line of their own, longer ones share them.
+# Lengths up to this have a line each, longer ones are grouped.
 SINGLE_LENGTHS = 12
 BAR_WIDTH = 40
 ITEMS_WIDTH = 76
@@ -38,24 +38,24 @@ NO_BREAK_SPACE = "\u00a0"
 
 @dataclass(frozen=True)
 class VocabularyReport:
-    """What a vocabulary holds. Printed, it is a page of text.
+    """Description of a vocabulary. Its `str` is a page of text.
 
     Attributes:
-        encoding: The name of the encoding.
-        sha256: Its digest.
-        n_vocab: The highest id plus one.
-        mergeable_tokens: How many tokens are mergeable.
-        special_tokens: The special tokens and their ids.
-        holes: The ids that belong to no token, as ranges of the first and the last.
-        lengths: How many mergeable tokens have each length in bytes, the shortest first.
-        longest: The ids of the longest mergeable tokens, the longest first.
-        kinds: How many mergeable tokens are written in what, see `scripts`; the most frequent first.
-        reachability: The mergeable tokens that are not simply reached by their own text.
-        tokens: The bytes of the tokens that `longest` and `reachability` name.
-        pattern: The pattern.
+        encoding: Name of the encoding.
+        sha256: Digest of the encoding.
+        n_vocab: Highest id plus one.
+        mergeable_tokens: Number of mergeable tokens.
+        special_tokens: Special tokens and their ids.
+        holes: Ids without a token, as ranges of the first and the last.
+        lengths: Number of mergeable tokens of each length in bytes, shortest first.
+        longest: Ids of the longest mergeable tokens, longest first.
+        kinds: Number of mergeable tokens of each kind, see `scripts`; most frequent first.
+        reachability: Mergeable tokens that their own text does not encode to by merges.
+        tokens: Bytes of the tokens in `longest` and `reachability`.
+        pattern: The split pattern.
         pattern_name: Its name in `bytemill.patterns`, or `None`.
-        unicode_version: The version of Unicode that the pattern is read with; `None` if that is up to the
-            `regex` package, for patterns that only this takes.
+        unicode_version: Unicode version of the pattern's character classes; `None` for patterns that only the
+            `regex` package supports, whose version applies.
     """
 
     encoding: str
@@ -75,11 +75,11 @@ class VocabularyReport:
 
     @property
     def mean_length(self) -> float:
-        """How many bytes a mergeable token has in the mean, each counted once."""
+        """Mean number of bytes of a mergeable token."""
         return sum(length * count for length, count in self.lengths.items()) / self.mergeable_tokens
 
     def to_dict(self) -> dict[str, Any]:
-        """Gives all figures as what JSON has; tokens are ids."""
+        """Returns all figures as JSON-compatible values; tokens are ids."""
         return {
             "encoding": self.encoding,
             "sha256": self.sha256,
@@ -102,66 +102,66 @@ class VocabularyReport:
             [
                 self.encoding,
                 "",
-                *table(self._facts(), left=2),
+                *align_columns(self._facts(), left=2),
                 "",
-                *section(
+                *bar_chart(
                     "Length of mergeable tokens, in bytes", grouped(self.lengths), self.mergeable_tokens
                 ),
                 "",
-                *section("What they are written in", shortened(self.kinds), self.mergeable_tokens),
+                *bar_chart("What they are written in", most_frequent(self.kinds), self.mergeable_tokens),
             ]
         )
 
     def _facts(self) -> list[tuple[str, str]]:
-        """What can be said in few lines: names and figures."""
+        """Returns the rows at the top: names and figures."""
         missing = sum(last - first + 1 for first, last in self.holes)
         ranges = [str(first) if first == last else f"{first} to {last}" for first, last in self.holes]
-        special = [f"{plain(text.encode())} ({token})" for text, token in self.special_tokens.items()]
+        special = [f"{visible(text.encode())} ({token})" for text, token in self.special_tokens.items()]
         if len(special) > SPECIAL_SHOWN:
             special[SPECIAL_SHOWN:] = [f"and {len(special) - SPECIAL_SHOWN:,} more"]
         reach = self.reachability
         unicode = self.unicode_version or "that of the regex package, which alone takes the pattern"
         return [
-            *lines("sha256", self.sha256),
-            *lines("ids", f"{self.n_vocab:,}, from 0 to {self.n_vocab - 1}"),
-            *lines(
+            *fact("sha256", self.sha256),
+            *fact("ids", f"{self.n_vocab:,}, from 0 to {self.n_vocab - 1}"),
+            *fact(
                 "mergeable tokens", f"{self.mergeable_tokens:,}, of {self.mean_length:.2f} bytes in the mean"
             ),
-            *lines("special tokens", f"{len(self.special_tokens):,}", special),
-            *lines("ids without a token", f"{missing:,}", ranges),
-            *lines("unreachable", *self._examples(reach.unreachable)),
-            *lines("cut by the pattern", *self._examples(reach.cut)),
-            *lines("only as whole pieces", *self._examples(reach.whole_only)),
-            *lines("longest", f"{max(self.lengths)} bytes", list(map(self._example, self.longest))),
-            *lines("pattern", self.pattern_name or "none of those with names", [printable(self.pattern)]),
-            *lines("Unicode", unicode),
+            *fact("special tokens", f"{len(self.special_tokens):,}", special),
+            *fact("ids without a token", f"{missing:,}", ranges),
+            *fact("unreachable", *self._examples(reach.unreachable)),
+            *fact("cut by the pattern", *self._examples(reach.cut)),
+            *fact("only as whole pieces", *self._examples(reach.whole_only)),
+            *fact("longest", f"{max(self.lengths)} bytes", list(map(self._example, self.longest))),
+            *fact("pattern", self.pattern_name or "none of those with names", [printable(self.pattern)]),
+            *fact("Unicode", unicode),
         ]
 
     def _examples(self, ids: list[int]) -> tuple[str, list[str]]:
-        """How many tokens, and what some of them are."""
+        """Returns the number of tokens and the first few."""
         more = ["…"] if len(ids) > EXAMPLES_SHOWN else []
         return f"{len(ids):,}", [*map(self._example, ids[:EXAMPLES_SHOWN]), *more]
 
     def _example(self, token_id: int) -> str:
-        shape = plain(self.tokens[token_id])
-        if len(shape) > EXAMPLE_CHARACTERS:
-            shape = shape[: EXAMPLE_CHARACTERS - 1] + "…"
-        return f"{shape} ({token_id})"
+        text = visible(self.tokens[token_id])
+        if len(text) > EXAMPLE_CHARACTERS:
+            text = text[: EXAMPLE_CHARACTERS - 1] + "…"
+        return f"{text} ({token_id})"
 
 
 def report(encoding: Encoding) -> VocabularyReport:
-    """Finds out what a vocabulary holds.
+    """Describes the vocabulary of an encoding.
 
     Args:
         encoding: The encoding.
 
     Raises:
-        TypeError: It is no encoding.
+        TypeError: `encoding` is not an `Encoding`.
         PatternError: The engine of a custom pattern gives up on the text of a token.
 
     Complexity:
-        Linear in the bytes of all tokens, some seconds for 200,000 of them; more where not all tokens
-        are made by merges, see `reachability`.
+        Linear in the bytes of all tokens, some seconds for 200,000 of them; more if merges do not make all
+        tokens, see `reachability`.
     """
     check_type("encoding", encoding, Encoding)
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's names for them
@@ -170,7 +170,7 @@ def report(encoding: Encoding) -> VocabularyReport:
     by_id = {token_id: token for token, token_id in ranks.items()}
     longest = sorted(by_id, key=lambda token_id: (-len(by_id[token_id]), token_id))[:LONGEST]
     reachability = reachability_of(encoding)
-    named = [*longest, *(token_id for ids in reachability for token_id in ids)]
+    shown = [*longest, *(token_id for ids in reachability for token_id in ids)]
     return VocabularyReport(
         encoding=encoding.name,
         sha256=encoding.sha256,
@@ -182,28 +182,28 @@ def report(encoding: Encoding) -> VocabularyReport:
         longest=longest,
         kinds=dict(Counter(kinds_of(ranks)).most_common()),
         reachability=reachability,
-        tokens={token_id: by_id[token_id] for token_id in named},
+        tokens={token_id: by_id[token_id] for token_id in shown},
         pattern=pattern,
         pattern_name=next((name for name, known in PATTERNS.items() if known == pattern), None),
         unicode_version=unicode_version(pattern),
     )
 
 
-def lines(name: str, figure: str, items: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Gives the lines of one fact; items follow on lines of their own, each in one of them."""
-    whole = ", ".join(item.replace(" ", NO_BREAK_SPACE) for item in items)
-    wrapped = textwrap.wrap(whole, ITEMS_WIDTH, break_long_words=False, break_on_hyphens=False)
+def fact(name: str, figure: str, items: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Returns the rows of one fact; items are wrapped into further rows without being broken."""
+    joined = ", ".join(item.replace(" ", NO_BREAK_SPACE) for item in items)
+    wrapped = textwrap.wrap(joined, ITEMS_WIDTH, break_long_words=False, break_on_hyphens=False)
     return [(name, figure), *(("", line.replace(NO_BREAK_SPACE, " ")) for line in wrapped)]
 
 
 def holes_between(ids: set[int], n_vocab: int) -> list[tuple[int, int]]:
-    """Gives the ranges of numbers below `n_vocab` that are no ids, as their first and last."""
-    borders = [-1, *sorted(ids), n_vocab]
-    return [(before + 1, after - 1) for before, after in pairwise(borders) if after > before + 1]
+    """Returns the ranges of numbers below `n_vocab` that are not ids, as their first and last."""
+    bounds = [-1, *sorted(ids), n_vocab]
+    return [(before + 1, after - 1) for before, after in pairwise(bounds) if after > before + 1]
 
 
 def grouped(lengths: dict[int, int]) -> dict[str, int]:
-    """Gives the lines of the histogram: short lengths each, then ranges that double."""
+    """Returns the lines of the histogram: short lengths each, then ranges of doubling width."""
     groups: Counter[str] = Counter()
     for length, count in lengths.items():
         if length <= SINGLE_LENGTHS:
@@ -216,16 +216,16 @@ def grouped(lengths: dict[int, int]) -> dict[str, int]:
     return dict(groups)
 
 
-def shortened(kinds: dict[str, int]) -> dict[str, int]:
-    """Gives the most frequent kinds, and the number of all others."""
+def most_frequent(kinds: dict[str, int]) -> dict[str, int]:
+    """Returns the most frequent kinds, and the sum of all others."""
     shown = dict(list(kinds.items())[:KINDS_SHOWN])
     others = len(kinds) - len(shown)
     return shown | ({f"{others} others": sum(kinds.values()) - sum(shown.values())} if others else {})
 
 
-def section(title: str, counts: dict[str, int], whole: int) -> list[str]:
-    """Gives a title, and a line with a bar for each count."""
-    most = max(counts.values(), default=1)
-    lines = table([(name, f"{count:,}", f"{count / whole:.1%}") for name, count in counts.items()])
-    bars = [bar(count / most, BAR_WIDTH) for count in counts.values()]
-    return [title, *(f"  {line}  {drawn}" for line, drawn in zip(lines, bars, strict=True))]
+def bar_chart(title: str, counts: dict[str, int], total: int) -> list[str]:
+    """Returns a title, then a line with a bar for each count."""
+    highest = max(counts.values(), default=1)
+    rows = align_columns([(name, f"{count:,}", f"{count / total:.1%}") for name, count in counts.items()])
+    bars = [bar(count / highest, BAR_WIDTH) for count in counts.values()]
+    return [title, *(f"  {row}  {drawn}" for row, drawn in zip(rows, bars, strict=True))]

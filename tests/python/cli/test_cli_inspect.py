@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import bytemill
-from bytemill import looking
+from bytemill import inspection
 from bytemill.cli import main
 
 O200K = bytemill.get_encoding("o200k_base")
@@ -38,7 +38,7 @@ def complaint(*arguments: str, stdin: str | bytes | None = None) -> str:
 
 
 def test_a_text() -> None:
-    view = looking.show(O200K, "hello wörld")
+    view = inspection.show(O200K, "hello wörld")
     assert output("inspect", "o200k_base", "hello wörld") == view.terminal(colour=False) + "\n"
     assert output("inspect", "gpt-4o", "hello wörld") == view.terminal(colour=False) + "\n"
     assert output("inspect", "o200k_base", "-", stdin="hello wörld") == view.terminal(colour=False) + "\n"
@@ -52,7 +52,7 @@ def test_no_text_is_a_text() -> None:
 
 
 def test_colours_that_are_asked_for() -> None:
-    view = looking.show(O200K, "hello")
+    view = inspection.show(O200K, "hello")
     assert output("inspect", "o200k_base", "hello", "--colour", "always") == view.terminal(colour=True) + "\n"
     assert output("inspect", "o200k_base", "hello", "--color", "never") == view.terminal(colour=False) + "\n"
 
@@ -67,11 +67,11 @@ def test_special_tokens() -> None:
 def test_a_page(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert output("inspect", "o200k_base", "-", "--html", str(path), stdin="hello\n") == ""
-    assert path.read_text(encoding="utf-8") == looking.show(O200K, "hello\n").page()
+    assert path.read_text(encoding="utf-8") == inspection.show(O200K, "hello\n").page()
 
 
 def test_merges() -> None:
-    view = looking.show_merges(O200K, "hello")
+    view = inspection.show_merges(O200K, "hello")
     assert output("inspect", "o200k_base", "hello", "--merges") == view.terminal(colour=False) + "\n"
     coloured = output("inspect", "o200k_base", "hello", "--merges", "--colour", "always")
     assert coloured == view.terminal(colour=True) + "\n"
@@ -83,12 +83,12 @@ def test_merges() -> None:
 
 def test_a_vocabulary() -> None:
     encoding = bytemill.get_encoding("gpt2")
-    assert output("inspect", "gpt2") == f"{looking.report(encoding)}\n"
-    assert json.loads(output("inspect", "gpt2", "--json")) == looking.report(encoding).to_dict()
+    assert output("inspect", "gpt2") == f"{inspection.report(encoding)}\n"
+    assert json.loads(output("inspect", "gpt2", "--json")) == inspection.report(encoding).to_dict()
 
 
 def test_one_token() -> None:
-    assert output("inspect", "o200k_base", "--id", "2375") == f"{looking.report_token(O200K, 2375)}\n"
+    assert output("inspect", "o200k_base", "--id", "2375") == f"{inspection.report_token(O200K, 2375)}\n"
     assert json.loads(output("inspect", "o200k_base", "--id", "2375", "--json"))["text"] == " world"
     assert "has the id 200019; ids go from 0 to 200018" in complaint(
         "inspect", "o200k_base", "--id", "200019"
@@ -124,7 +124,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_files_by_encodings(files: Path) -> None:
     table = output("compare", "a.txt", "b.jsonl")
     encodings = {name: bytemill.get_encoding(name) for name in ("gpt2", "cl100k_base", "o200k_base")}
-    expected = looking.compare(encodings, {"a.txt": ["hello world\n" * 3], "b.jsonl": ["schöne", "Grüße"]})
+    expected = inspection.compare(encodings, {"a.txt": ["hello world\n" * 3], "b.jsonl": ["schöne", "Grüße"]})
     assert table == f"{expected}\n"
     found = json.loads(output("compare", "-e", "gpt2", "-e", "gpt-4o", "*.txt", "--json", "--threads", "1"))
     assert found["encodings"] == ["gpt2", "gpt-4o"]

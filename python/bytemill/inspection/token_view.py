@@ -1,4 +1,4 @@
-"""The tokens of a text, to look at: in a terminal, in a notebook, as a page of its own."""
+"""The tokens of a text, for a terminal, a notebook or an HTML page."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Token(NamedTuple):
     """One token of a text.
 
     Attributes:
-        id: Its id.
-        value: Its bytes; of a special token, its text as UTF-8.
+        id: Token id.
+        value: Token bytes; of a special token, its text as UTF-8.
         special: Whether it is a special token.
     """
 
@@ -33,12 +33,12 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class TokenView:
-    """The tokens of a text. Printed, it shows them; in a notebook it shows itself.
+    """The tokens of a text. Its `str` shows them on a terminal, its `_repr_html_` in a notebook.
 
     Attributes:
-        encoding: The name of the encoding.
-        tokens: The tokens in their order.
-        characters: How many characters they make; bytes that are not UTF-8 count as those that replace them.
+        encoding: Name of the encoding.
+        tokens: The tokens in order.
+        characters: Number of characters they decode to; invalid bytes count as their replacements.
     """
 
     encoding: str
@@ -47,16 +47,16 @@ class TokenView:
 
     @property
     def byte_count(self) -> int:
-        """The bytes of all tokens."""
+        """Number of bytes of all tokens."""
         return sum(len(token.value) for token in self.tokens)
 
     @property
     def bytes_per_token(self) -> float:
-        """How many bytes a token stands for; 0 for no tokens."""
+        """Mean number of bytes per token; 0 for no tokens."""
         return self.byte_count / len(self.tokens) if self.tokens else 0.0
 
     def counts(self) -> list[tuple[str, str]]:
-        """Gives what stands on top of every view, as pairs of what is counted and the figure."""
+        """Returns the heading of every view as (name, figure) pairs."""
         return [
             ("tokens", f"{len(self.tokens):,}"),
             ("characters", f"{self.characters:,}"),
@@ -65,45 +65,44 @@ class TokenView:
         ]
 
     def terminal(self, *, colour: bool, ids: bool = True, width: int | None = None) -> str:
-        """Gives the view as lines for a terminal, the counts first.
+        """Renders the view for a terminal, counts first.
 
         Args:
-            colour: Whether tokens are told apart by colours, rather than by separators.
-            ids: Whether the id of each token stands below it.
-            width: The columns of the terminal; `None` breaks lines only where the text does.
+            colour: Whether to mark tokens by colours rather than separators.
+            ids: Whether to show the id of each token below it.
+            width: Columns of the terminal; with `None`, lines break only where the text does.
 
         Complexity:
             Linear in the text.
         """
-        from bytemill.looking.terminal import rows
+        from bytemill.inspection.terminal import rows
 
-        heading = ", ".join(f"{figure} {what}" for what, figure in self.counts())
+        heading = ", ".join(f"{figure} {name}" for name, figure in self.counts())
         return "\n".join(
             [f"{self.encoding}: {heading}", *rows(self.tokens, colour=colour, ids=ids, width=width)]
         )
 
     def page(self) -> str:
-        """Gives the view as an HTML page that needs no other file and runs no script.
+        """Renders the view as a self-contained HTML page without scripts.
 
-        Each token tells its id and bytes when pointed at; the page follows the light or dark theme of the
-        system.
+        Hovering over a token shows its id and bytes; the page follows the light or dark theme of the system.
         """
-        from bytemill.looking.page import page
+        from bytemill.inspection.html import render_page
 
-        return page(self)
+        return render_page(self)
 
     def write_page(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file, which is replaced if it exists; readers never see half of it.
+        """Writes the page to a file atomically, replacing it if it exists.
 
         Raises:
-            OSError: The file cannot be written; nothing is left behind.
+            OSError: The file cannot be written; no partial file is left.
         """
         from bytemill.formats.atomic import write_atomically
 
         write_atomically(path, self.page().encode())
 
     def to_dict(self) -> dict[str, Any]:
-        """Gives counts and tokens as what JSON has; the bytes of a token as hexadecimal digits.
+        """Returns counts and tokens as JSON-compatible values; the bytes of a token as hexadecimal digits.
 
         The text of a token is `None` where its bytes are not whole characters.
         """
@@ -125,17 +124,17 @@ class TokenView:
         }
 
     def __str__(self) -> str:
-        from bytemill.looking.terminal import columns, has_colours
+        from bytemill.inspection.terminal import supports_colour, terminal_width
 
-        return self.terminal(colour=has_colours(sys.stdout), width=columns(sys.stdout))
+        return self.terminal(colour=supports_colour(sys.stdout), width=terminal_width(sys.stdout))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
-        from bytemill.looking.page import fragment
+        """Renders the view for a notebook."""
+        from bytemill.inspection.html import render_fragment
 
-        return fragment(self)
+        return render_fragment(self)
 
 
 def show(
@@ -145,23 +144,23 @@ def show(
     allowed_special: AllowedSpecial = NO_TOKENS,
     disallowed_special: DisallowedSpecial = (),
 ) -> TokenView:
-    """Shows how an encoding takes a text apart.
+    """Returns a view of the tokens of a text.
 
     Args:
         encoding: The encoding.
         text: Any string.
-        allowed_special: The special tokens that become their ids, as in `Encoding.encode`.
-        disallowed_special: What may not occur, as in `Encoding.encode`; nothing, unless said: special tokens
-            are ordinary text.
+        allowed_special: Special tokens that become their ids, as in `Encoding.encode`.
+        disallowed_special: Special tokens that are an error, as in `Encoding.encode`. By default none:
+            special tokens are ordinary text.
 
     Returns:
-        What can be printed, shown by a notebook, or written as a page.
+        A view that can be printed, shown by a notebook, or written as a page.
 
     Raises:
         DisallowedSpecialTokenError, TypeError, PatternError: As `Encoding.encode`.
 
     Complexity:
-        Linear in the text, after encoding it. Views are for reading: each token takes about a hundred bytes.
+        Encoding, plus time and memory linear in the text: each token takes about a hundred bytes.
     """
     check_type("encoding", encoding, Encoding)
     ids = encoding.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
@@ -174,7 +173,7 @@ def show(
 
 
 def text_of(value: bytes) -> str | None:
-    """Gives the text of a token, or `None` if its bytes are not whole characters."""
+    """Returns the text of a token, or `None` if its bytes are not whole characters."""
     try:
         return value.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""One token of a vocabulary: its bytes, its parts, and whether a text can become it."""
+"""Describe one token of a vocabulary: its bytes, its parts, and whether it is reachable."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Literal, TypeAlias
 from bytemill.arguments import check_type
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
-from bytemill.looking.layout import table
-from bytemill.looking.reachability import may_occur, merged_parts
-from bytemill.looking.scripts import kinds_of
-from bytemill.looking.view import text_of
-from bytemill.looking.visible import plain
+from bytemill.inspection.escapes import visible
+from bytemill.inspection.layout import align_columns
+from bytemill.inspection.reachability import last_merge, may_occur
+from bytemill.inspection.scripts import kinds_of
+from bytemill.inspection.token_view import text_of
 
 __all__ = ["Reach", "TokenReport", "report_token"]
 
-# As in `reachability`; "whole" for a token that its own text becomes, "special" for a special token.
+# As in `reachability`; "whole" for a token whose own text encodes to it, "special" for a special token.
 Reach: TypeAlias = Literal["whole", "whole_only", "cut", "fragment", "unreachable", "special"]
 
 MEANING: dict[Reach, str] = {
@@ -31,16 +31,16 @@ MEANING: dict[Reach, str] = {
 
 @dataclass(frozen=True)
 class TokenReport:
-    """One token. Printed, it is a few lines of text.
+    """Description of one token. Its `str` is a few lines of text.
 
     Attributes:
-        encoding: The name of the encoding.
-        id: The id.
-        value: The bytes; of a special token, its text as UTF-8.
-        kind: What it is written in, see `scripts`.
-        reach: Whether a text can become it.
-        parts: The ids of the two tokens that the last merge joins; empty for a byte token, a special token,
-            and one that merges do not make.
+        encoding: Name of the encoding.
+        id: Token id.
+        value: Token bytes; of a special token, its text as UTF-8.
+        kind: Script or class of its characters, see `scripts`.
+        reach: How a text can encode to it.
+        parts: Ids and bytes of the two tokens that the last merge joins; empty for a byte token, a special
+            token, and one that merges do not make.
     """
 
     encoding: str
@@ -51,7 +51,7 @@ class TokenReport:
     parts: tuple[tuple[int, bytes], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Gives all of it as what JSON has; bytes as hexadecimal digits."""
+        """Returns all of it as JSON-compatible values; bytes as hexadecimal digits."""
         return {
             "encoding": self.encoding,
             "id": self.id,
@@ -63,27 +63,27 @@ class TokenReport:
         }
 
     def __str__(self) -> str:
-        joined = " + ".join(f"{plain(value)} ({token_id})" for token_id, value in self.parts)
+        joined = " + ".join(f"{visible(value)} ({token_id})" for token_id, value in self.parts)
         facts = [
             ("id", str(self.id)),
-            ("token", plain(self.value)),
+            ("token", visible(self.value)),
             ("bytes", f"{self.value.hex(' ')} ({len(self.value)})"),
             ("written in", self.kind),
             *([("merged from", joined)] if joined else []),
             ("reached", MEANING[self.reach]),
         ]
-        return "\n".join(table(facts, left=2))
+        return "\n".join(align_columns(facts, left=2))
 
 
 def report_token(encoding: Encoding, token_id: int) -> TokenReport:
-    """Finds out what a token is.
+    """Describes a token of an encoding.
 
     Args:
         encoding: The encoding.
-        token_id: Its id.
+        token_id: Token id.
 
     Raises:
-        TypeError: An argument is of a wrong type.
+        TypeError: An argument has the wrong type.
         UnknownTokenError: The id belongs to no token.
         PatternError: The engine of a custom pattern gives up on its text.
 
@@ -92,16 +92,15 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
     """
     check_type("encoding", encoding, Encoding)
     if not encoding._core_bpe.is_token(token_id):  # noqa: SLF001 - of this library
-        message = (
+        raise UnknownTokenError(
             f"no token of {encoding.name} has the id {token_id}; ids go from 0 to {encoding.max_token_value}"
         )
-        raise UnknownTokenError(message)
     value = encoding.decode_single_token_bytes(token_id)
     [kind] = kinds_of([value])
     if encoding.is_special_token(token_id):
         return TokenReport(encoding.name, token_id, value, kind, "special", ())
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name for them
-    parts = merged_parts(value, ranks)
+    parts = last_merge(value, ranks)
     merged = parts is not None
     text = text_of(value)
     whole = text is not None and encoding.encode_ordinary(text) == [token_id]

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bytemill
-from bytemill import looking
+from bytemill import inspection
 from bytemill.errors import DisallowedSpecialTokenError
-from bytemill.looking.page import FRAGMENT_TOKENS
-from bytemill.looking.palette import COLOURS
-from bytemill.looking.terminal import LETTERS, SIGNS, columns, has_colours
-from bytemill.looking.visible import Part, parts_of, plain, printable, width_of
+from bytemill.inspection.escapes import Segment, printable, segments_of, visible, width_of
+from bytemill.inspection.html import FRAGMENT_TOKENS
+from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.terminal import SUBSTITUTE_COLOUR, TEXT_COLOUR, supports_colour, terminal_width
 from support.toys import BYTE_RANKS, ONE_PIECE
 
 BYTES = bytemill.Encoding(
@@ -58,22 +58,22 @@ VOID = {"meta", "br", "input"}
     ],
 )
 def test_signs(token: bytes, shape: str) -> None:
-    assert plain(token) == shape
+    assert visible(token) == shape
 
 
 @given(st.binary(max_size=12))
 def test_nothing_is_hidden(token: bytes) -> None:
-    shape = plain(token)
+    shape = visible(token)
     assert bool(shape) == bool(token)
     assert shape.isprintable()
-    assert all(" " not in part.text for part in parts_of(token) if not part.stands_for)
+    assert all(" " not in part.text for part in segments_of(token) if not part.substitute)
 
 
 def test_parts_tell_signs_from_text() -> None:
-    assert parts_of("a ·".encode()) == [
-        Part("a", stands_for=False),
-        Part("·", stands_for=True),
-        Part("·", stands_for=False),
+    assert segments_of("a ·".encode()) == [
+        Segment("a", substitute=False),
+        Segment("·", substitute=True),
+        Segment("·", substitute=False),
     ]
 
 
@@ -90,7 +90,7 @@ def test_width(text: str, width: int) -> None:
 
 
 def test_counts() -> None:
-    view = looking.show(O200K, "hello wörld")
+    view = inspection.show(O200K, "hello wörld")
     assert [token.id for token in view.tokens] == O200K.encode("hello wörld")
     assert b"".join(token.value for token in view.tokens) == "hello wörld".encode()
     assert (len(view.tokens), view.characters, view.byte_count) == (4, 11, 12)
@@ -103,25 +103,25 @@ def test_counts() -> None:
 
 
 def test_no_text() -> None:
-    view = looking.show(O200K, "")
+    view = inspection.show(O200K, "")
     assert (view.tokens, view.characters, view.bytes_per_token) == ((), 0, 0.0)
     assert view.terminal(colour=True) == "o200k_base: 0 tokens, 0 characters, 0 bytes, 0.00 bytes per token"
     assert "<dd>0</dd>" in view.page()
 
 
 def test_special_tokens_are_text_unless_allowed() -> None:
-    assert not any(token.special for token in looking.show(BYTES, "a<|end|>").tokens)
-    view = looking.show(BYTES, "a<|end|>", allowed_special="all")
+    assert not any(token.special for token in inspection.show(BYTES, "a<|end|>").tokens)
+    view = inspection.show(BYTES, "a<|end|>", allowed_special="all")
     assert [(token.id, token.value, token.special) for token in view.tokens] == [
         (97, b"a", False),
         (256, b"<|end|>", True),
     ]
     with pytest.raises(DisallowedSpecialTokenError):
-        looking.show(BYTES, "a<|end|>", disallowed_special="all")
+        inspection.show(BYTES, "a<|end|>", disallowed_special="all")
 
 
 def test_to_dict() -> None:
-    assert looking.show(BYTES, "ä").to_dict() == {
+    assert inspection.show(BYTES, "ä").to_dict() == {
         "encoding": "bytes",
         "tokens": 2,
         "characters": 1,
@@ -143,7 +143,7 @@ class Terminal(io.StringIO):
 
 
 def lines_of(text: str, **options: Any) -> list[str]:
-    return looking.show(O200K, text).terminal(**options).split("\n")[1:]
+    return inspection.show(O200K, text).terminal(**options).split("\n")[1:]
 
 
 def without_colours(line: str) -> str:
@@ -176,7 +176,7 @@ def test_colours_of_neighbours_differ() -> None:
 
 
 def test_special_tokens_stand_out() -> None:
-    view = looking.show(BYTES, "<|end|>", allowed_special="all")
+    view = inspection.show(BYTES, "<|end|>", allowed_special="all")
     assert "\x1b[1;4;48;5;" in view.terminal(colour=True)
 
 
@@ -191,7 +191,7 @@ def test_ids_stand_below_tokens() -> None:
 @pytest.mark.parametrize("colour", [False, True])
 @given(text=st.text(st.sampled_from("ab \n你e\u0301\U0001f600<"), max_size=60), width=st.integers(20, 60))
 def test_rows_are_as_wide_as_the_terminal(text: str, width: int, *, colour: bool) -> None:
-    tokens = [plain(token.value).replace(" ", "") for token in looking.show(O200K, text).tokens]
+    tokens = [visible(token.value).replace(" ", "") for token in inspection.show(O200K, text).tokens]
     for ids in (True, False):
         lines = list(map(without_colours, lines_of(text, colour=colour, ids=ids, width=width)))
         assert all(width_of(line) <= width for line in lines)
@@ -199,7 +199,7 @@ def test_rows_are_as_wide_as_the_terminal(text: str, width: int, *, colour: bool
 
 
 def test_no_controls_reach_the_terminal() -> None:
-    view = looking.show(O200K, "\x1b[31mred\x07\x9b\u202e").terminal(colour=False)
+    view = inspection.show(O200K, "\x1b[31mred\x07\x9b\u202e").terminal(colour=False)
     assert all(line.isprintable() for line in view.split("\n"))
 
 
@@ -207,20 +207,20 @@ def test_colours_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "50")
-    assert has_colours(Terminal())
-    assert columns(Terminal()) == 50
-    assert not has_colours(io.StringIO())
-    assert columns(io.StringIO()) is None
+    assert supports_colour(Terminal())
+    assert terminal_width(Terminal()) == 50
+    assert not supports_colour(io.StringIO())
+    assert terminal_width(io.StringIO()) is None
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not has_colours(Terminal())
+    assert not supports_colour(Terminal())
     monkeypatch.setenv("NO_COLOR", "")
-    assert has_colours(Terminal())
+    assert supports_colour(Terminal())
     monkeypatch.setenv("TERM", "dumb")
-    assert not has_colours(Terminal())
+    assert not supports_colour(Terminal())
 
 
 def test_printing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    view = looking.show(O200K, "hello world")
+    view = inspection.show(O200K, "hello world")
     print(view)  # noqa: T201 - what is tested
     assert capsys.readouterr().out == view.terminal(colour=False) + "\n"
     assert repr(view) == str(view)
@@ -262,7 +262,7 @@ def contrast(one: Sequence[int], other: Sequence[int]) -> float:
 
 def page_colours(theme: str) -> dict[str, str]:
     """The colours of the style sheet, the light ones before the dark ones."""
-    declared = re.findall(r"--([a-z]\w*): (#[0-9a-f]{3,6});", looking.show(O200K, "").page())
+    declared = re.findall(r"--([a-z]\w*): (#[0-9a-f]{3,6});", inspection.show(O200K, "").page())
     half = len(declared) // 2
     return dict(declared[:half] if theme == "light" else declared[half:])
 
@@ -270,8 +270,8 @@ def page_colours(theme: str) -> dict[str, str]:
 def test_contrast_in_terminals() -> None:
     assert len({colour.terminal for colour in COLOURS}) == len(COLOURS) >= 6
     for colour in COLOURS:
-        assert contrast(xterm(LETTERS), xterm(colour.terminal)) >= 7
-        assert contrast(xterm(SIGNS), xterm(colour.terminal)) >= 4.5
+        assert contrast(xterm(TEXT_COLOUR), xterm(colour.terminal)) >= 7
+        assert contrast(xterm(SUBSTITUTE_COLOUR), xterm(colour.terminal)) >= 4.5
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -324,8 +324,8 @@ class Page(HTMLParser):
 
 @given(st.one_of(st.text(max_size=40), st.just(HOSTILE)))
 def test_page_shows_every_token(text: str) -> None:
-    view = looking.show(O200K, text)
-    assert Page(view.page()).tokens == [(t.id, t.value, plain(t.value)) for t in view.tokens]
+    view = inspection.show(O200K, text)
+    assert Page(view.page()).tokens == [(t.id, t.value, visible(t.value)) for t in view.tokens]
 
 
 def test_hostile_text_is_only_text() -> None:
@@ -333,10 +333,10 @@ def test_hostile_text_is_only_text() -> None:
     encoding = bytemill.Encoding(
         name, pat_str=ONE_PIECE, mergeable_ranks=BYTE_RANKS, special_tokens={"<script>": 256}
     )
-    view = looking.show(encoding, HOSTILE + "<script>", allowed_special="all")
+    view = inspection.show(encoding, HOSTILE + "<script>", allowed_special="all")
     for source in (view.page(), view._repr_html_()):
         page = Page(source)
-        assert "".join(text for _, _, text in page.tokens) == plain(HOSTILE.encode()) + "<script>"
+        assert "".join(text for _, _, text in page.tokens) == visible(HOSTILE.encode()) + "<script>"
         assert name in page.text
         assert page.names <= {
             *("html", "head", "meta", "title", "style", "body", "div", "h1", "dl", "dt", "dd"),
@@ -345,7 +345,7 @@ def test_hostile_text_is_only_text() -> None:
 
 
 def test_page_needs_nothing_else() -> None:
-    source = looking.show(O200K, "hello http://example.org world").page()
+    source = inspection.show(O200K, "hello http://example.org world").page()
     page = Page(source)
     assert source.startswith("<!doctype html>")
     assert not {name for name, _ in page.attributes} & {"src", "href", "srcset", "action", "style", "onclick"}
@@ -357,20 +357,20 @@ def test_page_needs_nothing_else() -> None:
 
 
 def test_page_has_counts_on_top() -> None:
-    text = Page(looking.show(O200K, "hello world\nbye").page()).text
+    text = Page(inspection.show(O200K, "hello world\nbye").page()).text
     heading = text.split("ids")[0]
     for figure in ("o200k_base", "tokens4", "characters15", "bytes15", "bytes per token3.75"):
         assert figure in heading.replace("\n", "")
 
 
 def test_lines_break_where_the_text_does() -> None:
-    assert looking.show(O200K, "a\nb\n\nc").page().count("<br>") == 2
+    assert inspection.show(O200K, "a\nb\n\nc").page().count("<br>") == 2
 
 
 def test_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text("before")
-    view = looking.show(O200K, "wörld")
+    view = inspection.show(O200K, "wörld")
     view.write_page(path)
     assert path.read_text(encoding="utf-8") == view.page()
     assert list(tmp_path.iterdir()) == [path]
@@ -379,7 +379,7 @@ def test_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_notebooks_show_the_beginning_of_long_texts() -> None:
-    view = looking.show(BYTES, "a" * (FRAGMENT_TOKENS + 5))
+    view = inspection.show(BYTES, "a" * (FRAGMENT_TOKENS + 5))
     fragment = view._repr_html_()
     assert len(Page(fragment).tokens) == FRAGMENT_TOKENS
     assert "5 more tokens" in fragment
@@ -392,7 +392,7 @@ def test_notebooks_show_the_beginning_of_long_texts() -> None:
 
 
 def test_merges() -> None:
-    view = looking.show_merges(O200K, "hello ö")
+    view = inspection.show_merges(O200K, "hello ö")
     assert view.terminal(colour=False).split("\n") == [
         "h│e│l│l│o",
         "he│l│l│o",
@@ -411,11 +411,11 @@ def test_merges() -> None:
         "steps": [["20", "c3", "b6"], ["20", "c3b6"], ["20c3b6"]],
         "ids": [5872],
     }
-    assert looking.show_merges(O200K, "").terminal(colour=True) == ""
+    assert inspection.show_merges(O200K, "").terminal(colour=True) == ""
 
 
 @given(st.text(st.sampled_from("ab \u00f6\u4f60"), max_size=30))
 def test_colours_of_merging_parts_differ(text: str) -> None:
-    for line in looking.show_merges(O200K, text).terminal(colour=True).split("\n"):
+    for line in inspection.show_merges(O200K, text).terminal(colour=True).split("\n"):
         colours = [backgrounds(cell)[0] for cell in line.split("\x1b[0m")[:-1]]
         assert all(left != right for left, right in itertools.pairwise(colours))

@@ -1,4 +1,4 @@
-"""How many bytes a token stands for: texts by encodings, as a table and as a chart."""
+"""Compare encodings by bytes per token, as a table and as a chart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bytemill.arguments import check_type
 from bytemill.core import Encoding
-from bytemill.looking.layout import table
+from bytemill.inspection.layout import align_columns
 
 if TYPE_CHECKING:
     import os
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Counts", "compare"]
 
-# Documents are counted together until there are so many characters of them.
+# Documents are batched until they have this many characters.
 BATCH_CHARACTERS = 1 << 22
 
 TOTAL = "together"
 
 
 class Counts(NamedTuple):
-    """What was counted in one text, or in all.
+    """Counts of one text, or of all texts together.
 
     Attributes:
-        name: What the text is called.
-        characters: Its characters.
-        size: Its bytes, as UTF-8.
-        tokens: Its tokens by each encoding.
+        name: Name of the text.
+        characters: Number of characters.
+        size: Number of bytes as UTF-8.
+        tokens: Number of tokens by each encoding.
     """
 
     name: str
@@ -40,17 +40,17 @@ class Counts(NamedTuple):
     tokens: tuple[int, ...]
 
     def bytes_per_token(self) -> list[float]:
-        """How many bytes a token of each encoding stands for; 0 where there are no tokens."""
+        """Returns the mean bytes per token of each encoding; 0 where there are no tokens."""
         return [self.size / tokens if tokens else 0.0 for tokens in self.tokens]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Encodings side by side. Printed, it is a table.
+    """Token counts of several encodings. Its `str` is a table.
 
     Attributes:
-        encodings: The names of the encodings.
-        texts: What was counted in each text.
+        encodings: Names of the encodings.
+        texts: Counts of each text.
     """
 
     encodings: tuple[str, ...]
@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def together(self) -> Counts:
-        """What was counted in all texts."""
+        """Counts of all texts together."""
         tokens = np.array([text.tokens for text in self.texts], dtype=np.int64).reshape(
             -1, len(self.encodings)
         )
@@ -67,11 +67,11 @@ class Comparison:
         return Counts(TOTAL, characters, size, tuple(tokens.sum(axis=0).tolist()))
 
     def rows(self) -> list[Counts]:
-        """Gives what is shown: each text, and all together if there are several."""
+        """Returns the rows of the table: each text, then the sum if there are several."""
         return [*self.texts, self.together] if len(self.texts) > 1 else list(self.texts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Gives all figures as what JSON has."""
+        """Returns all figures as JSON-compatible values."""
         return {"encodings": list(self.encodings), "texts": list(map(self._row, self.texts))} | {
             TOTAL: self._row(self.together)
         }
@@ -91,18 +91,17 @@ class Comparison:
             (row.name, f"{row.size:,}", *(f"{ratio:.2f}" for ratio in row.bytes_per_token()))
             for row in self.rows()
         ]
-        return "\n".join(table([heading, *figures]))
+        return "\n".join(align_columns([heading, *figures]))
 
     def write_chart(self, path: str | os.PathLike[str]) -> None:
-        """Draws bytes per token as bars and writes a PNG file, which is replaced if it exists.
+        """Writes a bar chart of bytes per token to a PNG file, replacing it if it exists.
 
         Raises:
             ImportError: `matplotlib` is not installed.
-            ValueError: There is nothing to draw, or more than fits in one picture; or the name does not end
-                in `.png`.
-            OSError: The file cannot be written; nothing is left behind.
+            ValueError: There are no bars or too many for one image, or the name does not end in `.png`.
+            OSError: The file cannot be written; no partial file is left.
         """
-        from bytemill.looking.chart import draw
+        from bytemill.inspection.chart import draw
 
         draw(self, path)
 
@@ -116,15 +115,15 @@ def compare(
     """Counts the tokens of texts by several encodings.
 
     Args:
-        encodings: What to call each encoding, and the encoding.
-        texts: What to call each text, and the documents that it consists of: any iterable, which is read
-            once, some megabytes at a time. Special tokens in them are ordinary text.
-        num_threads: How many threads may work; `None` for all processors.
+        encodings: Encodings by the name to show.
+        texts: Documents by the name of the text they make up: any iterable, read once, some megabytes at a
+            time. Special tokens in them are ordinary text.
+        num_threads: Maximum number of threads; `None` for all processors.
 
     Raises:
         ValueError: There are no encodings, or `num_threads` is not positive.
-        TypeError: There are no names for encodings or texts, a text is a string rather than an iterable of
-            documents, or a document is no string.
+        TypeError: `encodings` or `texts` is not a mapping, a text is a string rather than an iterable of
+            documents, or a document is not a string.
         PatternError: The engine of a custom pattern gives up on a document.
 
     Complexity:
@@ -133,25 +132,25 @@ def compare(
     for name, argument in (("encodings", encodings), ("texts", texts)):
         check_type(name, argument, Mapping, "expected a name for each")
     if not encodings:
-        message = "expected one encoding or more, got none"
-        raise ValueError(message)
+        raise ValueError("expected one encoding or more, got none")
     engines = list(encodings.values())
     for encoding in engines:
         check_type("an encoding", encoding, Encoding)
-    rows = tuple(counted(name, documents, engines, num_threads) for name, documents in texts.items())
+    rows = tuple(count_text(name, documents, engines, num_threads) for name, documents in texts.items())
     return Comparison(tuple(encodings), rows)
 
 
-def counted(
+def count_text(
     name: str, documents: Iterable[str], encodings: Sequence[Encoding], num_threads: int | None
 ) -> Counts:
-    """Counts one text."""
+    """Counts the tokens of one text by each encoding."""
     if isinstance(documents, str):
-        message = f"{name}: expected an iterable of documents, got str; one document is given as [document]"
-        raise TypeError(message)
+        raise TypeError(
+            f"{name}: expected an iterable of documents, got str; one document is given as [document]"
+        )
     characters = size = 0
     tokens = np.zeros(len(encodings), dtype=np.int64)
-    for batch in batches(documents):
+    for batch in sized_batches(documents):
         for text in batch:
             check_type("a document", text, str)
         characters += sum(map(len, batch))
@@ -160,8 +159,8 @@ def counted(
     return Counts(name, characters, size, tuple(tokens.tolist()))
 
 
-def batches(documents: Iterable[str]) -> Iterator[list[str]]:
-    """Gives documents some megabytes at a time."""
+def sized_batches(documents: Iterable[str]) -> Iterator[list[str]]:
+    """Yields lists of documents of at least `BATCH_CHARACTERS` together; the last may be shorter."""
     batch: list[str] = []
     size = 0
     for document in documents:

@@ -1,0 +1,33 @@
+"""Inspect encodings: the tokens of a text, statistics of a vocabulary, encodings side by side.
+
+    >>> import bytemill
+    >>> from bytemill import inspection
+    >>> encoding = bytemill.get_encoding("o200k_base")
+    >>> print(inspection.show(encoding, "hello world"))
+    o200k_base: 2 tokens, 11 characters, 11 bytes, 5.50 bytes per token
+    hello │ ·world
+    24912 │ 2375
+
+In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_merges`
+lists the merge steps of a text, `report` describes a vocabulary, `report_token` a single token, and
+`compare` measures bytes per token for several encodings.
+"""
+
+from bytemill.inspection.comparison import Comparison, compare
+from bytemill.inspection.merge_view import MergeView, show_merges
+from bytemill.inspection.token_report import TokenReport, report_token
+from bytemill.inspection.token_view import TokenView, show
+from bytemill.inspection.vocabulary_report import VocabularyReport, report
+
+__all__ = [
+    "Comparison",
+    "MergeView",
+    "TokenReport",
+    "TokenView",
+    "VocabularyReport",
+    "compare",
+    "report",
+    "report_token",
+    "show",
+    "show_merges",
+]

@@ -1,0 +1,107 @@
+r"""Render the bytes of a token with visible characters only.
+
+Tokens contain whitespace, controls and incomplete characters. A space becomes `·`, a line break `⏎`, a tab
+`→`; other invisible characters are escaped as in Python: `\x00`, `\u200b`. Bytes that are not a whole
+character are shown in hexadecimal between angle quotes, and a combining mark without a base character is
+drawn on `◌`.
+
+The result is not meant to be parsed: a text may contain these symbols itself. The views draw substitutes in
+another shade, and their JSON has the bytes.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import groupby
+from typing import NamedTuple
+
+__all__ = ["Segment", "printable", "segments_of", "visible", "width_of"]
+
+SYMBOLS = {" ": "·", "\n": "⏎", "\t": "→"}
+
+# Categories without a glyph: controls, format characters (which include writing directions and joiners and
+# would change the text around them), surrogates, private use, unassigned, separators.
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+
+DOTTED_CIRCLE = "◌"
+OPEN_QUOTE, CLOSE_QUOTE = "\u2039\u203a"
+
+# The bytes 0x80 to 0xff that are not UTF-8, as decoded by `surrogateescape`.
+FIRST_ESCAPED, LAST_ESCAPED = "\udc80", "\udcff"
+
+
+class Segment(NamedTuple):
+    """A span of a rendered token.
+
+    Attributes:
+        text: Visible text without whitespace or controls.
+        substitute: Whether it replaces something invisible, rather than being the text itself.
+    """
+
+    text: str
+    substitute: bool
+
+
+def segments_of(token: bytes) -> list[Segment]:
+    """Renders a token as segments that alternate between text and substitutes.
+
+    Args:
+        token: Any bytes.
+
+    Complexity:
+        Linear in the bytes.
+    """
+    segments: list[Segment] = []
+    for substitute, characters in groupby(token.decode("utf-8", "surrogateescape"), is_invisible):
+        text = "".join(characters)
+        if substitute:
+            text = substitutes_for(text)
+        elif not segments and unicodedata.category(text[0]).startswith("M"):
+            text = DOTTED_CIRCLE + text
+        segments.append(Segment(text, substitute))
+    return segments
+
+
+def visible(token: bytes) -> str:
+    """Renders a token as one string."""
+    return "".join(segment.text for segment in segments_of(token))
+
+
+def is_invisible(character: str) -> bool:
+    """Returns whether a character has no glyph, or is an escaped byte."""
+    return unicodedata.category(character) in INVISIBLE or is_variation_selector(character)
+
+
+def is_variation_selector(character: str) -> bool:
+    """Returns whether a character only selects the glyph of the one before it."""
+    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+
+
+def substitutes_for(text: str) -> str:
+    """Returns the substitutes of invisible characters; adjacent escaped bytes share one pair of quotes."""
+    substitutes = []
+    for is_byte, characters in groupby(text, lambda c: FIRST_ESCAPED <= c <= LAST_ESCAPED):
+        if is_byte:
+            values = " ".join(f"{ord(c) - 0xDC00:02x}" for c in characters)
+            substitutes.append(f"{OPEN_QUOTE}{values}{CLOSE_QUOTE}")
+        else:
+            substitutes += [SYMBOLS.get(c) or escaped(c) for c in characters]
+    return "".join(substitutes)
+
+
+def printable(text: str) -> str:
+    """Escapes the invisible characters of a text other than spaces."""
+    return "".join(c if c == " " or not is_invisible(c) else escaped(c) for c in text)
+
+
+def escaped(character: str) -> str:
+    r"""Escapes a character as in a Python string literal: U+000D as `\r`, U+200B as `\u200b`."""
+    return ascii(character)[1:-1]
+
+
+def width_of(text: str) -> int:
+    """Returns the columns of a text in a terminal: two per wide character, none per non-spacing mark."""
+    return sum(
+        0 if unicodedata.category(c) in {"Mn", "Me"} else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
