@@ -111,6 +111,10 @@ bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minute
 bench-report: $(VENV)/rivals ## Write docs/benchmarks/encoding.md and its picture again from what was measured
 	$(BIN)/python benches/python/report.py $(COMPARISON) --page docs/benchmarks/encoding.md --plot docs/assets/compare.png
 
+.PHONY: bench-builds
+bench-builds: $(VENV)/installed ## Compare two commits of this library, ARGS="BASE [OTHER] --corpus DIR"
+	$(BIN)/python benches/python/two_builds.py $(ARGS)
+
 .PHONY: bench-stages
 bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/benchmarks/stages.md
 	$(BIN)/python benches/python/stages.py $(ARGS) --output benches/results/stages.json --document docs/benchmarks/stages.md

@@ -157,7 +157,7 @@ class WorkerError(Exception):
 
 def run_worker(task: Mapping[str, Any]) -> dict[str, Any]:
     """Runs `compare_worker.py` and reads its last line; `WorkerError` if it fails."""
-    done = subprocess.run(  # noqa: S603 - this program's own worker
+    done = subprocess.run(
         [sys.executable, str(WORKER), json.dumps(task)], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:

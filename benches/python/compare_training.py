@@ -143,7 +143,7 @@ class Comparison:
         # Pools of threads are as large as this says.
         environment = {**os.environ, "RAYON_NUM_THREADS": str(task["threads"])}
         try:
-            done = subprocess.run(  # noqa: S603 - this program's own worker
+            done = subprocess.run(
                 command,
                 capture_output=True,
                 text=True,

@@ -120,7 +120,7 @@ def importing(task: Result) -> Result:
     module = MODULES.get(task["engine"], task["engine"])
     measured = f"start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
     command = [sys.executable, "-c", f"{before}import time; {measured}"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - of known names
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return {"seconds": float(done.stdout.split()[-1]), "call": "import", "form": "nothing"}
 
 

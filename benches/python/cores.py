@@ -24,7 +24,7 @@ def work_at_once(processes: int = 2) -> float:
 def seconds_of(processes: int) -> float:
     """How long so many take, started at once, until the last one ends."""
     start = perf_counter()
-    running = [subprocess.Popen(SPIN) for _ in range(processes)]  # noqa: S603 - of this file
+    running = [subprocess.Popen(SPIN) for _ in range(processes)]
     for process in running:
         if process.wait() != 0:
             raise subprocess.CalledProcessError(process.returncode, SPIN)

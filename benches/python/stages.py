@@ -112,12 +112,12 @@ def measure(row: str, path: Path, folder: Path) -> tuple[float, Counter[str]]:
     """How fast it is, in MB/s, and how many samples each function has, as "object: function"."""
     samples = folder / "perf.data"
     worker = [sys.executable, __file__, "--serve", row, str(path)]
-    with subprocess.Popen(worker, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+    with subprocess.Popen(worker, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdin is None or process.stdout is None or process.stdout.readline() != "ready\n":
             message = f"{row}: the process that is measured has not begun"
             raise RuntimeError(message)
         perf = ["perf", "record", "--quiet", "-F", str(FREQUENCY), "-o", str(samples), "-p", str(process.pid)]
-        with subprocess.Popen(perf) as recorder:  # noqa: S603
+        with subprocess.Popen(perf) as recorder:
             process.stdin.write("go\n")
             process.stdin.flush()
             speed = float(process.stdout.readline())
@@ -125,7 +125,7 @@ def measure(row: str, path: Path, folder: Path) -> tuple[float, Counter[str]]:
             recorder.wait()
     report = ["perf", "report", "--stdio", "--quiet", "-g", "none", "-i", str(samples)]
     report += ["--sort", "dso,symbol", "--fields", "sample,dso,symbol", "--field-separator", "|"]
-    lines = subprocess.run(report, check=True, capture_output=True, text=True).stdout  # noqa: S603
+    lines = subprocess.run(report, check=True, capture_output=True, text=True).stdout
     functions: Counter[str] = Counter()
     for line in lines.splitlines():
         count, _, function = line.strip().partition("|")

@@ -1,0 +1,193 @@
+"""Compares two commits of this library: the ids first, then the time, in fresh processes that alternate.
+
+    python benches/python/two_builds.py BASE [OTHER] --corpus DIR [--rounds N] [--builds DIR] [--output FILE]
+
+OTHER is HEAD if it is not given. Both commits are built in release mode, each into a folder of its own below
+`--builds`, where a later call finds them. In each round each build runs once for each text, and the order
+changes from round to round. A figure is the best of a few repetitions in one process; ratios are of medians.
+The exit code is 1 if the builds give other ids, or if a row is slower by more than `--tolerance`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+ENCODINGS = ("cl100k_base", "o200k_base")
+DOCUMENT = 4096
+SHORT = 100
+TRAINED = 20_000
+
+
+def best(repetitions: int, work: Callable[[], object]) -> float:
+    """Returns the least seconds that a call took."""
+    seconds = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def measure(path: Path, *, trains: bool) -> dict[str, Any]:
+    """Measures every row for one text and returns the seconds, with a digest of all ids."""
+    import bytemill
+
+    text = path.read_text(encoding="utf-8")
+    documents = [text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT)]
+    strings = [text[start : start + SHORT] for start in range(0, min(len(text), 2_000_000), SHORT)]
+    seconds: dict[str, float] = {}
+    digest = hashlib.sha256()
+    for name in ENCODINGS:
+        encoding = bytemill.get_encoding(name)
+        ids = encoding.encode_to_numpy(text)
+        digest.update(ids.tobytes())
+
+        def cold(encoding: bytemill.Encoding = encoding) -> None:
+            encoding.clear_cache()
+            encoding.encode_to_numpy(text)
+
+        def isolated(encoding: bytemill.Encoding = encoding) -> None:
+            for document in documents[:100]:
+                encoding.clear_cache()
+                encoding.encode_to_numpy(document)
+
+        def calls(encoding: bytemill.Encoding = encoding) -> None:
+            for string in strings:
+                encoding.encode(string)
+
+        rows: dict[str, tuple[int, Callable[[], object]]] = {
+            "first pass to array": (3, cold),
+            "replay to array": (5, lambda e=encoding: e.encode_to_numpy(text)),  # type: ignore[misc]
+            "replay to list": (3, lambda e=encoding: e.encode_ordinary(text)),  # type: ignore[misc]
+            "isolated 4 KB documents": (3, isolated),
+            "100-byte strings": (3, calls),
+            "batch of 4 KB documents, 2 threads": (
+                5,
+                lambda e=encoding: e.encode_batch_to_numpy(documents, num_threads=2),  # type: ignore[misc]
+            ),
+            "decode an array": (5, lambda e=encoding, i=ids: e.decode(i)),  # type: ignore[misc]
+        }
+        for row, (repetitions, work) in rows.items():
+            seconds[f"{row}, {name}"] = best(repetitions, work)
+    if trains:
+        source = [path.read_bytes()]
+        counts = bytemill.count_pieces(source, num_threads=1)
+        seconds["count, 1 thread"] = best(3, lambda: bytemill.count_pieces(source, num_threads=1))
+        trained = bytemill.train(counts, TRAINED, num_threads=1, name="trained")
+        digest.update(repr(trained.merges()).encode())
+        seconds["learn 20,000 merges, 1 thread"] = best(
+            2, lambda: bytemill.train(counts, TRAINED, num_threads=1, name="trained")
+        )
+        seconds["learn 20,000 merges, 2 threads"] = best(
+            2, lambda: bytemill.train(counts, TRAINED, num_threads=2, name="trained")
+        )
+    return {"seconds": seconds, "digest": digest.hexdigest()}
+
+
+def git(*words: str) -> str:
+    """Runs git in this repository and returns what it prints."""
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *words], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def build(revision: str, builds: Path) -> Path:
+    """Builds a commit in release mode, unless it is there, and returns the folder to import it from."""
+    commit = git("rev-parse", f"{revision}^{{commit}}")
+    site = builds / commit
+    if (site / "bytemill").is_dir():
+        return site
+    with tempfile.TemporaryDirectory(dir=builds) as folder:
+        tree = Path(folder) / "tree"
+        git("worktree", "add", "--detach", str(tree), commit)
+        try:
+            pip = [sys.executable, "-m", "pip"]
+            command = [*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(tree)]
+            subprocess.run(command, check=True, env=os.environ | {"CARGO_TARGET_DIR": f"{folder}/target"})
+            wheel = next(Path(folder).glob("*.whl"))
+            subprocess.run(
+                [*pip, "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)], check=True
+            )
+        finally:
+            git("worktree", "remove", "--force", str(tree))
+    return site
+
+
+def run(site: Path, text: Path, *, trains: bool) -> dict[str, Any]:
+    """Measures one build in a process of its own."""
+    command = [sys.executable, __file__, "--worker", str(text)] + ["--trains"] * trains
+    environment = os.environ | {"PYTHONPATH": str(site), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def report(times: dict[str, list[list[float]]], tolerance: float) -> bool:
+    """Prints a line for each row and returns whether one is slower than tolerated."""
+    slower = False
+    print("| row | base ms | other ms | other / base |\n|---|---|---|---|")
+    for row, (base, other) in times.items():
+        ratio = statistics.median(other) / statistics.median(base)
+        mark = " slower" if ratio > 1 + tolerance else ""
+        slower |= bool(mark)
+        base_ms, other_ms = (1e3 * statistics.median(seconds) for seconds in (base, other))
+        print(f"| {row} | {base_ms:.2f} | {other_ms:.2f} | {ratio:.3f}{mark} |")
+    return slower
+
+
+def main() -> int:
+    """Builds, measures in turns and reports."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("revisions", nargs="*")
+    parser.add_argument("--corpus", type=Path, help="a folder of .txt files")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--tolerance", type=float, default=0.03)
+    parser.add_argument("--builds", type=Path, default=Path(tempfile.gettempdir()) / "bytemill-builds")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--trains", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        print(json.dumps(measure(options.worker, trains=options.trains)))
+        return 0
+    if options.corpus is None or not 1 <= len(options.revisions) <= 2:
+        parser.error("expected one or two commits and --corpus")
+    options.builds.mkdir(parents=True, exist_ok=True)
+    base, other = (build(revision, options.builds) for revision in [*options.revisions, "HEAD"][:2])
+    texts = sorted(options.corpus.glob("*.txt"))
+    trained_on = next((text for text in texts if text.stem == "english"), texts[0])
+    times: dict[str, list[list[float]]] = {}
+    for number in range(options.rounds):
+        for text in texts:
+            digests = set()
+            order = [(0, base), (1, other)]
+            for index, site in order if number % 2 == 0 else reversed(order):
+                result = run(site, text, trains=text == trained_on)
+                digests.add(result["digest"])
+                for row, seconds in result["seconds"].items():
+                    times.setdefault(f"{text.stem}: {row}", [[], []])[index].append(seconds)
+            if len(digests) != 1:
+                print(f"{text}: the builds give other ids", file=sys.stderr)
+                return 1
+    print(f"{platform.machine()}, {options.rounds} rounds, {base.name[:12]} and {other.name[:12]}\n")
+    slower = report(times, options.tolerance)
+    if options.output:
+        options.output.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
+    return int(slower)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
