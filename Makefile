@@ -79,8 +79,8 @@ VALGRIND = valgrind --quiet --error-exitcode=9 --suppressions=$(abspath tests/va
 	--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
 
 .PHONY: valgrind
-valgrind: build ## Rust tests and a Python script under valgrind, plain and with AVX2 (20 minutes)
-	for tier in plain avx2; do \
+valgrind: build ## Rust tests and a Python script under valgrind, scalar and with AVX2 (20 minutes)
+	for tier in scalar avx2; do \
 		BYTEMILL_TIER=$$tier CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(VALGRIND)" \
 			cargo test --locked --test rust -- --test-threads=1 $(UNDER_VALGRIND) || exit 1; \
 		BYTEMILL_TIER=$$tier PYTHONMALLOC=malloc valgrind --quiet --error-exitcode=9 --suppressions=tests/valgrind.supp \

@@ -137,7 +137,7 @@ fn merge(criterion: &mut Criterion) -> Outcome {
         let vocabulary = builtin.vocabulary()?;
         let vocabulary: &Vocabulary = &vocabulary;
         let scan = |piece: &[u8], ids: &mut Vec<TokenId>| {
-            let _ = merge::scan::merge(vocabulary, piece, ids);
+            let _ = merge::short::merge(vocabulary, piece, ids);
         };
         let queue = |piece: &[u8], ids: &mut Vec<TokenId>| {
             // Never interrupted, and no piece is too long.
@@ -149,7 +149,7 @@ fn merge(criterion: &mut Criterion) -> Outcome {
                 merge_by(&pieces, &mut scanned, scan);
                 merge_by(&pieces, &mut queued, queue);
                 // Longer pieces the scan leaves to the queue.
-                let is_scanned = length <= merge::scan::LONGEST;
+                let is_scanned = length <= merge::short::LONGEST;
                 if is_scanned && scanned != queued {
                     return Err(format!("the engines differ on {kind} of {length} bytes").into());
                 }

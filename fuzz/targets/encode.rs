@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::merge::{self, scan, windows};
+use bytemill::merge::{self, long, short};
 use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
@@ -131,12 +131,12 @@ fn engines(vocabulary: &Vocabulary, piece: &[u8]) {
     let mut expected = Vec::new();
     merge::queue::merge(vocabulary, piece, &mut expected, &RunToEnd).expect("ids");
     let mut ids = Vec::new();
-    if scan::merge(vocabulary, piece, &mut ids) {
+    if short::merge(vocabulary, piece, &mut ids) {
         assert_eq!(ids, expected, "scan: {piece:?}");
     }
-    for length in [1, 7, 64, windows::LENGTH] {
+    for length in [1, 7, 64, long::WINDOW_LEN] {
         let mut ids = Vec::new();
-        windows::merge(vocabulary, piece, length, &mut ids, &RunToEnd).expect("ids");
+        long::merge(vocabulary, piece, length, &mut ids, &RunToEnd).expect("ids");
         assert_eq!(ids, expected, "windows of {length}: {piece:?}");
     }
     if piece.len() <= 120 && vocabulary.token(piece).is_none() {

@@ -83,7 +83,7 @@ impl Work<'_, '_> {
         high: impl Fn(Masks, &Block) -> Masks,
     ) -> Result<(), EncodeError> {
         let mut sink = LookUps::new(self.pieces, self.text, locate, self.look_up);
-        native::by_windows(self.family, self.text, place, &mut sink, ascii, high)?;
+        native::by_blocks(self.family, self.text, place, &mut sink, ascii, high)?;
         sink.look()
     }
 }

@@ -86,7 +86,7 @@ impl Pieces<'_> {
             return result;
         }
         let mut sink = LookUps::new(self, text, Plain, Plain);
-        native::plainly(family, tier, text, place, &mut sink)?;
+        native::split_into_scalar(family, tier, text, place, &mut sink)?;
         sink.look()
     }
 
@@ -211,7 +211,7 @@ impl<C: Locate, L: LookUp> Sink for LookUps<'_, '_, '_, C, L> {
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn window(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), EncodeError> {
+    fn block(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), EncodeError> {
         let Workspace { table, waiting } = &mut *self.pieces.workspace;
         let first = self.waiting;
         if let Some(spots) = waiting.spots.of_window(first) {

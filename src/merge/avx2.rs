@@ -1,19 +1,19 @@
 //! The scan compiled for AVX2, which finds the best pair eight at a time: the only `unsafe` of merging.
 #![allow(unsafe_code)]
 
-use super::scan;
+use super::short;
 use crate::token::TokenId;
 use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::pair_table::avx2::get;
 
-/// As [`scan::merge_with_any_tier`]; false, and nothing done, on a machine without AVX2.
+/// As [`short::merge_with_any_tier`]; false, and nothing done, on a machine without AVX2.
 #[inline]
 pub(super) fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
         let pairs = vocabulary.pairs();
-        scan::merge_with_any_tier(vocabulary, piece, ids, |left, right| {
+        short::merge_with_any_tier(vocabulary, piece, ids, |left, right| {
             get(pairs, left, right)
         });
     }

@@ -3,15 +3,15 @@
 //! The definition ([`crate::reference::encode_piece`]): a piece that is a token is that token. Otherwise start from byte
 //! tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no adjacent pair merges.
 //!
-//! Two engines compute it: [`scan`] for short pieces, [`queue`] for longer ones, very long ones in [`windows`].
+//! Two engines compute it: [`short`] for short pieces, [`queue`] for longer ones, very long ones in [`long`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod buckets;
 pub mod derive;
+pub mod long;
 pub mod queue;
-pub mod scan;
-pub mod windows;
+pub mod short;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
@@ -24,7 +24,7 @@ use crate::vocabulary::Vocabulary;
 /// [`EncodeError::Interrupted`] from the checkpoint, asked during long pieces; [`EncodeError::PieceTooLong`].
 ///
 /// # Complexity
-/// As [`windows::merge`]: O(n) for n bytes with published vocabularies.
+/// As [`long::merge`]: O(n) for n bytes with published vocabularies.
 #[inline]
 pub fn encode_piece(
     vocabulary: &Vocabulary,
@@ -51,8 +51,8 @@ pub fn merge(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    if scan::merge(vocabulary, piece, ids) {
+    if short::merge(vocabulary, piece, ids) {
         return Ok(());
     }
-    windows::merge(vocabulary, piece, windows::LENGTH, ids, checkpoint)
+    long::merge(vocabulary, piece, long::WINDOW_LEN, ids, checkpoint)
 }

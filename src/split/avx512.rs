@@ -23,8 +23,8 @@ use crate::util::tier::Tier;
 /// Up to this many characters are looked up one by one.
 const FEW: u32 = 1;
 
-/// As [`native::by_windows`], compiled for AVX-512; `None`, and nothing done, on a machine without it.
-pub(super) fn by_windows<S: Sink>(
+/// As [`native::by_blocks`], compiled for AVX-512; `None`, and nothing done, on a machine without it.
+pub(super) fn by_blocks<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
@@ -37,7 +37,7 @@ pub(super) fn by_windows<S: Sink>(
         place: &mut usize,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        native::by_windows(
+        native::by_blocks(
             family,
             text,
             place,

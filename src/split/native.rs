@@ -1,4 +1,4 @@
-//! The native families, piece by piece or window by window, as fast as the machine allows.
+//! The native families, piece by piece or block by block, as fast as the machine allows.
 
 #![expect(
     clippy::inline_always,
@@ -22,8 +22,8 @@ pub(crate) trait Sink {
     /// What can go wrong with a piece.
     type Error: From<Interrupted>;
 
-    /// Takes the pieces that end where `ends` has bits; the first starts where the window does, at `place` of the text.
-    fn window(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), Self::Error>;
+    /// Takes the pieces that end where `ends` has bits; the first starts where the block does, at `place` of the text.
+    fn block(&mut self, block: &Block, place: usize, ends: u64) -> Result<(), Self::Error>;
 
     /// Takes one piece.
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), Self::Error>;
@@ -48,7 +48,7 @@ impl Sink for Chunk<'_> {
     type Error = Interrupted;
 
     #[inline(always)]
-    fn window(&mut self, _: &Block, place: usize, mut ends: u64) -> Result<(), Interrupted> {
+    fn block(&mut self, _: &Block, place: usize, mut ends: u64) -> Result<(), Interrupted> {
         // Storing the ends first and the pieces in a second loop was a tenth slower.
         let mut start = place;
         while ends != 0 {
@@ -89,12 +89,12 @@ pub(super) fn fill(
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), Interrupted> {
     let mut chunk = Chunk { pieces, checkpoint };
-    give(family, tier, text, place, &mut chunk)
+    split_into(family, tier, text, place, &mut chunk)
 }
 
 /// Gives the pieces of `text` from `place` on to `sink`, until it is full or some KB are done, and moves `place`
 /// past them.
-pub(crate) fn give<S: Sink>(
+pub(crate) fn split_into<S: Sink>(
     family: Family,
     tier: Tier,
     text: &[u8],
@@ -104,19 +104,19 @@ pub(crate) fn give<S: Sink>(
     #[cfg(target_arch = "x86_64")]
     {
         let result = match tier {
-            Tier::Avx512 => avx512::by_windows(family, text, place, sink),
-            Tier::Avx2 => avx2::by_windows(family, text, place, sink),
-            Tier::Scanner | Tier::Plain => None,
+            Tier::Avx512 => avx512::by_blocks(family, text, place, sink),
+            Tier::Avx2 => avx2::by_blocks(family, text, place, sink),
+            Tier::Reference | Tier::Scalar => None,
         };
         if let Some(result) = result {
             return result;
         }
     }
-    plainly(family, tier, text, place, sink)
+    split_into_scalar(family, tier, text, place, sink)
 }
 
-/// As [`give`], without special instructions, whatever the tier.
-pub(crate) fn plainly<S: Sink>(
+/// As [`split_into`], without special instructions, whatever the tier.
+pub(crate) fn split_into_scalar<S: Sink>(
     family: Family,
     tier: Tier,
     text: &[u8],
@@ -124,14 +124,14 @@ pub(crate) fn plainly<S: Sink>(
     sink: &mut S,
 ) -> Result<(), S::Error> {
     match tier {
-        Tier::Scanner => by_scanner(family, text, place, sink),
-        Tier::Plain | Tier::Avx2 | Tier::Avx512 => {
-            by_windows(family, text, place, sink, masks::ascii, Masks::with_high)
+        Tier::Reference => by_reference(family, text, place, sink),
+        Tier::Scalar | Tier::Avx2 | Tier::Avx512 => {
+            by_blocks(family, text, place, sink, masks::ascii, Masks::with_high)
         }
     }
 }
 
-fn by_scanner<S: Sink>(
+fn by_reference<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
@@ -144,9 +144,9 @@ fn by_scanner<S: Sink>(
     Ok(())
 }
 
-/// As [`plainly`], window by window, `ascii` and `high` being how the tier classifies.
+/// As [`split_into_scalar`], block by block, `ascii` and `high` being how the tier classifies.
 #[inline(always)]
-pub(crate) fn by_windows<S: Sink>(
+pub(crate) fn by_blocks<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
@@ -156,30 +156,28 @@ pub(crate) fn by_windows<S: Sink>(
 ) -> Result<(), S::Error> {
     // One loop for each family, so that each is compiled for itself.
     match family {
-        Family::R50k(r50k) => windows(family, text, place, sink, ascii, high, |masks, place| {
+        Family::R50k(r50k) => blocks(family, text, place, sink, ascii, high, |masks, place| {
             window::r50k(masks, text, place, r50k.contractions)
         }),
-        Family::Cl100k(cl100k) => {
-            windows(family, text, place, sink, ascii, high, |masks, place| {
-                window::cl100k(
-                    masks,
-                    text,
-                    place,
-                    cl100k.contractions,
-                    cl100k.longest_number,
-                )
-            })
-        }
-        Family::O200k(o200k) => windows(family, text, place, sink, ascii, high, |masks, place| {
+        Family::Cl100k(cl100k) => blocks(family, text, place, sink, ascii, high, |masks, place| {
+            window::cl100k(
+                masks,
+                text,
+                place,
+                cl100k.contractions,
+                cl100k.longest_number,
+            )
+        }),
+        Family::O200k(o200k) => blocks(family, text, place, sink, ascii, high, |masks, place| {
             window::o200k(masks, text, place, o200k.contractions, o200k.longest_number)
         }),
     }
 }
 
-/// The loop over windows. With the rules compiled twice, once for windows of ASCII alone, which take fewer, to split English
+/// The loop over blocks. With the rules compiled twice, once for blocks of ASCII alone, which take fewer, to split English
 /// took half as long again.
 #[inline(always)]
-fn windows<S: Sink>(
+fn blocks<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
@@ -192,28 +190,28 @@ fn windows<S: Sink>(
     let mut last;
     while *place < most && !sink.is_full() {
         let rest = text.get(*place..).unwrap_or_default();
-        let window = if let Some(window) = rest.first_chunk() {
-            window
+        let block = if let Some(block) = rest.first_chunk() {
+            block
         } else {
-            last = last_window(rest);
+            last = last_block(rest);
             &last
         };
-        let mut masks = ascii(window);
+        let mut masks = ascii(block);
         if masks.high != 0 {
-            masks = high(masks, window);
+            masks = high(masks, block);
         }
         let further = starts(&masks, *place).further();
         if further == 0 {
-            *place = one_piece(family, text, *place, Some(window), sink)?;
+            *place = one_piece(family, text, *place, Some(block), sink)?;
         } else {
-            sink.window(window, *place, further)?;
+            sink.block(block, *place, further)?;
             *place += (BLOCK_LEN - 1) - further.leading_zeros() as usize;
         }
     }
     Ok(())
 }
 
-/// Gives the piece at `place`, where the window begins, to `sink`, and answers where it ends. Not inlined: the loop, which
+/// Gives the piece at `place`, where the block begins, to `sink`, and answers where it ends. Not inlined: the loop, which
 /// seldom needs it, keeps its registers.
 #[cold]
 #[inline(never)]
@@ -221,13 +219,13 @@ fn one_piece<S: Sink>(
     family: Family,
     text: &[u8],
     place: usize,
-    window: Option<&Block>,
+    block: Option<&Block>,
     sink: &mut S,
 ) -> Result<usize, S::Error> {
     let end = family.piece_end(text, place, sink.checkpoint())?;
-    match window {
-        Some(window) if end - place < BLOCK_LEN => {
-            sink.window(window, place, 1 << (end - place))?;
+    match block {
+        Some(block) if end - place < BLOCK_LEN => {
+            sink.block(block, place, 1 << (end - place))?;
         }
         _ => sink.piece(text, place..end)?,
     }
@@ -235,12 +233,12 @@ fn one_piece<S: Sink>(
 }
 
 /// The end of a text, as if spaces followed. A piece that is no blank ends there as it does at the end of the text; where
-/// a run of blanks that does not end in the window is cut, the window is not sure, so that the blanks at the end of the
+/// a run of blanks that does not end in the block is cut, the block is not sure, so that the blanks at the end of the
 /// text, which have rules of their own, are left to the scanner.
-fn last_window(rest: &[u8]) -> Block {
-    let mut window = [b' '; BLOCK_LEN + OVERHANG];
-    for (to, from) in window.iter_mut().zip(rest) {
+fn last_block(rest: &[u8]) -> Block {
+    let mut block = [b' '; BLOCK_LEN + OVERHANG];
+    for (to, from) in block.iter_mut().zip(rest) {
         *to = *from;
     }
-    window
+    block
 }

@@ -199,7 +199,7 @@ impl<'a, 's> Counter<'a, 's> {
             let mut place = 0;
             while place < text.len() {
                 checkpoint::pass(self.how.checkpoint)?;
-                native::give(*family, *tier, text.as_bytes(), &mut place, self)?;
+                native::split_into(*family, *tier, text.as_bytes(), &mut place, self)?;
             }
             return Ok(());
         }
@@ -229,7 +229,7 @@ impl Sink for Counter<'_, '_> {
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn window(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), TrainError> {
+    fn block(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), TrainError> {
         if self.waiting > SPOTS - BLOCK_LEN {
             self.count()?;
         }

@@ -1,36 +1,44 @@
-//! Which of the machine's instructions the hot loops are compiled for, and used.
+//! The instruction set that the hot loops are compiled for: chosen once per process.
 
 use std::sync::OnceLock;
 
 use crate::util::lazy::made;
 
-/// Which instructions of the machine are used; a machine that has those of one has those of all before it. All tiers give the
-/// same ids.
+/// An instruction set, in ascending order: a machine that has one has all before it. All tiers return the same ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// Character by character: the arbiter of the others.
-    Scanner,
-    /// By windows, in plain code.
-    Plain,
-    /// By windows, with AVX2.
+    /// One character at a time: the definition that the other tiers are tested against.
+    Reference,
+    /// One block at a time, in portable code.
+    Scalar,
+    /// One block at a time, with AVX2.
     Avx2,
-    /// The same, but windows are classified, their pieces located, and UTF-8 is made of characters and characters of it
-    /// with AVX-512.
+    /// The same, with AVX-512 where it gains: classifying blocks, hashing pieces, converting strings to and from UTF-8.
     Avx512,
 }
 
 impl Tier {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Scanner, Self::Plain, Self::Avx2, Self::Avx512];
+    /// All tiers, in ascending order.
+    pub const ALL: [Self; 4] = [Self::Reference, Self::Scalar, Self::Avx2, Self::Avx512];
 
-    /// Its name in the environment variable.
+    /// Its name in the environment variable `BYTEMILL_TIER`.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Scanner => "scanner",
-            Self::Plain => "plain",
+            Self::Reference => "reference",
+            Self::Scalar => "scalar",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
+    }
+
+    /// The tier of this name. `scanner` and `plain` are older names of `reference` and `scalar`.
+    fn from_name(name: &str) -> Option<Self> {
+        let name = match name {
+            "scanner" => "reference",
+            "plain" => "scalar",
+            current => current,
+        };
+        Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
     /// Whether it has the instructions of AVX2.
@@ -47,24 +55,22 @@ impl Tier {
     /// The last that this machine can run.
     #[inline]
     fn fastest() -> Self {
-        // Asked in each call: to ask for each of the instructions took as long as to split some words.
+        // Cached: detecting each instruction set in each call took as long as splitting some words.
         static FASTEST: OnceLock<Tier> = OnceLock::new();
         *made(&FASTEST, || match (has_avx2(), has_avx512()) {
             (true, true) => Self::Avx512,
             (true, false) => Self::Avx2,
-            (false, _) => Self::Plain,
+            (false, _) => Self::Scalar,
         })
     }
 
-    /// The tier that the environment variable `BYTEMILL_TIER` names, if this machine has it; else its fastest.
+    /// The tier that `BYTEMILL_TIER` names, if this machine can run it; otherwise the fastest that it can.
     pub fn current() -> Self {
         static CURRENT: OnceLock<Tier> = OnceLock::new();
         *made(&CURRENT, || {
-            let wanted = std::env::var("BYTEMILL_TIER").ok();
-            let named = Self::ALL
-                .into_iter()
-                .find(|tier| wanted.as_deref() == Some(tier.name()));
+            let named = std::env::var("BYTEMILL_TIER").ok();
             named
+                .and_then(|name| Self::from_name(&name))
                 .filter(|tier| tier.available())
                 .unwrap_or_else(Self::fastest)
         })
@@ -78,7 +84,7 @@ fn has_avx2() -> bool {
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
-/// Whether it has what the AVX-512 tier is compiled for besides.
+/// Whether the machine has what the AVX-512 tier is compiled for, beyond AVX2.
 #[cfg(target_arch = "x86_64")]
 fn has_avx512() -> bool {
     use std::arch::is_x86_feature_detected as has;
@@ -98,4 +104,20 @@ fn has_avx2() -> bool {
 #[cfg(not(target_arch = "x86_64"))]
 fn has_avx512() -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tier;
+
+    #[test]
+    fn names_and_their_older_spellings() {
+        for tier in Tier::ALL {
+            assert_eq!(Tier::from_name(tier.name()), Some(tier));
+        }
+        assert_eq!(Tier::from_name("scanner"), Some(Tier::Reference));
+        assert_eq!(Tier::from_name("plain"), Some(Tier::Scalar));
+        assert_eq!(Tier::from_name("Scalar"), None);
+        assert_eq!(Tier::from_name(""), None);
+    }
 }

@@ -28,9 +28,9 @@ pub(crate) const ALPHABETS: [&[u8]; 7] = [
 
 fn scanned(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    let done = merge::scan::merge(vocabulary, piece, &mut ids);
-    let fits = vocabulary.highest_id() <= merge::scan::HIGHEST_ID;
-    assert_eq!(done, fits && piece.len() <= merge::scan::LONGEST);
+    let done = merge::short::merge(vocabulary, piece, &mut ids);
+    let fits = vocabulary.highest_id() <= merge::short::HIGHEST_ID;
+    assert_eq!(done, fits && piece.len() <= merge::short::LONGEST);
     if done { ids } else { queued(vocabulary, piece) }
 }
 
@@ -420,7 +420,7 @@ fn engines_append() -> TestResult {
         let piece = b"ab".repeat(length);
         let expected = [vec![7, 256], vec![256; length]].concat();
         let mut ids = vec![7, 256];
-        let done = merge::scan::merge(&vocabulary, &piece, &mut ids);
+        let done = merge::short::merge(&vocabulary, &piece, &mut ids);
         assert_eq!(ids, if done { expected.clone() } else { vec![7, 256] });
         ids.truncate(2);
         merge::queue::merge(&vocabulary, &piece, &mut ids, &RunToEnd)?;

@@ -54,7 +54,7 @@ fn try_all(
 fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
     let answers = on_all_cores(families.len() * symbols.len(), |task| {
         let family = families[task / symbols.len()];
-        let splitter = Splitter::Native(family, Tier::Scanner);
+        let splitter = Splitter::Native(family, Tier::Reference);
         let mut text = symbols[task % symbols.len()].to_owned();
         Some(try_all(&splitter, &mut text, symbols, length - 1))
     });

@@ -130,7 +130,7 @@ fn merging() -> TestResult {
         assert_eq!(found, expected, "{name}");
 
         let (mut scanned, mut queued) = (Vec::new(), Vec::new());
-        let done = merge::scan::merge(&vocabulary, &piece, &mut scanned);
+        let done = merge::short::merge(&vocabulary, &piece, &mut scanned);
         merge::queue::merge(&vocabulary, &piece, &mut queued, &RunToEnd)?;
         if !done {
             // Too long for the scan.

@@ -133,7 +133,7 @@ fn the_search_for_the_end_of_a_piece_stops() -> TestResult {
             ["\n", "/\n", "/"].map(|unit| ".\n".to_owned() + &unit.repeat(LENGTH / unit.len()));
         let monotonous = MONOTONOUS.map(|(_, text)| text(LENGTH));
         for text in alike.iter().chain(&tails).chain(&monotonous) {
-            for tier in [current, Tier::Scanner] {
+            for tier in [current, Tier::Reference] {
                 let splitter = Splitter::Native(family, tier);
                 let longest = pieces(&splitter, text)?.iter().map(Range::len).max();
                 let stretches = longest.unwrap_or_default() >> 20;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
-use bytemill::merge::{queue, windows};
+use bytemill::merge::{long, queue};
 use bytemill::reference;
 use bytemill::token::{NO_TOKEN, TokenId};
 use bytemill::vocabulary::Vocabulary;
@@ -24,7 +24,7 @@ fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId> {
     // Ids are appended: what was there before stays, even when a window is done again.
     let mut ids = vec![7, 8, 9];
-    match windows::merge(vocabulary, piece, length, &mut ids, &RunToEnd) {
+    match long::merge(vocabulary, piece, length, &mut ids, &RunToEnd) {
         Ok(()) => {
             assert_eq!(ids.drain(..3).as_slice(), [7, 8, 9]);
             ids
@@ -105,7 +105,7 @@ fn windows_of_every_length_with_any_vocabulary() {
         }
         let length = random.within(600..5000);
         let piece = random.bytes(alphabet, length);
-        assert_exact(&vocabulary, &piece, [1, 7, 32, 60, 256, windows::LENGTH]);
+        assert_exact(&vocabulary, &piece, [1, 7, 32, 60, 256, long::WINDOW_LEN]);
         Ok(())
     });
 }
@@ -138,23 +138,23 @@ fn edges_of_windows_with_the_published_vocabularies() -> TestResult {
         let ids: Vec<TokenId> = vocabulary.ids().collect();
         for (_, text) in MONOTONOUS {
             for windows in [1, 2, 3] {
-                let edge = windows * windows::LENGTH;
+                let edge = windows * long::WINDOW_LEN;
                 for length in [edge - 1, edge, edge + 1, edge + 129] {
                     let text = text(length);
-                    assert_exact(&vocabulary, text.as_bytes(), [64, windows::LENGTH]);
+                    assert_exact(&vocabulary, text.as_bytes(), [64, long::WINDOW_LEN]);
                 }
             }
         }
         for_seeds(24, |mut random| {
             let length = random.within(1..20_000);
             let piece = hard_bytes(&mut random, length);
-            assert_exact(&vocabulary, &piece, [1, 50, 256, windows::LENGTH]);
+            assert_exact(&vocabulary, &piece, [1, 50, 256, long::WINDOW_LEN]);
             let mut piece = Vec::new();
             while piece.len() < length {
                 let id = *random.pick(&ids);
                 piece.extend_from_slice(vocabulary.bytes(id).unwrap_or_default());
             }
-            assert_exact(&vocabulary, &piece, [1, 50, 256, windows::LENGTH]);
+            assert_exact(&vocabulary, &piece, [1, 50, 256, long::WINDOW_LEN]);
             Ok(())
         });
     }
@@ -168,7 +168,7 @@ fn half_a_megabyte_with_the_published_vocabularies() -> TestResult {
         for (kind, text) in MONOTONOUS {
             let text = text(MEGABYTE / 2);
             let expected = by_heap(&vocabulary, text.as_bytes());
-            let found = windowed(&vocabulary, text.as_bytes(), windows::LENGTH);
+            let found = windowed(&vocabulary, text.as_bytes(), long::WINDOW_LEN);
             assert!(found == expected, "{kind}");
             // The queue alone has buckets too large to be sorted here.
             let found = queued(&vocabulary, text.as_bytes());

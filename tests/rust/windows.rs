@@ -12,15 +12,15 @@ use crate::support::{Random, SYMBOLS, TestResult, on_all_cores, pieces};
 fn tiers() -> Vec<Tier> {
     let windowed = Tier::ALL
         .into_iter()
-        .filter(|&tier| tier != Tier::Scanner && tier.available());
+        .filter(|&tier| tier != Tier::Reference && tier.available());
     let tiers: Vec<_> = windowed.collect();
-    assert!(tiers.contains(&Tier::Plain));
+    assert!(tiers.contains(&Tier::Scalar));
     tiers
 }
 
 /// What is wrong with how the tiers split `text`, if anything.
 fn difference(family: Family, tiers: &[Tier], text: &str) -> Option<String> {
-    let expected = pieces(&Splitter::Native(family, Tier::Scanner), text).ok()?;
+    let expected = pieces(&Splitter::Native(family, Tier::Reference), text).ok()?;
     tiers.iter().find_map(|&tier| {
         let found = pieces(&Splitter::Native(family, tier), text).ok();
         (found.as_ref() != Some(&expected)).then(|| {

@@ -18,8 +18,8 @@ use super::pattern::Family;
 use crate::util::block::Block;
 use crate::util::tier::Tier;
 
-/// As [`native::by_windows`], compiled for AVX2; `None`, and nothing done, on a machine without it.
-pub(super) fn by_windows<S: Sink>(
+/// As [`native::by_blocks`], compiled for AVX2; `None`, and nothing done, on a machine without it.
+pub(super) fn by_blocks<S: Sink>(
     family: Family,
     text: &[u8],
     place: &mut usize,
@@ -32,7 +32,7 @@ pub(super) fn by_windows<S: Sink>(
         place: &mut usize,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        native::by_windows(
+        native::by_blocks(
             family,
             text,
             place,

@@ -264,7 +264,7 @@ mod tests {
             let put = put_characters_by(tier, characters, &mut text, &RunToEnd);
             put.map_or_else(|error| error.to_string(), |()| text)
         };
-        let plain = text(Tier::Plain);
+        let plain = text(Tier::Scalar);
         for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
             assert_eq!(text(tier), plain, "{tier:?}");
         }

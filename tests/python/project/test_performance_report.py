@@ -73,7 +73,7 @@ def test_what_two_cores_gave_is_told() -> None:
 
 def test_functions_belong_to_stages() -> None:
     core = "_core.so: [.] bytemill::"
-    assert stages.stage(core + "split::avx2::by_windows") == "split"
+    assert stages.stage(core + "split::avx2::by_blocks") == "split"
     assert stages.stage(core + "cache::avx2::look_near") == "look up"
     assert stages.stage(core + "cache::avx512::locate") == "split"
     assert stages.stage(core + "merge::avx2::merge") == "merge"

@@ -97,7 +97,7 @@ mod tests {
             let number = |place: &MaybeUninit<C>| unsafe { place.assume_init() }.number();
             room[..stored].iter().map(number).collect::<Vec<_>>()
         };
-        let plain = by(Tier::Plain);
+        let plain = by(Tier::Scalar);
         for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
             assert_eq!(by(tier), plain, "{tier:?} {text:?}");
         }

@@ -33,7 +33,7 @@ use crate::vocabulary::Vocabulary;
 
 /// The bytes of a window, as a rule: what the engine needs for them just fits the nearest cache. Half as many leave
 /// over too much of a run of spaces, whose tokens have up to 128 bytes.
-pub const LENGTH: usize = 1 << 11;
+pub const WINDOW_LEN: usize = 1 << 11;
 
 /// So many tokens at the end of a window are left over, since what follows may change them. In random letters, one
 /// window in a thousand is too short with three, one in a hundred with two.
@@ -50,7 +50,7 @@ struct Window {
     ids: usize,
 }
 
-/// Appends what the merges make of `piece` to `ids`, by windows of at least `length` bytes, which is [`LENGTH`] but in
+/// Appends what the merges make of `piece` to `ids`, by windows of at least `length` bytes, which is [`WINDOW_LEN`] but in
 /// tests.
 ///
 /// # Errors
