@@ -108,8 +108,9 @@ bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minute
 		code=$$?; $(MAKE) bench-report && exit $$code
 
 .PHONY: bench-report
-bench-report: $(VENV)/rivals ## Write docs/benchmarks/encoding.md and its picture again from what was measured
+bench-report: $(VENV)/rivals ## Write docs/benchmarks/encoding.md, its picture and the README's chart again
 	$(BIN)/python benches/python/report.py $(COMPARISON) --page docs/benchmarks/encoding.md --plot docs/assets/compare.png
+	$(BIN)/python benches/python/readme_chart.py
 
 .PHONY: bench-builds
 bench-builds: $(VENV)/installed ## Compare two commits of this library, ARGS="BASE [OTHER] --corpus DIR"
@@ -127,7 +128,8 @@ bench-spilling: build ## Train on a gigabyte with more different pieces than a l
 .PHONY: bench-training
 bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write docs/benchmarks/training.md
 	$(BIN)/python benches/python/compare_training.py $(ARGS) --output $(TRAINING); code=$$?; \
-		$(BIN)/python benches/python/training_report.py $(TRAINING) --page docs/benchmarks/training.md && exit $$code
+		$(BIN)/python benches/python/training_report.py $(TRAINING) --page docs/benchmarks/training.md && \
+		$(BIN)/python benches/python/readme_chart.py && exit $$code
 
 # The exit code tells whether the target is reached.
 .PHONY: bench-shard

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import readme_chart
+
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -108,6 +110,11 @@ def run_console(block: str) -> None:
             "(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in said.splitlines()
         )
         assert re.fullmatch(expected, result.stdout), f"{command}\n{result.stdout}"
+
+
+def test_the_chart_shows_what_was_measured() -> None:
+    for path, content in readme_chart.charts().items():
+        assert path.read_text(encoding="utf-8") == content, "run `make bench-report`"
 
 
 def test_examples_can_fail() -> None:

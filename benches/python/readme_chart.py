@@ -1,0 +1,158 @@
+"""Draws the chart of the README from the recorded results: four jobs, linear scales, the time of each engine.
+
+    python benches/python/readme_chart.py
+
+The SVG is written as text, without a plotting library, so that equal results give equal bytes and a test can
+tell whether the chart is up to date. `README.md` and the site choose between the light and the dark file.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benches" / "results"
+ASSETS = ROOT / "docs" / "assets"
+
+OURS = "bytemill"
+
+WIDTH, PANEL_HEIGHT, GAP = 820, 158, 40
+MARGIN, NAMES, VALUES = 16, 82, 62  # around everything; left of the bars; right of the longest bar
+BAR, STEP = 16, 24
+
+# Blue for ours and grey for the others: told apart by brightness too.
+THEMES = {
+    "light": {"text": "#1f2328", "faint": "#59636e", "ours": "#0969da", "other": "#afb8c1"},
+    "dark": {"text": "#e6edf3", "faint": "#9198a1", "ours": "#4493f8", "other": "#57606a"},
+}
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One job: its title, a line about it, and the seconds of each engine."""
+
+    title: str
+    subtitle: str
+    seconds: Mapping[str, float]
+
+
+def of_rate(cells: Iterable[Mapping[str, Any]], row: str, megabytes: int) -> dict[str, float]:
+    """Returns the seconds of each engine for some megabytes, at its median speed over texts and encodings."""
+    speeds: dict[str, list[float]] = {}
+    for cell in cells:
+        if cell["row"] == row and cell["contender"] == cell["engine"] and cell.get("median"):
+            speeds.setdefault(cell["engine"], []).append(cell["bytes"] / cell["median"])
+    return {engine: megabytes * 1e6 / statistics.median(of_one) for engine, of_one in speeds.items()}
+
+
+def of_load(cells: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Returns the seconds until a sentence is encoded in a fresh process."""
+    return {cell["engine"]: cell["median"] for cell in cells if cell["row"] == "10" and cell.get("median")}
+
+
+def of_training(figures: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Returns the seconds of this library, of rustbpe, tokenizers and of the fastest other trainer.
+
+    Only trainers that give the same vocabulary count.
+    """
+    large = [figure for figure in figures if figure["job"] == "large" and figure.get("seconds")]
+    ours = next(figure["seconds"] for figure in large if figure["contender"].startswith(OURS))
+    others = {figure["contender"]: figure["seconds"] for figure in large if figure.get("equal")}
+    shown = {min(others, key=others.__getitem__), "rustbpe", "tokenizers"}
+    return {OURS: ours} | {name: seconds for name, seconds in others.items() if name in shown}
+
+
+def panels(encoding: Mapping[str, Any], training: Mapping[str, Any]) -> list[Panel]:
+    """Returns the four panels."""
+    cells = encoding["cells"]
+    return [
+        Panel(
+            "Encode 100 MB to lists", "4 KB documents, text seen before, one thread", of_rate(cells, "3", 100)
+        ),
+        Panel(
+            "Encode 100 MB to an array",
+            "one long text, never seen before, one thread",
+            of_rate(cells, "1", 100),
+        ),
+        Panel("Load o200k_base", "fresh process, until a sentence is encoded", of_load(cells)),
+        Panel("Train 100,000 tokens", "400 MB of text, two threads", of_training(training["figures"])),
+    ]
+
+
+def duration(seconds: float, longest: float) -> str:
+    """A time with two digits, in the unit that suits the longest of its panel."""
+    value, unit = (seconds, "s") if longest >= 1 else (seconds * 1e3, "ms")
+    return f"{value:.{0 if value >= 10 else 1 if value >= 1 else 2}f} {unit}"
+
+
+def text(at: tuple[float, float], size: float, colour: str, content: str, more: str = "") -> str:
+    """An element of text."""
+    style = f'x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size}" fill="{colour}"'
+    return f"<text {style}{more}>{escape(content)}</text>"
+
+
+def drawn(panel: Panel, left: float, top: float, width: float, colours: Mapping[str, str]) -> Iterator[str]:
+    """One panel, as elements of SVG: names at the left, bars, times behind the bars."""
+    bold = ' font-weight="600"'
+    yield text((left, top + 16), 16, colours["text"], panel.title, bold)
+    yield text((left, top + 35), 12.5, colours["faint"], panel.subtitle)
+    longest = max(panel.seconds.values())
+    for index, (engine, seconds) in enumerate(sorted(panel.seconds.items(), key=lambda pair: pair[1])):
+        y = top + 50 + index * STEP
+        length = max((width - NAMES - VALUES) * seconds / longest, 1.5)
+        words, bar, weight = ("text", "ours", bold) if engine == OURS else ("faint", "other", "")
+        box = f'x="{left + NAMES}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"'
+        yield text((left + NAMES - 8, y + 12.5), 13, colours[words], engine, f'{weight} text-anchor="end"')
+        yield f'<rect {box} fill="{colours[bar]}"/>'
+        yield text(
+            (left + NAMES + length + 7, y + 12.5), 13, colours[words], duration(seconds, longest), weight
+        )
+
+
+def in_words(panel: Panel) -> str:
+    """The figures of a panel, for screen readers."""
+    longest = max(panel.seconds.values())
+    return ", ".join(f"{engine} {duration(seconds, longest)}" for engine, seconds in panel.seconds.items())
+
+
+def svg(shown: list[Panel], theme: str) -> str:
+    """The whole chart."""
+    height = 2 * PANEL_HEIGHT + 2 * MARGIN
+    width = (WIDTH - 2 * MARGIN - GAP) / 2
+    said = "; ".join(f"{panel.title}: {in_words(panel)}" for panel in shown)
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">',
+        f"<title>Time of four jobs, shorter is better</title><desc>{escape(said)}</desc>",
+    ]
+    for index, panel in enumerate(shown):
+        left = MARGIN + index % 2 * (width + GAP)
+        lines += drawn(panel, left, MARGIN + index // 2 * PANEL_HEIGHT, width, THEMES[theme])
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def charts() -> dict[Path, str]:
+    """Returns the files of the chart with what they hold."""
+    encoding, training = (
+        json.loads((RESULTS / name).read_text(encoding="utf-8")) for name in ("compare.json", "training.json")
+    )
+    shown = panels(encoding, training)
+    return {ASSETS / f"speed-{theme}.svg": svg(shown, theme) for theme in THEMES}
+
+
+def main() -> None:
+    """Writes both files."""
+    for path, content in charts().items():
+        path.write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
