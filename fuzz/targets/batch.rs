@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged};
-use bytemill::util::text::Span;
+use bytemill::encode::batch::{Batch, Ragged};
+use bytemill::util::text::RawText;
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::token::TokenId;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(mut input: Input) {
         ..Batch::new(
             Policy {
                 allowed,
-                disallowed: Allowed::Nothing,
+                disallowed: Allowed::Nothing.into(),
             },
             2,
         )
@@ -63,7 +63,7 @@ pub(crate) fn run(mut input: Input) {
         if let Some(last) = texts.last_mut() {
             last.push(0xE4);
         }
-        let spans: Vec<Span> = texts.iter().map(|bytes| Span(bytes)).collect();
+        let spans: Vec<RawText> = texts.iter().map(|bytes| RawText(bytes)).collect();
         let ragged: Ragged<TokenId> = encoder
             .encode_batch(&spans, &batch, &RunToEnd)
             .expect("ids");

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::fit::{Kept, Part};
+use bytemill::encode::truncate::{Keep, Truncation};
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::EncodeError;
 
@@ -72,14 +72,14 @@ fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
     if encoder.exceeds(text.len(), limit) {
         assert!(total > limit, "{text:?} does not exceed {limit}");
     }
-    for kept in [Kept::Beginning, Kept::End] {
-        let Part { place, count: told } = encoder
+    for kept in [Keep::Start, Keep::End] {
+        let Truncation { cut: place, count: told } = encoder
             .truncate(text, limit, kept, &RunToEnd)
             .expect("a part");
         let (before, after) = text.split_at(place);
         let (part, rest) = match kept {
-            Kept::Beginning => (before, after),
-            Kept::End => (after, before),
+            Keep::Start => (before, after),
+            Keep::End => (after, before),
         };
         assert_eq!(told, count(encoder, part), "{text:?} to {limit}, {kept:?}");
         assert!(told <= limit, "{text:?} to {limit}, {kept:?}");
@@ -135,7 +135,7 @@ fn assert_places(encoder: &Encoder, text: &str) {
             .encode(text, &allowed, &mut ids, &RunToEnd)
             .expect("ids");
         let mut places = encoder
-            .encode_with_places(text, &allowed, &RunToEnd)
+            .encode_with_offsets(text, &allowed, &RunToEnd)
             .expect("places");
         assert_eq!(places.ids, ids);
         assert_eq!(
@@ -163,7 +163,7 @@ fn assert_places(encoder: &Encoder, text: &str) {
             .copied()
             .zip(places.ends.iter().copied())
             .collect();
-        places.count_characters(text);
+        places.to_characters(text);
         for ((start, end), characters) in bytes
             .into_iter()
             .zip(places.starts.into_iter().zip(places.ends))

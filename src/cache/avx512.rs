@@ -14,9 +14,9 @@ use std::arch::x86_64::{
 };
 
 use super::avx2;
+use super::bucket::View;
 use super::key::{LONGEST_SHORT, LONGEST_WIDE, MIXER, ROTATION};
-use super::lines::View;
-use super::spot::{BlockSpots, Locate, Located, Plain};
+use super::probe::{BlockSpots, Locate, Located, Plain};
 use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::tier::Tier;
 

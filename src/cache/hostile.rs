@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::key::{Key, ROTATION};
-use super::{LONGEST, PieceTable, long};
+use super::{LONGEST, PieceCache, long};
 use crate::builtin::Builtin;
 use crate::checkpoint::RunToEnd;
 use crate::encode::Encoder;
@@ -145,7 +145,7 @@ fn colliding_pieces_are_found_or_not_known() -> Result<(), Box<dyn Error>> {
     for limit in [1 << 14, 1 << 20, 64 << 20] {
         for pieces in families() {
             assert!(pieces[0].len() <= LONGEST);
-            let mut table = PieceTable::new(&vocabulary, limit);
+            let mut table = PieceCache::new(&vocabulary, limit);
             for turn in 0..3 {
                 for (piece, id) in pieces.iter().zip(0..) {
                     let mut ids = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! | bytes | a look-up reads | module |
 //! |---|---|---|
-//! | 1–16, 17–32 | one line of keys and answers | [`lines`] |
+//! | 1–16, 17–32 | one line of keys and answers | [`bucket`] |
 //! | any other, to [`LONGEST`] | one bucket, then the record it points to, each asked for before | [`long`] |
 //!
 //! A key is the piece itself where that has at most 32 bytes: a hit is certain and costs no look at the text beyond the
@@ -10,32 +10,32 @@
 //! entries in turn: a hostile text can empty it of what is useful, but never make a look-up longer.
 //!
 //! [`Locate`] tells the lines that pieces belong to, [`LookUp`] answers from these, or the next; what is elsewhere,
-//! [`PieceTable::get`] finds.
+//! [`PieceCache::get`] finds.
 //!
 //! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
 
-mod answer;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+mod bucket;
 #[cfg(test)]
 mod hostile;
 mod key;
-mod lines;
 mod long;
+mod packed_ids;
+mod probe;
 mod seed;
-mod spot;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tiers;
 
-use answer::Packing;
+use bucket::Lines;
+pub(crate) use bucket::{Line, View};
 use key::{Key, LONGEST_WHOLE, Width};
-use lines::Lines;
-pub(crate) use lines::{Line, View};
 use long::LongPieces;
+use packed_ids::Packing;
+pub(crate) use probe::{Locate, Located, LookUp, Plain, Spot, Spots};
 use seed::lines_log2;
-pub(crate) use spot::{Locate, Located, LookUp, Plain, Spot, Spots};
 
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
@@ -44,11 +44,11 @@ use crate::vocabulary::Vocabulary;
 pub(crate) const LONGEST: usize = 1024;
 
 /// What a table takes at most if nobody says otherwise, in bytes.
-pub(crate) const USUAL_LIMIT: usize = 64 << 20;
+pub(crate) const DEFAULT_LIMIT: usize = 64 << 20;
 
 /// The tables by length.
 #[derive(Debug)]
-pub(crate) struct PieceTable {
+pub(crate) struct PieceCache {
     /// Short and wide lines.
     near: Lines,
     whole: Lines,
@@ -57,7 +57,7 @@ pub(crate) struct PieceTable {
     limit: usize,
 }
 
-impl PieceTable {
+impl PieceCache {
     /// A table that knows the first tokens of `vocabulary` and takes at most about `limit` bytes.
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
         let [near, whole] = lines_log2(vocabulary);

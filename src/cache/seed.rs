@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::key::{Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE};
-use super::{PieceTable, Spot};
+use super::{PieceCache, Spot};
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
@@ -35,7 +35,7 @@ const SEEDS: usize = 64;
 /// Where a token is, among the bytes of all, and its id.
 type Seed = (Range<usize>, TokenId);
 
-impl PieceTable {
+impl PieceCache {
     /// Adds the first tokens of `vocabulary`, as far as there is room.
     pub(super) fn seed(&mut self, vocabulary: &Vocabulary) {
         let bytes = vocabulary.all_bytes();
@@ -82,9 +82,9 @@ impl PieceTable {
 
 #[cfg(test)]
 mod tests {
-    use super::{PieceTable, SEEDED};
+    use super::{PieceCache, SEEDED};
     use crate::builtin::Builtin;
-    use crate::cache::{LONGEST_WHOLE, USUAL_LIMIT};
+    use crate::cache::{DEFAULT_LIMIT, LONGEST_WHOLE};
 
     /// Nearly all of the first tokens are known from the start, by their ids, but for those whose keys would not be their own;
     /// and no others.
@@ -92,8 +92,8 @@ mod tests {
     fn first_tokens_are_known() -> Result<(), Box<dyn std::error::Error>> {
         for builtin in Builtin::ALL {
             let vocabulary = builtin.vocabulary()?;
-            for limit in [1 << 16, USUAL_LIMIT] {
-                let table = PieceTable::new(&vocabulary, limit);
+            for limit in [1 << 16, DEFAULT_LIMIT] {
+                let table = PieceCache::new(&vocabulary, limit);
                 let (mut known, mut expected) = (0, 0);
                 for (number, (place, id)) in vocabulary.places().enumerate() {
                     let token = &vocabulary.all_bytes()[place];
@@ -110,7 +110,7 @@ mod tests {
                 }
                 // Where there is hardly room, lines are full.
                 let least = match limit {
-                    USUAL_LIMIT => expected / 100 * 99,
+                    DEFAULT_LIMIT => expected / 100 * 99,
                     _ => 500,
                 };
                 assert!(known >= least, "{known} of {expected}");

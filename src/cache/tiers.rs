@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::avx2::Avx2;
 use super::avx512::Avx512;
-use super::spot::{Locate, LookUp, Plain, Spots};
-use super::{PieceTable, USUAL_LIMIT};
+use super::probe::{Locate, LookUp, Plain, Spots};
+use super::{DEFAULT_LIMIT, PieceCache};
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, OVERHANG};
 use crate::vocabulary::Vocabulary;
@@ -73,8 +73,8 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
         let state = &mut (seed << 32);
         let (vocabulary, bits) = [(&small, 16), (&large, 20)][random(state) % 2];
         // From tables that are hardly filled to some that give up entries.
-        let limit = [0, 1 << 14, 1 << 18, USUAL_LIMIT][random(state) % 4];
-        let mut table = PieceTable::new(vocabulary, limit);
+        let limit = [0, 1 << 14, 1 << 18, DEFAULT_LIMIT][random(state) % 4];
+        let mut table = PieceCache::new(vocabulary, limit);
         let mut known: HashMap<Vec<u8>, Vec<TokenId>> = HashMap::new();
         let mut pieces = random_pieces(state);
         for piece in &pieces {

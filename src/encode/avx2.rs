@@ -6,7 +6,7 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
-use super::pieces::{LookUps, Pieces};
+use super::pieces::{LookUps, PieceEncoder};
 use crate::cache::Locate;
 use crate::cache::avx2::Avx2;
 use crate::cache::avx512::Avx512;
@@ -18,9 +18,9 @@ use crate::split::{avx2, avx512};
 use crate::util::block::Block;
 use crate::util::tier::Tier;
 
-/// As [`Pieces::encode`]; `None`, and nothing done, if that is neither tier, or the machine does not have it.
+/// As [`PieceEncoder::encode_chunk`]; `None`, and nothing done, if that is neither tier, or the machine does not have it.
 pub(super) fn encode(
-    pieces: &mut Pieces<'_>,
+    pieces: &mut PieceEncoder<'_>,
     family: Family,
     tier: Tier,
     text: &[u8],
@@ -67,7 +67,7 @@ pub(super) fn encode(
 
 /// What is the same for both.
 struct Work<'p, 'a> {
-    pieces: &'p mut Pieces<'a>,
+    pieces: &'p mut PieceEncoder<'a>,
     look_up: Avx2,
     family: Family,
     text: &'p [u8],

@@ -1,14 +1,22 @@
-//! Encoding and decoding whole texts: special tokens, then pieces, then merges, into one flat list of ids.
+//! Encoding and decoding of whole texts: special tokens, then pieces, then merges, into one flat list of ids.
+//!
+//! ```text
+//! Encoder::encode
+//!   with_workspace            acquires a workspace, whose cache outlives the call
+//!   encode_spans              finds the allowed special tokens; the spans between them are ordinary text
+//!     encode_ordinary_span    a chunk at a time: asks the checkpoint, reserves memory for ids
+//!       hot_loop              block by block: piece ends, hash, prefetch, probe; on a miss, merge
+//! ```
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+pub mod batch;
 mod decode;
-pub mod fit;
-mod idle;
+pub mod offsets;
 mod pieces;
-pub mod places;
-pub mod ragged;
+mod pool;
 pub mod special;
+pub mod truncate;
 mod unstable;
 
 use std::ops::{ControlFlow, Range};
@@ -22,22 +30,22 @@ use crate::token::TokenId;
 use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
-use idle::Idle;
-use pieces::{Pieces, Workspace};
+use pieces::{Mode, PieceEncoder, Workspace};
+use pool::WorkspacePool;
 use special::{Allowed, SpecialTokens};
 
-/// Nearly all text has more bytes a token than this. For the ids of a text so much memory is asked for, which is not touched
-/// before it is needed.
+/// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not touched before
+/// it is needed.
 const BYTES_PER_ID: usize = 2;
 
-/// Room for the ids of a short text, and more than are stored at once.
-const FEW_IDS: usize = 64;
+/// Ids to reserve for a short text: more than are stored at once.
+const MIN_IDS: usize = 64;
 
-/// A text of so many bytes may have more ids than that. The ids of a sixteenth of it tell; and all so far, when there is room
-/// for hardly any more.
-const LONG: usize = 1 << 16;
-const TELLING: usize = 16;
-const HARDLY_ANY: usize = 1 << 14;
+/// A text of this many bytes may have more ids than [`BYTES_PER_ID`] says. Then memory is reserved for as many as the first
+/// [`SAMPLE`]th of it suggests, and again whenever there is room for fewer than [`MIN_SPARE_IDS`].
+const LONG_TEXT: usize = 1 << 16;
+const SAMPLE: usize = 16;
+const MIN_SPARE_IDS: usize = 1 << 14;
 
 /// A vocabulary with its splitter and special tokens: all that turns text into ids and back. Immutable.
 #[derive(Debug)]
@@ -45,28 +53,27 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
-    idle: Idle,
+    pool: WorkspacePool,
     rows: Rows,
 }
 
 impl Encoder {
-    /// Puts the parts together.
+    /// Builds an encoder.
     pub fn new(
         vocabulary: Arc<Vocabulary>,
         special_tokens: SpecialTokens,
         splitter: Splitter,
     ) -> Self {
-        let idle = Idle::new();
         Self {
             vocabulary,
             special_tokens,
             splitter,
-            idle,
+            pool: WorkspacePool::new(),
             rows: Rows::default(),
         }
     }
 
-    /// The same with other special tokens.
+    /// Returns the same encoder with other special tokens, and an empty cache.
     #[must_use]
     pub fn with_special_tokens(&self, special_tokens: SpecialTokens) -> Self {
         Self::new(
@@ -76,40 +83,40 @@ impl Encoder {
         )
     }
 
-    /// Its vocabulary.
+    /// The vocabulary.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// Its special tokens.
+    /// The special tokens.
     pub fn special_tokens(&self) -> &SpecialTokens {
         &self.special_tokens
     }
 
-    /// Its splitter.
+    /// The splitter.
     pub fn splitter(&self) -> &Splitter {
         &self.splitter
     }
 
-    /// How many bytes the vocabulary takes, with its rows for decoding, and what was learned from texts so far. A table
-    /// of learned pieces has a [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
+    /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A cache has a
+    /// [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        self.vocabulary.memory() + self.rows.memory() + self.idle.memory()
+        self.vocabulary.memory() + self.rows.memory() + self.pool.memory()
     }
 
-    /// Forgets what was learned from texts and frees its memory.
+    /// Empties the caches of pieces and frees their memory.
     pub fn clear_cache(&self) {
-        self.idle.clear();
+        self.pool.clear();
     }
 
-    /// Sets how many bytes each table of learned pieces may take, 64 MiB if never set. What was learned so far is
-    /// forgotten. A table takes some kilobytes in any case, and one that calls are using keeps its limit.
+    /// Sets the limit of each cache of pieces in bytes, 64 MiB by default, and empties the caches. A cache takes some
+    /// kilobytes in any case, and one that a call is using keeps its limit.
     pub fn set_cache_limit(&self, bytes: usize) {
-        self.idle.set_limit(bytes);
-        self.idle.clear();
+        self.pool.set_limit(bytes);
+        self.pool.clear();
     }
 
-    /// Appends the ids of `text`, taking special tokens for ordinary text.
+    /// Appends the ids of `text`; special tokens in it are ordinary text.
     ///
     /// # Errors
     /// [`EncodeError`]; with a native pattern only [`EncodeError::Interrupted`].
@@ -125,8 +132,8 @@ impl Encoder {
         self.encode(text, &Allowed::Nothing, ids, checkpoint)
     }
 
-    /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special
-    /// tokens is split by itself, as if it were a whole text.
+    /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special tokens
+    /// is split by itself, as if it were a whole text.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary).
@@ -137,153 +144,102 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.with_workspace(|workspace| self.encode_with(workspace, text, allowed, ids, checkpoint))
+        self.with_workspace(|workspace| {
+            self.encode_spans(workspace, text, allowed, ids, checkpoint, |_, _| ())
+        })
     }
 
-    /// How many ids `text` becomes, special tokens being ordinary text. No list of them is made.
-    ///
-    /// # Errors
-    /// As [`encode_ordinary`](Self::encode_ordinary).
-    ///
-    /// # Complexity
-    /// As [`encode_ordinary`](Self::encode_ordinary); memory O(longest piece).
-    pub fn count(&self, text: &str, checkpoint: &dyn Checkpoint) -> Result<usize, EncodeError> {
-        self.with_workspace(|workspace| self.count_with(workspace, text, checkpoint))
-    }
-
-    /// As [`count`](Self::count), with a workspace of the caller's.
-    fn count_with(
-        &self,
-        workspace: &mut Workspace,
-        text: &str,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, EncodeError> {
-        self.count_while(workspace, text, checkpoint, |_| true)
-    }
-
-    /// Counts ids until there are none left or `go_on` is false of those so far.
-    fn count_while(
-        &self,
-        workspace: &mut Workspace,
-        text: &str,
-        checkpoint: &dyn Checkpoint,
-        go_on: impl Fn(usize) -> bool,
-    ) -> Result<usize, EncodeError> {
-        let mut count = 0;
-        let mut ids = Vec::new();
-        let mut pieces = self.pieces(workspace, &mut ids, checkpoint);
-        pieces.counted = Some(0);
-        self.encode_stretch(&mut pieces, text, |pieces, _| {
-            count += pieces.ids.len() + pieces.counted.replace(0).unwrap_or_default();
-            pieces.ids.clear();
-            if go_on(count) {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        })?;
-        Ok(count)
-    }
-
-    /// Lends an idle workspace to `work`.
+    /// Runs `work` with a workspace of the pool.
     fn with_workspace<R>(
         &self,
         work: impl FnOnce(&mut Workspace) -> Result<R, EncodeError>,
     ) -> Result<R, EncodeError> {
-        let mut workspace = self.idle.take(&self.vocabulary);
+        let mut workspace = self.pool.acquire(&self.vocabulary);
         let result = work(&mut workspace);
-        self.idle.give_back(workspace);
+        self.pool.release(workspace);
         result
     }
 
-    /// As [`encode`](Self::encode), with a workspace of the caller's.
-    fn encode_with(
+    /// As [`encode`](Self::encode), in a workspace of the caller's.
+    ///
+    /// `on_span` is called for one span of the text after another, which together are all of it, as soon as the ids of the
+    /// span have been appended, with all ids so far and the span.
+    fn encode_spans(
         &self,
         workspace: &mut Workspace,
         text: &str,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
-        self.encode_seen(workspace, text, allowed, ids, checkpoint, |_, _| ())
-    }
-
-    /// As [`encode_with`](Self::encode_with); `seen` is shown the ids so far and the stretch of the text that the last of
-    /// them stand for, all of it, stretch by stretch.
-    fn encode_seen(
-        &self,
-        workspace: &mut Workspace,
-        text: &str,
-        allowed: &Allowed,
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-        mut seen: impl FnMut(&[TokenId], Range<usize>),
+        mut on_span: impl FnMut(&[TokenId], Range<usize>),
     ) -> Result<(), EncodeError> {
         if ids.capacity() == 0 {
-            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + FEW_IDS)?;
+            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + MIN_IDS)?;
         }
-        let mut place = 0;
+        let mut offset = 0;
         loop {
             checkpoint::pass(checkpoint)?;
-            let special = self.special_tokens.find(text, place, allowed);
+            let special = self.special_tokens.find(text, offset, allowed);
             let end = special.map_or(text.len(), |found| found.start);
-            let rest = &text[place..end];
-            let mut pieces = self.pieces(workspace, ids, checkpoint);
-            self.encode_stretch(&mut pieces, rest, |pieces, stretch| {
-                seen(pieces.ids, place + stretch.start..place + stretch.end);
+            let ordinary = &text[offset..end];
+            let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
+            self.encode_ordinary_span(&mut pieces, ordinary, |pieces, span| {
+                on_span(pieces.ids, offset + span.start..offset + span.end);
                 ControlFlow::Continue(())
             })?;
             match special {
                 Some(found) => {
                     ids.push(found.id);
-                    place = end + found.text.len();
-                    seen(ids, end..place);
+                    offset = end + found.text.len();
+                    on_span(ids, end..offset);
                 }
                 None => return Ok(()),
             }
         }
     }
 
-    /// What appends ids.
-    fn pieces<'a>(
+    fn piece_encoder<'a>(
         &'a self,
         workspace: &'a mut Workspace,
         ids: &'a mut Vec<TokenId>,
         checkpoint: &'a dyn Checkpoint,
-    ) -> Pieces<'a> {
-        Pieces {
+        mode: Mode,
+    ) -> PieceEncoder<'a> {
+        PieceEncoder {
             vocabulary: &self.vocabulary,
             workspace,
             ids,
             checkpoint,
-            counted: None,
+            mode,
         }
     }
 
-    /// Encodes a text without special tokens, some KB or a piece at a time. In between, `pause` is told of which stretch of
-    /// the text, all of it, the last ids are, and may take them away, or stop.
-    fn encode_stretch<'a>(
+    /// Encodes text without special tokens, some KB or a piece at a time.
+    ///
+    /// After each step, `on_span` gets the span that was encoded, the next part of the text; it may take ids away, or stop
+    /// the encoding.
+    fn encode_ordinary_span<'a>(
         &self,
-        pieces: &mut Pieces<'a>,
+        pieces: &mut PieceEncoder<'a>,
         text: &str,
-        mut pause: impl FnMut(&mut Pieces<'a>, Range<usize>) -> ControlFlow<()>,
+        mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<(), EncodeError> {
         let checkpoint = pieces.checkpoint;
         if let Splitter::Native(family, tier) = self.splitter {
-            let mut place = 0;
-            let before = pieces.ids.len();
-            let foresees = text.len() >= LONG && pieces.counted.is_none();
-            let mut has_looked = false;
-            while place < text.len() {
+            let mut offset = 0;
+            let first_id = pieces.ids.len();
+            let is_estimated = text.len() >= LONG_TEXT && matches!(pieces.mode, Mode::Append);
+            let mut has_sampled = false;
+            while offset < text.len() {
                 checkpoint::pass(checkpoint)?;
-                let start = place;
-                pieces.encode(family, tier, text.as_bytes(), &mut place)?;
-                let is_scarce = pieces.ids.capacity() - pieces.ids.len() < HARDLY_ANY;
-                if foresees && (is_scarce || !has_looked && place >= text.len() / TELLING) {
-                    has_looked = true;
-                    make_room(pieces.ids, before, place, text.len());
+                let start = offset;
+                pieces.encode_chunk(family, tier, text.as_bytes(), &mut offset)?;
+                let is_scarce = pieces.ids.capacity() - pieces.ids.len() < MIN_SPARE_IDS;
+                if is_estimated && (is_scarce || !has_sampled && offset >= text.len() / SAMPLE) {
+                    has_sampled = true;
+                    reserve_ids(pieces.ids, first_id, offset, text.len());
                 }
-                if pause(pieces, start..place).is_break() {
+                if on_span(pieces, start..offset).is_break() {
                     break;
                 }
             }
@@ -294,13 +250,46 @@ impl Encoder {
         while chunks.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
             for piece in chunk.drain(..) {
-                pieces.piece(&text.as_bytes()[piece.clone()])?;
-                if pause(pieces, piece).is_break() {
+                pieces.encode_piece(&text.as_bytes()[piece.clone()])?;
+                if on_span(pieces, piece).is_break() {
                     return Ok(());
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns how many ids `text` becomes; special tokens in it are ordinary text. The ids are not stored.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    ///
+    /// # Complexity
+    /// As [`encode_ordinary`](Self::encode_ordinary); memory O(longest piece).
+    pub fn count(&self, text: &str, checkpoint: &dyn Checkpoint) -> Result<usize, EncodeError> {
+        self.with_workspace(|workspace| self.count_while(workspace, text, checkpoint, |_| true))
+    }
+
+    /// Counts ids to the end of `text`, or until `go_on` returns false for the count so far.
+    fn count_while(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        checkpoint: &dyn Checkpoint,
+        go_on: impl Fn(usize) -> bool,
+    ) -> Result<usize, EncodeError> {
+        let mut count = 0;
+        let mut ids = Vec::new();
+        let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::COUNT);
+        self.encode_ordinary_span(&mut pieces, text, |pieces, _| {
+            count += pieces.take_count();
+            if go_on(count) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        Ok(count)
     }
 
     /// Appends the ids of one piece.
@@ -324,11 +313,12 @@ impl Encoder {
     }
 }
 
-/// Makes room for the ids of a text of `length` bytes; those from `before` on are of its bytes up to `place`.
-/// To grow when there was none cost a page fault for every 4 KB: up to a quarter of the time of encoding code with r50k.
-fn make_room(ids: &mut Vec<TokenId>, before: usize, place: usize, length: usize) {
-    let rest = length - place;
-    let so_far = ids.len().saturating_sub(before);
-    let expected = so_far.saturating_mul(rest) / place;
-    memory::make_room(ids, expected + expected / 8 + HARDLY_ANY);
+/// Reserves memory for the ids of a text of `length` bytes, of which those from index `first` on are the ids of its first
+/// `offset` bytes. Growing on demand cost a page fault for every 4 KB: up to a quarter of the time of encoding code with
+/// r50k.
+fn reserve_ids(ids: &mut Vec<TokenId>, first: usize, offset: usize, length: usize) {
+    let rest = length - offset;
+    let so_far = ids.len().saturating_sub(first);
+    let expected = so_far.saturating_mul(rest) / offset;
+    memory::make_room(ids, expected + expected / 8 + MIN_SPARE_IDS);
 }

@@ -18,7 +18,7 @@
 
 use std::ops::Range;
 
-use crate::cache::{Locate, Located, LookUp, PieceTable, Plain, Spots};
+use crate::cache::{Locate, Located, LookUp, PieceCache, Plain, Spots};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
@@ -39,17 +39,17 @@ const RECORDS: usize = 64;
 /// What the loop works on besides the text; kept between calls, so that short texts need not prepare it.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    pub(super) table: PieceTable,
+    pub(super) cache: PieceCache,
     waiting: Waiting,
 }
 
 impl Workspace {
-    pub(super) fn new(table: PieceTable) -> Self {
+    pub(super) fn new(cache: PieceCache) -> Self {
         let waiting = Waiting {
             spots: Spots::new(WINDOWS * BLOCK_LEN),
             hashed: [0; RECORDS],
         };
-        Self { table, waiting }
+        Self { cache, waiting }
     }
 }
 
@@ -61,20 +61,43 @@ struct Waiting {
     hashed: [usize; RECORDS],
 }
 
+/// What is done with the ids of cached pieces. Those of other pieces are appended in either case.
+#[derive(Debug)]
+pub(super) enum Mode {
+    /// Appends them.
+    Append,
+    /// Only counts them: so many so far.
+    Count(usize),
+}
+
+impl Mode {
+    /// Counts from 0.
+    pub(super) const COUNT: Self = Self::Count(0);
+}
+
 /// Encodes pieces, one after the other.
-pub(super) struct Pieces<'a> {
+pub(super) struct PieceEncoder<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) workspace: &'a mut Workspace,
     pub(super) ids: &'a mut Vec<TokenId>,
     pub(super) checkpoint: &'a dyn Checkpoint,
-    /// How many ids there are besides, which lines know; none if all are wanted.
-    pub(super) counted: Option<usize>,
+    pub(super) mode: Mode,
 }
 
-impl Pieces<'_> {
+impl PieceEncoder<'_> {
+    /// Takes away all ids, and returns how many there were, with those that were only counted.
+    pub(super) fn take_count(&mut self) -> usize {
+        let mut count = self.ids.len();
+        self.ids.clear();
+        if let Mode::Count(cached) = &mut self.mode {
+            count += std::mem::take(cached);
+        }
+        count
+    }
+
     /// Appends the ids of the pieces of `text` from `place` on, or counts them, some KB at a time, and moves `place` past
     /// them.
-    pub(super) fn encode(
+    pub(super) fn encode_chunk(
         &mut self,
         family: Family,
         tier: Tier,
@@ -92,20 +115,20 @@ impl Pieces<'_> {
 
     /// Appends the ids of a piece.
     #[inline(never)]
-    pub(super) fn piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
-        if self.workspace.table.get(piece, self.ids) {
+    pub(super) fn encode_piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
+        if self.workspace.cache.get(piece, self.ids) {
             return Ok(());
         }
         let before = self.ids.len();
         merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
-        self.workspace.table.insert(piece, &self.ids[before..]);
+        self.workspace.cache.insert(piece, &self.ids[before..]);
         Ok(())
     }
 }
 
-/// The sink of [`Pieces`].
+/// The sink of [`PieceEncoder`].
 pub(super) struct LookUps<'p, 'a, 't, C, L> {
-    pieces: &'p mut Pieces<'a>,
+    pieces: &'p mut PieceEncoder<'a>,
     text: &'t [u8],
     /// How pieces are located, and looked up.
     locate: C,
@@ -117,7 +140,12 @@ pub(super) struct LookUps<'p, 'a, 't, C, L> {
 }
 
 impl<'p, 'a, 't, C: Locate, L: LookUp> LookUps<'p, 'a, 't, C, L> {
-    pub(super) fn new(pieces: &'p mut Pieces<'a>, text: &'t [u8], locate: C, look_up: L) -> Self {
+    pub(super) fn new(
+        pieces: &'p mut PieceEncoder<'a>,
+        text: &'t [u8],
+        locate: C,
+        look_up: L,
+    ) -> Self {
         Self {
             pieces,
             text,
@@ -132,18 +160,24 @@ impl<'p, 'a, 't, C: Locate, L: LookUp> LookUps<'p, 'a, 't, C, L> {
     /// Appends the ids of the pieces that wait.
     #[inline(never)]
     pub(super) fn look(&mut self) -> Result<(), EncodeError> {
-        let Workspace { table, waiting } = &*self.pieces.workspace;
+        let Workspace {
+            cache: table,
+            waiting,
+        } = &*self.pieces.workspace;
         for &number in &waiting.hashed[..self.hashed] {
             table.view().prefetch_long(&waiting.spots.get(number));
         }
         let mut number = 0;
         while number < self.waiting {
-            let Workspace { table, waiting } = &mut *self.pieces.workspace;
+            let Workspace {
+                cache: table,
+                waiting,
+            } = &mut *self.pieces.workspace;
             let spots = waiting.spots.some(number..self.waiting);
             let view = table.view();
-            number += match &mut self.pieces.counted {
-                None => self.look_up.look(&view, self.text, spots, self.pieces.ids),
-                Some(counted) => {
+            number += match &mut self.pieces.mode {
+                Mode::Append => self.look_up.look(&view, self.text, spots, self.pieces.ids),
+                Mode::Count(counted) => {
                     let (known, ids) = self.look_up.count(&view, self.text, spots);
                     *counted += ids;
                     known
@@ -187,7 +221,10 @@ impl<'p, 'a, 't, C: Locate, L: LookUp> LookUps<'p, 'a, 't, C, L> {
     /// Appends the ids of a piece that no line knows.
     #[inline(never)]
     fn unknown(&mut self, number: usize) -> Result<(), EncodeError> {
-        let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let Workspace {
+            cache: table,
+            waiting,
+        } = &mut *self.pieces.workspace;
         let (spot, mut room) = (waiting.spots.get(number), Default::default());
         let piece = spot.piece(self.text, &mut room);
         let ids = &mut *self.pieces.ids;
@@ -212,7 +249,10 @@ impl<C: Locate, L: LookUp> Sink for LookUps<'_, '_, '_, C, L> {
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
     fn block(&mut self, window: &Block, place: usize, ends: u64) -> Result<(), EncodeError> {
-        let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let Workspace {
+            cache: table,
+            waiting,
+        } = &mut *self.pieces.workspace;
         let first = self.waiting;
         if let Some(spots) = waiting.spots.of_window(first) {
             let view = table.view();
@@ -226,12 +266,15 @@ impl<C: Locate, L: LookUp> Sink for LookUps<'_, '_, '_, C, L> {
     }
 
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), EncodeError> {
-        let Workspace { table, waiting } = &mut *self.pieces.workspace;
+        let Workspace {
+            cache: table,
+            waiting,
+        } = &mut *self.pieces.workspace;
         let (first, place) = (self.waiting, piece.start);
         let piece = &text[piece];
-        if !PieceTable::holds_elsewhere(piece) {
+        if !PieceCache::holds_elsewhere(piece) {
             self.look()?;
-            return self.pieces.piece(piece);
+            return self.pieces.encode_piece(piece);
         }
         // As if it were a window of its own.
         let spot = table.view().elsewhere(piece, place);

@@ -1,60 +1,87 @@
-//! Special tokens: where does the text hold one, and which may be found?
+//! Special tokens and disallowed strings: where a text contains one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use aho_corasick::{AhoCorasick, BuildError, Input, Match, MatchKind, StartKind};
 use memchr::memchr;
 
 use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
 
-/// The special tokens of an encoding: texts with ids of their own.
+/// The special tokens of an encoding: strings with ids of their own.
 #[derive(Debug, Default)]
 pub struct SpecialTokens {
     texts: Vec<String>,
     ids: Vec<TokenId>,
     by_text: HashMap<String, usize>,
     by_id: HashMap<TokenId, usize>,
-    /// Finds the longest special token at the first place that holds one.
-    finder: Option<AhoCorasick>,
-    /// For each special token, those that are a proper start of it, longest first.
-    starts: Vec<Vec<usize>>,
-    /// The byte that all of them start with, if they do. A text without it needs no other search.
-    first_byte: Option<u8>,
+    /// Searches for all of them; `None` if there are none.
+    finder: Option<Finder>,
+    /// For each special token, the others that are a proper prefix of it, longest first.
+    prefixes: Vec<Vec<usize>>,
 }
 
-/// Which special tokens a search may find.
+/// The special tokens that a search may find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
     /// Every special token.
     All,
-    /// Those with `true` at their place in [`SpecialTokens`].
+    /// Those with `true` at their index in [`SpecialTokens`].
     Some(Vec<bool>),
     /// No special token.
     Nothing,
 }
 
-/// What becomes of the special tokens in a text. Those neither allowed nor disallowed are ordinary text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The strings that a text must not contain. Compiled once for all texts of a call.
+#[derive(Clone, Debug, Default)]
+pub enum Disallowed {
+    /// No string.
+    #[default]
+    Nothing,
+    /// Some special tokens of the encoding, whose own search finds them.
+    Tokens(Allowed),
+    /// Any strings, special tokens or not.
+    Strings(Arc<Strings>),
+}
+
+/// Strings with a search for all of them.
+#[derive(Debug)]
+pub struct Strings {
+    strings: Vec<String>,
+    finder: Finder,
+}
+
+impl From<Allowed> for Disallowed {
+    fn from(tokens: Allowed) -> Self {
+        match tokens {
+            Allowed::Nothing => Self::Nothing,
+            tokens => Self::Tokens(tokens),
+        }
+    }
+}
+
+/// How the special tokens in a text are treated. Those neither allowed nor disallowed are ordinary text.
+#[derive(Clone, Debug)]
 pub struct Policy {
-    /// These become their ids.
+    /// Special tokens that become their ids.
     pub allowed: Allowed,
-    /// These are an error, allowed or not.
-    pub disallowed: Allowed,
+    /// Strings that are an error, even if they are allowed special tokens.
+    pub disallowed: Disallowed,
 }
 
 impl Policy {
     /// All special tokens are ordinary text.
     pub const ORDINARY: Self = Self {
         allowed: Allowed::Nothing,
-        disallowed: Allowed::Nothing,
+        disallowed: Disallowed::Nothing,
     };
 }
 
 /// A special token in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// The byte where it starts.
+    /// Byte offset where it starts.
     pub start: usize,
     /// Its text.
     pub text: &'a str,
@@ -63,11 +90,11 @@ pub struct Found<'a> {
 }
 
 impl SpecialTokens {
-    /// The special tokens `(text, id)`. Of two texts with the same id, decoding gives the first; of a text listed
-    /// twice, the first id counts.
+    /// Builds the special tokens from `(text, id)` pairs. Of two texts with the same id, decoding returns the first; of a
+    /// text listed twice, the first id counts.
     ///
     /// # Errors
-    /// [`VocabularyError::EmptySpecialToken`], and [`VocabularyError::TooLarge`] if the search automaton would be.
+    /// [`VocabularyError::EmptySpecialToken`]; [`VocabularyError::TooLarge`] if the search automaton would be.
     pub fn new(tokens: Vec<(String, TokenId)>) -> Result<Self, VocabularyError> {
         let mut special = Self::default();
         for (text, id) in tokens {
@@ -84,34 +111,24 @@ impl SpecialTokens {
             special.ids.push(id);
         }
         if !special.texts.is_empty() {
-            let finder = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .start_kind(StartKind::Unanchored)
-                .build(&special.texts)
-                .map_err(|_| VocabularyError::TooLarge)?;
+            let finder = Finder::new(&special.texts).map_err(|_| VocabularyError::TooLarge)?;
             special.finder = Some(finder);
-            let first = special.texts[0].as_bytes()[0];
-            let shared = special.texts.iter().all(|text| text.as_bytes()[0] == first);
-            special.first_byte = shared.then_some(first);
-            special.starts = special
-                .texts
-                .iter()
-                .map(|text| special.proper_starts(text))
-                .collect();
+            let prefixes = special.texts.iter().map(|text| special.prefixes_of(text));
+            special.prefixes = prefixes.collect();
         }
         Ok(special)
     }
 
-    fn proper_starts(&self, text: &str) -> Vec<usize> {
-        let cuts = text.char_indices().map(|(cut, _)| cut).skip(1);
-        let mut starts: Vec<usize> = cuts
-            .filter_map(|cut| self.by_text.get(&text[..cut]).copied())
+    fn prefixes_of(&self, text: &str) -> Vec<usize> {
+        let ends = text.char_indices().map(|(end, _)| end).skip(1);
+        let mut prefixes: Vec<usize> = ends
+            .filter_map(|end| self.by_text.get(&text[..end]).copied())
             .collect();
-        starts.reverse();
-        starts
+        prefixes.reverse();
+        prefixes
     }
 
-    /// How many there are.
+    /// Number of special tokens.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
@@ -153,37 +170,67 @@ impl SpecialTokens {
         }
     }
 
-    /// All special tokens but those `allowed`.
-    pub fn except(&self, allowed: &Allowed) -> Allowed {
+    /// Disallows `strings`, special tokens or not. Compiles an automaton unless all of them are special tokens.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`] if the automaton would be.
+    pub fn disallow(&self, strings: Vec<String>) -> Result<Disallowed, VocabularyError> {
+        if strings
+            .iter()
+            .all(|string| self.by_text.contains_key(string))
+        {
+            return Ok(self.allow(strings.iter().map(String::as_str)).into());
+        }
+        let finder = Finder::new(&strings).map_err(|_| VocabularyError::TooLarge)?;
+        Ok(Disallowed::Strings(Arc::new(Strings { strings, finder })))
+    }
+
+    /// Disallows all special tokens except the `allowed` ones.
+    pub fn disallow_except(&self, allowed: &Allowed) -> Disallowed {
         match allowed {
-            Allowed::All => Allowed::Nothing,
-            Allowed::Nothing => Allowed::All,
-            Allowed::Some(flags) => Allowed::Some(flags.iter().map(|allowed| !allowed).collect()),
+            Allowed::All => Disallowed::Nothing,
+            Allowed::Nothing => Disallowed::Tokens(Allowed::All),
+            Allowed::Some(flags) => {
+                let flags = flags.iter().map(|allowed| !allowed).collect();
+                Disallowed::Tokens(Allowed::Some(flags))
+            }
         }
     }
 
-    /// Refuses a text that holds one of the `disallowed` special tokens.
+    /// Returns an error if `text` contains a `disallowed` string: the leftmost, and of several there the longest.
     ///
     /// # Errors
     /// [`EncodeError::Disallowed`].
     ///
     /// # Complexity
-    /// As [`find`](Self::find).
-    pub fn refuse(&self, text: &str, disallowed: &Allowed) -> Result<(), EncodeError> {
-        match self.find(text, 0, disallowed) {
+    /// As [`find`](Self::find): one search.
+    pub fn refuse(&self, text: &str, disallowed: &Disallowed) -> Result<(), EncodeError> {
+        let found = match disallowed {
+            Disallowed::Nothing => None,
+            Disallowed::Tokens(tokens) => self
+                .find(text, 0, tokens)
+                .map(|found| (found.text, found.start)),
+            Disallowed::Strings(any) => any.finder.find(text, 0).map(|found| {
+                (
+                    any.strings[found.pattern().as_usize()].as_str(),
+                    found.start(),
+                )
+            }),
+        };
+        match found {
             None => Ok(()),
-            Some(found) => Err(EncodeError::Disallowed {
-                token: found.text.to_owned(),
-                start: text[..found.start].chars().count(),
+            Some((string, start)) => Err(EncodeError::Disallowed {
+                token: string.to_owned(),
+                start: text[..start].chars().count(),
             }),
         }
     }
 
-    /// Whether a text cut at byte `cut` might be cut within a special token: whether one that starts before ends after.
+    /// True if a special token starts before byte `cut` of `text` and ends after it.
     pub(crate) fn lies_across(&self, text: &str, cut: usize) -> bool {
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
         let near = cut.saturating_sub(longest)..text.len().min(cut.saturating_add(longest));
-        let boundary = |&place: &usize| text.is_char_boundary(place);
+        let boundary = |&offset: &usize| text.is_char_boundary(offset);
         let (Some(start), Some(end)) = (
             near.clone().find(boundary),
             (near.start..=near.end).rfind(boundary),
@@ -191,16 +238,17 @@ impl SpecialTokens {
             return false;
         };
         let near = &text[start..end];
-        let starts = near.char_indices().map(|(place, _)| place);
-        starts.take_while(|place| start + place < cut).any(|place| {
-            let longer = |text: &String| {
-                start + place + text.len() > cut && near[place..].starts_with(text.as_str())
-            };
-            self.texts.iter().any(longer)
-        })
+        let starts = near.char_indices().map(|(offset, _)| offset);
+        starts
+            .take_while(|offset| start + offset < cut)
+            .any(|offset| {
+                self.texts.iter().any(|text| {
+                    start + offset + text.len() > cut && near[offset..].starts_with(text.as_str())
+                })
+            })
     }
 
-    /// The first allowed special token at or after byte `from`; where several start, the longest.
+    /// Returns the first allowed special token at or after byte `from`; where several start, the longest.
     ///
     /// # Complexity
     /// O(text), times the longest special token where many are found that are not allowed.
@@ -214,14 +262,11 @@ impl SpecialTokens {
         if *allowed == Allowed::Nothing {
             return None;
         }
-        let mut place = from;
-        if let Some(first) = self.first_byte {
-            place += memchr(first, text.as_bytes().get(from..)?)?;
-        }
+        let mut from = from;
         loop {
-            let found = finder.find(Input::new(text).range(place..).anchored(Anchored::No))?;
+            let found = finder.find(text, from)?;
             let longest = found.pattern().as_usize();
-            let here = std::iter::once(longest).chain(self.starts[longest].iter().copied());
+            let here = std::iter::once(longest).chain(self.prefixes[longest].iter().copied());
             if let Some(index) = here.into_iter().find(|&index| is_allowed(index)) {
                 return Some(Found {
                     start: found.start(),
@@ -229,7 +274,39 @@ impl SpecialTokens {
                     id: self.ids[index],
                 });
             }
-            place = found.start() + 1;
+            from = found.start() + 1;
         }
+    }
+}
+
+/// A search for some strings at once: the leftmost, and of several that start there the longest.
+#[derive(Debug)]
+struct Finder {
+    automaton: AhoCorasick,
+    /// The first byte of all strings, if it is the same: `memchr` skips to it, which is all that most texts need.
+    first_byte: Option<u8>,
+}
+
+impl Finder {
+    fn new(strings: &[String]) -> Result<Self, BuildError> {
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(StartKind::Unanchored)
+            .build(strings)?;
+        let mut first_bytes = strings.iter().map(|string| string.as_bytes().first());
+        let first = first_bytes.next().flatten().copied();
+        let shared = first_bytes.all(|byte| byte.copied() == first);
+        Ok(Self {
+            automaton,
+            first_byte: first.filter(|_| shared),
+        })
+    }
+
+    fn find(&self, text: &str, from: usize) -> Option<Match> {
+        let start = match self.first_byte {
+            Some(byte) => from + memchr(byte, text.as_bytes().get(from..)?)?,
+            None => from,
+        };
+        self.automaton.find(Input::new(text).range(start..))
     }
 }

@@ -116,7 +116,14 @@ impl Encoder {
             }
         };
         let mut tokens = Vec::new();
-        self.encode_with(workspace, valid, allowed, &mut tokens, checkpoint)?;
+        self.encode_spans(
+            workspace,
+            valid,
+            allowed,
+            &mut tokens,
+            checkpoint,
+            |_, _| (),
+        )?;
         let last_piece = self.last_piece(valid, allowed, checkpoint)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
         rest.extend_from_slice(&bytes[valid.len()..]);

@@ -123,7 +123,7 @@ impl Text for Characters<'_> {
         self.len()
     }
 
-    fn make<'r>(
+    fn transcode<'r>(
         &self,
         room: &'r mut String,
         checkpoint: &dyn Checkpoint,

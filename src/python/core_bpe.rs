@@ -13,7 +13,7 @@ use super::special::{self, Tokens, policy};
 use super::training::LearnedMerges;
 use super::{arrow, build, cutting, decode, look_up, many, one, places, spans};
 use crate::encode::Encoder;
-use crate::encode::ragged::Batch;
+use crate::encode::batch::Batch;
 use crate::encode::special::Policy;
 use crate::token::TokenId;
 

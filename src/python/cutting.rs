@@ -8,8 +8,8 @@ use pyo3::types::{PySlice, PyString};
 use super::core_bpe::CoreBpe;
 use super::run::run;
 use super::text::text;
-use crate::encode::fit::Kept;
-use crate::encode::places::Characters;
+use crate::encode::offsets::CharCounter;
+use crate::encode::truncate::Keep;
 
 /// How many ids a text has, if no more than the limit.
 pub(super) fn count(
@@ -34,7 +34,7 @@ pub(super) fn truncate(
     keep_end: bool,
 ) -> PyResult<(Option<usize>, usize)> {
     let py = text.py();
-    let kept = if keep_end { Kept::End } else { Kept::Beginning };
+    let kept = if keep_end { Keep::End } else { Keep::Start };
     let cut = exceeds(core, text, limit);
     let window = if cut {
         Cow::Owned(window(core, text, limit, kept)?)
@@ -46,8 +46,8 @@ pub(super) fn truncate(
         core.encoder.truncate(&text, limit, kept, checkpoint)
     })?;
     let part_of_text = match kept {
-        Kept::Beginning => &text[..part.place],
-        Kept::End => &text[part.place..],
+        Keep::Start => &text[..part.cut],
+        Keep::End => &text[part.cut..],
     };
     let characters = || part_of_text.chars().count();
     let whole = !cut && part_of_text.len() == text.len();
@@ -64,8 +64,8 @@ pub(super) fn parts(
     let (py, text) = (text.py(), self::text(text)?);
     run(py, text.len(), |checkpoint| {
         let parts = core.encoder.parts(&text, limit, overlap, checkpoint)?;
-        let mut starts = Characters::new(text.as_bytes());
-        let mut ends = Characters::new(text.as_bytes());
+        let mut starts = CharCounter::new(text.as_bytes());
+        let mut ends = CharCounter::new(text.as_bytes());
         let characters = parts
             .into_iter()
             .map(|part| (starts.before(part.start), ends.before(part.end)));
@@ -87,14 +87,14 @@ fn window<'py>(
     core: &CoreBpe,
     text: &Bound<'py, PyAny>,
     limit: usize,
-    kept: Kept,
+    kept: Keep,
 ) -> PyResult<Bound<'py, PyAny>> {
     let length = text.len()?.cast_signed();
     let longest = core.encoder.vocabulary().longest();
     let size = (limit * longest + 1).cast_signed();
     let range = match kept {
-        Kept::Beginning => 0..size,
-        Kept::End => length - size..length,
+        Keep::Start => 0..size,
+        Keep::End => length - size..length,
     };
     text.get_item(PySlice::new(text.py(), range.start, range.end, 1))
 }

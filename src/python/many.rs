@@ -9,7 +9,7 @@ use super::arrays;
 use super::core_bpe::CoreBpe;
 use super::run::{run, threads_for};
 use super::text::{batch_texts, stretches, strings, text};
-use crate::encode::ragged::{Batch, Integer, Ragged};
+use crate::encode::batch::{Batch, Integer, Ragged};
 use crate::encode::special::Policy;
 use crate::token::TokenId;
 use crate::util::text::Text;

@@ -29,9 +29,9 @@ pub(super) fn arrays<'py>(
         special_tokens.refuse(&text, &policy.disallowed)?;
         let mut places = core
             .encoder
-            .encode_with_places(&text, &policy.allowed, checkpoint)?;
+            .encode_with_offsets(&text, &policy.allowed, checkpoint)?;
         if characters {
-            places.count_characters(&text);
+            places.to_characters(&text);
         }
         Ok(places)
     })?;

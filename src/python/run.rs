@@ -75,7 +75,7 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
                     stopped.raise();
                     return Err(EncodeError::Interrupted);
                 }
-                thread::park_timeout(parallel::WAIT);
+                thread::park_timeout(parallel::POLL_INTERVAL);
             }
             Ok(())
         });

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use super::buffer::Bytes;
 use super::core_bpe::CoreBpe;
 use super::many::{self, Arrays};
-use crate::encode::ragged::Batch;
+use crate::encode::batch::Batch;
 use crate::util::memory;
-use crate::util::text::Span;
+use crate::util::text::RawText;
 
 /// The ids of the texts `data[offsets[i]..offsets[i + 1]]` in an array of the `NumPy` type named, and where the ids of
 /// each text start and end.
@@ -27,7 +27,7 @@ pub(super) fn arrays<'py>(
 }
 
 /// The stretches of `data` between each offset and the next.
-fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<Span<'d>>> {
+fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<RawText<'d>>> {
     let Ok(offsets) = offsets.extract::<PyReadonlyArray1<'_, i64>>() else {
         return Err(PyTypeError::new_err(format!(
             "expected offsets as a one-dimensional NumPy array of int64, got {}",
@@ -54,7 +54,7 @@ fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<Span<'d
             )));
         };
         if let Some(start) = start {
-            spans.push(Span(&data[start..end]));
+            spans.push(RawText(&data[start..end]));
         }
         start = Some(end);
     }

@@ -70,8 +70,8 @@ pub(super) fn policy(
 ) -> PyResult<Policy> {
     let allowed = allowed.among(encoder)?;
     let disallowed = match disallowed {
-        Tokens::All => encoder.special_tokens().except(&allowed),
-        _ => disallowed.among(encoder)?,
+        Tokens::All => encoder.special_tokens().disallow_except(&allowed),
+        _ => disallowed.among(encoder)?.into(),
     };
     Ok(Policy {
         allowed,

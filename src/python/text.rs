@@ -94,14 +94,14 @@ impl Text for BatchText<'_> {
         }
     }
 
-    fn make<'r>(
+    fn transcode<'r>(
         &self,
         room: &'r mut String,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<&'r str>, EncodeError> {
         match self {
-            Self::Shared(text) => text.make(room, checkpoint),
-            Self::Short(characters) => characters.make(room, checkpoint),
+            Self::Shared(text) => text.transcode(room, checkpoint),
+            Self::Short(characters) => characters.transcode(room, checkpoint),
         }
     }
 }

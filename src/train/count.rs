@@ -19,7 +19,7 @@ use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::util::parallel;
-use crate::util::parallel::plan;
+use crate::util::parallel::partition;
 
 /// Pieces and how often they occur.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ impl PieceCounts {
                 cut.filter(|&cut| !special.lies_across(text, cut))
             }
         });
-        let shares = plan(items, threads, cut.as_ref());
+        let shares = partition(items, threads, cut.as_ref());
         let workers = threads.min(parallel::cores()).min(shares.len());
         let workers = workers.max(self.tables.len());
         let spill = self.spill.as_mut();

@@ -11,7 +11,7 @@ use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::split::native::{self, Sink};
 use crate::util::block::{BLOCK_LEN, Block};
-use crate::util::parallel::Share;
+use crate::util::parallel::WorkItem;
 
 /// A text to be counted, or bytes that are one piece.
 #[derive(Clone, Copy, Debug)]
@@ -120,10 +120,10 @@ impl<'a, 's> Counter<'a, 's> {
         &mut self,
         items: &[Item<'_>],
         bases: &[u64],
-        share: &Share,
+        share: &WorkItem,
     ) -> Result<(), TrainError> {
         let mut chunk = Vec::new();
-        for (number, (item, stretch)) in share.numbered_stretches(items) {
+        for (number, (item, stretch)) in share.numbered_spans(items) {
             let text = match item {
                 Item::Text(text) => text,
                 Item::Piece(piece) => {

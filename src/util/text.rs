@@ -1,4 +1,4 @@
-//! What a batch consists of: texts, or bytes or characters that are yet to turn out as texts.
+//! Elements of a batch: texts, or bytes or characters that are checked or converted when they are encoded.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use crate::error::EncodeError;
 
 /// One text of a batch.
 pub trait Text {
-    /// Its bytes.
+    /// The bytes; empty if the text is yet to be [transcoded](Self::transcode).
     fn bytes(&self) -> &[u8];
 
-    /// Those of its bytes as text; `None` if they are not UTF-8.
+    /// The bytes in `range` as text; `None` if they are not UTF-8.
     fn utf8(&self, range: Range<usize>) -> Option<&str>;
 
-    /// How many bytes it has; about so many if they are yet to be [made](Self::make).
+    /// Number of bytes; an estimate if the text is yet to be [transcoded](Self::transcode).
     fn len(&self) -> usize {
         self.bytes().len()
     }
@@ -23,16 +23,18 @@ pub trait Text {
         self.len() == 0
     }
 
-    /// All of the text, made in `room`, if it has no bytes: in the thread that encodes it, so that they are near.
+    /// Converts the whole text to UTF-8, in `buffer`; `None` if it has [bytes](Self::bytes) already.
+    ///
+    /// Called by the thread that encodes the text, so that the bytes are still in its cache.
     ///
     /// # Errors
-    /// [`EncodeError::OutOfMemory`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
-    fn make<'r>(
+    /// [`EncodeError::OutOfMemory`]; [`EncodeError::Interrupted`] from the checkpoint.
+    fn transcode<'r>(
         &self,
-        room: &'r mut String,
+        buffer: &'r mut String,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<&'r str>, EncodeError> {
-        let _ = (room, checkpoint);
+        let _ = (buffer, checkpoint);
         Ok(None)
     }
 }
@@ -47,11 +49,11 @@ impl<T: AsRef<str>> Text for T {
     }
 }
 
-/// Bytes that need not be UTF-8. They are looked at by the thread that encodes them.
+/// Bytes that need not be UTF-8. The thread that encodes them validates them.
 #[derive(Clone, Copy, Debug)]
-pub struct Span<'a>(pub &'a [u8]);
+pub struct RawText<'a>(pub &'a [u8]);
 
-impl Text for Span<'_> {
+impl Text for RawText<'_> {
     fn bytes(&self) -> &[u8] {
         self.0
     }

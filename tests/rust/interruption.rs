@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::{Checkpoint, Interrupted, RunToEnd};
 use bytemill::encode::Encoder;
-use bytemill::encode::fit::Kept;
 use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::encode::truncate::Keep;
 use bytemill::error::{DecodeError, EncodeError};
 use bytemill::merge;
 use bytemill::split::Splitter;
@@ -199,12 +199,12 @@ fn cutting_and_placing_stop() -> TestResult {
     })?;
     assert_stops("truncate", 2, |checkpoint| {
         encoder
-            .truncate(&text, 5_000, Kept::End, checkpoint)
+            .truncate(&text, 5_000, Keep::End, checkpoint)
             .map(drop)
     })?;
-    assert_stops("encode_with_places", 5, |checkpoint| {
+    assert_stops("encode_with_offsets", 5, |checkpoint| {
         encoder
-            .encode_with_places(&text, &Allowed::All, checkpoint)
+            .encode_with_offsets(&text, &Allowed::All, checkpoint)
             .map(drop)
     })
 }

@@ -2,12 +2,12 @@
 
 mod adversarial;
 mod agreement;
+mod batches;
 mod contracts;
 mod counting;
 mod cuts;
 mod decoding;
 mod encoders;
-mod fit;
 mod golden;
 mod interruption;
 mod json_lines;
@@ -16,7 +16,6 @@ mod long_pieces;
 #[cfg(target_os = "linux")]
 mod page_ends;
 mod published;
-mod ragged;
 mod recognition;
 mod special_tokens;
 mod spellings;
@@ -25,5 +24,6 @@ mod splitting;
 mod support;
 mod threads;
 mod training;
+mod truncation;
 mod unicode;
 mod windows;

@@ -11,13 +11,13 @@ use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::documents::json_lines;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged};
+use bytemill::encode::batch::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::merge;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 use bytemill::train::count::{Item, PieceCounts};
-use bytemill::util::text::Span;
+use bytemill::util::text::RawText;
 use bytemill::util::tier::Tier;
 
 use crate::spellings::{self, SPELLERS};
@@ -171,7 +171,7 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
     let batch = Batch::new(
         Policy {
             allowed: Allowed::Nothing,
-            disallowed: Allowed::Nothing,
+            disallowed: Allowed::Nothing.into(),
         },
         1,
     );
@@ -193,7 +193,7 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
                 encoder.encode_bytes(inside, &mut ids, &RunToEnd)?;
                 assert_eq!(ids, expected, "{bytes:?}");
                 let ragged: Ragged<u32> =
-                    encoder.encode_batch(&[Span(inside)], &batch, &RunToEnd)?;
+                    encoder.encode_batch(&[RawText(inside)], &batch, &RunToEnd)?;
                 assert_eq!(ragged.ids, expected, "{bytes:?}");
 
                 let vocabulary = encoder.vocabulary();

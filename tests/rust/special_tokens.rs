@@ -1,7 +1,7 @@
 //! Special tokens: what is found where, whichever of them are allowed.
 
-use bytemill::encode::special::{Allowed, Found, SpecialTokens};
-use bytemill::error::VocabularyError;
+use bytemill::encode::special::{Allowed, Disallowed, Found, SpecialTokens};
+use bytemill::error::{EncodeError, VocabularyError};
 
 use crate::support::{Random, TestResult};
 
@@ -132,6 +132,53 @@ fn allowing_all_or_none_is_told_apart() -> TestResult {
     let none = SpecialTokens::default();
     assert!(none.is_empty());
     assert_eq!(none.find("x", 0, &Allowed::All), None);
+    Ok(())
+}
+
+/// The disallowed string that a text is refused for, and the character where it starts.
+fn refused(
+    special: &SpecialTokens,
+    text: &str,
+    disallowed: &Disallowed,
+) -> Option<(String, usize)> {
+    match special.refuse(text, disallowed) {
+        Err(EncodeError::Disallowed { token, start }) => Some((token, start)),
+        _ => None,
+    }
+}
+
+#[test]
+fn disallowed_strings_are_found_leftmost_then_longest() -> TestResult {
+    let special = special(&["<|a|>", "<|b|>"])?;
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+    // All are special tokens, some are, none is; the empty string is everywhere.
+    for (strings, text, expected) in [
+        (&[][..], "<|a|>", None),
+        (&["<|b|>"], "<|a|>", None),
+        (&["<|b|>"], "é<|a|><|b|>", Some(("<|b|>", 6))),
+        (&["<|a|>", "<|b|>"], "é<|b|><|a|>", Some(("<|b|>", 1))),
+        (&["|>", "<|b|>"], "é<|a|><|b|>", Some(("|>", 4))),
+        (&["a", "ab", "<|b|>"], "éab", Some(("ab", 1))),
+        (&["x"], "<|a|>", None),
+        (&["", "ab"], "xab", Some(("", 0))),
+        (&["", "ab"], "abx", Some(("ab", 0))),
+    ] {
+        let disallowed = special.disallow(texts(strings))?;
+        let expected = expected.map(|(token, start): (&str, _)| (token.to_owned(), start));
+        assert_eq!(
+            refused(&special, text, &disallowed),
+            expected,
+            "{strings:?}"
+        );
+    }
+    let both = "<|a|><|b|>";
+    let all_but = |allowed: &[&str]| {
+        let allowed = special.allow(allowed.iter().copied());
+        refused(&special, both, &special.disallow_except(&allowed))
+    };
+    assert_eq!(all_but(&[]), Some(("<|a|>".to_owned(), 0)));
+    assert_eq!(all_but(&["<|a|>"]), Some(("<|b|>".to_owned(), 5)));
+    assert_eq!(all_but(&["<|a|>", "<|b|>"]), None);
     Ok(())
 }
 

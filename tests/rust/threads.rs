@@ -8,7 +8,7 @@ use std::thread;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged};
+use bytemill::encode::batch::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::reference;
 use bytemill::split::Splitter;
@@ -122,7 +122,7 @@ fn works(encoder: &Encoder, expected: &[(String, Vec<TokenId>)], number: usize) 
         }
         let policy = Policy {
             allowed: Allowed::Nothing,
-            disallowed: Allowed::Nothing,
+            disallowed: Allowed::Nothing.into(),
         };
         let texts = [&expected[own].0, &expected[other].0];
         let ragged: Option<Ragged<TokenId>> = encoder

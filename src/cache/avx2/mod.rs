@@ -1,12 +1,12 @@
 //! Locating and looking up by AVX2. The safe twin of both is [`Plain`](super::Plain).
 #![allow(unsafe_code)]
 
-mod locate;
-mod look;
+mod hash;
+mod probe;
 
 use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_extract_epi64, _mm_loadu_si128};
 
-pub(super) use locate::{locate_beyond, prefetch};
+pub(super) use hash::{locate_beyond, prefetch};
 
 use super::key::LONGEST_WHOLE;
 use crate::util::tier::Tier;

@@ -13,7 +13,7 @@ use super::values::{Layout, Values, malformed};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::util::memory;
-use crate::util::text::Span;
+use crate::util::text::RawText;
 
 /// What a producer answers if it was asked for something wrong.
 const EINVAL: c_int = 22;
@@ -84,7 +84,7 @@ impl Column {
     pub(super) fn texts(
         &self,
         checkpoint: &dyn Checkpoint,
-    ) -> PyResult<(Vec<Span<'_>>, Option<Vec<bool>>)> {
+    ) -> PyResult<(Vec<RawText<'_>>, Option<Vec<bool>>)> {
         let chunks = self.chunks.iter();
         let chunks = chunks.map(|chunk| Values::of(chunk, self.layout));
         let chunks = chunks.collect::<PyResult<Vec<_>>>()?;
@@ -102,7 +102,7 @@ impl Column {
                     let validity = validity.get_or_insert_with(|| vec![true; count]);
                     validity[texts.len()] = false;
                 }
-                texts.push(Span(value.unwrap_or_default()));
+                texts.push(RawText(value.unwrap_or_default()));
             }
         }
         Ok((texts, validity))

@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 
 use super::core_bpe::CoreBpe;
 use super::run::{run, threads_for};
-use crate::encode::ragged::{self, Batch};
+use crate::encode::batch::{self, Batch};
 use crate::encode::special::SpecialTokens;
 use input::Column;
 pub(super) use output::EncodedColumn;
@@ -43,7 +43,7 @@ pub(super) fn encode(
         let column = Column::read(source, checkpoint)?;
         let (texts, validity) = column.texts(checkpoint)?;
         if let Some(strings) = strings {
-            ragged::refuse_all(&texts, strings, checkpoint)?;
+            batch::refuse_all(&texts, strings, checkpoint)?;
         }
         let size = texts.iter().map(|text| text.0.len()).sum();
         let batch = Batch {

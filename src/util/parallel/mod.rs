@@ -1,9 +1,9 @@
-//! Many texts at once, on several threads.
+//! Work over many items on several threads.
 //!
-//! Threads live as long as the call: nothing is left behind that a fork could lose or a shutdown could wait for.
-//! Work is handed out item by item, a few at a time, so that one long item delays no other.
+//! Threads live as long as the call: none is left that a fork could lose or a shutdown would have to wait for. Items are
+//! handed out a few at a time, so that one long item delays no other.
 
-mod plan;
+mod work_items;
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -13,17 +13,17 @@ use std::time::Duration;
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::util::lazy::made;
-pub(crate) use plan::{Share, plan};
+pub(crate) use work_items::{WorkItem, partition};
 
-/// How often the calling thread looks at the checkpoint while others still work.
-pub(crate) const WAIT: Duration = Duration::from_millis(20);
+/// How often the calling thread asks the checkpoint while only other threads work.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// `work(item)` for each item, in order, on at most `threads` threads; the first failing item's error.
+/// Returns `work(item)` for each item, in order, computed on at most `threads` threads.
 ///
-/// The calling thread works too, and looks at the checkpoint while it waits for the others.
+/// The calling thread works too, and asks the checkpoint while it waits for the others.
 ///
 /// # Errors
-/// The error of the first item that fails.
+/// The error of the first item, in order, that fails.
 pub fn map<T, R, E>(
     items: &[T],
     threads: usize,
@@ -39,16 +39,20 @@ where
     map_with(items, threads, checkpoint, || (), |()| (), work)
 }
 
-/// As [`map`], where each thread has a tool: it takes one before its first item and gives it back after its last.
+/// As [`map`], with a state for each thread: `acquire` runs before its first item and `release` after its last.
 ///
 /// # Errors
-/// The error of the first item that fails.
+/// The error of the first item, in order, that fails.
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "only where an invariant is broken"
+)]
 pub fn map_with<T, S, R, E>(
     items: &[T],
     threads: usize,
     checkpoint: &dyn Checkpoint,
-    take: impl Fn() -> S + Sync,
-    give_back: impl Fn(S) + Sync,
+    acquire: impl Fn() -> S + Sync,
+    release: impl Fn(S) + Sync,
     work: impl Fn(&mut S, &T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E>
 where
@@ -58,36 +62,35 @@ where
 {
     let threads = threads.min(items.len());
     let threads = if threads > 1 { threads.min(cores()) } else { 1 };
-    let attempt = |tool: &mut S, item: &T| {
+    let attempt = |state: &mut S, item: &T| {
         checkpoint::pass(checkpoint)
             .map_err(E::from)
-            .and_then(|()| work(tool, item))
+            .and_then(|()| work(state, item))
     };
     if threads == 1 {
-        let mut tool = take();
-        let results = items.iter().map(|item| attempt(&mut tool, item)).collect();
-        give_back(tool);
+        let mut state = acquire();
+        let results = items.iter().map(|item| attempt(&mut state, item)).collect();
+        release(state);
         return results;
     }
-    // Small shares even out long items, and short ones that take long; so many a thread keep the counter cool.
-    let share = (items.len() / (threads * 64)).clamp(1, 64);
+    // Small chunks even out slow items; 64 of them a thread keep contention on the counter low.
+    let chunk = (items.len() / (threads * 64)).clamp(1, 64);
     let results: Vec<OnceLock<Result<R, E>>> = items.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let running = AtomicUsize::new(threads - 1);
-    let work_on = |tool: &mut S| {
+    let work_on = |state: &mut S| {
         loop {
-            let start = next.fetch_add(share, Ordering::Relaxed);
+            let start = next.fetch_add(chunk, Ordering::Relaxed);
             if start >= items.len() {
                 break;
             }
-            let end = items.len().min(start + share);
+            let end = items.len().min(start + chunk);
             for (item, result) in items[start..end].iter().zip(&results[start..end]) {
-                let outcome = attempt(tool, item);
+                let outcome = attempt(state, item);
                 let failed = outcome.is_err();
-                // Each place is written once, by the thread that took it.
-                let _ = result.set(outcome);
+                assert!(result.set(outcome).is_ok(), "a chunk has one thread");
                 if failed {
-                    // Later items no longer matter; earlier ones are taken already.
+                    // Later items no longer matter; earlier ones have been handed out already.
                     next.store(items.len(), Ordering::Relaxed);
                     return;
                 }
@@ -95,37 +98,43 @@ where
         }
     };
     let work_on = || {
-        let mut tool = take();
-        work_on(&mut tool);
-        give_back(tool);
+        let mut state = acquire();
+        work_on(&mut state);
+        release(state);
     };
     let caller = thread::current();
     thread::scope(|scope| {
         for _ in 1..threads {
             let thread = thread::Builder::new().spawn_scoped(scope, || {
-                let _leave = Leave {
+                let _exit = ExitGuard {
                     running: &running,
                     caller: &caller,
                 };
                 work_on();
             });
             if thread.is_err() {
-                // The system allows no more of them; the others do its work.
+                // The system allows no more threads; the others do the work.
                 running.fetch_sub(1, Ordering::Release);
             }
         }
         work_on();
         while running.load(Ordering::Acquire) > 0 && !checkpoint.should_stop() {
-            thread::park_timeout(WAIT);
+            thread::park_timeout(POLL_INTERVAL);
         }
     });
+    // Stops at the first error. All items before it have a result: they were handed out before, and a thread finishes its
+    // chunk unless an item of it fails.
     results
         .into_iter()
-        .map(|result| result.into_inner().unwrap_or(Err(E::from(Interrupted))))
+        .map(|result| {
+            result
+                .into_inner()
+                .expect("items before the first error are done")
+        })
         .collect()
 }
 
-/// How many threads can run at once. Asked once: the answer comes from files, which takes longer than a small batch.
+/// Returns how many threads can run at once. Cached: the system reads it from files, which takes longer than a small batch.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *made(&CORES, || {
@@ -133,13 +142,13 @@ pub(crate) fn cores() -> usize {
     })
 }
 
-/// Tells the caller that a worker is done, however it ends.
-struct Leave<'a> {
+/// Wakes the caller when a worker ends, also by a panic.
+struct ExitGuard<'a> {
     running: &'a AtomicUsize,
     caller: &'a thread::Thread,
 }
 
-impl Drop for Leave<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         self.running.fetch_sub(1, Ordering::Release);
         self.caller.unpark();

@@ -12,10 +12,10 @@
 //! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
 //! in its line goes to the next line of its width.
 
-use super::answer::{Answer, Packing};
 use super::key::{Key, Width};
 use super::long::LongPieces;
-use super::spot::Spot;
+use super::packed_ids::{Answer, Packing};
+use super::probe::Spot;
 use crate::util::memory::{self, LargeVec, Zeros};
 
 /// One cache line.
@@ -369,8 +369,8 @@ impl<'a> View<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::Packing;
     use super::super::key::{Key, Width};
+    use super::super::packed_ids::Packing;
     use super::{FEWEST_LOG2, Lines};
     use crate::token::TokenId;
 

@@ -5,12 +5,12 @@ use std::error::Error;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::ragged::{Batch, Ragged};
+use bytemill::encode::batch::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
-use bytemill::util::text::Span;
+use bytemill::util::text::RawText;
 
 use crate::support::{O200K, TestResult};
 
@@ -51,7 +51,7 @@ fn shares_together_are_the_texts_one_by_one() -> TestResult {
         }
         let policy = Policy {
             allowed,
-            disallowed: Allowed::Nothing,
+            disallowed: Allowed::Nothing.into(),
         };
         for threads in [0, 1, 2, 3, 8] {
             let batch = Batch::new(policy.clone(), threads).between(vec![7], vec![8, 9]);
@@ -112,7 +112,7 @@ fn the_first_text_with_a_disallowed_token_is_the_error() -> TestResult {
     texts[2_000] = "<|x|>".to_owned();
     let policy = Policy {
         allowed: Allowed::All,
-        disallowed: Allowed::All,
+        disallowed: Allowed::All.into(),
     };
     for threads in [1, 2, 8] {
         let batch = Batch::new(policy.clone(), threads);
@@ -139,7 +139,7 @@ fn spans_are_texts_or_bytes() -> TestResult {
     for bytes in &all {
         encoder.encode_bytes(bytes, &mut expected, &RunToEnd)?;
     }
-    let spans: Vec<Span> = all.iter().map(|bytes| Span(bytes)).collect();
+    let spans: Vec<RawText> = all.iter().map(|bytes| RawText(bytes)).collect();
     for threads in [1, 2, 8] {
         let batch = Batch::new(Policy::ORDINARY, threads);
         let ragged: Ragged<TokenId> = encoder.encode_batch(&spans, &batch, &RunToEnd)?;
@@ -154,10 +154,10 @@ fn spans_are_texts_or_bytes() -> TestResult {
 #[test]
 fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
     let encoder = encoder(O200K)?;
-    let span = [Span(b"\xC3\xA9<|x|>a\xFF\xE2\x82 \xC3\xA9<|x|>")];
+    let span = [RawText(b"\xC3\xA9<|x|>a\xFF\xE2\x82 \xC3\xA9<|x|>")];
     let mut policy = Policy {
         allowed: Allowed::All,
-        disallowed: Allowed::Nothing,
+        disallowed: Allowed::Nothing.into(),
     };
     let encode = |policy: &Policy| -> Result<Ragged<TokenId>, EncodeError> {
         encoder.encode_batch(&span, &Batch::new(policy.clone(), 1), &RunToEnd)
@@ -166,12 +166,12 @@ fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
     assert_eq!(ids.iter().filter(|&&id| id == 200_010).count(), 1);
     assert_eq!(encoder.decode(&ids, &RunToEnd)?, span[0].0);
 
-    policy.disallowed = Allowed::All;
+    policy.disallowed = Allowed::All.into();
     assert!(matches!(
         encode(&policy),
         Err(EncodeError::Disallowed { start: 1, .. })
     ));
-    let span = [Span(&span[0].0[7..])];
+    let span = [RawText(&span[0].0[7..])];
     let outcome = encoder.encode_batch::<TokenId>(&span, &Batch::new(policy, 1), &RunToEnd);
     assert!(matches!(
         outcome,

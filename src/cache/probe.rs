@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
+use super::bucket::View;
 use super::key::{self, Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE, Width};
-use super::lines::View;
 use super::long;
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, Block};

@@ -6,8 +6,8 @@ use std::ops::Range;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::fit::Kept;
 use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::encode::truncate::Keep;
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 
@@ -25,14 +25,14 @@ fn encoder(pattern: &str) -> Result<Encoder, Box<dyn Error>> {
 fn all_parts(
     encoder: &Encoder,
     text: &str,
-    kept: Kept,
+    kept: Keep,
 ) -> Result<Vec<(usize, usize)>, EncodeError> {
     let places = text.char_indices().map(|(place, _)| place);
     let places = places.chain([text.len()]);
     let counted = places.map(|place| {
         let part = match kept {
-            Kept::Beginning => &text[..place],
-            Kept::End => &text[place..],
+            Keep::Start => &text[..place],
+            Keep::End => &text[place..],
         };
         Ok((place, encoder.count(part, &RunToEnd)?))
     });
@@ -45,21 +45,21 @@ fn the_longest_part_is_kept() -> TestResult {
         let encoder = encoder(pattern)?;
         for seed in 0..30 {
             let text = Random::new(seed).text(12);
-            for kept in [Kept::Beginning, Kept::End] {
+            for kept in [Keep::Start, Keep::End] {
                 let all = all_parts(&encoder, &text, kept)?;
                 for limit in [0, 1, 2, 3, 5, 8, 13, 21] {
                     let fitting = all.iter().filter(|(_, count)| *count <= limit);
                     let longest = match kept {
-                        Kept::Beginning => fitting.max(),
-                        Kept::End => fitting.min(),
+                        Keep::Start => fitting.max(),
+                        Keep::End => fitting.min(),
                     };
                     let part = encoder.truncate(&text, limit, kept, &RunToEnd)?;
                     assert!(part.count <= limit, "{text:?}");
-                    assert!(all.contains(&(part.place, part.count)), "{text:?}");
+                    assert!(all.contains(&(part.cut, part.count)), "{text:?}");
                     // A single long piece may be cut a little short.
                     if pattern == CL100K && text.len() < 200 {
                         assert_eq!(
-                            Some(&(part.place, part.count)),
+                            Some(&(part.cut, part.count)),
                             longest,
                             "{text:?} to {limit}"
                         );
@@ -132,7 +132,7 @@ fn a_character_that_does_not_fit() -> TestResult {
 fn places_of_ids() -> TestResult {
     let encoder = encoder(r"\w+")?;
     let text = "  é  ab-<|x|> 中 abb";
-    let mut places = encoder.encode_with_places(text, &Allowed::All, &RunToEnd)?;
+    let mut places = encoder.encode_with_offsets(text, &Allowed::All, &RunToEnd)?;
     let parts: Vec<&[u8]> = places
         .ids
         .iter()
@@ -144,7 +144,7 @@ fn places_of_ids() -> TestResult {
         .collect();
     assert_eq!(found, parts);
     assert_eq!(places.ids.len(), parts.len());
-    places.count_characters(text);
+    places.to_characters(text);
     let characters: Vec<char> = text.chars().collect();
     for ((start, end), part) in places.starts.into_iter().zip(places.ends).zip(parts) {
         let around: String = characters[start..end].iter().collect();

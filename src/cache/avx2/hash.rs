@@ -5,9 +5,9 @@ use std::arch::x86_64::{
     _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_setzero_si256,
 };
 
+use super::super::bucket::{Line, View};
 use super::super::key;
-use super::super::lines::{Line, View};
-use super::super::spot::{BlockSpots, Locate, Located, Plain, Spot};
+use super::super::probe::{BlockSpots, Locate, Located, Plain, Spot};
 use super::{Avx2, NUL, load, numbers, whole_key};
 use crate::util::block::Block;
 

@@ -9,10 +9,10 @@ use std::arch::x86_64::{
 };
 use std::mem::MaybeUninit;
 
-use super::super::answer::{COUNT_BIT, LIMIT_OF_THREE, Packing, ROOM};
+use super::super::bucket::{ALL, Line, View, place};
 use super::super::key::{self, LONGEST_WHOLE};
-use super::super::lines::{ALL, Line, View, place};
-use super::super::spot::{LookUp, SomeSpots, Spot};
+use super::super::packed_ids::{COUNT_BIT, LIMIT_OF_THREE, Packing, ROOM};
+use super::super::probe::{LookUp, SomeSpots, Spot};
 use super::{Avx2, NUL, load, numbers, whole_key};
 use crate::token::TokenId;
 

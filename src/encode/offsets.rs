@@ -1,0 +1,138 @@
+//! Text → ids, with the span of the text that each id stands for.
+
+use std::ops::{ControlFlow, Range};
+
+use super::Encoder;
+use super::pieces::{Mode, Workspace};
+use super::special::Allowed;
+use crate::checkpoint::Checkpoint;
+use crate::error::EncodeError;
+use crate::token::TokenId;
+
+/// The ids of a text with their spans. Spans do not overlap; there are gaps between them where the pattern drops text.
+#[derive(Debug, Default)]
+pub struct TokenSpans {
+    /// The ids.
+    pub ids: Vec<TokenId>,
+    /// Offset where each starts.
+    pub starts: Vec<usize>,
+    /// Offset where each ends.
+    pub ends: Vec<usize>,
+}
+
+impl TokenSpans {
+    /// Converts byte offsets to character offsets in the same `text`. Inside of a character, a start becomes the start of
+    /// that character, and an end its end.
+    ///
+    /// # Complexity
+    /// O(text).
+    pub fn to_characters(&mut self, text: &str) {
+        if text.is_ascii() {
+            return;
+        }
+        let text = text.as_bytes();
+        let mut characters = CharCounter::new(text);
+        for start in &mut self.starts {
+            let is_inside = text.get(*start).is_some_and(|&byte| is_continuation(byte));
+            *start = characters.before(*start) - usize::from(is_inside);
+        }
+        characters = CharCounter::new(text);
+        for end in &mut self.ends {
+            *end = characters.before(*end);
+        }
+    }
+
+    /// Adds the spans of the ids that have none yet, which together stand for `span` of the text. A special token is a span
+    /// of its own, so that its length does not matter.
+    fn extend(&mut self, encoder: &Encoder, ids: &[TokenId], span: Range<usize>) {
+        let mut offset = span.start;
+        for &id in &ids[self.starts.len()..] {
+            self.starts.push(offset);
+            offset += encoder.vocabulary.bytes(id).map_or(0, <[u8]>::len);
+            self.ends.push(offset);
+        }
+        if let Some(last) = self.ends.last_mut() {
+            *last = span.end;
+        }
+    }
+}
+
+/// Counts the characters before offsets that never decrease.
+pub struct CharCounter<'t> {
+    text: &'t [u8],
+    offset: usize,
+    count: usize,
+}
+
+impl<'t> CharCounter<'t> {
+    /// Starts at offset 0 of a text in UTF-8.
+    pub fn new(text: &'t [u8]) -> Self {
+        let (offset, count) = (0, 0);
+        Self {
+            text,
+            offset,
+            count,
+        }
+    }
+
+    /// Number of characters that start before `offset`, which must be no less than in the previous call.
+    pub fn before(&mut self, offset: usize) -> usize {
+        let between = &self.text[self.offset..offset];
+        self.count += between
+            .iter()
+            .filter(|&&byte| !is_continuation(byte))
+            .count();
+        self.offset = offset;
+        self.count
+    }
+}
+
+/// True if a byte of UTF-8 continues a character.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+impl Encoder {
+    /// Encodes `text`, in which the `allowed` special tokens become their ids, with the byte span of each id.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    ///
+    /// # Complexity
+    /// As [`encode`](Self::encode).
+    pub fn encode_with_offsets(
+        &self,
+        text: &str,
+        allowed: &Allowed,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<TokenSpans, EncodeError> {
+        self.with_workspace(|workspace| {
+            let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
+            let on_span = |ids: &[TokenId], span| spans.extend(self, ids, span);
+            self.encode_spans(workspace, text, allowed, &mut ids, checkpoint, on_span)?;
+            Ok(TokenSpans { ids, ..spans })
+        })
+    }
+
+    /// As [`encode_with_offsets`](Self::encode_with_offsets) without special tokens, up to where there are more than `limit`
+    /// ids.
+    pub(super) fn offsets_up_to(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<TokenSpans, EncodeError> {
+        let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
+        let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
+        self.encode_ordinary_span(&mut pieces, text, |pieces, span| {
+            spans.extend(self, pieces.ids, span);
+            if pieces.ids.len() > limit {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(TokenSpans { ids, ..spans })
+    }
+}

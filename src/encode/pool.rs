@@ -1,0 +1,79 @@
+//! A pool of workspaces, whose caches persist between calls.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use super::pieces::Workspace;
+use crate::cache::{DEFAULT_LIMIT, PieceCache};
+use crate::vocabulary::Vocabulary;
+
+/// Boxed, because a workspace is large and every short call moves one.
+type Boxes = Vec<Box<Workspace>>;
+
+/// Workspaces that no call uses. As many are created as calls ever run at once.
+#[derive(Debug)]
+pub(super) struct WorkspacePool {
+    limit: AtomicUsize,
+    workspaces: Mutex<Boxes>,
+}
+
+/// How often the lock is tried. It is held for moments only, except after a fork, when the thread that held it may not
+/// exist any more; then calls do without the pool.
+const LOCK_ATTEMPTS: usize = 100;
+
+impl WorkspacePool {
+    /// Creates an empty pool.
+    pub(super) fn new() -> Self {
+        Self {
+            limit: AtomicUsize::new(DEFAULT_LIMIT),
+            workspaces: Mutex::new(Boxes::new()),
+        }
+    }
+
+    /// Takes a workspace out of the pool, or creates one.
+    pub(super) fn acquire(&self, vocabulary: &Vocabulary) -> Box<Workspace> {
+        self.try_lock()
+            .and_then(|mut workspaces| workspaces.pop())
+            .unwrap_or_else(|| {
+                let limit = self.limit.load(Ordering::Relaxed);
+                Box::new(Workspace::new(PieceCache::new(vocabulary, limit)))
+            })
+    }
+
+    /// Puts a workspace back for the next call.
+    pub(super) fn release(&self, workspace: Box<Workspace>) {
+        if let Some(mut workspaces) = self.try_lock() {
+            workspaces.push(workspace);
+        }
+    }
+
+    fn try_lock(&self) -> Option<MutexGuard<'_, Boxes>> {
+        for _ in 0..LOCK_ATTEMPTS {
+            if let Ok(workspaces) = self.workspaces.try_lock() {
+                return Some(workspaces);
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    /// Number of bytes that the caches in the pool take.
+    pub(super) fn memory(&self) -> usize {
+        self.try_lock().map_or(0, |workspaces| {
+            let caches = workspaces.iter().map(|workspace| &workspace.cache);
+            caches.map(PieceCache::memory).sum()
+        })
+    }
+
+    /// Sets the limit of caches that are created from now on, in bytes.
+    pub(super) fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Drops the workspaces in the pool.
+    pub(super) fn clear(&self) {
+        if let Some(mut workspaces) = self.try_lock() {
+            workspaces.clear();
+        }
+    }
+}

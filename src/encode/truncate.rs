@@ -1,0 +1,369 @@
+//! How much of a text fits into a number of ids.
+//!
+//! The ids of a part, encoded by itself, need not be ids of the whole: its pieces and merges may differ near the cut. So
+//!
+//! ```text
+//! propose   the offset where the whole text has as many ids as allowed
+//! try       offsets around it, those first that keep most of the text: encode what would be cut there and count
+//! ```
+//!
+//! Each trial encodes little: it starts, or ends, at an *anchor*, the cut of [`Splitter::cuts`] nearest to the proposal,
+//! because the ids on the other side of such a cut are known to stay. Nothing can fit beyond the next cut in the other
+//! direction, so that between two cuts that are close together the longest part of all is found. Where a pattern has no
+//! cuts, or none is near, the anchor is the start or the end of the text, and fewer offsets are tried: the farther the
+//! anchor, the fewer, and then the ends of the whole's ids in longer and longer steps.
+//!
+//! [`Splitter::cuts`]: crate::split::Splitter::cuts
+
+use std::iter;
+use std::ops::Range;
+
+use super::Encoder;
+use super::offsets::TokenSpans;
+use super::pieces::Workspace;
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::EncodeError;
+
+/// Bytes of text that are encoded at first for each id of the limit: more than most text needs.
+const BYTES_PER_ID: usize = 8;
+
+/// Fewer bytes are not worth encoding.
+const MIN_BYTES: usize = 64;
+
+/// How far from an offset cuts are searched for, in bytes.
+const CUT_DISTANCE: usize = 256;
+
+/// How far from the proposal offsets are tried one by one, in bytes.
+const REACH: usize = 32;
+
+/// Bytes that the trials on one side of the proposal may encode in total, about; it shortens [`REACH`].
+const TRIAL_BYTES: usize = 1 << 10;
+
+/// The side of a text that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The beginning.
+    Start,
+    /// The end.
+    End,
+}
+
+/// A text cut in two, of which one side is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truncation {
+    /// Byte offset of the cut.
+    pub cut: usize,
+    /// Number of ids of the side that is kept, encoded by itself.
+    pub count: usize,
+}
+
+impl Encoder {
+    /// Returns how many ids `text` becomes if they are no more than `limit`; special tokens in it are ordinary text.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    ///
+    /// # Complexity
+    /// That of encoding as much of the text as has `limit` ids.
+    pub fn count_till_limit(
+        &self,
+        text: &str,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<usize>, EncodeError> {
+        self.with_workspace(|workspace| self.count_up_to(workspace, text, limit, checkpoint))
+    }
+
+    /// Cuts `text` between two characters so that the side to keep has at most `limit` ids, encoded by itself. The module
+    /// says which of several cuts it is.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    ///
+    /// # Complexity
+    /// That of encoding a few times what is kept; with an external splitter, the text.
+    pub fn truncate(
+        &self,
+        text: &str,
+        limit: usize,
+        keep: Keep,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Truncation, EncodeError> {
+        self.with_workspace(|workspace| {
+            if let Some(count) = self.count_up_to(workspace, text, limit, checkpoint)? {
+                let cut = match keep {
+                    Keep::Start => text.len(),
+                    Keep::End => 0,
+                };
+                return Ok(Truncation { cut, count });
+            }
+            match keep {
+                Keep::Start => self.longest_start(workspace, text, limit, checkpoint),
+                Keep::End => self.longest_end(workspace, text, limit, checkpoint),
+            }
+        })
+    }
+
+    /// Cuts `text` into parts that have at most `limit` ids each, encoded by themselves. Each part repeats the last
+    /// `overlap` ids of the previous one, or fewer if nothing else would fit otherwise.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary); [`EncodeError::NoRoom`].
+    ///
+    /// # Complexity
+    /// That of encoding all parts a few times.
+    pub fn parts(
+        &self,
+        text: &str,
+        limit: usize,
+        overlap: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Vec<Range<usize>>, EncodeError> {
+        let whole = iter::once(0..text.len()).filter(|whole| !whole.is_empty());
+        self.with_workspace(|workspace| {
+            if self
+                .count_up_to(workspace, text, limit, checkpoint)?
+                .is_some()
+            {
+                return Ok(whole.collect());
+            }
+            let mut parts = Vec::new();
+            let mut last = 0..0;
+            while last.end < text.len() {
+                checkpoint::pass(checkpoint)?;
+                last = self.next_part(workspace, text, last, limit, overlap, checkpoint)?;
+                parts.push(last.clone());
+            }
+            Ok(parts)
+        })
+    }
+
+    /// Returns the part after `last`.
+    fn next_part(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        last: Range<usize>,
+        limit: usize,
+        mut overlap: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Range<usize>, EncodeError> {
+        loop {
+            let start = if overlap == 0 {
+                last.end
+            } else {
+                let previous = &text[last.clone()];
+                last.start
+                    + self
+                        .longest_end(workspace, previous, overlap, checkpoint)?
+                        .cut
+            };
+            let rest = &text[start..];
+            let end = start + self.longest_start(workspace, rest, limit, checkpoint)?.cut;
+            if end > last.end {
+                return Ok(start..end);
+            }
+            if start == last.end {
+                return Err(self.no_room(workspace, text, start, limit, checkpoint)?);
+            }
+            overlap /= 2;
+        }
+    }
+
+    /// The error for the character at `offset`, which does not fit by itself.
+    fn no_room(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        offset: usize,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<EncodeError, EncodeError> {
+        let (before, rest) = text.split_at(offset);
+        let character = rest.chars().next().expect("parts end with the text");
+        let alone = &rest[..character.len_utf8()];
+        Ok(EncodeError::NoRoom {
+            character,
+            start: before.chars().count(),
+            count: self.count_while(workspace, alone, checkpoint, |_| true)?,
+            limit,
+        })
+    }
+
+    /// True if any text of this many bytes has more than `limit` ids.
+    pub fn exceeds(&self, bytes: usize, limit: usize) -> bool {
+        self.splitter.is_native() && bytes > limit.saturating_mul(self.vocabulary.longest())
+    }
+
+    /// As [`count_till_limit`](Self::count_till_limit), in a workspace of the caller's.
+    fn count_up_to(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<usize>, EncodeError> {
+        if self.exceeds(text.len(), limit) {
+            return Ok(None);
+        }
+        let count = self.count_while(workspace, text, checkpoint, |count| count <= limit)?;
+        Ok((count <= limit).then_some(count))
+    }
+
+    /// Keeps the beginning of a text.
+    fn longest_start(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Truncation, EncodeError> {
+        let mut size = first_size(limit);
+        let TokenSpans { starts, .. } = loop {
+            let end = self.cut_after(text, size);
+            let end = end.unwrap_or_else(|| boundary_before(text, size));
+            let spans = self.offsets_up_to(workspace, &text[..end], limit, checkpoint)?;
+            if spans.ids.len() > limit {
+                break spans;
+            }
+            if end == text.len() {
+                let count = spans.ids.len();
+                return Ok(Truncation { cut: end, count });
+            }
+            size = size.saturating_mul(2);
+        };
+        let proposed = starts[limit];
+        let anchor = self.cut_before(text, proposed).unwrap_or(0);
+        let next = self.cut_after(text, proposed + 1).unwrap_or(text.len());
+        let known = starts.partition_point(|&start| start < anchor);
+
+        let reach = reach(proposed - anchor);
+        let around = proposed.saturating_sub(reach)..(proposed + reach + 1).min(next);
+        let steps = steps(limit).map(|step| starts[limit - step]);
+        let last_resort = 1..if anchor == 0 { REACH } else { 1 };
+        let candidates = around
+            .rev()
+            .chain(steps.map(|offset| boundary_before(text, offset)))
+            .chain(last_resort.rev())
+            .filter(|&offset| offset > anchor);
+        let certain = Truncation {
+            cut: anchor,
+            count: known,
+        };
+        self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)
+    }
+
+    /// Keeps the end of a text.
+    fn longest_end(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Truncation, EncodeError> {
+        let mut size = first_size(limit);
+        let (offset, spans) = loop {
+            let from = text.len().saturating_sub(size);
+            let start = self.cut_after(text, from).filter(|_| from > 0);
+            let start = start.unwrap_or_else(|| boundary_after(text, from));
+            let spans = self.offsets_up_to(workspace, &text[start..], usize::MAX, checkpoint)?;
+            if spans.ids.len() > limit {
+                break (start, spans);
+            }
+            if start == 0 {
+                let count = spans.ids.len();
+                return Ok(Truncation { cut: 0, count });
+            }
+            size = size.saturating_mul(2);
+        };
+        let TokenSpans { ids, starts, ends } = spans;
+        // With this id and those after it there would be one too many.
+        let last_dropped = ids.len() - limit - 1;
+        let proposed = offset + ends[last_dropped];
+        let anchor = self.cut_after(text, proposed).unwrap_or(text.len());
+        let previous = self.cut_before(text, proposed - 1).unwrap_or(0);
+        let known = ids.len() - starts.partition_point(|&start| offset + start < anchor);
+
+        let reach = reach(anchor - proposed);
+        let around = proposed.saturating_sub(reach).max(previous + 1)..proposed + reach + 1;
+        let steps = steps(limit).map(|step| offset + ends[last_dropped + step]);
+        let last_resort = if anchor == text.len() {
+            text.len().saturating_sub(REACH)
+        } else {
+            anchor
+        };
+        let candidates = around
+            .chain(steps.map(|offset| boundary_after(text, offset)))
+            .chain(last_resort..anchor)
+            .filter(|&offset| offset < anchor);
+        let certain = Truncation {
+            cut: anchor,
+            count: known,
+        };
+        self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)
+    }
+
+    /// Moves the cut of a part that certainly fits to the first of the `candidates` for which it still fits, if any.
+    fn first_that_fits(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        limit: usize,
+        certain: Truncation,
+        candidates: impl Iterator<Item = usize>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Truncation, EncodeError> {
+        for cut in candidates.filter(|&cut| text.is_char_boundary(cut)) {
+            let more = &text[cut.min(certain.cut)..cut.max(certain.cut)];
+            let left = limit - certain.count;
+            if let Some(count) = self.count_up_to(workspace, more, left, checkpoint)? {
+                let count = certain.count + count;
+                return Ok(Truncation { cut, count });
+            }
+        }
+        Ok(certain)
+    }
+
+    /// The first cut at `offset` or within [`CUT_DISTANCE`] after it.
+    fn cut_after(&self, text: &str, offset: usize) -> Option<usize> {
+        let range = offset..offset.saturating_add(CUT_DISTANCE);
+        self.splitter.cuts(text, range).next()
+    }
+
+    /// The last cut at `offset` or within [`CUT_DISTANCE`] before it.
+    fn cut_before(&self, text: &str, offset: usize) -> Option<usize> {
+        let range = offset.saturating_sub(CUT_DISTANCE)..offset.saturating_add(1);
+        self.splitter.cuts(text, range).last()
+    }
+}
+
+/// Bytes of text to encode at first.
+fn first_size(limit: usize) -> usize {
+    limit.saturating_mul(BYTES_PER_ID).max(MIN_BYTES)
+}
+
+/// How far from a proposal offsets are tried one by one, by the distance of the anchor.
+fn reach(anchor_distance: usize) -> usize {
+    REACH.min(TRIAL_BYTES / (anchor_distance + 1))
+}
+
+/// Numbers of ids to keep less than proposed: 0, 1, 2, 4 and so on, up to `limit`.
+fn steps(limit: usize) -> impl Iterator<Item = usize> {
+    let doubled = iter::successors(Some(1_usize), |step| step.checked_mul(2));
+    iter::once(0).chain(doubled.take_while(move |&step| step <= limit))
+}
+
+/// The last character boundary at `offset` or before it, but no later than the end of the text.
+fn boundary_before(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len()))
+        .rev()
+        .find(|&offset| text.is_char_boundary(offset))
+        .expect("0 is a boundary")
+}
+
+/// The first character boundary at `offset` or after it; the end of the text if there is none.
+fn boundary_after(text: &str, offset: usize) -> usize {
+    (offset..text.len())
+        .find(|&offset| text.is_char_boundary(offset))
+        .unwrap_or(text.len())
+}
