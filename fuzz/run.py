@@ -1,4 +1,4 @@
-"""Runs the fuzzers one after the other: `make fuzz MINUTES=n`. See README.md."""
+"""Run the fuzzers one after the other: `make fuzz MINUTES=n`. See README.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUST = ["encode", "split", "pattern", "decode", "train", "special", "fit", "json
 PYTHON = ["loaders", "methods"]
 TRIPLE = "x86_64-unknown-linux-gnu"
 
-# Coverage of edges, and checks of every access to memory. To trace comparisons, too, took half of the time.
+# Edge coverage, and checks of every memory access. Tracing comparisons, too, took half of the time.
 RUSTFLAGS = " ".join(
     [
         "--cfg fuzzing",
@@ -33,16 +33,16 @@ RUSTFLAGS = " ".join(
         "-Zsanitizer=address",
     ]
 )
-# Stack frames that are gone are not looked at, which safe code cannot ask for. Short traces of allocations.
+# No use-after-return checks, which safe code cannot violate. Short allocation traces.
 OPTIONS = "detect_stack_use_after_return=0:malloc_context_size=3"
 
-# An input that takes longer, or more memory, is a finding.
+# An input that takes more time or memory is a finding.
 SECONDS = 25
 MEGABYTES = 3_000
 
 
 def build() -> Path:
-    """Compiles the Rust targets and answers the program."""
+    """Compiles the Rust targets and returns the path of the program."""
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": RUSTFLAGS}
     command = ["cargo", "build", "--locked", "--release", "--target", TRIPLE]
     subprocess.run(command, cwd=HERE, env=environment, check=True)
@@ -51,7 +51,7 @@ def build() -> Path:
 
 
 def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
-    """Lets libFuzzer try a target, until time is up or something is found."""
+    """Runs libFuzzer on a target until time is up or it has a finding."""
     corpus, findings = HERE / "corpus" / target, HERE / "findings"
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(exist_ok=True)
@@ -88,7 +88,7 @@ def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
 
 
 def run_python(target: str, seconds: float) -> dict[str, Any]:
-    """Lets Hypothesis try a target until time is up."""
+    """Runs Hypothesis on a target until time is up."""
     command = [sys.executable, "-m", f"programs.fuzz_{target}", str(seconds)]
     done = subprocess.run(command, cwd=ROOT / "tests", stdout=subprocess.PIPE, text=True, check=False)
     lines = done.stdout.splitlines()
@@ -99,7 +99,7 @@ def run_python(target: str, seconds: float) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """Which commit is fuzzed, and whether anything differs from it."""
+    """Returns the fuzzed commit and whether files differ from it."""
 
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -109,7 +109,7 @@ def commit() -> str:
 
 
 def main() -> int:
-    """Runs the targets and answers how many have findings."""
+    """Runs the targets and returns the number with findings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="for all targets together")
     parser.add_argument("targets", nargs="*", help=f"of {', '.join(RUST + PYTHON)}; all if none is named")

@@ -1,4 +1,4 @@
-"""What targets start from: texts that have gone wrong in splitters and mergers, lines of JSON, patterns."""
+"""Seed inputs of the targets: texts that have broken splitters and mergers, lines of JSON, patterns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PATTERNS = [
 
 
 def inputs(target: str) -> list[bytes]:
-    """The inputs of a target without their choices."""
+    """Returns the inputs of a target without the leading choice bytes."""
     if target == "pattern":
         return [pattern.encode() + b"\xff" + text.encode() for pattern in PATTERNS for text in TEXTS[1:4]]
     if target == "json":
@@ -60,7 +60,7 @@ def inputs(target: str) -> list[bytes]:
 
 
 def write(target: str, folder: Path) -> None:
-    """Writes the inputs of a target, each with several choices before it, as files of their own."""
+    """Writes the inputs of a target, each with several prefixes of choice bytes, to separate files."""
     choices = {"pattern": 0, "json": 2}.get(target, 24)
     for contents in inputs(target):
         for number in range(8 if choices > 2 else 1):  # noqa: PLR2004 - as many as there are ways to read a text

@@ -1,4 +1,4 @@
-//! Batches in shares, on two threads, against the texts one by one.
+//! Batches on two threads against the texts one by one.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use bytemill::token::TokenId;
 use crate::input::Input;
 use crate::models::{self, PATTERNS, PUBLISHED};
 
-/// So many bytes are several shares.
+/// Enough bytes for several work items.
 const LONG: usize = 150_000;
 
 static ENCODERS: LazyLock<Vec<Encoder>> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! Any ids → bytes, against looking up each: few and many, with and without rows, with holes and special tokens.
+//! Any ids → bytes, against one look-up per id: few and many, with and without rows, with holes and special tokens.
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::models::{self, PATTERNS, PUBLISHED, WARM};
 use crate::oracle;
 use crate::support::Random;
 
-/// Longer texts only make the definition slow.
+/// Longer texts only slow the reference down.
 const LONGEST: usize = 800;
 
 pub(crate) fn run(mut input: Input) {
@@ -101,7 +101,7 @@ fn assert_encodes(encoder: &Encoder, text: &str, expected: &[TokenId]) {
     }
 }
 
-/// Lets the tables see many different pieces, so that they grow and give up entries.
+/// Encodes many different pieces, so that the cache grows and evicts entries.
 fn fill(
     vocabulary: &Vocabulary,
     regex: &Regex,
@@ -126,7 +126,7 @@ fn fill(
     }
 }
 
-/// Bytes as one piece, by each engine and in windows of several lengths.
+/// Encodes bytes as one piece, by each engine and in windows of several lengths.
 fn engines(vocabulary: &Vocabulary, piece: &[u8]) {
     let mut expected = Vec::new();
     merge::queue::merge(vocabulary, piece, &mut expected, &RunToEnd).expect("ids");

@@ -1,4 +1,4 @@
-//! Parts of a text that fit so many ids, and places of ids: never too many, none lost, in order.
+//! Parts of a text that fit a number of ids, and offsets of ids: never too many, none lost, in order.
 
 use std::sync::LazyLock;
 

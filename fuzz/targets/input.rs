@@ -1,14 +1,14 @@
-//! What libFuzzer makes, read: choices first, one byte each, then texts, with the byte FF between them, which is in none.
+//! Parses the inputs of libFuzzer: choices of one byte each, then texts separated by the byte FF, which UTF-8 lacks.
 
 use crate::support::{CONTRACTION_SYMBOLS, Random, SYMBOLS};
 
-/// Symbols for vocabularies of few bytes: merges meet, overlap and compete.
+/// Characters for vocabularies of few bytes: merges touch, overlap and compete.
 const FEW: [&str; 4] = ["a", "b", "ab", " "];
 
-/// Characters of several bytes that share theirs, in vocabularies of bytes of them.
+/// Characters of several bytes with bytes in common, for vocabularies of those bytes.
 const WIDE: [&str; 5] = ["一", "丁", "乸", "é", "a"];
 
-/// More parts of an input are not looked at.
+/// Further parts of an input are ignored.
 const MOST_PARTS: usize = 40;
 const MOST_TEXTS: usize = 5;
 
@@ -36,30 +36,30 @@ impl<'a> Input<'a> {
         items[self.below(items.len())]
     }
 
-    /// Chance that the next four bytes determine.
+    /// Returns a random generator seeded with the next four bytes.
     pub(crate) fn random(&mut self) -> Random {
         Random::new((0..4).fold(0, |seed, _| seed << 8 | usize::from(self.byte())))
     }
 
-    /// All that is left, as byte strings, of which only some are taken: each costs what the definition costs.
+    /// Returns the rest as byte strings, limited in number: each costs the time of the reference.
     pub(crate) fn parts(self) -> impl Iterator<Item = &'a [u8]> {
         self.rest.split(|&byte| byte == 0xFF).take(MOST_PARTS)
     }
 
-    /// All that is left, as texts, in the way that the next byte chooses.
+    /// Returns the rest as texts, decoded as the next byte chooses.
     pub(crate) fn texts(mut self) -> Vec<String> {
         let way = self.byte();
         let texts = self.parts().take(MOST_TEXTS);
         texts.map(|part| text(way, part)).collect()
     }
 
-    /// All that is left.
+    /// Returns the rest.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.rest
     }
 }
 
-/// The text that bytes stand for, in one of several ways.
+/// Decodes bytes to a text in one of several ways.
 fn text(way: u8, bytes: &[u8]) -> String {
     let symbols = |symbols: &[&'static str]| {
         let chosen = bytes

@@ -1,18 +1,18 @@
 //! Fields of lines of JSON, against `serde_json`'s values: which lines are wrong, and which strings the others hold.
 
 use bytemill::checkpoint::RunToEnd;
-use bytemill::error::JsonLinesError;
 use bytemill::documents::json_lines::{self, find_invalid_utf8, line_offsets};
+use bytemill::error::JsonLinesError;
 use serde_json::Value;
 
 use crate::input::Input;
 
-/// What a line holds, as far as a value tells.
+/// Content of a line according to `serde_json`.
 enum Line {
     Nothing,
     Text(String),
     Wrong,
-    /// No value, but that need not be wrong: half a surrogate pair, a number beyond a float, much nesting.
+    /// `serde_json` fails, the library need not: half a surrogate pair, a number beyond a float, deep nesting.
     Unknown,
 }
 

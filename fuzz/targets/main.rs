@@ -1,7 +1,7 @@
-//! Coverage-guided fuzzing: the library against definitions that are executable and slow, on inputs that libFuzzer makes.
+//! Coverage-guided fuzzing: the library against slow executable definitions, on inputs by libFuzzer.
 //!
-//! One program; `BYTEMILL_FUZZ` names the target. An input is some bytes that choose what is done, then the texts (see
-//! [`input`]). A target panics where the library does anything but what its definition says.
+//! One program; `BYTEMILL_FUZZ` names the target. An input is some choice bytes, then the texts (see
+//! [`input`]). A target panics if the library differs from its definition.
 #![no_main]
 
 mod batch;
@@ -40,7 +40,7 @@ const TARGETS: [(&str, fn(Input)); 9] = [
     ("batch", batch::run),
 ];
 
-/// The one that `BYTEMILL_FUZZ` names.
+/// Returns the target named by `BYTEMILL_FUZZ`.
 fn target() -> fn(Input) {
     static TARGET: OnceLock<fn(Input)> = OnceLock::new();
     *TARGET.get_or_init(|| {

@@ -8,8 +8,8 @@ use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
-use bytemill::util::tier::Tier;
 use bytemill::token::TokenId;
+use bytemill::util::tier::Tier;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
@@ -43,13 +43,13 @@ fn tiers() -> impl Iterator<Item = Tier> {
     Tier::ALL.into_iter().filter(|tier| tier.available())
 }
 
-/// The published patterns, and some for the general engine: the last but one drops text, the last knows long pieces only.
+/// The published patterns, and some for the general engine: the last but one drops text, the last has only long pieces.
 pub(crate) static PATTERNS: LazyLock<[Pattern; 6]> = LazyLock::new(|| {
     let general = [r"\w+|\s+|[^\w\s]", r"\p{L}+", r"(?s).{1,300}"];
     [R50K, CL100K, O200K, general[0], general[1], general[2]].map(Pattern::new)
 });
 
-/// The published vocabularies, each with the place of its pattern.
+/// The published vocabularies, each with the index of its pattern.
 pub(crate) static PUBLISHED: LazyLock<[(Arc<Vocabulary>, usize); 4]> = LazyLock::new(|| {
     let vocabulary = |builtin: Builtin| builtin.vocabulary().expect("a published vocabulary");
     [
@@ -60,7 +60,7 @@ pub(crate) static PUBLISHED: LazyLock<[(Arc<Vocabulary>, usize); 4]> = LazyLock:
     ]
 });
 
-/// A small vocabulary. Tokens are joined from tokens before them or are any bytes; ranks follow or are in any order.
+/// A small vocabulary. Tokens join earlier tokens or are arbitrary bytes; ranks are in order or random.
 pub(crate) fn small(input: &mut Input) -> Arc<Vocabulary> {
     const ALPHABETS: [&[u8]; 4] = [b"ab ", b"'slr1 \n", "一丁乸é".as_bytes(), b"abcA. \0\x85"];
     let alphabet = input.pick(&ALPHABETS);
@@ -117,7 +117,7 @@ pub(crate) fn encoders(
     encoders.collect()
 }
 
-/// Encoders of the published vocabularies, each for all tiers, that have seen all inputs so far.
+/// Encoders of the published vocabularies, each for all tiers, whose caches keep all inputs so far.
 pub(crate) static WARM: LazyLock<[Vec<Encoder>; 4]> = LazyLock::new(|| {
     PUBLISHED
         .each_ref()

@@ -1,4 +1,4 @@
-//! Encoding as it is defined: pieces by the regular expression, each piece by [`reference`].
+//! Reference encoding: pieces by the regular expression, each piece by [`reference`].
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
@@ -7,7 +7,7 @@ use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
-/// Of longer pieces the definition takes too long.
+/// Longer pieces take the reference too long.
 const LONGEST: usize = 120;
 
 /// The pieces of a text.
@@ -18,7 +18,7 @@ pub(crate) fn pieces<'t>(regex: &Regex, text: &'t str) -> Option<Vec<&'t str>> {
     found.collect()
 }
 
-/// The ids of a piece. Of a long one, those of the engine that knows no windows and no tables.
+/// Returns the ids of a piece; for a long one by the engine without windows and tables.
 pub(crate) fn piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     if piece.len() <= LONGEST {
         return reference::encode_piece(vocabulary, piece);
@@ -41,8 +41,8 @@ pub(crate) fn text(vocabulary: &Vocabulary, regex: &Regex, text: &str) -> Option
     )
 }
 
-/// The ids of bytes: those of the text before the first that is none, but for its last piece, and of blanks before that
-/// if it is blank; the rest is one piece.
+/// Returns the ids of bytes: those of the valid text at the start without its last piece, and without whitespace before
+/// that if it is whitespace; the rest is one piece.
 pub(crate) fn bytes(vocabulary: &Vocabulary, regex: &Regex, bytes: &[u8]) -> Option<Vec<TokenId>> {
     let valid = match std::str::from_utf8(bytes) {
         Ok(text) => return self::text(vocabulary, regex, text),

@@ -1,4 +1,4 @@
-//! Any pattern: what is recognised as native splits as the regular expression does, and so does the general engine.
+//! Any pattern: native splitters and the general engine split as the regular expression does.
 
 use bytemill::split::Splitter;
 use fancy_regex::Regex;
@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::models::Pattern;
 use crate::support;
 
-/// Enough for every published one; longer ones take long to compile.
+/// Enough for every published pattern; longer ones are slow to compile.
 const LONGEST_PATTERN: usize = 400;
 const LONGEST_TEXT: usize = 60;
 

@@ -1,5 +1,5 @@
-//! Special tokens that overlap, nest and repeat, against a search that tries each at each place; and what is encoded and
-//! counted between them.
+//! Special tokens that overlap, nest and repeat, against a search that tries each at every offset; and the encoding and
+//! counting of the text between them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -19,7 +19,7 @@ use crate::support::ranks_with_bytes;
 
 const FIRST_ID: u32 = 300_000;
 
-/// Merges of what special tokens and texts are made of here.
+/// Merges of the characters in these special tokens and texts.
 static FEW: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let mut ranks = ranks_with_bytes();
     let tokens = ["ab", "ba", "aba", "<|", "|>", "é", "中", "文", "  "];
@@ -45,8 +45,8 @@ pub(crate) fn run(mut input: Input) {
     let long = input.below(200) == 199;
     // Tables of published vocabularies take long to begin, and what is found does not depend on them.
     let (vocabulary, pattern) = match input.below(16) {
-        place @ 0..2 => (&PUBLISHED[place].0, PUBLISHED[place].1),
-        place => (&*FEW, place % PATTERNS.len()),
+        index @ 0..2 => (&PUBLISHED[index].0, PUBLISHED[index].1),
+        index => (&*FEW, index % PATTERNS.len()),
     };
     let pattern = &PATTERNS[pattern];
     let spelled = |part: &[u8]| -> String {
@@ -69,7 +69,7 @@ pub(crate) fn run(mut input: Input) {
         let chosen = tokens
             .iter()
             .enumerate()
-            .filter(|(place, _)| mask >> place & 1 == 1);
+            .filter(|(index, _)| mask >> index & 1 == 1);
         chosen.map(|(_, token)| token.as_str()).collect()
     };
     let (allowed, disallowed) = (chosen(allowed), chosen(disallowed));
@@ -88,14 +88,14 @@ pub(crate) fn run(mut input: Input) {
         }
         let found = search(&allowed, &text);
         let mut expected = Vec::new();
-        let mut place = 0;
+        let mut offset = 0;
         for &(start, token) in &found {
-            let between = oracle::text(vocabulary, &pattern.regex, &text[place..start]);
+            let between = oracle::text(vocabulary, &pattern.regex, &text[offset..start]);
             expected.extend(between.expect("pieces"));
             expected.push(special.id(token).expect("an id"));
-            place = start + token.len();
+            offset = start + token.len();
         }
-        expected.extend(oracle::text(vocabulary, &pattern.regex, &text[place..]).expect("pieces"));
+        expected.extend(oracle::text(vocabulary, &pattern.regex, &text[offset..]).expect("pieces"));
         let mut ids = Vec::new();
         encoder
             .encode(&text, &may, &mut ids, &RunToEnd)
@@ -120,38 +120,38 @@ pub(crate) fn run(mut input: Input) {
     }
 }
 
-/// At the first place where one of the tokens starts, the longest of them; and so on behind it.
+/// Returns the longest token at the first offset where one starts, and repeats after it.
 fn search<'a>(tokens: &[&'a str], text: &str) -> Vec<(usize, &'a str)> {
-    let (mut found, mut place) = (Vec::new(), 0);
-    while place < text.len() {
+    let (mut found, mut offset) = (Vec::new(), 0);
+    while offset < text.len() {
         let here = tokens
             .iter()
-            .filter(|token| text.as_bytes()[place..].starts_with(token.as_bytes()));
+            .filter(|token| text.as_bytes()[offset..].starts_with(token.as_bytes()));
         if let Some(token) = here.max_by_key(|token| token.len()) {
-            found.push((place, *token));
-            place += token.len();
+            found.push((offset, *token));
+            offset += token.len();
         } else {
-            place += 1;
+            offset += 1;
         }
     }
     found
 }
 
-/// Counting pieces on several threads: special tokens cut texts and are not counted.
+/// Counts pieces on several threads: special tokens cut texts and are not counted.
 fn assert_counts(encoder: &Encoder, pattern: &Pattern, tokens: &[String], text: &str) {
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
     let mut expected: HashMap<&[u8], u64> = HashMap::new();
-    let mut count = |stretch| {
-        for piece in oracle::pieces(&pattern.regex, stretch).expect("pieces") {
+    let mut count = |text| {
+        for piece in oracle::pieces(&pattern.regex, text).expect("pieces") {
             *expected.entry(piece.as_bytes()).or_default() += 1;
         }
     };
-    let mut place = 0;
+    let mut offset = 0;
     for (start, token) in search(&tokens, text) {
-        count(&text[place..start]);
-        place = start + token.len();
+        count(&text[offset..start]);
+        offset = start + token.len();
     }
-    count(&text[place..]);
+    count(&text[offset..]);
     let mut counts = PieceCounts::new();
     let items = [Item::Text(text)];
     let added = counts.add(

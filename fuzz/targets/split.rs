@@ -1,5 +1,5 @@
 //! Splitting by each family with all its parameters and spellings, in each tier, against the regular expression; and the
-//! places where a text may be cut.
+//! offsets at which a text may be cut.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::models::Pattern;
 use crate::spellings::{self, SPELLERS};
 use crate::support;
 
-/// Longer texts only take longer.
+/// Longer texts only slow the run down.
 const LONGEST: usize = 1_000;
 
 static JUDGES: LazyLock<Vec<(Regex, Vec<Splitter>)>> = LazyLock::new(|| {

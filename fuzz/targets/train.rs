@@ -1,4 +1,4 @@
-//! Training against its definition: each rule for ties, weights, limits, initial merges, and counts that go to files.
+//! Training against the reference: each tie-breaker, weights, limits, initial merges, and counts in files.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use bytemill::train::{Options, TieBreak, merges, reference};
 
 use crate::input::Input;
 
-/// More pieces and bytes only make the definition slow.
+/// More pieces and bytes only slow the reference down.
 const MOST_PIECES: usize = 40;
 const LONGEST: usize = 120;
 
@@ -78,24 +78,24 @@ pub(crate) fn run(mut input: Input) {
     assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
 }
 
-/// The different pieces in the order of their first occurrence.
+/// Returns the distinct pieces in the order of their first occurrence.
 fn in_order<'a>(words: &[(&'a [u8], u64)]) -> Vec<(&'a [u8], u64)> {
-    let mut places: HashMap<&[u8], usize> = HashMap::new();
+    let mut indices: HashMap<&[u8], usize> = HashMap::new();
     let mut distinct: Vec<(&[u8], u64)> = Vec::new();
     for &(piece, count) in words
         .iter()
         .filter(|(piece, count)| !piece.is_empty() && *count > 0)
     {
-        let place = *places.entry(piece).or_insert(distinct.len());
-        if place == distinct.len() {
+        let index = *indices.entry(piece).or_insert(distinct.len());
+        if index == distinct.len() {
             distinct.push((piece, 0));
         }
-        distinct[place].1 += count;
+        distinct[index].1 += count;
     }
     distinct
 }
 
-/// Merges that nobody learned: any pairs of tokens made before that make no token again.
+/// Arbitrary merges: any pairs of earlier tokens that do not make an existing token.
 fn initial_merges(input: &mut Input, options: &mut Options) {
     let mut tokens: Vec<Vec<u8>> = options.initial.bytes.map(|byte| vec![byte]).to_vec();
     let mut usable: Vec<usize> = (0..256)

@@ -1,27 +1,4 @@
 """Former name of `bytemill.inspection`."""
 
-from bytemill.inspection import (
-    Comparison,
-    MergeView,
-    TokenReport,
-    TokenView,
-    VocabularyReport,
-    compare,
-    report,
-    report_token,
-    show,
-    show_merges,
-)
-
-__all__ = [
-    "Comparison",
-    "MergeView",
-    "TokenReport",
-    "TokenView",
-    "VocabularyReport",
-    "compare",
-    "report",
-    "report_token",
-    "show",
-    "show_merges",
-]
+from bytemill.inspection import *  # noqa: F403 - the same names
+from bytemill.inspection import __all__  # noqa: F401

@@ -1,1 +1,1 @@
-"""Programs that check more than a test run has time for; `make` runs them."""
+"""Long-running checks, run by `make`."""

@@ -1,4 +1,4 @@
-"""Fuzzes the readers of files: of mutated ones come only the promised errors, soon, and in little memory."""
+"""Fuzz the file readers: mutated files raise only the promised errors, within bounds of time and memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHARDED = [f"some words of document {number}, naïve 中文" for number in range
 SAMPLE = "the lowest 中文\n\n it's 1234 <|x|> \0"
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
 
-# What stands for numbers and strings that no file should have.
+# Numbers and strings that no file should contain.
 NUMBERS = [0, -1, 1, 255, 256, 2**31, 2**32 - 1, 2**32, 2**63, 2**64, 10**12, 10**400, 0.5, 1e308]
 STRINGS = ["", "\0", "a", "\ud800", "Ġ", "<|x|>", "[", "(?<a>", "a*", "(a+)+$", "\\p{L}+", "x" * 5000, "中"]
 VALUES: list[Any] = [None, True, False, [], {}, [[]], {"": None}, *NUMBERS, *STRINGS]
@@ -47,7 +47,7 @@ WORDS = [
 
 
 def made_files() -> dict[str, dict[str, bytes]]:
-    """A small file of each format, with what must stand beside it; the first is the one that is read."""
+    """Returns a small file of each format with its companion files; the first one is read."""
     trained = bytemill.train(CORPUS, 300, pattern="gpt2", progress=False, name="toy")
     ranks = trained._mergeable_ranks
     encoding = bytemill.Encoding(
@@ -81,7 +81,7 @@ def made_files() -> dict[str, dict[str, bytes]]:
     }
     table = pa.table({"text": ["some words", None, "\u4e2d", "the lowest"] * 5})
     parquet.write_table(table, FOLDER / "lines.parquet")
-    # Some shards of many, as a disk leaves them that is full.
+    # An incomplete set of shards, as left by a full disk.
     with full_disk(1_500), contextlib.suppress(OSError):
         write_shards(SHARDED, FOLDER / "shards", encoding, shard_tokens=500, num_threads=1)
     shards = sorted((FOLDER / "shards").iterdir())
@@ -118,7 +118,7 @@ ENCODINGS = [*JSON, "tiktoken", "merges", "minbpe"]
 
 
 def mutated(data: st.DataObject, contents: bytes) -> bytes:
-    """Some bytes changed, dropped, repeated, moved or put in, or the end missing."""
+    """Changes, drops, repeats, moves or inserts bytes, or truncates."""
     for _ in range(data.draw(st.integers(0, 4), label="changes")):
         start = data.draw(st.integers(0, len(contents)), label="start")
         end = min(len(contents), start + data.draw(st.sampled_from([0, 1, 2, 10, 100]), label="length"))
@@ -143,41 +143,41 @@ def mutated(data: st.DataObject, contents: bytes) -> bytes:
 
 
 def mutated_json(data: st.DataObject, contents: bytes) -> bytes:
-    """Some values of the JSON replaced, dropped, repeated or swapped."""
+    """Replaces, drops, repeats or swaps values of the JSON."""
     root = [json.loads(contents)]
     for _ in range(data.draw(st.integers(1, 3), label="changes")):
-        place: Any = root
+        parent: Any = root
         key: Any = 0
-        # The top more often than what lies deep.
+        # Prefer shallow values.
         while (
-            isinstance(place[key], (dict, list)) and place[key] and data.draw(st.integers(0, 5), label="go")
+            isinstance(parent[key], (dict, list)) and parent[key] and data.draw(st.integers(0, 5), label="go")
         ):
-            place = place[key]
-            keys = list(place) if isinstance(place, dict) else range(len(place))
+            parent = parent[key]
+            keys = list(parent) if isinstance(parent, dict) else range(len(parent))
             key = data.draw(st.sampled_from(keys), label="key")
         match data.draw(st.integers(0, 4), label="kind"):
-            case 0 if place is not root:
-                del place[key]
-            case 1 if isinstance(place, list) and place is not root:
-                place.insert(data.draw(st.integers(0, len(place))), copy.deepcopy(place[key]))
-            case 2 if isinstance(place, dict):
-                place[data.draw(st.sampled_from([*STRINGS, *place]))] = copy.deepcopy(place[key])
-            case 3 if isinstance(place[key], int):
-                place[key] += data.draw(st.sampled_from([-1, 1, 10**10]))
+            case 0 if parent is not root:
+                del parent[key]
+            case 1 if isinstance(parent, list) and parent is not root:
+                parent.insert(data.draw(st.integers(0, len(parent))), copy.deepcopy(parent[key]))
+            case 2 if isinstance(parent, dict):
+                parent[data.draw(st.sampled_from([*STRINGS, *parent]))] = copy.deepcopy(parent[key])
+            case 3 if isinstance(parent[key], int):
+                parent[key] += data.draw(st.sampled_from([-1, 1, 10**10]))
             case _:
-                place[key] = copy.deepcopy(data.draw(st.sampled_from(VALUES), label="value"))
+                parent[key] = copy.deepcopy(data.draw(st.sampled_from(VALUES), label="value"))
     return json.dumps(root[0]).encode()
 
 
 def fresh(name: str) -> Path:
-    """A folder that is not there."""
+    """Returns the path of a folder that does not exist."""
     folder = FOLDER / name
     shutil.rmtree(folder, ignore_errors=True)
     return folder
 
 
 def written(names: dict[str, bytes], contents: bytes) -> Path:
-    """Writes the file and what must stand beside it into a folder of their own."""
+    """Writes the file and its companions into a new folder."""
     folder = fresh("mutated")
     folder.mkdir()
     for name, beside in names.items():
@@ -188,7 +188,7 @@ def written(names: dict[str, bytes], contents: bytes) -> Path:
 
 
 def read_encoding(path: Path) -> None:
-    """Whatever is read must work."""
+    """Checks that an encoding that was read works."""
     with warnings.catch_warnings(), within():
         warnings.simplefilter("ignore")
         pattern = "gpt2" if path.suffix == ".tiktoken" else None
@@ -205,17 +205,17 @@ def read_encoding(path: Path) -> None:
 
 
 def check_drops(encoding: bytemill.Encoding) -> None:
-    """What the pattern does not match is dropped, and nothing else."""
+    """Checks that exactly the text that the pattern does not match is dropped."""
     try:
         kept = encoding.decode_bytes(encoding.encode(SAMPLE, disallowed_special=()))
     except PatternError:
-        # A pattern of the file's own may fail while it matches.
+        # A custom pattern of the file may fail while matching.
         return
     pattern = encoding._pat_str
     try:
         check_python(pattern)
     except PatternError:
-        # Python may match something else. What is kept is in the text, in this order.
+        # Python may match differently; the kept text is a subsequence in any case.
         rest = iter(SAMPLE.encode())
         assert all(byte in rest for byte in kept)
     else:
@@ -244,7 +244,7 @@ def any_file(data: st.DataObject) -> None:
 def counts(data: st.DataObject) -> None:
     names = FILES[data.draw(st.sampled_from(["counts.parquet", "counts.arrow"]))]
     path = written(names, mutated(data, next(iter(names.values()))))
-    # pyarrow's errors are of these two.
+    # pyarrow raises these two.
     with within(), contextlib.suppress(ValueError, OSError):
         read = bytemill.PieceCounts.load(path)
         assert read.total() >= len(read)
@@ -260,7 +260,7 @@ def documents(data: st.DataObject) -> None:
 
 
 def resumed(data: st.DataObject) -> None:
-    """A record or a shard that is not what it was is refused, or the rest is written."""
+    """Checks that a changed record or shard is refused, or the remaining ones are written."""
     names = FILES[data.draw(st.sampled_from(["record", "shard"]), label="file")]
     contents = next(iter(names.values()))
     record = next(iter(names)) == "provenance.json"
@@ -286,7 +286,7 @@ def minbpe_models(data: st.DataObject) -> None:
 
 
 def pickles(data: st.DataObject) -> None:
-    """Pickles run code by design, but what they hold of ours is checked: an ordinary error, and no crash."""
+    """Checks that wrong state in a pickle raises an ordinary error; pickles run code by design."""
     state: dict[str, Any] = {
         "name": "toy",
         "pat_str": TOY._pat_str,

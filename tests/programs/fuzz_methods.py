@@ -1,4 +1,4 @@
-"""Fuzzes the methods of `Encoding` beside tiktoken, and what only we have, with all kinds of vocabularies."""
+"""Fuzz the methods of `Encoding` against tiktoken, and methods that only it has, with random vocabularies."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ BYTE_RANKS = {bytes([value]): value for value in range(256)}
 
 @functools.cache
 def published(name: str) -> Pair:
-    """An encoding and tiktoken's."""
+    """An encoding and tiktoken's encoding of the same definition."""
     with offline_tiktoken(Path(tempfile.mkdtemp(prefix="fuzz"))) as encodings:
         return bytemill.get_encoding(name), encodings[name]
 
 
 def small(data: st.DataObject) -> Pair:
-    """Encodings that no training gives, with special tokens that overlap, nest and hold ordinary text."""
+    """Encodings unlike trained ones, with special tokens that overlap, nest and contain ordinary text."""
     ranks = data.draw(vocabularies(b"ab \n\xe4\xb8\xad"))
     drawn = data.draw(st.lists(st.text("ab<|>中", min_size=1, max_size=4), max_size=5, unique=True))
-    # Of two where one is the beginning of the other, tiktoken takes either.
+    # Of two where one is a prefix of the other, tiktoken may take either.
     texts = [text for text in drawn if sum(other.startswith(text) for other in drawn) == 1]
     first = max(ranks.values()) + data.draw(st.integers(1, 5))
     parts: dict[str, Any] = {
@@ -64,13 +64,13 @@ def both(data: st.DataObject) -> Pair:
 
 
 def some(data: st.DataObject, strings: st.SearchStrategy[str]) -> Any:
-    """Special tokens as the methods take them."""
+    """Special token arguments of the methods."""
     collections = st.one_of(st.sets(strings, max_size=4), st.frozensets(strings, max_size=4))
     return data.draw(st.one_of(st.just("all"), collections), label="some")
 
 
 def joined(text: str) -> str:
-    """The text as it is encoded: halves of a character that meet are one, as in tiktoken."""
+    """Returns the text as encoded: adjacent surrogate halves are one character, as in tiktoken."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -98,16 +98,16 @@ def encoding(data: st.DataObject) -> None:
         assert ours.encode(text, **special) == ids
         assert ours.encode_to_numpy(text, **special).tolist() == ids
         assert ours.encode_batch([text, text], **special) == [ids, ids]
-        places = ours.encode_with_offsets(text, **special, unit="byte")
-        assert places.ids.tolist() == ids
-        for token, start, end in zip(ids, places.starts.tolist(), places.ends.tolist(), strict=True):
+        offsets = ours.encode_with_offsets(text, **special, unit="byte")
+        assert offsets.ids.tolist() == ids
+        for token, start, end in zip(ids, offsets.starts.tolist(), offsets.ends.tolist(), strict=True):
             part = utf8[start:end]
-            # Two special tokens may have one id.
+            # Two special tokens may share an id.
             assert part == ours.decode_single_token_bytes(token) or ours.encode_single_token(part) == token
 
 
 def refused(ours: bytemill.Encoding, text: str, special: dict[str, Any], message: str) -> None:
-    """All methods refuse, too."""
+    """Checks that all methods raise, too."""
     for encode in (ours.encode, ours.encode_to_numpy, ours.encode_with_unstable, ours.encode_with_offsets):
         with pytest.raises(DisallowedSpecialTokenError) as caught:
             encode(text, **special)
@@ -200,7 +200,7 @@ def cutting(data: st.DataObject) -> None:
 
 
 def making(data: st.DataObject) -> None:
-    """Parts that may make no encoding: an error of ours or an encoding that works."""
+    """Checks that a possibly invalid definition raises an error of the library or works."""
     tokens = st.dictionaries(st.binary(max_size=3), st.integers(-2, 2**32 + 1), max_size=6)
     numbers = st.one_of(st.integers(-2, 700), st.integers(2**32 - 3, 2**64))
     special = st.dictionaries(st.text(max_size=3), numbers, max_size=4)
@@ -225,8 +225,8 @@ def making(data: st.DataObject) -> None:
 
 
 if __name__ == "__main__":
-    # tiktoken would look into its own folder.
+    # tiktoken would read its own folder.
     os.environ.pop("DATA_GYM_CACHE_DIR", None)
-    # Special tokens that are the beginning of others are meant.
+    # Special tokens that are prefixes of others are intended.
     warnings.simplefilter("ignore")
     run("methods", [encoding, unstable, any_bytes, decoding, cutting, making])

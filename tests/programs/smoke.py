@@ -1,4 +1,4 @@
-"""A little of everything that the compiled module does, to be run under valgrind."""
+"""Exercise every part of the compiled module, to be run under valgrind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS = [
 
 
 def main() -> None:
-    """Calls, and checks what comes back."""
+    """Calls the methods and checks the results."""
     for name in ("gpt2", "cl100k_base", "o200k_base"):
         encoding = bytemill.get_encoding(name)
         for length in range(70):

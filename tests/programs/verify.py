@@ -1,8 +1,8 @@
-"""Compares this library with tiktoken on files of one's own: ids, arrays, batches, and decoding back.
+"""Compare this library with tiktoken on your own files: ids, arrays, batches, and decoding back.
 
     PYTHONPATH=tests python -m programs.verify DIR [--encodings NAME ...]
 
-Every file below DIR is read as UTF-8, with replacement characters for what is none, and encoded with every
+Every file below DIR is read as UTF-8, with replacement characters for invalid bytes, and encoded with every
 encoding by both libraries: as one document and in pieces of 4 KB. Needs no network: tiktoken reads our
 exports. Exits with 1 if there is any difference.
 """
@@ -32,7 +32,7 @@ WORKERS = 2
 
 
 class Result(NamedTuple):
-    """What came of one file with one encoding."""
+    """Result of one file with one encoding."""
 
     size: int
     tokens: int
@@ -42,9 +42,9 @@ class Result(NamedTuple):
 def compare(
     text: str, ours: bytemill.Encoding, theirs: tiktoken.Encoding
 ) -> Iterator[tuple[str, str | None]]:
-    """Encodes and decodes a text in all ways; gives for each its name and the first difference, if any."""
+    """Encodes and decodes a text in all ways; yields the name of each and its first difference, if any."""
     compared = partial(first_difference, theirs)
-    # tiktoken's arrays, since two lists of millions of ids fill the memory.
+    # Arrays by tiktoken, since two lists of millions of ids exhaust memory.
     ids: Any = theirs.encode_to_numpy(text, disallowed_special=())
     yield "encode_ordinary", compared(ours.encode_ordinary(text), ids)
     yield "encode_to_numpy", compared(ours.encode_to_numpy(text, disallowed_special=()), ids)
@@ -92,14 +92,14 @@ def first_piece(
 
 
 def verify(path: Path, ours: bytemill.Encoding, theirs: tiktoken.Encoding) -> Result:
-    """Compares the two on one file."""
+    """Compares both libraries on one file."""
     text = path.read_bytes().decode("utf-8", "replace")
     differences = [f"{method}: {found}" for method, found in compare(text, ours, theirs) if found]
     return Result(len(text.encode()), len(ours.encode_to_numpy(text, disallowed_special=())), differences)
 
 
 def main() -> int:
-    """Runs the comparison; gives the exit code."""
+    """Runs the comparison and returns the exit code."""
     parser = argparse.ArgumentParser(
         description="Compare this library with tiktoken on every file below a folder."
     )

@@ -1,12 +1,12 @@
-"""Compares all encodings with tiktoken on a gigabyte of text and records what came of it.
+"""Compare all encodings with tiktoken on a gigabyte of text and record the result.
 
     PYTHONPATH=tests python -m programs.verify_large DIR [--megabytes N] [--output FILE]
 
-Every file below DIR is read as UTF-8, with replacement characters for what is none, in chunks of some
+Every file below DIR is read as UTF-8, with replacement characters for invalid bytes, in chunks of some
 megabytes. Each chunk is encoded with every encoding by both libraries and decoded back. If there is less text
-than asked for, more is made of it: the same chunks with their parts in another order and some characters
-replaced, another way each time and the same at every run; the record tells how much of each. A run that was
-stopped goes on where it was. Needs no network: tiktoken reads our exports. Exits with 1 if there is any
+than requested, more is derived from it: the same chunks with their parts in another order and some characters
+replaced, differently each time but reproducibly; the record has the size of each kind. A run that was
+interrupted is resumed. Needs no network: tiktoken reads our exports. Exits with 1 if there is any
 difference.
 """
 
@@ -41,21 +41,21 @@ from support.revision import commit
 
 CHUNK_BYTES = 4_000_000
 
-# Parts of a made text, in characters, and one of how many characters is another one.
+# Length of the parts of a derived text in characters, and the share of replaced characters as its inverse.
 PART = (1, 2000)
 REPLACED = 50
-# Planes that text is in, surrogates left out.
+# Code points of the planes with text, without surrogates.
 CHARACTERS = [*range(0xD800), *range(0xE000, 0x30000)]
 
 
 class Chunk(NamedTuple):
-    """A part of the text that is compared.
+    """A chunk of the text to compare.
 
     Attributes:
         path: The file.
-        start: Where in the file it begins, in bytes.
-        size: How many bytes.
-        turn: 0 for the text as it is; other numbers for others made of it.
+        start: Start offset in bytes.
+        size: Number of bytes.
+        turn: 0 for the original text, other numbers for texts derived from it.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(paths: list[Path], wanted: int) -> Iterator[Chunk]:
-    """Gives chunks until there are so many bytes."""
+    """Yields chunks until they have the requested size."""
     for turn in count():
         for path in paths:
             size = path.stat().st_size
@@ -77,7 +77,7 @@ def chunks_of(paths: list[Path], wanted: int) -> Iterator[Chunk]:
 
 
 def text_of(chunk: Chunk) -> str:
-    """Reads a chunk, or makes another text of it."""
+    """Reads a chunk, or derives another text from it."""
     with chunk.path.open("rb") as file:
         file.seek(chunk.start)
         text = file.read(chunk.size).decode("utf-8", "replace")
@@ -85,16 +85,16 @@ def text_of(chunk: Chunk) -> str:
         return text
     chance = random.Random(f"{chunk.start} {chunk.size} {chunk.turn}")  # noqa: S311 - the same every time
     parts = []
-    place = 0
-    while place < len(text):
+    start = 0
+    while start < len(text):
         length = chance.randint(*PART)
-        parts.append(text[place : place + length])
-        place += length
+        parts.append(text[start : start + length])
+        start += length
     chance.shuffle(parts)
     characters = list("".join(parts))
-    for place in chance.sample(range(len(characters)), len(characters) // REPLACED):
+    for index in chance.sample(range(len(characters)), len(characters) // REPLACED):
         near = chance.random() < 0.8
-        characters[place] = chance.choice(text) if near else chr(chance.choice(CHARACTERS))
+        characters[index] = chance.choice(text) if near else chr(chance.choice(CHARACTERS))
     return "".join(characters)
 
 
@@ -116,20 +116,20 @@ def compare(chunk: Chunk, encodings: Mapping[str, tiktoken.Encoding]) -> dict[st
 
 
 def resumed(log: Path, about: str) -> list[dict[str, Any]]:
-    """Gives the results of the chunks that an earlier run of the same came to, or begins the log anew."""
+    """Returns the results of the chunks of an earlier identical run, or starts a new log."""
     try:
         first, *lines = log.read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ValueError):
         first, lines = "", []
     if first == about:
-        # The last line may have been cut off.
+        # The last line may be incomplete.
         return [json.loads(line) for line in lines if line.endswith("}")]
     log.write_text(about + "\n", encoding="utf-8")
     return []
 
 
 def main() -> int:
-    """Runs the comparison; gives the exit code."""
+    """Runs the comparison and returns the exit code."""
     parser = argparse.ArgumentParser(description="Compare this library with tiktoken on a gigabyte of text.")
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--megabytes", type=int, default=1000, metavar="N")

@@ -1,1 +1,1 @@
-"""What several test modules share: texts, small encodings, oracles, faults, measuring."""
+"""Shared by several test modules: texts, small encodings, oracles, fault injection, measuring."""

@@ -1,4 +1,4 @@
-"""The Arrow C interfaces by `ctypes`: to look at what is exported, and to make what no library makes."""
+"""The Arrow C interfaces by `ctypes`, to inspect exports and to build imports that no library produces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Array", "FailingColumn", "Schema", "struct_in"]
 
 
 class Schema(ctypes.Structure):
-    """What a column's values are."""
+    """Schema of a column."""
 
 
 class Array(ctypes.Structure):
@@ -18,7 +18,7 @@ class Array(ctypes.Structure):
 
 
 class Stream(ctypes.Structure):
-    """Arrays, one after the other."""
+    """Stream of arrays."""
 
 
 Schema._fields_ = [
@@ -65,21 +65,21 @@ new_capsule.argtypes = [c_void_p, c_char_p, c_void_p]
 
 
 def struct_in(capsule: Any, kind: type[Any], name: bytes) -> Any:
-    """The struct in a capsule, where it is."""
+    """Returns the struct in a capsule, without copying it."""
     return kind.from_address(pointer_in(capsule, name))
 
 
 class FailingColumn:
-    """A column of strings whose owner fails to read it."""
+    """A column of strings whose producer fails to read it."""
 
     def __init__(self, error: int, message: bytes | None) -> None:
-        """Makes one that answers the number `error` when it is asked for values."""
+        """Creates a stream whose `get_next` returns the error number `error`."""
         self.released = 0
         self._text = ctypes.c_char_p(message)
 
-        def get_schema(_: Any, place: Any) -> int:
-            place.contents.format = b"u"
-            place.contents.release = self._schema_release
+        def get_schema(_: Any, schema: Any) -> int:
+            schema.contents.format = b"u"
+            schema.contents.release = self._schema_release
             return 0
 
         def release(stream: Any) -> None:
@@ -100,5 +100,5 @@ class FailingColumn:
         self._stream = Stream(*self._functions)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        """The stream, to be read once."""
+        """Returns the stream, which can be read once."""
         return new_capsule(ctypes.addressof(self._stream), b"arrow_array_stream", None)

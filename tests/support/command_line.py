@@ -1,4 +1,4 @@
-"""Calling the command `bytemill`, in this process or in one of its own."""
+"""Run the command `bytemill`, in this process or in a new one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Called", "arguments", "bytemill", "environment", "started"]
 
 
 class Called(NamedTuple):
-    """What a call came to."""
+    """Result of a run."""
 
     code: int
     out: str
@@ -23,7 +23,7 @@ class Called(NamedTuple):
 
 
 def bytemill(*args: object, given: str | bytes = b"") -> Called:
-    """Calls the command in this process, with something as standard input."""
+    """Runs the command in this process with the given standard input."""
     result = CliRunner().invoke(main, list(map(str, args)), input=given, prog_name="bytemill")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -31,17 +31,17 @@ def bytemill(*args: object, given: str | bytes = b"") -> Called:
 
 
 def arguments(*args: object) -> list[str]:
-    """The arguments that start it as a process of its own."""
+    """Returns the arguments that run it in a new process."""
     return [sys.executable, "-m", "bytemill", *map(str, args)]
 
 
 def environment() -> dict[str, str]:
-    """The environment in which that finds what is tested."""
+    """Returns the environment in which the new process imports the tested package."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def started(*args: object, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Calls the command as a process of its own."""
+    """Runs the command in a new process."""
     return subprocess.run(  # noqa: S603 - our own command
         arguments(*args), input=given, capture_output=True, check=False, timeout=60, env=environment()
     )

@@ -1,4 +1,4 @@
-"""Patterns in all of the syntax that Rust's engine takes, and a small vocabulary to encode with them."""
+"""Patterns in every syntax of Rust's engine, and a small vocabulary to encode with them."""
 
 from __future__ import annotations
 

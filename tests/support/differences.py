@@ -1,4 +1,4 @@
-"""Comparing long lists of ids: pytest's own report of two lists that differ takes minutes for millions."""
+"""Compare long lists of ids; pytest takes minutes to report how two lists of millions differ."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ __all__ = ["assert_same_ids", "first_difference"]
 
 Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.uint32]"
 
-# How many ids to show on either side of a difference.
+# Number of ids to show on either side of a difference.
 CONTEXT = 5
 
 
 def first_difference(encoding: Any, ours: Ids, theirs: Ids) -> str | None:
-    """Describes where two sequences of ids part, with the text around it; `None` if they are equal.
+    """Describes the first difference of two sequences of ids with the text around it; `None` if they are
+    equal.
 
     Args:
-        encoding: What the ids are decoded with, for the reader: an encoding of either library.
-        ours: The ids that this library gave.
-        theirs: The ids that they should be.
+        encoding: Encoding of either library that decodes the ids for the message.
+        ours: Ids by this library.
+        theirs: Expected ids.
     """
     if same(ours, theirs):
         return None
@@ -43,14 +44,14 @@ def first_difference(encoding: Any, ours: Ids, theirs: Ids) -> str | None:
 
 
 def same(ours: Ids, theirs: Ids) -> bool:
-    """Compares two lists, or a list or an array with an array."""
+    """Returns whether two lists, or a list or an array and an array, are equal."""
     if isinstance(theirs, list):
         return list(ours) == theirs
     return np.array_equal(np.asarray(ours), np.asarray(theirs))
 
 
 def assert_same_ids(encoding: Any, ours: Ids, theirs: Ids, what: object) -> None:
-    """Fails, naming `what` was encoded, unless the ids are the same."""
+    """Fails unless the ids are equal; `what` names the encoded text."""
     difference = first_difference(encoding, ours, theirs)
     if difference is not None:
         pytest.fail(f"{str(what)[:500]}: {difference}", pytrace=False)

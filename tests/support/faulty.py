@@ -1,4 +1,4 @@
-"""Faults on purpose."""
+"""Fault injection."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 __all__ = ["ROOM", "full_disk"]
 
-# Bytes of a file for which there is room on a full disk.
+# Bytes that still fit on the full disk.
 ROOM = 50
 
 
 @contextmanager
 def full_disk(room: int = ROOM) -> Iterator[None]:
-    """Has files end after some bytes: writing more is an error, as on a disk that is full."""
+    """Limits the size of files: writing more is an error, as on a full disk."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

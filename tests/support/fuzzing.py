@@ -1,4 +1,4 @@
-"""Fuzzing with Hypothesis for a given time: `make fuzz` runs the `fuzz_*.py` beside this; pytest does not."""
+"""Fuzz with Hypothesis for a given time: `make fuzz` runs `programs/fuzz_*.py`; pytest does not."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ __all__ = ["run", "within"]
 
 FINDINGS = Path(__file__).resolve().parents[2] / "fuzz" / "findings"
 
-# Examples between two looks at the clock.
+# Examples between two checks of the clock.
 ROUND = 150
 
-# More than this, beyond what the program has anyway, is a finding.
+# Using more memory than this, beyond that of the idle program, is a finding.
 SECONDS = 20
 BYTES = 2 << 30
 
 
 @contextlib.contextmanager
 def within(seconds: int = SECONDS) -> Iterator[None]:
-    """Raises `AssertionError` in what takes longer."""
+    """Raises `AssertionError` in the body if it takes longer."""
 
     def give_up(_: int, __: FrameType | None) -> None:
         message = f"it takes more than {seconds} seconds"
@@ -48,16 +48,17 @@ def within(seconds: int = SECONDS) -> Iterator[None]:
 
 
 def limit_memory() -> None:
-    """From now on memory ends with a `MemoryError`."""
+    """Limits the address space, so that larger allocations raise `MemoryError`."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     most = pages * resource.getpagesize() + BYTES
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def run(target: str, checks: list[Callable[[st.DataObject], None]]) -> None:
-    """Calls each of `checks` with what Hypothesis draws, in turn, for the seconds that the command line says.
+    """Calls each of `checks` in turn with data drawn by Hypothesis, for the seconds given on the command
+    line.
 
-    The last line of the output tells how often, and what was found; what that was is in a file then.
+    The last line of the output is the number of examples and the finding, whose details are in a file.
     """
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     limit_memory()
@@ -81,13 +82,13 @@ def run(target: str, checks: list[Callable[[st.DataObject], None]]) -> None:
             notes = "".join(traceback.format_exception(error))
             finding.write_text(f"seed {number}\n{told.getvalue()}\n{notes}", "utf-8", "backslashreplace")
             findings.append(f"findings/{finding.name}")
-            # It would be found again and again.
+            # The same finding would repeat.
             checks = [other for other in checks if other is not check]
     print(json.dumps({"executions": executions[0], "findings": findings}))  # noqa: T201 - this is the answer
 
 
 def try_examples(check: Callable[[st.DataObject], None], number: int, executions: list[int]) -> None:
-    """Some examples that the number determines; what fails is made as small as possible and raised."""
+    """Runs examples determined by a seed; a failing one is shrunk and raised."""
 
     @seed(number)
     @settings(

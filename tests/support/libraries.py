@@ -1,4 +1,4 @@
-"""The two libraries side by side: the same call on each, and what came of it."""
+"""Run the same call on both libraries and compare the outcomes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ EOT = "<|endoftext|>"
 
 @dataclass(frozen=True)
 class Library:
-    """One of the two, with what the rows need of it."""
+    """One of the two libraries, with the parts that the table rows need."""
 
     module: ModuleType
     encoding: Any
 
     def load(self) -> Any:
-        """A fresh copy of the library's `load`: in tiktoken's, the way to the network is closed."""
+        """Returns a fresh copy of the library's `load` module; tiktoken's has no network access."""
         spec = importlib.util.find_spec(f"{self.module.__name__}.load")
         assert spec is not None
         assert spec.loader is not None
@@ -47,7 +47,7 @@ Call: TypeAlias = Callable[[Library], object]
 
 
 def outcome(call: Call, library: Library) -> object:
-    """What a call returns, or the exception that it raises: also panics, which are no `Exception`."""
+    """Returns the result of a call or what it raises, including panics, which are not `Exception`s."""
     try:
         result = call(library)
     except (KeyboardInterrupt, SystemExit):
@@ -58,7 +58,7 @@ def outcome(call: Call, library: Library) -> object:
 
 
 def encodes(text: Any, **special: Any) -> dict[str, Call]:
-    """The methods that encode one text."""
+    """Returns the methods that encode one text."""
     return {
         "encode": lambda library: library.encoding.encode(text, **special),
         "encode_to_numpy": lambda library: library.encoding.encode_to_numpy(text, **special),
@@ -72,7 +72,7 @@ def sort(unstable: tuple[list[int], list[list[int]]]) -> tuple[list[int], list[l
 
 
 def decodes(tokens: Any) -> dict[str, Call]:
-    """The methods that decode a sequence of ids."""
+    """Returns the methods that decode a sequence of ids."""
     return {
         "decode": lambda library: library.encoding.decode(tokens),
         "decode_bytes": lambda library: library.encoding.decode_bytes(tokens),

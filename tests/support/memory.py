@@ -1,6 +1,6 @@
-"""How much memory this process takes: now, and at most while something works.
+"""Memory use of this process: now, and the peak of a call.
 
-What it took at most since it started tells nothing: another test may have taken more before.
+The peak since the process started is useless here: an earlier test may have used more.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ needs_memory = pytest.mark.skipif(not STATUS.exists(), reason="the system does n
 
 
 def resident() -> int:
-    """The bytes of memory that are used now."""
+    """Returns the bytes of memory in use."""
     return used("VmRSS")
 
 
 def peak_beyond(work: Callable[[], object]) -> int:
-    """The most bytes that are used while something works, beyond those that were before.
+    """Returns the peak of memory during a call, in bytes beyond those in use before.
 
-    Skips the test where the system does not tell.
+    Skips the test if the system does not report it.
     """
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
@@ -37,6 +37,6 @@ def peak_beyond(work: Callable[[], object]) -> int:
 
 
 def used(kind: str) -> int:
-    """One of the figures that the system has, in bytes."""
+    """Returns one of the system's figures in bytes."""
     lines = dict(line.split(":", 1) for line in STATUS.read_text(encoding="ascii").splitlines())
     return int(lines[kind].split()[0]) << 10

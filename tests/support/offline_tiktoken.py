@@ -1,6 +1,6 @@
-"""The real tiktoken without a network: its vocabulary files are our exports.
+"""The real tiktoken without a network, reading vocabulary files exported by this library.
 
-tiktoken takes a file from its cache only if the SHA-256 is the published one, so that it loads at all proves
+tiktoken takes a file from its cache only if the SHA-256 is the published one, so its loading at all proves
 that the exports equal the published files byte for byte.
 """
 
@@ -21,14 +21,14 @@ import bytemill
 from bytemill.formats.data_gym import format_encoder, format_merges
 from bytemill.formats.tiktoken_ranks import format_ranks
 
-# A published file: its URL and the SHA-256 that tiktoken expects of it.
+# A published file: its URL and the SHA-256 that tiktoken expects.
 PublishedFile = tuple[str, str]
 
 NAMES: list[str] = list(openai_public.ENCODING_CONSTRUCTORS)
 
 
 def published_files(name: str) -> list[PublishedFile]:
-    """Asks tiktoken which files an encoding is built from, without reading any."""
+    """Returns the files that tiktoken builds an encoding from, without reading any."""
     files: list[PublishedFile] = []
 
     def load_tiktoken_bpe(url: str, expected_hash: str) -> dict[bytes, int]:
@@ -49,7 +49,7 @@ def published_files(name: str) -> list[PublishedFile]:
 
 
 def exported_files(name: str) -> list[bytes]:
-    """The same files as this library writes them."""
+    """Returns the same files as written by this library."""
     encoding = bytemill.get_encoding(name)
     if name == "gpt2":
         return [format_merges(encoding), format_encoder(encoding)]
@@ -58,7 +58,7 @@ def exported_files(name: str) -> list[bytes]:
 
 @contextmanager
 def offline_tiktoken(folder: Path) -> Iterator[Mapping[str, tiktoken.Encoding]]:
-    """Fills `folder` as tiktoken's cache and gives its encodings by name, each built when it is asked for."""
+    """Fills `folder` as tiktoken's cache and yields its encodings by name, each built on first access."""
 
     def read_file(blobpath: str) -> bytes:
         if "://" not in blobpath:
@@ -71,25 +71,25 @@ def offline_tiktoken(folder: Path) -> Iterator[Mapping[str, tiktoken.Encoding]]:
             (folder / hashlib.sha1(url.encode()).hexdigest()).write_bytes(contents)  # noqa: S324 - a file name
     with (
         patch.dict(os.environ, {"TIKTOKEN_CACHE_DIR": str(folder)}),
-        # Where tiktoken would open a socket.
+        # tiktoken would open a socket here.
         patch.object(tiktoken.load, "read_file", read_file),
     ):
         yield Encodings()
 
 
 class Encodings(Mapping[str, tiktoken.Encoding]):
-    """The encodings of the real tiktoken by name."""
+    """Encodings of the real tiktoken by name."""
 
     def __getitem__(self, name: str) -> tiktoken.Encoding:
-        """Builds or fetches one."""
+        """Returns an encoding, building it on first access."""
         if name not in NAMES:
             raise KeyError(name)
         return tiktoken.get_encoding(name)
 
     def __iter__(self) -> Iterator[str]:
-        """The names in tiktoken's order."""
+        """Iterates over the names in tiktoken's order."""
         return iter(NAMES)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Returns the number of encodings."""
         return len(NAMES)

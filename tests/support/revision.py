@@ -1,4 +1,4 @@
-"""Which commit is running, for results that are kept."""
+"""The running commit, for recorded results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["commit"]
 
 
 def commit() -> dict[str, Any]:
-    """The commit of the library that is running, and whether files differ from it; nothing without git."""
+    """Returns the commit of the running library and whether files differ from it; `None` without git."""
     folder = Path(bytemill.__file__).parent
 
     def git(*arguments: str) -> str:

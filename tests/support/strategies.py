@@ -1,4 +1,4 @@
-"""What Hypothesis draws from: alphabets weighted towards what splitters and mergers treat specially.
+"""Hypothesis strategies, weighted towards what splitters and mergers treat specially.
 
 Two profiles: "dev" by default, "ci" with many more examples when HYPOTHESIS_PROFILE=ci is in the environment.
 """
@@ -28,7 +28,7 @@ settings.register_profile("dev", max_examples=60, deadline=None)
 settings.register_profile("ci", max_examples=2_000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
-# For what takes long.
+# For slow tests.
 FEWER = settings(max_examples=settings().max_examples // 4)
 
 SPECIAL_FRAGMENTS = [
@@ -57,7 +57,7 @@ def _joined(fragments: st.SearchStrategy[str], size: int) -> st.SearchStrategy[s
 any_bytes = st.binary(max_size=300)
 any_text = st.text(max_size=60)
 
-# Texts of any characters, and of fragments that the patterns care about.
+# Texts of any characters, and of fragments that the patterns distinguish.
 texts = _joined(_weighted, 40)
 
 # The same with special tokens and parts of them.
@@ -69,7 +69,7 @@ surrogate_texts = _joined(st.one_of(_weighted, st.sampled_from(SURROGATES)), 20)
 
 @st.composite
 def few_letters(draw: st.DrawFn) -> str:
-    """Long texts over two or three characters: merges meet, overlap and compete in them."""
+    """Long texts over two or three characters, in which merges touch, overlap and compete."""
     alphabet = draw(
         st.lists(
             st.sampled_from("abE \n'\r01\u4e2d\u0301.\U0001f600\u017fs"), min_size=2, max_size=3, unique=True
@@ -82,8 +82,8 @@ def few_letters(draw: st.DrawFn) -> str:
 def vocabularies(draw: st.DrawFn, alphabet: bytes) -> dict[bytes, int]:
     """Ranks of the single bytes and of random strings over `alphabet`.
 
-    Any order of ranks will do, single bytes among them, and many of the tokens cannot be reached by merges
-    or can be reached in several ways: no trained vocabulary is like that, yet tiktoken takes it.
+    Ranks are in any order, single bytes included, and many of the tokens cannot be reached by merges
+    or can be reached in several ways: no trained vocabulary is like that, but tiktoken accepts it.
     """
     token = st.lists(st.sampled_from(list(alphabet)), min_size=2, max_size=6).map(bytes)
     tokens = draw(st.lists(token, max_size=20, unique=True))

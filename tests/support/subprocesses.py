@@ -1,4 +1,4 @@
-"""Running a script in an interpreter of its own, for what must not happen in the one that tests."""
+"""Run a script in a fresh interpreter, for effects that must not reach the one running the tests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ has_fork = pytest.mark.skipif(
 
 
 def run(script: str, *, timeout: float = 120) -> str:
-    """Runs a script in a fresh interpreter, warnings being errors, and gives what it prints.
+    """Runs a script in a fresh interpreter, with warnings as errors, and returns its output.
 
     Raises:
-        AssertionError: The script failed; the message is what it wrote to stderr.
+        AssertionError: The script failed; the message is its stderr.
         subprocess.TimeoutExpired: It did not end in time.
     """
     command = [sys.executable, "-I", "-W", "error", "-c", textwrap.dedent(script)]

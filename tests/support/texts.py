@@ -1,4 +1,4 @@
-"""Texts for the tests: real ones that every Python installation has, and generated ones, always the same."""
+"""Texts for the tests: real ones from the Python installation, and generated ones, reproducible."""
 
 # ruff: noqa: S311 - randomness that can be repeated is what is wanted
 
@@ -28,7 +28,7 @@ __all__ = [
 def installation_files(limit: int | None) -> Iterator[tuple[Path, str]]:
     """The source and the documentation of the Python installation: whole files, about `limit` bytes of them.
 
-    They come in an order that mixes all folders and that is the same on every run. Files that are not UTF-8,
+    Their order mixes all folders and is the same on every run. Files that are not UTF-8,
     of which the standard library has some for its own tests, are read with replacement characters.
     """
     library = Path(sysconfig.get_path("stdlib"))
@@ -46,8 +46,8 @@ def installation_files(limit: int | None) -> Iterator[tuple[Path, str]]:
 # --- Generated texts ----------------------------------------------------------------------------------------
 
 # First and last code point of blocks of many kinds: alphabets with and without case, abjads, abugidas,
-# syllables, ideographs, digits and numbers, marks, symbols, blanks, private use,
-# and planes that nothing is assigned in.
+# syllables, ideographs, digits and numbers, marks, symbols, whitespace, private use,
+# and unassigned planes.
 SCRIPTS: dict[str, tuple[int, int]] = {
     "ascii": (0x20, 0x7E),
     "controls": (0x00, 0x1F),
@@ -105,7 +105,7 @@ SCRIPTS: dict[str, tuple[int, int]] = {
     "last plane": (0x10FF00, 0x10FFFF),
 }
 
-# What stands between words: blanks of all kinds, punctuation, apostrophes, line ends.
+# Separators of words: whitespace of all kinds, punctuation, apostrophes, line ends.
 SEPARATORS = [
     *" " * 12,
     *"\n\t.,;:!?'\"-/()",
@@ -122,7 +122,7 @@ SEPARATORS = [
 
 
 def multilingual(seed: int, words: int) -> str:
-    """Words of every script in turn, joined by separators of all kinds."""
+    """Returns words of every script in turn, joined by separators of all kinds."""
     source = random.Random(seed)
     parts = []
     scripts = list(SCRIPTS.values())
@@ -134,7 +134,7 @@ def multilingual(seed: int, words: int) -> str:
 
 
 def random_unicode(seed: int, size: int) -> str:
-    """Code points of all planes without any order, no surrogates."""
+    """Returns random code points of all planes, without surrogates."""
     source = random.Random(seed)
     points = (source.choice((0x80, 0x800, 0x3000, 0x10000, 0x110000)) for _ in range(size))
     return "".join(chr(point) for point in map(source.randrange, points) if not 0xD800 <= point < 0xE000)
@@ -142,7 +142,7 @@ def random_unicode(seed: int, size: int) -> str:
 
 MARKS = "\u0301\u0338\u0e31\u0bbf\u20dd\u093f\ufe0f\u0488"
 
-# Short strings that the patterns treat in a way of their own; joined at random they meet at every seam.
+# Short strings that the patterns treat specially; joined at random, every two of them become adjacent.
 FRAGMENTS: list[str] = [
     *"aAzZ \t\n\r'/.,-_(\x00\x1c\x1f\x85\xa0",
     *"sdmtSDMTlvr0917",
@@ -196,7 +196,7 @@ FRAGMENTS: list[str] = [
 
 
 def patchwork(seed: int, size: int, fragments: list[str] = FRAGMENTS) -> str:
-    """`size` fragments drawn at random and joined."""
+    """Returns `size` random fragments, joined."""
     return "".join(random.Random(seed).choices(fragments, k=size))
 
 
@@ -206,7 +206,7 @@ def _letters(alphabet: str, size: int) -> str:
 
 LOWER_CASE = "abcdefghijklmnopqrstuvwxyz"
 
-# Texts that break splitters and mergers, each for the reason in its name, some 10,000 characters long.
+# Adversarial texts for splitters and mergers, each for the reason in its name, some 10,000 characters long.
 ADVERSARIAL: dict[str, str] = {
     "one letter": "a" * 10_000,
     "one capital letter": "A" * 10_000,
@@ -281,7 +281,7 @@ ADVERSARIAL: dict[str, str] = {
 
 
 def broken_utf8(seed: int, count: int) -> Iterator[bytes]:
-    """Bytes that are almost UTF-8: characters cut short, bits flipped, bytes lost and bytes out of place."""
+    """Returns almost valid UTF-8: truncated characters, flipped bits, missing and misplaced bytes."""
     source = random.Random(seed)
     stray = [
         b"\x80",

@@ -1,9 +1,9 @@
-"""What tests say about time, so that a machine with other things to do does not make them fail.
+"""Assertions about time that hold on a busy machine.
 
-Time is that of the processor, which goes on only while this process has one. What still disturbs it (cold
-caches, a slow clock) makes work longer, never shorter: so the least of some tries is taken, and what takes
-too long is tried again before it fails. The more tries, the nearer they come to what the work takes by
-itself, of which the square of something is always too much.
+Time is processor time, which advances only while this process runs. What still disturbs it (cold
+caches, a slow clock) makes work longer, never shorter: so the minimum of several tries counts, and work that
+takes too long is tried again before it fails. More tries come nearer to the undisturbed
+time, and quadratic work exceeds the bound even then.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["assert_in_proportion", "assert_takes_less", "seconds"]
 Work = Callable[[], object]
 Size = TypeVar("Size")
 
-# How often what takes too long is tried.
+# Number of attempts before failing.
 TRIES = 12
 
 
 def seconds(work: Work, tries: int = 1) -> float:
-    """How long this process computes for some work: the least of some tries."""
+    """Returns the processor time of a call: the minimum of several tries."""
     least = float("inf")
     for _ in range(tries):
         start = time.process_time()
@@ -32,16 +32,16 @@ def seconds(work: Work, tries: int = 1) -> float:
 
 
 def assert_takes_less(work: Work, times: float, base: Work, *, noise: float = 0.0, what: object = "") -> None:
-    """Asserts that some work takes less than so many times as long as other work.
+    """Asserts that a call takes less than `times` as long as another.
 
     Args:
-        work: What must not take long.
-        times: How many times as long as `base` it may take.
-        base: What it is compared with.
-        noise: Seconds that it may take beyond that, for what is too quick to compare.
-        what: Said if it takes longer.
+        work: The call to check.
+        times: Upper bound of the ratio to `base`.
+        base: The call to compare with.
+        noise: Seconds allowed beyond that, for calls that are too short to compare.
+        what: Name for the message.
     """
-    # First the base, so that what is not there yet the first time counts for neither.
+    # The base first, so that one-time work counts for neither.
     allowed = times * seconds(base, 3) + noise
     took = seconds(work)
     for _ in range(TRIES - 1):
@@ -55,14 +55,14 @@ def assert_takes_less(work: Work, times: float, base: Work, *, noise: float = 0.
 def assert_in_proportion(
     work: Callable[[Size], object], small: Size, large: Size, *, what: object = ""
 ) -> None:
-    """Asserts that four times as much takes less than nine times as long.
+    """Asserts that four times the input takes less than nine times as long.
 
-    n log n gives less than 5, n * n gives 16.
+    n log n results in less than 5, n * n in 16.
 
     Args:
-        work: Works on either.
-        small: So much that the square of it would take longer than a twentieth of a second.
-        large: Four times as much.
-        what: Said if it takes longer.
+        work: The call to check, applied to either input.
+        small: Input so large that quadratic work on it would take more than 50 ms.
+        large: Input of four times the size.
+        what: Name for the message.
     """
     assert_takes_less(lambda: work(large), 9, lambda: work(small), noise=0.005, what=what)

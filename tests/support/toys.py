@@ -1,6 +1,6 @@
-"""Golden cases and toy encodings: what the tests of splitting, merging and training have in common.
+"""Golden cases and toy encodings for the tests of splitting, merging and training.
 
-tiktoken runs on toy vocabularies here, so nothing is read from outside the repository.
+tiktoken runs on toy vocabularies here, so no file outside the repository is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CASES = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text
 BYTE_RANKS = {bytes([value]): value for value in range(256)}
 ONE_PIECE = r"(?s).+"
 
-# One or more of every class and role that a pattern tells apart.
+# One or more of every character class that a pattern distinguishes.
 CHARACTERS = (
     "aAbsStlLrevmd\u017f1\u00b2\u0663\u2167 \t\u00a0\u3000\r\n\u0085\u2028'\u2019/.!$\0\x1c\u200b\u0301\u02b0"
     "\u01c5\u01c6\u4f60\u00df\u0130\U0001f600"
@@ -33,14 +33,14 @@ def named(kind: str) -> pytest.MarkDecorator:
 def tiktoken_encoding(
     ranks: dict[bytes, int], pattern: str = ONE_PIECE, special_tokens: dict[str, int] | None = None
 ) -> tiktoken.Encoding:
-    """Builds tiktoken's encoding from parts."""
+    """Builds tiktoken's encoding from a definition."""
     return tiktoken.Encoding(
         "toy", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special_tokens or {}
     )
 
 
 def tiktoken_split(pattern: str, texts: list[str]) -> list[list[str]]:
-    """Splits with tiktoken, which shows its pieces when every substring of the texts is a token."""
+    """Splits with tiktoken, whose tokens are its pieces if every substring of the texts is a token."""
     tokens = {
         text[start:end].encode()
         for text in texts

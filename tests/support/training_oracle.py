@@ -1,4 +1,4 @@
-"""Training by its definition, in plain Python: what every trainer here must agree with."""
+"""Training oracle in plain Python; every trainer is tested against it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ HUGGINGFACE_ORDER = {token: i for i, token in enumerate(data_gym.BYTE_TOKENS)}
 
 
 def preference(tie_break: str, tokens: Sequence[bytes]) -> Callable[[Pair], object]:
-    """The key by which the smallest of several pairs with the same count is taken."""
+    """Returns the key by which the minimum of several pairs with the same count is chosen."""
     if tie_break == "smallest_pair":
         return lambda pair: pair
-    if tie_break == "huggingface":  # by ids too, but the byte tokens have other ones
+    if tie_break == "huggingface":  # by ids too, with other ids of the byte tokens
         ids = [HUGGINGFACE_ORDER.get(token, i) for i, token in enumerate(tokens)]
         return lambda pair: (ids[pair[0]], ids[pair[1]])
-    if tie_break == "greatest_bytes":  # where one is the beginning of the other, the longer is greater
+    if tie_break == "greatest_bytes":  # of two where one is a prefix of the other, the longer is greater
         order = [(*(-byte for byte in token), 1) for token in tokens]
         return lambda pair: (order[pair[0]], order[pair[1]])
     assert tie_break == "first_seen"
-    return lambda _: 0  # `min` takes the first of equals, and pairs come in the order in which they are seen
+    return lambda _: 0  # `min` returns the first of equals, and pairs are in order of first occurrence
 
 
 def train(  # noqa: PLR0913 - as many as the trainer has
@@ -34,7 +34,7 @@ def train(  # noqa: PLR0913 - as many as the trainer has
     max_token_length: int | None = None,
     initial: tuple[Sequence[bytes], Sequence[Pair]] = (BYTE_TOKENS, ()),
 ) -> tuple[list[Pair], list[list[int]]]:
-    """Learns at most so many merges; gives them, and the ids that each piece has become."""
+    """Learns up to a number of merges; returns them, and the ids of each piece."""
     tokens, given = list(initial[0]), list(initial[1])
     words = [([tokens.index(piece[i : i + 1]) for i in range(len(piece))], n) for piece, n in pieces.items()]
     learned: list[Pair] = []
@@ -57,7 +57,7 @@ def train(  # noqa: PLR0913 - as many as the trainer has
 
 
 def token_bytes(merges: Sequence[Pair], byte_tokens: Sequence[bytes] = BYTE_TOKENS) -> list[bytes]:
-    """The tokens that merges make, in the order of their ids."""
+    """Returns the tokens of a list of merges, in the order of their ids."""
     tokens = list(byte_tokens)
     for left, right in merges:
         tokens.append(tokens[left] + tokens[right])

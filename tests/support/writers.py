@@ -1,4 +1,4 @@
-"""All that writes files, each as a function that writes into a folder, with what the files are called."""
+"""Every public way of writing files, as functions that write into a folder, with the file names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TEXT = "The lowest of the low, slower and slowest; naïve 日本語 and 12 more 
 
 
 class Writer(NamedTuple):
-    """Something that writes.
+    """One way of writing files.
 
     Attributes:
-        names: The files that it writes into a folder, each of more than 50 bytes.
-        write: Does it. What the command line complains of is an `OSError` with its words.
+        names: Names of the files, each of more than 50 bytes.
+        write: Writes them into a folder. Errors of the command line are `OSError`s with its message.
     """
 
     names: tuple[str, ...]
@@ -31,19 +31,19 @@ class Writer(NamedTuple):
 
 @cache
 def encoding() -> bytemill.Encoding:
-    """A small one, which every format can hold."""
+    """Returns a small encoding that every format supports."""
     return bytemill.train([TEXT], 300, pattern="gpt2", name="small", progress=False)
 
 
 @cache
 def counts() -> bytemill.PieceCounts:
-    """Those of the text."""
+    """Returns the piece counts of the text."""
     return bytemill.count_pieces([TEXT], "gpt2", progress=False)
 
 
 @cache
 def tokenizer() -> minbpe.RegexTokenizer:
-    """One of minbpe's."""
+    """Returns a tokenizer of `minbpe`."""
     trained = minbpe.RegexTokenizer()
     trained.train(TEXT, 270)
     return trained
@@ -51,26 +51,26 @@ def tokenizer() -> minbpe.RegexTokenizer:
 
 @cache
 def gpt4_tokenizer() -> minbpe.GPT4Tokenizer:
-    """The other one, with a smaller vocabulary to write down."""
+    """Returns the other tokenizer of `minbpe`, with a smaller vocabulary."""
     small = minbpe.GPT4Tokenizer()
     small.vocab, small.merges = tokenizer().vocab, tokenizer().merges
     return small
 
 
 def called(*args: object) -> None:
-    """Calls the command line with the text as standard input."""
+    """Runs the command line with the text as standard input."""
     result = command(*args, given=TEXT)
     if result.code != 0:
         raise OSError(result.err)
 
 
 def written_as_ids(name: str) -> Writer:
-    """What `bytemill encode` writes."""
+    """Runs `bytemill encode`."""
     return Writer((name,), lambda folder: called("encode", "-e", "gpt2", "-o", folder / name))
 
 
 def decoded(folder: Path) -> None:
-    """Writes a text by `bytemill decode`."""
+    """Runs `bytemill decode`."""
     ids = " ".join(map(str, bytemill.get_encoding("gpt2").encode(TEXT)))
     result = command("decode", "-e", "gpt2", "-o", folder / "text.txt", given=ids)
     if result.code != 0:

@@ -1,4 +1,4 @@
-"""Values that are wrong almost anywhere, for calling what is public with them."""
+"""Values that are wrong for almost any argument, for calling public functions with them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["WRONG"]
 
 
 class Hostile:
-    """Fails in every way in which an object can be asked for a number, a text or its elements."""
+    """Raises in every protocol for numbers, strings and sequences."""
 
     def _fail(self, *_: object, **__: object) -> Any:
         message = "hostile"
@@ -27,38 +27,38 @@ class Hostile:
 
 
 class Lying(Sequence[int]):
-    """A sequence that says it has more elements than memory would hold."""
+    """A sequence whose length exceeds memory."""
 
     def __len__(self) -> int:
         return 2**60
 
-    def __getitem__(self, place: Any) -> Any:
-        if place > 1:
+    def __getitem__(self, index: Any) -> Any:
+        if index > 1:
             raise IndexError
         return 1
 
 
 class Huge:
-    """An integer that is none, and far too large."""
+    """An object with an `__index__` that is far too large."""
 
     def __index__(self) -> int:
         return 2**200
 
 
 class Text(str):
-    """A string of a class of its own."""
+    """A subclass of `str`."""
 
     __slots__ = ("more",)
 
 
 def nested() -> list[object]:
-    """A list that holds itself."""
+    """Returns a list that contains itself."""
     outer: list[object] = []
     outer.append(outer)
     return outer
 
 
-# Made anew for each call, as a call may use them up.
+# Created for each call, as a call may exhaust them.
 WRONG: dict[str, Callable[[], object]] = {
     "None": lambda: None,
     "True": lambda: True,

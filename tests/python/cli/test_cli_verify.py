@@ -61,17 +61,17 @@ def test_the_first_difference_is_shown(
             "other 1.0",
             lambda text: [
                 token
-                for stretch in text.partition(" slowest")
+                for span in text.partition(" slowest")
                 for token in (
-                    list(stretch.encode())
-                    if stretch == " slowest"
-                    else encoding.encode(stretch, allowed_special="all")
+                    list(span.encode())
+                    if span == " slowest"
+                    else encoding.encode(span, allowed_special="all")
                 )
             ],
         )
 
     monkeypatch.setitem(engines.ENGINES, "tiktoken", other)
-    place = TEXT.index(" slowest")
+    offset = TEXT.index(" slowest")
     called = run("verify", mine_file, "--against", "tiktoken", *options, given=TEXT)
     assert called.code == 1
     if options:
@@ -79,7 +79,7 @@ def test_the_first_difference_is_shown(
         assert report["equal"] is False
         assert (report["file"], report["document"]) == ("-", 1)
         assert report["piece"] == " slowest"
-        assert place <= report["character"] < place + len(" slowest")
+        assert offset <= report["character"] < offset + len(" slowest")
         assert mine.decode(report["our_ids"]) == " slowest"
         assert bytes(report["their_ids"]) == b" slowest"
     else:

@@ -151,7 +151,7 @@ def without_colours(line: str) -> str:
 
 
 def backgrounds(line: str) -> list[str]:
-    """The background of each stretch, in order."""
+    """Returns the background of each coloured span, in order."""
     return re.findall(r"48;5;(\d+)", line)
 
 

@@ -1,4 +1,4 @@
-"""Requests for far more memory than there is: `MemoryError`, and the process goes on."""
+"""Requests for far more memory than available raise `MemoryError`, and the process continues."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from support.subprocesses import run
 
-# What is asked for with next to nothing: ranges, one number said to be there often, a file with a hole.
+# Small arguments that request much memory: ranges, one number repeated, a sparse file.
 REQUESTS = {
     "decode_range": "encoding.decode(range(2**40))",
     "decode_batch_range": "encoding.decode_batch([[1], range(2**40)])",
@@ -33,7 +33,7 @@ import bytemill
 class Lying(Sequence):
     def __len__(self):
         return 2**60
-    def __getitem__(self, place):
+    def __getitem__(self, index):
         return 1
 
 encoding = bytemill.get_encoding("gpt2")
@@ -43,7 +43,7 @@ ranks[token] = 256
 long = bytemill.Encoding("long", pat_str=r"\\w+|\\W+", mergeable_ranks=ranks, special_tokens={{}})
 file = tempfile.TemporaryFile()
 file.truncate(400 << 20)
-# Where the system promises memory that it does not have, this is what makes it say no.
+# Fail allocations even if the system overcommits.
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 limit = taken + (600 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -82,7 +82,7 @@ def test_absurd_padding(argument: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are not limited like this elsewhere")
 def test_as_many_threads_as_there_may_be() -> None:
-    """Where the system allows no more threads, the others do the work."""
+    """If the system allows no more threads, the existing ones do the work."""
     run(
         """
         import resource

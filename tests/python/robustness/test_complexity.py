@@ -1,4 +1,4 @@
-"""Time grows no faster than n log n, whatever the text: a megabyte that is one piece, or looks like one."""
+"""Time is O(n log n) for any text, including a megabyte that is one piece or nearly one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ every_kind = pytest.mark.parametrize("kind", TEXTS)
 
 @lru_cache(maxsize=2)
 def text_of(kind: str, size: int) -> str:
-    """A text of one of the families: to draw it at random takes longer than to encode it."""
+    """Returns a text of one of the families; cached, as generating it takes longer than encoding it."""
     return TEXTS[kind](size)
 
 
@@ -101,7 +101,7 @@ def test_a_megabyte(kind: str, name: str) -> None:
     results: list[Any] = []
     took = seconds(lambda: results.append(encoding.encode_to_numpy(text, disallowed_special=())))
     assert encoding.decode_bytes(results[0]) == text.encode()
-    # Wide: it takes less than a twentieth of that.
+    # A generous bound: it takes less than a twentieth of that.
     assert took < 3 * MEGABYTES * (1 if text.isascii() else 3)
 
 
@@ -121,7 +121,7 @@ def test_training(kind: str, pattern: str | None) -> None:
         return bytemill.train([text.encode()], 300, pattern=pattern, num_threads=1, progress=False)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that no pair is left
+        warnings.simplefilter("ignore", UserWarning)  # until no pair is left
         assert_in_proportion(train, text_of(kind, 5_000), text_of(kind, 20_000))
 
 
@@ -131,7 +131,7 @@ BEGINNINGS = {text[:length] for text in (make(2000) for make in TEXTS.values()) 
 @pytest.mark.filterwarnings("ignore:the special token")
 @every_kind
 def test_special_tokens(kind: str, byte_ranks: dict[bytes, int]) -> None:
-    # Beginnings of all the texts, and a token that is this text but for its end.
+    # Prefixes of all the texts, and a token that equals this text but for its end.
     late = {text_of(kind, 500) + "!"}
     special = {token: 1000 + i for i, token in enumerate(sorted(BEGINNINGS | late))}
     encoding = bytemill.Encoding(
@@ -202,14 +202,14 @@ def test_many_short_texts_cost_no_more_than_one_long_one() -> None:
     )
 
 
-# What pieces and tokens were once hashed with; now the numbers are drawn anew for each process.
+# The multipliers of a former hash; now each process draws its own.
 MIXED_IN = (0x9E3779B97F4A7C15).to_bytes(8, "little")
 BESIDE = (0x13198A2E03707344).to_bytes(8, "little")
 MULTIPLIER = 0x9E3779B97F4A7C15
 
 
 def colliding(part: bytes, before: int, after: int) -> Callable[[int], dict[bytes, int]]:
-    """Pieces around a part that cancels out what is multiplied with it: all have one hash."""
+    """Returns pieces whose differences cancel in the multiplication: all have the same hash."""
 
     def make(number: int) -> dict[bytes, int]:
         drawn = random.Random(number)  # noqa: S311 - the same every time
@@ -229,13 +229,13 @@ def test_counting_pieces_that_collide(make: Callable[[int], dict[bytes, int]]) -
 
 
 def test_merging_counts() -> None:
-    """Into an empty table, and into one as large that must grow: pieces come as they lie in theirs."""
+    """Into an empty table, and into a table that must grow: pieces arrive in the order of their buckets."""
 
     def make(number: int) -> bytemill.PieceCounts:
-        return bytemill.PieceCounts({place.to_bytes(8, "little"): 1 for place in range(1, number)})
+        return bytemill.PieceCounts({index.to_bytes(8, "little"): 1 for index in range(1, number)})
 
     small, large = make(10_000), make(40_000)
-    other = bytemill.PieceCounts({place.to_bytes(9, "big"): 1 for place in range(1, 40_000)})
+    other = bytemill.PieceCounts({index.to_bytes(9, "big"): 1 for index in range(1, 40_000)})
     assert len(large + other) == len(large) + len(other)
     assert dict((large + large).most_common(3)) == dict.fromkeys(
         (b"\1" + bytes(7), b"\2" + bytes(7), b"\3" + bytes(7)), 2
@@ -247,7 +247,7 @@ def test_merging_counts() -> None:
 def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
     def make(number: int) -> Callable[[], bytemill.Encoding]:
         tokens = sorted(COLLIDING["long"](number))
-        ranks = byte_ranks | {token: 256 + place for place, token in enumerate(tokens)}
+        ranks = byte_ranks | {token: 256 + index for index, token in enumerate(tokens)}
         return lambda: bytemill.Encoding(
             "collide", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={}
         )
@@ -260,12 +260,12 @@ def test_tokens_that_collide(byte_ranks: dict[bytes, int]) -> None:
 
 
 def test_pairs_that_collide() -> None:
-    """Ids by which all merges would lie in a row, and each look-up would walk over the others."""
+    """Ids for which all merges would collide in a run, so that each look-up would walk over the others."""
     lefts, rights = (
         [number for number in range(1 << 20) if ((number << shift) * MULTIPLIER & (1 << 64) - 1) >> 54 == 0]
         for shift in (44, 24)
     )
-    # Bytes that the parts are made of: of four kinds, so that parts meet in one way only.
+    # Bytes of the parts, of four kinds, so that parts join in one way only.
     kinds = [range(first, first + 24) for first in (0, 24, 48, 72)]
 
     def make(number: int) -> Callable[[], object]:
@@ -276,13 +276,13 @@ def test_pairs_that_collide() -> None:
         free = (number for number in range(1, 1 << 20) if number not in {*lefts, *rights})
         ranks |= {bytes([byte]): next(free) for byte in range(256)}
         whole = (first + second for first in left for second in right)
-        ranks |= {token: (1 << 20) + place for place, token in enumerate(whole)}
+        ranks |= {token: (1 << 20) + index for index, token in enumerate(whole)}
 
         def build() -> bytemill.Encoding:
             return bytemill.Encoding("pairs", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={})
 
         encoding = build()
-        text = b"".join((left[place % number] + right[place * 7 % number]) * 3 for place in range(2_000))
+        text = b"".join((left[index % number] + right[index * 7 % number]) * 3 for index in range(2_000))
         ids = encoding._encode_bytes(text)
         assert ids == [ranks[text[at : at + 4]] for at in range(0, len(text), 4)]
         return lambda: (build(), encoding._encode_bytes(text))

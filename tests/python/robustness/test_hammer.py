@@ -1,4 +1,4 @@
-"""One encoding, hammered by all methods from many threads at once: every result is that of one thread."""
+"""All methods of one encoding called from many threads at once return the results of one thread."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TEXTS = [
 ]
 
 
-# How many calls a thread makes at least, and all of them together at least.
+# Minimum number of calls of each thread, and of all together.
 CALLS_EACH = 12
 CALLS_TOGETHER = 500
 
 
 def with_offsets(encoding: bytemill.Encoding, text: str, _: list[int]) -> object:
-    places = encoding.encode_with_offsets(text, disallowed_special=())
-    return places.ids.tolist(), places.starts.tolist(), places.ends.tolist()
+    offsets = encoding.encode_with_offsets(text, disallowed_special=())
+    return offsets.ids.tolist(), offsets.starts.tolist(), offsets.ends.tolist()
 
 
 def batch_to_numpy(encoding: bytemill.Encoding, text: str, _: list[int]) -> object:
@@ -68,12 +68,12 @@ CALLS: dict[str, Call] = {
 
 
 def custom(byte_ranks: dict[bytes, int]) -> bytemill.Encoding:
-    """Its pattern is not native, its ids have holes, and some tokens never merge."""
+    """Returns an encoding without a native pattern, with holes in its ids and tokens that never merge."""
     tokens = [b"ab", b" a", b"the", b"th", b"er", b"so", b"me", b"\xe4\xb8", "中".encode(), b"xyz"]
     return bytemill.Encoding(
         "hammered",
         pat_str=r"\w+|\s+|[^\w\s]+",
-        mergeable_ranks=byte_ranks | {token: 300 + 7 * place for place, token in enumerate(tokens)},
+        mergeable_ranks=byte_ranks | {token: 300 + 7 * index for index, token in enumerate(tokens)},
         special_tokens={"<|x|>": 1000},
     )
 
@@ -86,13 +86,13 @@ def test_mixed_calls(name: str, threads: int, byte_ranks: dict[bytes, int]) -> N
     for number, text in enumerate(TEXTS):
         ids = encoding.encode_ordinary(text)
         for what, call in CALLS.items():
-            # Tables that are forgotten take long to begin again.
+            # Cleared caches are slow at first.
             if number % 4 == 0 or what not in {"clear_cache", "set_cache_limit"}:
                 cases.append((what, call, text, ids, call(encoding, text, ids)))
     start = threading.Barrier(threads)
 
     def work(worker: int) -> int:
-        # Each thread has an order of its own.
+        # Each thread has its own order.
         mine = random.Random(worker).sample(cases, len(cases))  # noqa: S311 - the same every time
         calls = 0
         start.wait()
@@ -110,7 +110,7 @@ def test_mixed_calls(name: str, threads: int, byte_ranks: dict[bytes, int]) -> N
 
 @has_fork
 def test_children_forked_while_a_thread_makes_what_is_made_once() -> None:
-    """Vocabularies, and what is first asked of them: a child does not wait for a thread that it has not."""
+    """Lazily built vocabularies and tables: a child does not wait for a thread that only its parent has."""
     printed = run(
         """
         import os, signal, threading, time, warnings, bytemill

@@ -1,4 +1,4 @@
-"""Whatever Hypothesis thinks of, this library and tiktoken give the same ids, texts and errors."""
+"""On inputs drawn by Hypothesis, this library and tiktoken return the same ids, texts and errors."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Encodings = Mapping[str, tiktoken.Encoding]
 
 every_encoding = pytest.mark.parametrize("name", NAMES)
 
-# One encoding of each vocabulary, for what costs much.
+# One encoding of each vocabulary, for slow tests.
 VOCABULARIES = ["r50k_base", "p50k_edit", "cl100k_base", "o200k_base"]
 
 
 def repaired(text: str) -> str:
-    """What surrogates stand for: pairs their character, lone ones U+FFFD."""
+    """Replaces surrogates: pairs by their character, lone ones by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -83,7 +83,7 @@ def test_surrogates(name: str, text: str, tiktoken_encodings: Encodings) -> None
     ids = theirs.encode_ordinary(text)
     assert ours.encode_ordinary(text) == ids
     assert ours.encode(text, allowed_special="all") == theirs.encode(text, allowed_special="all") == ids
-    # tiktoken raises here; the repair that it makes elsewhere holds in all methods of ours.
+    # tiktoken raises here; all our methods repair surrogates as it does elsewhere.
     assert ours.encode_to_numpy(text).tolist() == theirs.encode_to_numpy(repaired(text)).tolist()
     assert ours.encode_ordinary_batch([text]) == [ids]
 
@@ -123,7 +123,7 @@ def test_special_tokens(
             assert caught.value.start == min(
                 text.find(token) for token in disallowed_tokens(theirs, allowed, disallowed) if token in text
             )
-            # Where several disallowed strings start, tiktoken names one in the order of their hashes.
+            # If several disallowed strings start at one offset, tiktoken names one in hash order.
             assert str(caught.value) == message or shares_its_start(
                 text, caught.value, theirs, allowed, disallowed
             )
@@ -134,7 +134,7 @@ def test_special_tokens(
 
 
 def disallowed_tokens(encoding: tiktoken.Encoding, allowed: Any, disallowed: Collection[str]) -> set[str]:
-    """The strings that `encode` refuses."""
+    """Returns the strings that `encode` refuses."""
     if disallowed != "all":
         return set(disallowed)
     return encoding.special_tokens_set - (encoding.special_tokens_set if allowed == "all" else set(allowed))
@@ -147,7 +147,7 @@ def shares_its_start(
     allowed: Any,
     disallowed: Collection[str],
 ) -> bool:
-    """Whether another disallowed string starts where the one in the error does."""
+    """Returns whether another disallowed string starts at the offset of the one in the error."""
     candidates = disallowed_tokens(encoding, allowed, disallowed)
     return sum(text.startswith(token, error.start) for token in candidates) > 1
 
@@ -170,7 +170,7 @@ def test_unstable(name: str, text: str, tiktoken_encodings: Encodings) -> None:
 
 @functools.cache
 def some_ids(encoding: bytemill.Encoding) -> st.SearchStrategy[list[int]]:
-    """Ids that are tokens, special or not, and some that are none."""
+    """Ids of tokens, special or not, and some ids without a token."""
     special = st.sampled_from(sorted(encoding._special_token_values))
     hole = st.integers(encoding.n_vocab - 30, encoding.n_vocab + 2)
     token = st.one_of(st.integers(0, encoding.n_vocab), st.integers(0, 300), special, hole)

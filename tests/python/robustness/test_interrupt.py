@@ -1,4 +1,4 @@
-"""Ctrl-C stops long work soon, in every method; the encoding goes on working; other handlers do no harm."""
+"""Ctrl-C stops long work soon, in every method; the encoding stays usable; other handlers are harmless."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="signals are sent to a process as POSIX has it"
 )
 
-# Prints how long the work takes that is interrupted, estimated from less of it, and how long it took to stop
-# after the signal. What the work is comes from `prepare(size)`; the size is such that it takes about a second
-# on any machine. Another process may delay an attempt; what cannot be interrupted is late in each.
+# Prints the estimated duration of the work that is interrupted, and the seconds it took to stop
+# after the signal. `prepare(size)` returns the work; the size is chosen such that it takes about a second
+# on any machine. Another process may delay an attempt; work that cannot be interrupted is late in each.
 SCRIPT = """
 import math, os, signal, threading, time
 import bytemill
@@ -88,7 +88,7 @@ print(size * once, waited)
 
 ATTEMPTS = 3
 
-# How much is the least that is measured: some hundredths of a second.
+# The smallest duration that is measured: some hundredths of a second.
 WORK = {
     "encode": """
         def prepare(size):
@@ -283,7 +283,7 @@ WORK = {
     "counting in little memory": """
         def prepare(size):
             drawn = letters(1_500_000).decode()
-            text = " ".join(drawn[place:place + 9] for place in range(0, len(drawn), 9))
+            text = " ".join(drawn[start:start + 9] for start in range(0, len(drawn), 9))
             def work():
                 counts = bytemill.PieceCounts(memory_limit=1 << 20)
                 for _ in range(size):
@@ -299,7 +299,7 @@ WORK = {
     "training": """
         def prepare(size):
             drawn = letters(9 * 15_000 * size)
-            words = [drawn[place:place + 9] for place in range(0, len(drawn), 9)]
+            words = [drawn[start:start + 9] for start in range(0, len(drawn), 9)]
             counts = bytemill.PieceCounts(dict.fromkeys(words, 3), pattern="cl100k")
             return lambda: bytemill.train(counts, 2_000 * size, progress=False)
         """,

@@ -1,6 +1,6 @@
-"""Memory does not grow with the number of calls, nor with what hostile texts teach; texts may be very large.
+"""Memory does not grow with the number of calls, nor with hostile texts; texts may be very large.
 
-With BYTEMILL_FULL=1 there are ten million calls, and a text of more than 4 GiB, which takes some 12 GB of
+BYTEMILL_FULL=1 adds ten million calls, and a text of more than 4 GiB, which takes some 12 GB of
 memory.
 """
 
@@ -20,7 +20,7 @@ from support.timing import seconds
 
 FULL = os.environ.get("BYTEMILL_FULL") == "1"
 
-# Prints by how many bytes the process grew after half of the calls, of which most are short.
+# Prints by how many bytes the process grew during the second half of the calls, most of which are short.
 CALLS = """
 import os, pickle, random, sys
 import bytemill
@@ -104,7 +104,7 @@ print(resident() - before, before)
 @pytest.mark.timeout(7200 if FULL else 300)
 def test_calls_leave_nothing_behind() -> None:
     grown, _ = map(int, run(CALLS.format(calls=10_000_000 if FULL else 200_000), timeout=7200).split())
-    # A byte for each call would be a megabyte for ten million; the allocator itself moves by some.
+    # A byte per call would be ten megabytes for ten million; the allocator itself varies by some.
     assert grown < (8 << 20)
 
 
@@ -113,11 +113,11 @@ LIMIT = 1 << 20
 
 @pytest.mark.parametrize("length", [6, 14, 30, 60])
 def test_texts_that_are_all_new(length: int) -> None:
-    """They fill the tables again and again, within the limit; what is usual is soon known again."""
+    """They fill the cache repeatedly, within the limit; common pieces are soon cached again."""
     encoding = bytemill.get_encoding("cl100k_base")
     encoding.set_cache_limit(LIMIT)
     try:
-        # Rows for decoding are made once.
+        # Rows for decoding are built once.
         encoding.decode_bytes([0] * 200_000)
         encoding.clear_cache()
         encoding.encode("a")
@@ -131,7 +131,7 @@ def test_texts_that_are_all_new(length: int) -> None:
             words = ["".join(letters[at : at + length]) for at in range(0, len(letters), length)]
             hostile = " ".join(words)
             ids = encoding.encode(hostile)
-            # Five times what there is room for, and nothing is forgotten of what the vocabulary says.
+            # Five times the capacity, and no token of the vocabulary is lost.
             assert encoding.memory_usage() - empty <= LIMIT + (1 << 17), empty
             assert encoding.decode(ids) == hostile
         assert encoding.encode(usual) == expected
@@ -145,7 +145,7 @@ def test_texts_that_are_all_new(length: int) -> None:
 @pytest.mark.timeout(3600)
 def test_texts_of_more_than_4_gib() -> None:
     encoding = bytemill.get_encoding("cl100k_base")
-    # Pieces end where it does, so that the ids of all are those of one, again and again.
+    # Pieces end where it does, so that the ids are those of one repetition, repeated.
     part = "Some words, 1234 numbers; they're here again.\n" + ("=" * 64 + "\n") * 20
     expected = encoding.encode_ordinary_to_numpy(part)
     times = (41 << 30) // 10 // len(part) + 1

@@ -1,4 +1,4 @@
-"""One encoding, many threads, forked and spawned processes; and the GIL is free while it works."""
+"""One encoding with many threads, forked and spawned processes; the GIL is released during work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_one_encoding_in_eight_threads() -> None:
         start.wait()
         for turn in range(3):
             for index in range(len(TEXTS)):
-                # Every thread goes its own way through the texts and the methods.
+                # Every thread goes through the texts and the methods in its own order.
                 text, ids = (
                     TEXTS[(index * (worker + 1)) % len(TEXTS)],
                     expected[(index * (worker + 1)) % len(TEXTS)],
@@ -120,7 +120,7 @@ def test_other_threads_go_on(method: str) -> None:
     finally:
         done.set()
         counter.join()
-    # Were the GIL held from beginning to end, the other thread would have come to its turn once or twice.
+    # If the GIL were held throughout, the other thread would run once or twice.
     assert progress >= 5
 
 
@@ -209,7 +209,7 @@ def test_pools_of_processes(method: str, byte_ranks: dict[bytes, int]) -> None:
     )
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
         assert pool.submit(os.getpid).result() != os.getpid()
-        # With the method its encoding crosses over, the one by its name and the other by its parts.
+        # The bound method pickles its encoding, a registered one by name and a custom one by definition.
         for encoding in (registered, custom):
             texts = TEXTS if encoding is registered else TEXTS[:4]
             expected = [encoding.encode_ordinary(text) for text in texts]

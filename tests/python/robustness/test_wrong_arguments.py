@@ -1,8 +1,8 @@
-"""Whatever is passed to what is public, a result comes or an ordinary error: no panic, crash or hang.
+"""Any argument of a public function results in a value or an ordinary error: no panic, crash or hang.
 
-The names are found, not listed: every function, class and method that the package offers. Each is called as
-it should be, which must go well, and then with every wrong value in every argument. So a name that is new is
-tried too; if it has a parameter that `GOOD` does not know, the test says so.
+The names are discovered, not listed: every function, class and method of the package. Each is called as
+intended, which must succeed, and then with every wrong value in every argument. So a new name is
+tested too; if it has a parameter that `GOOD` does not know, the test fails with its name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bytemill.training import learn_merges
 from support.toys import BYTE_RANKS
 from support.wrong_values import WRONG
 
-# Modules that are for everybody. What is behind them is called by the package itself, with what it checked.
+# Public modules. The others are called by the package itself, with checked arguments.
 PUBLIC = [
     "bytemill",
     "bytemill.errors",
@@ -78,8 +78,8 @@ INNER = [
     "vocabulary",
 ]
 
-# What may be raised; the library's own errors are derived from these. An unknown way to treat bytes that are
-# no text is a `LookupError`, a buffer with gaps for `hashlib` a `BufferError`.
+# Allowed exceptions; the library's own errors are derived from these. An unknown error handler for invalid
+# UTF-8 is a `LookupError`, a non-contiguous buffer for `hashlib` a `BufferError`.
 ORDINARY = (
     AssertionError,
     BufferError,
@@ -91,10 +91,10 @@ ORDINARY = (
     ValueError,
 )
 
-# As minbpe's own do.
+# As those of the original minbpe.
 NOT_IMPLEMENTED = {"GPT4Tokenizer.load", "GPT4Tokenizer.save", "GPT4Tokenizer.train", "Tokenizer.train"}
 
-# What is written, each time by another name.
+# Output files, each with another name.
 NUMBERS = itertools.count()
 
 RANKS = BYTE_RANKS | {b"ab": 256, b"abc": 257}
@@ -120,11 +120,11 @@ def trained(kind: type[Any]) -> Any:
 
 @functools.cache
 def gpt4() -> minbpe.GPT4Tokenizer:
-    """What takes long to make."""
+    """Returns values that are slow to build."""
     return minbpe.GPT4Tokenizer()
 
 
-# How to make an instance, where the parameters do not tell.
+# Factories of instances whose parameters are not enough.
 INSTANCES: dict[str, Callable[[], Any]] = {
     "CoreBPE": lambda: toy()._core_bpe,
     "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
@@ -145,7 +145,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "VocabularyReport": lambda: inspection.report(toy()),
 }
 
-# What a call takes: by the name of the parameter, or of callable and parameter where that is not enough.
+# Valid arguments by the name of the parameter, or of callable and parameter if that is ambiguous.
 GOOD: dict[str, Callable[[], Any]] = {
     "allowed_special": lambda: {"<|a|>"},
     "append": lambda: [5],
@@ -237,11 +237,11 @@ GOOD: dict[str, Callable[[], Any]] = {
 
 
 class Case(NamedTuple):
-    """Something that can be called.
+    """A callable to test.
 
     Attributes:
-        name: How it is written: `Encoding.encode`.
-        owner: The class whose method it is, if it is one.
+        name: Qualified name: `Encoding.encode`.
+        owner: The class of a method, otherwise `None`.
         thing: The function or class, or the name of the method.
     """
 
@@ -250,7 +250,7 @@ class Case(NamedTuple):
     thing: Any
 
     def target(self) -> Callable[..., object]:
-        """The callable; a method is that of a new instance."""
+        """Returns the callable; a method is bound to a new instance."""
         target = self.thing
         if self.owner is not None:
             static = isinstance(inspect.getattr_static(self.owner, target), (classmethod, staticmethod))
@@ -278,12 +278,12 @@ def good_arguments(name: str, target: Callable[..., object]) -> dict[str, Any]:
 
 
 def is_result(kind: type) -> bool:
-    """Tells whether a class only holds what functions give: whoever makes one may put anything into it."""
+    """Returns whether a class only holds results, whose constructor accepts anything."""
     return issubclass(kind, tuple) or is_dataclass(kind)
 
 
 def cases(modules: list[str]) -> Iterator[Case]:
-    """All functions and classes that modules offer, with the methods that this package defines."""
+    """Yields all public functions and classes of modules, with the methods that this package defines."""
     seen = set()
     for module in map(importlib.import_module, modules):
         for name in module.__all__:
@@ -297,14 +297,14 @@ def cases(modules: list[str]) -> Iterator[Case]:
                 if not is_result(thing):
                     yield Case(name, None, thing)
                 for attribute, value in inspect.getmembers(thing, inspect.isroutine):
-                    # Compiled methods do not say where they are from, those of Python neither.
+                    # Neither compiled methods nor built-in ones have a module.
                     home = getattr(value, "__module__", None) or thing.__mro__[-2].__module__
                     if not attribute.startswith("_") and home.startswith("bytemill"):
                         yield Case(f"{name}.{attribute}", thing, attribute)
 
 
 def call(target: Callable[..., object], arguments: dict[str, Any]) -> None:
-    """Calls; of an iterator, some is asked for."""
+    """Calls, and takes the first elements of an iterator."""
     parameters = inspect.signature(target).parameters.values()
     by_place = [
         item for item in parameters if item.kind in {item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD}
@@ -318,7 +318,7 @@ def call(target: Callable[..., object], arguments: dict[str, Any]) -> None:
 PUBLIC_CASES = list(cases(PUBLIC))
 CORE_CASES = list(cases(["bytemill._core"]))
 
-# What the compiled module takes, now and then all of it at once.
+# Arguments of the compiled module, in random combinations.
 CORE_VALUES: list[Callable[[], object]] = [
     lambda: dict(RANKS),
     lambda: {"<|a|>": 300},
@@ -352,7 +352,7 @@ CORE_VALUES: list[Callable[[], object]] = [
 
 @pytest.fixture(scope="module")
 def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with files that can be read."""
+    """Creates a folder with readable files."""
     folder = tmp_path_factory.mktemp("readable")
     gpt2().save_tiktoken(folder / "toy.tiktoken")
     gpt2().save_gpt2(folder)
@@ -364,7 +364,7 @@ def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def folder(readable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder to work in, with such files of its own."""
+    """Changes into a folder with its own copies of these files."""
     shutil.copytree(readable, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
@@ -390,7 +390,7 @@ def test_the_walk_finds_what_is_known_to_be_there() -> None:
 
 
 def test_every_module_for_everybody_is_here() -> None:
-    """Whoever adds a module says whether it is for everybody."""
+    """Every module is listed as public or inner."""
     modules = {module.name for module in pkgutil.iter_modules(bytemill.__path__, "bytemill.")}
     inner = {f"bytemill.{name}" for name in INNER}
     assert modules == inner | set(PUBLIC) - {"bytemill"}
@@ -404,7 +404,7 @@ def test_wrong_arguments(case: Case, capsys: pytest.CaptureFixture[str]) -> None
         call(target, good_arguments(case.name, target))
     allowed = (*ORDINARY, NotImplementedError) if case.name in NOT_IMPLEMENTED else ORDINARY
     tries = itertools.product(inspect.signature(case.target()).parameters, WRONG.items())
-    # In the quick tests a third of them; another one for each parameter, as their number is no multiple.
+    # The quick tests take every third; their number is no multiple of 3, so parameters have different ones.
     for parameter, (kind, make) in itertools.islice(
         tries, 0, None, 1 if os.environ.get("BYTEMILL_FULL") else 3
     ):
@@ -417,16 +417,16 @@ def test_wrong_arguments(case: Case, capsys: pytest.CaptureFixture[str]) -> None
         except BaseException as error:  # noqa: BLE001 - a panic is no `Exception`
             pytest.fail(f"{parameter} is {kind}: {error!r}")
     capsys.readouterr()
-    # Whatever came in, nothing that calls share has suffered.
+    # Shared state is intact after any input.
     assert bytemill.get_encoding("gpt2").encode("hello world") == [31373, 995]
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", CORE_CASES, ids=[case.name for case in CORE_CASES])
 def test_wrong_arguments_of_the_compiled_module(case: Case) -> None:
-    """Behind the package, several at a time, in any combination with right ones."""
+    """Calls the compiled module with several wrong values at a time."""
     source = random.Random(1)  # noqa: S311 - it can be repeated
-    # The package hands over lists: their lengths are true.
+    # The package passes lists, whose lengths are correct.
     values = [*(make for kind, make in WRONG.items() if kind != "a sequence that lies"), *CORE_VALUES]
     for _ in range(100):
         target = case.target()
