@@ -61,6 +61,15 @@ test-exhaustive: build ## The long tests too: every short string, the whole Pyth
 verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
 	PYTHONPATH=tests $(BIN)/python -m programs.verify $(CORPUS)
 
+$(VENV)/docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+# The variable silences an advertisement.
+.PHONY: docs
+docs: $(VENV)/docs ## Build the site of docs/ into site/; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 MINUTES ?= 10
 
 # The exit code tells whether something was found.
@@ -138,4 +147,4 @@ bench-shard: build ## Measure files to shards beside encoding in memory: ids, sp
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf $(VENV) target python/bytemill/_core*.so
+	rm -rf $(VENV) target site python/bytemill/_core*.so

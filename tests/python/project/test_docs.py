@@ -1,4 +1,4 @@
-"""The examples of the README and of every page of docs/ run, and what they say comes out does.
+"""The README and every page of docs/: examples run, links lead somewhere, the reference is complete.
 
 The blocks of a page run in order, in a folder of their own. In `python` blocks, which share their names, a
 comment that begins with a value says what its line gives. In `console` blocks bash runs the lines that begin
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -19,12 +20,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bytemill
 import readme_chart
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 BLOCKS = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# Generated entries of the reference.
+ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
+REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINKING = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "fuzz" / "README.md"]
+REPOSITORY = "https://github.com/bytemill/bytemill"
 
 # A comment that begins with a value; words may follow after a comma, colon or semicolon.
 VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
@@ -58,10 +68,59 @@ def test_page(page: Path, commands: Path, tmp_path: Path, monkeypatch: pytest.Mo
             run_console(block)
 
 
-def test_the_index_names_every_page() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for page in PAGES[1:]:
-        assert page.name == "index.md" or f"({page.relative_to(ROOT / 'docs')})" in index
+# --- The site ---
+
+
+def test_the_navigation_names_every_page_once() -> None:
+    named = re.findall(
+        r"^ +- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(named) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page: its headings, as mkdocs and GitHub name them, and its generated entries."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    slugs = (re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in headings)
+    return {re.sub(r"\s", "-", slug) for slug in slugs} | set(ENTRY.findall(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", LINKING, ids=[str(page.relative_to(ROOT)) for page in LINKING])
+def test_links_lead_somewhere(page: Path) -> None:
+    text = prose(page)
+    for link in [*LINK.findall(text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]:
+        if link.startswith(f"{REPOSITORY}/blob/main/"):
+            target, anchor = ROOT / link.removeprefix(f"{REPOSITORY}/blob/main/"), ""
+        elif link.startswith(("https://", "http://")):
+            assert not link.startswith("https://github.com/bytemill/") or link.startswith(REPOSITORY), link
+            continue
+        else:
+            path, _, anchor = link.partition("#")
+            target = page if not path else (page.parent / path).resolve()
+            if (ROOT / "docs") in page.parents:
+                assert (ROOT / "docs") in target.parents, f"{link} leads out of the site"
+        assert target.is_file(), link
+        if target.suffix == ".md" and anchor not in {"", "only-light", "only-dark"}:
+            assert anchor in anchors(target), link
+
+
+def test_the_reference_names_what_is_there() -> None:
+    named = [name for page in REFERENCE for name in ENTRY.findall(page.read_text(encoding="utf-8"))]
+    for name in named:
+        assert pkgutil.resolve_name(name) is not None
+    assert len(named) == len(set(named))
+    for name in set(bytemill.__all__) - {"__version__"}:
+        described = getattr(bytemill, name)
+        whole = {f"bytemill.{name}", described.__module__}
+        assert whole & set(named), f"{name} is in no page of docs/reference"
+
+
+# --- The examples ---
 
 
 def test_values_are_found() -> None:
