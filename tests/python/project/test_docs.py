@@ -78,6 +78,20 @@ def test_the_navigation_names_every_page_once() -> None:
     assert sorted(named) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
 
 
+def test_addresses_agree_with_those_of_the_package() -> None:
+    """`[project.urls]` is the one place of the addresses; nothing else names another repository or site."""
+    urls = re.search(r"^\[project\.urls\]\n((?:.+\n)+)", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert urls is not None
+    known = dict(re.findall(r'^(\w+) = "(.*)"$', urls[1], re.MULTILINE))
+    assert known["Repository"] == REPOSITORY
+    owner, name = REPOSITORY.split("/")[-2:]
+    for path in [ROOT / "Cargo.toml", ROOT / "mkdocs.yml", *LINKING]:
+        for address in re.findall(r"https://github\.com/(\S+?/[\w.-]+)", path.read_text(encoding="utf-8")):
+            assert "bytemill" not in address or address == f"{owner}/{name}", path
+        for site in re.findall(r"https://[\w.-]*\.github\.io/\S*", path.read_text(encoding="utf-8")):
+            assert "bytemill" not in site or site.startswith(known["Documentation"]), path
+
+
 def prose(page: Path) -> str:
     """A page without its blocks of code."""
     return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
