@@ -125,7 +125,8 @@ class BulkEncoder:
 
         Args:
             data: `bytes`, or any other contiguous buffer of them: `bytearray`, `memoryview`, `mmap`, a NumPy
-                array of uint8. What could change meanwhile is copied first.
+                array of uint8. Anything that does not end in `bytes` is copied first, as it may change
+                meanwhile. A mapped file that is truncated during the call raises `SIGBUS`, as anywhere.
 
         Raises:
             TypeError: `data` is no such buffer.

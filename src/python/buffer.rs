@@ -1,20 +1,25 @@
-//! Bytes of Python objects, read where they are if nothing can change them while other threads run.
+//! The bytes of Python objects: borrowed if nothing can write them while the interpreter is released, else copied.
 #![expect(
     unsafe_code,
     reason = "a buffer is a pointer and a length; copying hundreds of megabytes to avoid it would double the memory"
 )]
 
 use std::ops::Deref;
+use std::{ptr, slice};
 
+use numpy::PyUntypedArray;
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use super::arrays::ImmutableIds;
 use crate::util::memory;
 
-/// The bytes of a contiguous buffer: immutable ones where they are, kept alive; a copy of others.
+/// The bytes of a contiguous buffer: borrowed from a `bytes`, copied from anything else.
+///
+/// A file that is truncated while it is mapped raises `SIGBUS` in whoever reads it, here as in Python itself.
 pub(super) enum Bytes {
     Borrowed(PyUntypedBuffer),
     Copied(Vec<u8>),
@@ -42,11 +47,7 @@ impl Bytes {
         if is_immutable(data)? {
             return Ok(Self::Borrowed(buffer));
         }
-        let bytes = bytes_of(&buffer);
-        // A file that is mapped may be larger than memory.
-        let mut copy = memory::try_vec_with_capacity(bytes.len())?;
-        copy.extend_from_slice(bytes);
-        Ok(Self::Copied(copy))
+        copied(&buffer).map(Self::Copied)
     }
 }
 
@@ -55,40 +56,67 @@ impl Deref for Bytes {
 
     fn deref(&self) -> &[u8] {
         match self {
-            Self::Borrowed(buffer) => bytes_of(buffer),
+            Self::Borrowed(buffer) => borrowed(buffer),
             Self::Copied(bytes) => bytes,
         }
     }
 }
 
-/// The bytes of a buffer that has been found to be contiguous.
-fn bytes_of(buffer: &PyUntypedBuffer) -> &[u8] {
+/// Copies the bytes of a contiguous buffer before any other Python thread runs: a snapshot, unless another process writes
+/// to them meanwhile, which may tear it.
+fn copied(buffer: &PyUntypedBuffer) -> PyResult<Vec<u8>> {
+    let length = buffer.len_bytes();
+    // A mapped file may be larger than memory.
+    let mut copy: Vec<u8> = memory::try_vec_with_capacity(length)?;
+    if length > 0 {
+        // SAFETY: the exporter keeps `length` contiguous bytes at `buf_ptr` while the buffer is held, and `copy`, fresh
+        // memory, has room for them. No reference to bytes that another process may write is made.
+        unsafe {
+            ptr::copy_nonoverlapping(buffer.buf_ptr().cast(), copy.as_mut_ptr(), length);
+            copy.set_len(length);
+        }
+    }
+    Ok(copy)
+}
+
+/// The bytes of a contiguous buffer that [`is_immutable`].
+fn borrowed(buffer: &PyUntypedBuffer) -> &[u8] {
     let length = buffer.len_bytes();
     if length == 0 {
         return &[];
     }
-    // SAFETY: the exporter keeps so many contiguous bytes there while the buffer is held, which the result borrows.
-    // Either nothing writes to them, or the caller copies them before other Python threads run.
-    unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), length) }
+    // SAFETY: the exporter keeps `length` contiguous bytes there while the buffer is held, which the result borrows, and
+    // they are those of a `bytes`, which nothing writes.
+    unsafe { slice::from_raw_parts(buffer.buf_ptr().cast(), length) }
 }
 
-/// True if Python code cannot change the bytes of `data`: neither through it nor through the object whose bytes they
-/// are. So are those of `bytes`, of read-only buffers of Arrow, and of files mapped to be read.
-fn is_immutable(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Returns true if nothing can write the bytes of `data`: it is a `bytes`, or a chain of memory views and `NumPy` arrays
+/// that ends in one, or in ids that this library made for read-only arrays.
+///
+/// Being read-only proves nothing. Another process may write a file that is mapped read-only, here or by Arrow; an array
+/// that was made read-only may have views that are not, and its owner may make it writable again. Subclasses do not count,
+/// as they may export other memory than their base class does.
+pub(super) fn is_immutable(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = data.py();
     let mut owner = data.clone();
-    while !owner.is_instance_of::<PyBytes>() {
-        if !PyUntypedBuffer::get(&owner).is_ok_and(|buffer| buffer.readonly()) {
-            return Ok(false);
-        }
-        if owner.is_instance_of::<PyMemoryView>() {
-            owner = owner.getattr(intern!(py, "obj"))?;
-        } else if let Some(base) = owner.getattr_opt(intern!(py, "base"))? {
-            // An array may be made writable again by who owns its memory: itself, if it has no base.
-            owner = base;
+    while !(owner.is_exact_instance_of::<PyBytes>() || owner.is_exact_instance_of::<ImmutableIds>())
+    {
+        let exporter = if owner.is_exact_instance_of::<PyMemoryView>() {
+            intern!(py, "obj")
+        } else if numpy_is_imported(py)? && owner.is_exact_instance_of::<PyUntypedArray>() {
+            intern!(py, "base")
         } else {
-            break;
-        }
+            return Ok(false);
+        };
+        owner = owner.getattr(exporter)?;
     }
     Ok(true)
+}
+
+/// Returns true if `NumPy` is imported. If not, nothing is an array, and asking whether something is one would import it.
+pub(super) fn numpy_is_imported(py: Python<'_>) -> PyResult<bool> {
+    let modules = py
+        .import(intern!(py, "sys"))?
+        .getattr(intern!(py, "modules"))?;
+    modules.contains(intern!(py, "numpy"))
 }

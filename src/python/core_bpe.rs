@@ -1,6 +1,6 @@
 //! `CoreBPE`: the encoder as Python sees it. Every method is one line here; what it does is in the files beside this one.
 
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -123,9 +123,7 @@ impl CoreBpe {
     ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            let ids = one::array(self, text, &policy)?;
-            ids.try_readwrite()?.make_nonwriteable();
-            Ok(ids)
+            one::array(self, text, &policy)
         })
     }
 

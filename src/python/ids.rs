@@ -9,6 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use super::buffer::{is_immutable, numpy_is_imported};
 use super::listed;
 use crate::token::TokenId;
 use crate::util::memory;
@@ -19,7 +20,7 @@ const WORTH_BORROWING: usize = 4096;
 /// Ids from an argument.
 pub(super) enum TokenIds<'py> {
     Copied(Vec<TokenId>),
-    /// A `NumPy` array, read where it is.
+    /// A `NumPy` array that nothing can write, as [`is_immutable`] proves.
     Borrowed(PyReadonlyArray1<'py, TokenId>),
 }
 
@@ -59,28 +60,26 @@ impl<'py> TokenIds<'py> {
     }
 }
 
-/// True if `NumPy` is imported. If not, nothing is an array, and to ask whether something is one would import it.
-fn numpy_is_imported(py: Python<'_>) -> PyResult<bool> {
-    let modules = py
-        .import(intern!(py, "sys"))?
-        .getattr(intern!(py, "modules"))?;
-    modules.contains(intern!(py, "numpy"))
-}
-
 /// The ids in an array, if the argument is one that lies in memory as integers of the machine do.
 fn from_array<'py>(argument: &Bound<'py, PyAny>) -> Option<PyResult<TokenIds<'py>>> {
     if let Some(array) = array::<TokenId>(argument) {
-        return Some(if array.len() < WORTH_BORROWING {
-            array.to_vec().map(TokenIds::Copied).map_err(PyErr::from)
-        } else {
-            Ok(TokenIds::Borrowed(array))
-        });
+        return Some(borrowed_or_copied(array));
     }
     let ids = array::<i64>(argument)
         .map(|array| converted(array.as_slice()?))
         .or_else(|| array::<i32>(argument).map(|array| converted(array.as_slice()?)))
         .or_else(|| array::<u64>(argument).map(|array| converted(array.as_slice()?)))?;
     Some(ids.map(TokenIds::Copied))
+}
+
+/// Borrows an array that nothing can write, copies any other while the interpreter is held.
+fn borrowed_or_copied(array: PyReadonlyArray1<'_, TokenId>) -> PyResult<TokenIds<'_>> {
+    if array.len() >= WORTH_BORROWING && is_immutable(&array)? {
+        return Ok(TokenIds::Borrowed(array));
+    }
+    let mut ids = memory::try_vec_with_capacity(array.len())?;
+    ids.extend_from_slice(array.as_slice()?);
+    Ok(TokenIds::Copied(ids))
 }
 
 /// The argument as an array of `T` without gaps.

@@ -32,7 +32,7 @@ pub(super) fn array<'py>(
 ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
     let mut ids = ids(core, text, policy)?;
     memory::give_back(&mut ids);
-    arrays::array(text.py(), ids)
+    arrays::immutable_ids(text.py(), ids)
 }
 
 fn ids(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<TokenId>> {

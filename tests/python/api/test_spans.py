@@ -159,11 +159,20 @@ def test_only_what_can_change_is_copied(encoding: bytemill.Encoding) -> None:
     changeable = np.zeros(64 << 20, np.uint8)
     locked = changeable.view()
     locked.setflags(write=False)
+    owner = changeable.copy()
+    owner.setflags(write=False)
 
     def grown(data: Any) -> bool:
         return peak_beyond(lambda: encode(encoding, data, np.array([0, 10]))) > 32 << 20
 
-    for constant in [vast, memoryview(vast), pa.py_buffer(vast), np.frombuffer(vast, np.uint8)]:
+    for constant in [vast, memoryview(vast), memoryview(memoryview(vast)), np.frombuffer(vast, np.uint8)]:
         assert not grown(constant)
-    for other in [changeable, locked, changeable.data.toreadonly(), bytearray(vast)]:
+    for other in [
+        changeable,
+        locked,
+        owner,
+        changeable.data.toreadonly(),
+        bytearray(vast),
+        pa.py_buffer(vast),
+    ]:
         assert grown(other)
