@@ -131,13 +131,14 @@ class CoreBPE:
         /,
     ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
     # The same for texts that lie in one buffer: text i is data[offsets[i] : offsets[i + 1]], and need not be
-    # UTF-8. Offsets have the shape (texts + 1,); they start and end where they like. Nothing is disallowed.
-    # The data is copied, unless nobody may write to it.
+    # UTF-8. Offsets have the shape (texts + 1,); they start and end where they like. The data is copied
+    # unless it is part of a `bytes`.
     def encode_spans_to_numpy(
         self,
         data: Buffer,
         offsets: npt.NDArray[np.int64],
         allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
         prepend: Sequence[int],
         append: Sequence[int],
         dtype: str,
@@ -162,8 +163,6 @@ class CoreBPE:
     def _encode_bytes(self, data: bytes, /) -> list[int]: ...
     def encode_bytes(self, data: Buffer, /) -> list[int]: ...
 
-    # The leftmost, then longest special token among `tokens`, and the index of its first character.
-    def find_special(self, text: str, tokens: AbstractSet[str] | None, /) -> tuple[str, int] | None: ...
     # The pieces of a text.
     def split(self, text: str, /) -> list[str]: ...
 

@@ -65,8 +65,7 @@ class ArrowEncoder:
         Raises:
             TypeError: `column` is no column of text. Dictionaries (categories) are to be cast first.
             ValueError: `num_threads` is not positive, or the column breaks the interface's rules.
-            DisallowedSpecialTokenError, PatternError: As `encode`, for the first text that fails. Disallowed
-                strings that are no special tokens are looked for in all texts before any is encoded.
+            DisallowedSpecialTokenError, PatternError: As `encode`, for the first text that fails.
             OSError: The column's owner cannot read it.
 
         Complexity:

@@ -11,14 +11,11 @@ from bytemill.special import (
     NO_TOKENS,
     AllowedSpecial,
     DisallowedSpecial,
-    Tokens,
-    check,
     resolve_for_core,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
 
     import numpy as np
     import numpy.typing as npt
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
     from bytemill._core import CoreBPE  # noqa: TID251 - its type only
 
-__all__ = ["BulkEncoder", "Ragged", "refuse_strings"]
+__all__ = ["BulkEncoder", "Ragged"]
 
 HOW_TO_NAME_TOKENS = "`encode_single_token` gives the id of a token, `eot_token` that of the end of a text"
 
@@ -96,7 +93,6 @@ class BulkEncoder:
         before = known_ids("prepend", prepend, self._core_bpe)
         after = known_ids("append", append, self._core_bpe)
         texts = list(texts)
-        refuse_strings(self._core_bpe, texts, special_tokens, allowed, disallowed)
         name = "uint32" if kind is None else kind.name
         ids, offsets = self._core_bpe.encode_batch_to_numpy(
             texts, allowed, disallowed, before, after, name, threads
@@ -195,26 +191,3 @@ def integer_type(dtype: npt.DTypeLike, highest: int) -> np.dtype[Any]:
         )
         raise ValueError(message)
     return kind
-
-
-def refuse_strings(
-    core: CoreBPE, texts: list[str], special_tokens: AbstractSet[str], allowed: Tokens, disallowed: Tokens
-) -> None:
-    """Raises for the first of `texts` that fails, if strings that are no special tokens are disallowed.
-
-    The core searches for special tokens only. The sets are as `resolve_for_core` gives them.
-
-    Raises:
-        DisallowedSpecialTokenError: A disallowed string occurs.
-        TypeError, PatternError: A text before it cannot be encoded.
-    """
-    if disallowed is None or disallowed <= special_tokens:
-        return
-    position = 0
-    try:
-        for position, text in enumerate(texts):  # noqa: B007 - the text that fails
-            check(text, disallowed, special_tokens, core.find_special)
-    except Exception:
-        # A text before it may fail in the core, and then that error comes first.
-        core.encode_batch(texts[:position], allowed, disallowed, 1)
-        raise

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bytemill._core import TIER, UNICODE_VERSION, CoreBPE, LearnedMerges, __version__
 from bytemill.ambiguity import warn_of_ambiguity
 from bytemill.arrow import ArrowEncoder
-from bytemill.bulk import BulkEncoder, refuse_strings
+from bytemill.bulk import BulkEncoder
 from bytemill.compiled import build_core
 from bytemill.cutting import Cutter
 from bytemill.decoding import Decoder, thread_count
@@ -197,7 +197,6 @@ class Encoding(
             # The usual call.
             return self._core_bpe.encode(text, NO_TOKENS, None)
         allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
-        refuse_strings(self._core_bpe, [text], self.special_tokens_set, allowed, disallowed)
         return self._core_bpe.encode(text, allowed, disallowed)
 
     def encode_to_numpy(
@@ -209,7 +208,6 @@ class Encoding(
     ) -> npt.NDArray[np.uint32]:
         """Encodes text to a read-only array of shape (tokens,) and dtype uint32; otherwise as `encode`."""
         allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
-        refuse_strings(self._core_bpe, [text], self.special_tokens_set, allowed, disallowed)
         return self._core_bpe.encode_to_numpy(text, allowed, disallowed)
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int = 8) -> list[list[int]]:
@@ -255,7 +253,6 @@ class Encoding(
         allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
         threads = thread_count(num_threads)
         texts = list(text)
-        refuse_strings(self._core_bpe, texts, self.special_tokens_set, allowed, disallowed)
         return self._core_bpe.encode_batch(texts, allowed, disallowed, threads)
 
     def encode_with_unstable(
@@ -273,7 +270,6 @@ class Encoding(
             decode to something that begins with the text.
         """
         allowed, disallowed = resolve_for_core(self.special_tokens_set, allowed_special, disallowed_special)
-        refuse_strings(self._core_bpe, [text], self.special_tokens_set, allowed, disallowed)
         return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:

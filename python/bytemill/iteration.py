@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytemill.bulk import refuse_strings
 from bytemill.decoding import thread_count
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial, resolve_for_core
 
@@ -73,7 +72,6 @@ class IteratingEncoder:
 
         def encoded() -> Iterator[npt.NDArray[np.uint32]]:
             for batch in batches(source, batch_size):
-                refuse_strings(core, batch, special_tokens, allowed, disallowed)
                 ids, offsets = core.encode_batch_to_numpy(
                     batch, allowed, disallowed, [], [], "uint32", threads
                 )

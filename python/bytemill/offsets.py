@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from bytemill.bulk import refuse_strings
 from bytemill.special import ALL, NO_TOKENS, AllowedSpecial, DisallowedSpecial, resolve_for_core
 
 if TYPE_CHECKING:
@@ -75,6 +74,5 @@ class OffsetEncoder:
             raise ValueError(message)
         special_tokens = self._special_tokens.keys()
         allowed, disallowed = resolve_for_core(special_tokens, allowed_special, disallowed_special)
-        refuse_strings(self._core_bpe, [text], special_tokens, allowed, disallowed)
         places = self._core_bpe.encode_with_offsets(text, allowed, disallowed, unit == "char")
         return EncodedWithOffsets(*places)

@@ -238,7 +238,7 @@ class ReferenceEncoding:
 
         allowed, disallowed = special.resolve(names, allowed_special, disallowed_special)
         text = repair_surrogates(text)
-        special.check(text, disallowed, names, find)
+        special.check(text, disallowed, names)
         ids: list[int] = []
         start = 0
         while found := find(text, allowed, start):

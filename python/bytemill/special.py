@@ -1,13 +1,13 @@
 """The special-token policy: which special tokens become ids, which are an error, which are ordinary text.
 
-One definition for the compiled encoding and for the reference. They differ in how they search a text, so
-the search is passed in. Throughout, a set of tokens that is `None` stands for *all special tokens of the
-encoding*: the common answers ("all allowed", "all disallowed") then cost nothing, however many there are.
+The arguments are resolved here for the compiled encoding and for the reference; only the reference searches
+in Python. Throughout, a set of tokens that is `None` stands for *all special tokens of the encoding*: the
+common answers ("all allowed", "all disallowed") then cost nothing, however many there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
 from typing import Literal, NoReturn, TypeAlias
 
@@ -31,9 +31,6 @@ DisallowedSpecial: TypeAlias = Literal["all"] | Collection[str]
 
 # Some special tokens of an encoding; None for all of them.
 Tokens: TypeAlias = AbstractSet[str] | None
-
-# find(text, tokens) -> (token, position): the leftmost, then longest special token among `tokens`.
-Find: TypeAlias = Callable[[str, Tokens], tuple[str, int] | None]
 
 # The usual arguments: calls that leave them out are told by identity, which costs nothing.
 NO_TOKENS: frozenset[str] = frozenset()
@@ -90,37 +87,24 @@ def resolve_for_core(
     return resolve(special_tokens, allowed, disallowed)
 
 
-def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str], find: Find) -> None:
-    """Raises if `text` contains disallowed text.
+def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str]) -> None:
+    """Raises if `text` contains disallowed text. The compiled core does this by itself, in one pass.
 
     Args:
-        text: The text to be encoded.
+        text: The text to be encoded, its surrogates repaired.
         disallowed: As `resolve` returns it.
         special_tokens: The special tokens of the encoding.
-        find: The search for special tokens. It counts characters after surrogate pairs have been joined.
 
     Raises:
         DisallowedSpecialTokenError: A disallowed string occurs: the leftmost one, the longest of those that
             start there.
 
     Complexity:
-        One search, plus one pass over the text for each disallowed string that is not a special token.
+        One pass over the text for each disallowed string.
     """
-    if disallowed is not None and not disallowed:
-        return
-    special = find(text, disallowed)
-    hits = [(special[1], special[0])] if special else []
-    if disallowed is not None:
-        other = find_leftmost(text, disallowed - special_tokens)
-        hits += [(joined_length(text[: other[1]]), other[0])] if other else []
-    if hits:
-        start, token = min(hits, key=lambda hit: (hit[0], -len(hit[1])))
-        raise_disallowed(token, start)
-
-
-def joined_length(text: str) -> int:
-    """Tells how many characters a text has once surrogate pairs have been joined."""
-    return len(text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    found = find_leftmost(text, special_tokens if disallowed is None else disallowed)
+    if found:
+        raise_disallowed(*found)
 
 
 def raise_disallowed(token: str, start: int) -> NoReturn:

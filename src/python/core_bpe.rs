@@ -9,7 +9,7 @@ use super::arrow::EncodedColumn;
 use super::buffer::Bytes;
 use super::error::guarded;
 use super::interned::InternedIds;
-use super::special::{self, Tokens, policy};
+use super::special::{Tokens, policy};
 use super::training::LearnedMerges;
 use super::{arrow, build, cutting, decode, look_up, many, one, places, spans};
 use crate::encode::Encoder;
@@ -235,19 +235,20 @@ impl CoreBpe {
         clippy::too_many_arguments,
         reason = "as many as in Python, where they have names"
     )]
-    #[pyo3(signature = (data, offsets, allowed_special, prepend, append, dtype, num_threads, /))]
+    #[pyo3(signature = (data, offsets, allowed_special, disallowed_special, prepend, append, dtype, num_threads, /))]
     fn encode_spans_to_numpy<'py>(
         &self,
         data: &Bound<'py, PyAny>,
         offsets: &Bound<'py, PyAny>,
         allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
         prepend: Vec<TokenId>,
         append: Vec<TokenId>,
         dtype: &str,
         num_threads: usize,
     ) -> PyResult<many::Arrays<'py>> {
         guarded(|| {
-            let policy = self.policy(allowed_special, Tokens::Nothing)?;
+            let policy = self.policy(allowed_special, disallowed_special)?;
             let batch = Batch::new(policy, num_threads).between(prepend, append);
             spans::arrays(self, data, offsets, batch, dtype)
         })
@@ -263,9 +264,8 @@ impl CoreBpe {
     ) -> PyResult<EncodedColumn> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            let strings = special::strings(&self.encoder, disallowed_special)?;
             let batch = Batch::new(policy, num_threads);
-            arrow::encode(self, column, batch, strings.as_ref())
+            arrow::encode(self, column, batch)
         })
     }
 
@@ -309,16 +309,7 @@ impl CoreBpe {
         guarded(|| one::bytes(self, data.py(), &Bytes::of(data)?))
     }
 
-    // --- Parts of encoding ---
-
-    #[pyo3(signature = (text, tokens, /))]
-    fn find_special(
-        &self,
-        text: &Bound<'_, PyAny>,
-        tokens: Tokens<'_, '_>,
-    ) -> PyResult<Option<(&str, usize)>> {
-        guarded(|| look_up::special(self, text, &tokens.among(&self.encoder)?))
-    }
+    // --- Text to pieces ---
 
     #[pyo3(signature = (text, /))]
     fn split<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {

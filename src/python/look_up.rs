@@ -7,9 +7,6 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::arrays::array;
 use super::core_bpe::CoreBpe;
 use super::error::UnknownTokenError;
-use super::run::detached;
-use super::text::text;
-use crate::encode::special::Allowed;
 use crate::merge::derive::merges_of;
 use crate::token::{Pair, TokenId};
 
@@ -35,19 +32,6 @@ pub(super) fn bytes<'py>(
     bytes
         .map(|bytes| PyBytes::new(py, bytes))
         .ok_or_else(|| UnknownTokenError::new_err(token.to_string()))
-}
-
-/// The first of the `tokens` in a text, and how many characters come before it.
-pub(super) fn special<'c>(
-    core: &'c CoreBpe,
-    text: &Bound<'_, PyAny>,
-    tokens: &Allowed,
-) -> PyResult<Option<(&'c str, usize)>> {
-    let (py, text) = (text.py(), self::text(text)?);
-    Ok(detached(py, text.len(), || {
-        let found = core.encoder.special_tokens().find(&text, 0, tokens)?;
-        Some((found.text, text[..found.start].chars().count()))
-    }))
 }
 
 /// The bytes of all mergeable tokens, sorted.

@@ -6,7 +6,7 @@ use pyo3::types::{PyAnyMethods, PyDict, PyFrozenSet, PySet};
 
 use super::text::text;
 use crate::encode::Encoder;
-use crate::encode::special::{Allowed, Policy, SpecialTokens};
+use crate::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use crate::token::TokenId;
 
 /// The special tokens of a dictionary from text to id, in its order.
@@ -18,7 +18,7 @@ pub(super) fn special_tokens(tokens: &Bound<'_, PyDict>) -> PyResult<SpecialToke
     Ok(SpecialTokens::new(tokens)?)
 }
 
-/// Some special tokens as an argument: a set of texts, or `None` for all of them.
+/// Strings as an argument: a set, or `None` for all special tokens.
 #[derive(Clone, Copy)]
 pub(super) enum Tokens<'a, 'py> {
     All,
@@ -48,54 +48,34 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Tokens<'a, 'py> {
 }
 
 impl Tokens<'_, '_> {
-    /// Those that are special tokens of `encoder`.
-    pub(super) fn among(self, encoder: &Encoder) -> PyResult<Allowed> {
-        let tokens = match self {
-            Self::All => return Ok(Allowed::All),
-            Self::Nothing => return Ok(Allowed::Nothing),
-            Self::Some(tokens) => tokens.try_iter()?.collect::<PyResult<Vec<_>>>()?,
-        };
-        let tokens = tokens.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        Ok(encoder
-            .special_tokens()
-            .allow(tokens.iter().map(|token| &**token)))
+    /// The strings of a set.
+    fn strings(set: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String>> {
+        set.try_iter()?
+            .map(|string| Ok(text(&string?)?.into_owned()))
+            .collect()
     }
 }
 
-/// What becomes of special tokens. `disallowed` being all of them means all that are not allowed.
+/// Compiles how special tokens are treated, once for all texts of a call. `disallowed` being all of them means all that are
+/// not allowed.
 pub(super) fn policy(
     encoder: &Encoder,
     allowed: Tokens<'_, '_>,
     disallowed: Tokens<'_, '_>,
 ) -> PyResult<Policy> {
-    let allowed = allowed.among(encoder)?;
+    let special_tokens = encoder.special_tokens();
+    let allowed = match allowed {
+        Tokens::All => Allowed::All,
+        Tokens::Some(set) => special_tokens.allow(Tokens::strings(set)?.iter().map(String::as_str)),
+        Tokens::Nothing => Allowed::Nothing,
+    };
     let disallowed = match disallowed {
-        Tokens::All => encoder.special_tokens().disallow_except(&allowed),
-        _ => disallowed.among(encoder)?.into(),
+        Tokens::All => special_tokens.disallow_except(&allowed),
+        Tokens::Some(set) => special_tokens.disallow(Tokens::strings(set)?)?,
+        Tokens::Nothing => Disallowed::Nothing,
     };
     Ok(Policy {
         allowed,
         disallowed,
     })
-}
-
-/// The `disallowed` strings, if some of them are no special tokens of `encoder`, which its search would not find.
-pub(super) fn strings(
-    encoder: &Encoder,
-    disallowed: Tokens<'_, '_>,
-) -> PyResult<Option<SpecialTokens>> {
-    let Tokens::Some(strings) = disallowed else {
-        return Ok(None);
-    };
-    let strings = strings.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-    let strings = strings
-        .iter()
-        .map(|string| Ok((text(string)?.into_owned(), 0)))
-        .collect::<PyResult<Vec<(String, TokenId)>>>()?;
-    let special_tokens = encoder.special_tokens();
-    let known = |(string, _): &(String, TokenId)| special_tokens.id(string).is_some();
-    if strings.iter().all(known) {
-        return Ok(None);
-    }
-    Ok(Some(SpecialTokens::new(strings)?))
 }

@@ -25,6 +25,7 @@ import numpy as np
 from bytemill.arguments import check_type
 from bytemill.core import Encoding, __version__
 from bytemill.decoding import thread_count
+from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.shards.arguments import (
     Errors,
     Format,
@@ -389,33 +390,31 @@ def encoded(  # noqa: PLR0913, PLR0917 - all but the block are the same for all 
     block: Block,
 ) -> Encoded:
     """Encodes a block."""
-    if disallowed:
-        refuse(block, disallowed)
-    ids, offsets = encoding._core_bpe.encode_spans_to_numpy(  # noqa: SLF001 - of this package
-        block.data,
-        block.offsets,
-        allowed,
-        [] if block.place.inside else before,
-        after if block.ends else [],
-        dtype,
-        num_threads,
-    )
+    try:
+        ids, offsets = encoding._core_bpe.encode_spans_to_numpy(  # noqa: SLF001 - of this package
+            block.data,
+            block.offsets,
+            allowed,
+            disallowed,
+            [] if block.place.inside else before,
+            after if block.ends else [],
+            dtype,
+            num_threads,
+        )
+    except DisallowedSpecialTokenError as error:
+        message = (
+            f"{block.name}: expected no special token {error.token!r}, got {around(block, error.token)!r}; "
+            "allow it, or have it encoded as ordinary text"
+        )
+        raise ValueError(message) from None
     return Encoded(ids, offsets[1:] if block.ends else offsets[1:-1])
 
 
-def refuse(block: Block, disallowed: AbstractSet[str]) -> None:
-    """Raises if one of some strings occurs in a text."""
-    data = bytes(block.data)
-    for token in sorted(disallowed):
-        wanted = token.encode()
-        found = data.find(wanted)
-        while found >= 0:
-            text = int(np.searchsorted(block.offsets, found, side="right"))
-            if 0 < text < len(block.offsets) and found + len(wanted) <= block.offsets[text]:
-                around = data[max(found - 30, 0) : found + len(wanted) + 30].decode(errors="replace")
-                message = (
-                    f"{block.name}: expected no special token {token!r}, got {around!r}; allow it, or have "
-                    "it encoded as ordinary text"
-                )
-                raise ValueError(message)
-            found = data.find(wanted, found + 1)
+def around(block: Block, token: str) -> str:
+    """Returns the text around the first occurrence of `token` within a text of a block."""
+    data, wanted = bytes(block.data), token.encode()
+    found = data.find(wanted, int(block.offsets[0]))
+    # Not where two texts meet.
+    while found + len(wanted) > block.offsets[np.searchsorted(block.offsets, found, side="right")]:
+        found = data.find(wanted, found + 1)
+    return data[max(found - 30, 0) : found + len(wanted) + 30].decode(errors="replace")

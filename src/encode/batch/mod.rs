@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::pieces::Workspace;
 use super::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use super::{BYTES_PER_ID, Encoder, LONG_TEXT, SAMPLE, reserve_ids};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory;
@@ -217,22 +217,6 @@ impl Encoder {
         parallel::map_with(&items, threads, checkpoint, acquire, release, work)
             .map(|_: Vec<()>| ordered.finish())
     }
-}
-
-/// Returns an error for the first of `texts` that contains a `disallowed` string.
-///
-/// # Errors
-/// [`EncodeError::Disallowed`]; [`EncodeError::Interrupted`] from the checkpoint.
-pub fn refuse_all(
-    texts: &[impl Text],
-    strings: &SpecialTokens,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    let disallowed = Disallowed::from(Allowed::All);
-    texts.iter().try_for_each(|text| {
-        checkpoint::pass(checkpoint)?;
-        refuse(text, strings, &disallowed)
-    })
 }
 
 /// Returns an error if a text contains a `disallowed` string. Where it is not UTF-8, each sequence of bytes that is no

@@ -24,27 +24,22 @@ use pyo3::prelude::*;
 
 use super::core_bpe::CoreBpe;
 use super::run::{run, threads_for};
-use crate::encode::batch::{self, Batch};
-use crate::encode::special::SpecialTokens;
+use crate::encode::batch::Batch;
 use input::Column;
 pub(super) use output::EncodedColumn;
 use output::Lists;
 
-/// The ids of each text of a column. Texts with one of the `strings`, if there are any, are refused.
+/// Encodes each text of a column.
 pub(super) fn encode(
     core: &CoreBpe,
     column: &Bound<'_, PyAny>,
     batch: Batch,
-    strings: Option<&SpecialTokens>,
 ) -> PyResult<EncodedColumn> {
     let py = column.py();
     let source = input::Source::of(column)?;
     let lists = run(py, usize::MAX, |checkpoint| -> PyResult<Lists> {
         let column = Column::read(source, checkpoint)?;
         let (texts, validity) = column.texts(checkpoint)?;
-        if let Some(strings) = strings {
-            batch::refuse_all(&texts, strings, checkpoint)?;
-        }
         let size = texts.iter().map(|text| text.0.len()).sum();
         let batch = Batch {
             threads: threads_for(size, batch.threads),

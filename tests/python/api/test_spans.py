@@ -52,7 +52,7 @@ def encode(  # noqa: PLR0913 - the arguments of the core, with defaults
     threads: int = 1,
 ) -> list[list[int]]:
     ids, ends = encoding._core_bpe.encode_spans_to_numpy(
-        data, offsets, allowed, prepend, append, dtype, threads
+        data, offsets, allowed, frozenset(), prepend, append, dtype, threads
     )
     assert ids.dtype == dtype
     assert ends.dtype == np.int64

@@ -187,7 +187,7 @@ WORK = {
             data = (WORDS * (300_000 * size)).encode()
             offsets = numpy.arange(0, len(data), 1_000)
             encode = encoding._core_bpe.encode_spans_to_numpy
-            return lambda: encode(data, offsets, set(), [], [], "uint32", 1)
+            return lambda: encode(data, offsets, set(), set(), [], [], "uint32", 1)
         """,
     "encode_ordinary_batch, two long texts": """
         def prepare(size):

@@ -91,7 +91,7 @@ LONG_WORK: dict[str, Callable[[bytemill.Encoding], object]] = {
     "encode_bytes": lambda encoding: encoding.encode_bytes(WORDS.encode()),
     "encode_arrow": lambda encoding: encoding.encode_arrow(pa.array([WORDS, WORDS])),
     "encode_spans_to_numpy": lambda encoding: encoding._core_bpe.encode_spans_to_numpy(
-        WORDS.encode(), np.array([0, len(WORDS)]), set(), (), (), "uint32", 1
+        WORDS.encode(), np.array([0, len(WORDS)]), set(), set(), (), (), "uint32", 1
     ),
     "_encode_bytes": lambda encoding: encoding._encode_bytes(WORDS.encode()),
     "_encode_single_piece": lambda encoding: encoding._encode_single_piece(
