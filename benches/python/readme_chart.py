@@ -32,7 +32,7 @@ THEMES = {
     "dark": {"text": "#e6edf3", "faint": "#9198a1", "ours": "#4493f8", "other": "#57606a"},
 }
 
-FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
+FONT = "'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
 @dataclass(frozen=True)
