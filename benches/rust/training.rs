@@ -7,8 +7,8 @@ use bytemill::encode::special::SpecialTokens;
 use bytemill::error::TrainError;
 use bytemill::split::Splitter;
 use bytemill::token::Pair;
-use bytemill::train::count::{Item, PieceCounts};
-use bytemill::train::{Options, TieBreak, merges, reference};
+use bytemill::train::counting::{Item, PieceCounts};
+use bytemill::train::{Options, TieBreak, learning, reference};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 use crate::support::{self, CL100K, Random};
@@ -29,7 +29,7 @@ fn learned(
     merges: usize,
     options: &Options,
 ) -> Result<Vec<Pair>, TrainError> {
-    merges::train(counts, merges, options, &RunToEnd, &mut |_| Ok(()))
+    learning::train(counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 
 /// Bytes of text counted in a second.

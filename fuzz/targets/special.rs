@@ -9,7 +9,7 @@ use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
-use bytemill::train::count::{Item, PieceCounts};
+use bytemill::train::counting::{Item, PieceCounts};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::input::Input;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::token::Pair;
-use bytemill::train::count::PieceCounts;
-use bytemill::train::{Options, TieBreak, merges, reference};
+use bytemill::train::counting::PieceCounts;
+use bytemill::train::{Options, TieBreak, learning, reference};
 
 use crate::input::Input;
 
@@ -74,7 +74,7 @@ pub(crate) fn run(mut input: Input) {
     let columns = counts.columns(&RunToEnd).expect("columns");
     assert_eq!(columns.iter().collect::<Vec<_>>(), distinct);
     let expected = reference::train(&distinct, count, &options).expect("merges");
-    let learned = merges::train(&mut counts, count, &options, &RunToEnd, &mut |_| Ok(()));
+    let learned = learning::train(&mut counts, count, &options, &RunToEnd, &mut |_| Ok(()));
     assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
 }
 

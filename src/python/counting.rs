@@ -19,11 +19,11 @@ use crate::checkpoint::Checkpoint;
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
-use crate::train::count::{self, Item};
+use crate::train::counting::{self, Item};
 
 /// Pieces and how often they occur.
 #[pyclass(name = "PieceCounts", module = "bytemill._core", frozen)]
-pub(super) struct PieceCounts(Mutex<count::PieceCounts>);
+pub(super) struct PieceCounts(Mutex<counting::PieceCounts>);
 
 impl PieceCounts {
     /// Runs `work` with the counts, other Python threads meanwhile: who holds the counts may wait for the interpreter,
@@ -31,7 +31,7 @@ impl PieceCounts {
     pub(super) fn with<R: Send, E: Into<PyErr> + Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut count::PieceCounts, &dyn Checkpoint) -> Result<R, E> + Send,
+        work: impl FnOnce(&mut counting::PieceCounts, &dyn Checkpoint) -> Result<R, E> + Send,
     ) -> PyResult<R> {
         run(py, usize::MAX, |checkpoint| {
             work(&mut self.lock(), checkpoint)
@@ -42,12 +42,12 @@ impl PieceCounts {
     fn read<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut count::PieceCounts) -> R + Send,
+        work: impl FnOnce(&mut counting::PieceCounts) -> R + Send,
     ) -> PyResult<R> {
         self.with(py, |counts, _| Ok::<R, TrainError>(work(counts)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, count::PieceCounts> {
+    fn lock(&self) -> MutexGuard<'_, counting::PieceCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -58,9 +58,9 @@ impl PieceCounts {
     #[pyo3(signature = (memory_limit = None, directory = None))]
     fn new(memory_limit: Option<usize>, directory: Option<PathBuf>) -> Self {
         let directory = directory.unwrap_or_else(env::temp_dir);
-        let limited = |limit| count::PieceCounts::with_memory_limit(limit, directory);
+        let limited = |limit| counting::PieceCounts::with_memory_limit(limit, directory);
         Self(Mutex::new(
-            memory_limit.map_or_else(count::PieceCounts::new, limited),
+            memory_limit.map_or_else(counting::PieceCounts::new, limited),
         ))
     }
 
@@ -77,10 +77,11 @@ impl PieceCounts {
             let py = batches.py();
             let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
             let splitter = splitter.map(|splitter| &splitter.get().0);
-            let add =
-                |texts: &[Text], counts: &mut count::PieceCounts, checkpoint: &dyn Checkpoint| {
-                    counts.add(&items(texts), splitter, &special, num_threads, checkpoint)
-                };
+            let add = |texts: &[Text],
+                       counts: &mut counting::PieceCounts,
+                       checkpoint: &dyn Checkpoint| {
+                counts.add(&items(texts), splitter, &special, num_threads, checkpoint)
+            };
             let mut batches = batches.into_iter().map(|batch| texts(&batch?, num_threads));
             let mut batch = batches.next().transpose()?;
             // A splitter in Python needs the interpreter, and is where Ctrl-C is noticed.
@@ -132,7 +133,7 @@ impl PieceCounts {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        guarded(|| self.with(py, count::PieceCounts::len))
+        guarded(|| self.with(py, counting::PieceCounts::len))
     }
 
     fn total(&self, py: Python<'_>) -> PyResult<u64> {
@@ -148,12 +149,12 @@ impl PieceCounts {
     }
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| list(py, &self.with(py, count::PieceCounts::columns)?))
+        guarded(|| list(py, &self.with(py, counting::PieceCounts::columns)?))
     }
 
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<ColumnArrays<'py>> {
         guarded(|| {
-            let columns = self.with(py, count::PieceCounts::columns)?;
+            let columns = self.with(py, counting::PieceCounts::columns)?;
             let ends = columns.ends.iter().map(|end| end.cast_signed() as i64);
             let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
             Ok((
@@ -221,7 +222,7 @@ fn items(texts: &[Text]) -> Vec<Item<'_>> {
 /// Rows made between two looks at whether Ctrl-C was pressed.
 const STRETCH: usize = 1 << 16;
 
-fn list<'py>(py: Python<'py>, columns: &count::Columns) -> PyResult<Bound<'py, PyList>> {
+fn list<'py>(py: Python<'py>, columns: &counting::CountTable) -> PyResult<Bound<'py, PyList>> {
     let rows = PyList::empty(py);
     for (number, (piece, count)) in columns.iter().enumerate() {
         if number % STRETCH == 0 {

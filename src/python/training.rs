@@ -11,7 +11,7 @@ use super::counting::PieceCounts;
 use super::error::guarded;
 use crate::checkpoint::Interrupted;
 use crate::token::Pair;
-use crate::train::{Initial, Options, TieBreak, merges};
+use crate::train::{Initial, Options, TieBreak, learning};
 
 /// How often the callback is told how far training is.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -66,7 +66,7 @@ pub(super) fn train_merges(
                 })
         };
         let learned = counts.get().with(py, |counts, checkpoint| {
-            merges::train(counts, merges, &options, checkpoint, &mut tell)
+            learning::train(counts, merges, &options, checkpoint, &mut tell)
         });
         let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = raised {

@@ -1,4 +1,5 @@
-//! The definition of training, executable and slow. The fast engine is tested against it; nothing else uses it.
+//! The definition of training, executable and slow. The fast engine is tested against it; nothing else uses
+//! it.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,12 +7,13 @@ use std::collections::HashMap;
 use super::{FIRST_MERGE, Options, TieBreak, huggingface_order};
 use crate::token::{Pair, TokenId};
 
-/// The first `merges` merges that the counted `pieces` teach, fewer if no pair is left that may be merged. The order of
-/// the pieces is that of their first occurrence. `None` if the initial vocabulary is none.
+/// Learns the first `merges` merges of counted `pieces`, fewer if no pair is left that may be merged. The
+/// pieces are in the order of their first occurrence. Returns `None` if the initial vocabulary is invalid.
 ///
-/// Until there are enough: the pair with the highest count becomes the next token and is merged everywhere, left to
-/// right. A piece counts as often as it occurs; pairs are counted in overlapping windows (`aaa` holds the pair `aa`
-/// twice, though only one merge fits); one that would make the bytes of a token is left as it is.
+/// Until there are enough merges: the pair with the highest count becomes the next token and is merged
+/// everywhere, left to right. Each piece is weighted by its count. Pairs are counted in overlapping windows:
+/// `aaa` holds the pair `aa` twice, though only one merge fits. A pair that would make the bytes of a token
+/// is never merged.
 ///
 /// # Complexity
 /// O(merges × total bytes).
@@ -31,9 +33,9 @@ pub fn train(pieces: &[(&[u8], u64)], merges: usize, options: &Options) -> Optio
         })
         .collect();
 
-    let mut made = FIRST_MERGE..;
+    let mut ids = FIRST_MERGE..;
     let mut merge = |pair: Pair, words: &mut [(Vec<TokenId>, u64)], tokens: &mut Vec<Vec<u8>>| {
-        let token = made.next()?;
+        let token = ids.next()?;
         tokens.push([bytes(tokens, pair.left)?, bytes(tokens, pair.right)?].concat());
         for (word, _) in words {
             *word = merge_pair(word, pair, token);
@@ -53,9 +55,9 @@ pub fn train(pieces: &[(&[u8], u64)], merges: usize, options: &Options) -> Optio
     Some(learned)
 }
 
-/// The pair to be merged next.
+/// Returns the pair to merge next.
 fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) -> Option<Pair> {
-    // The count of each pair, and how many windows were seen before its first.
+    // The count of each pair, and the number of windows before its first one.
     let mut counts: HashMap<Pair, (u64, usize)> = HashMap::new();
     let windows = words
         .iter()
@@ -64,7 +66,7 @@ fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) ->
         let pair = Pair::new(pair[0], pair[1]);
         counts.entry(pair).or_insert((0, seen)).0 += count;
     }
-    let token = |id: TokenId| bytes(tokens, id).unwrap_or_default();
+    let token = |id: TokenId| tokens[id as usize].as_slice();
     let allowed = counts.into_iter().filter(|(pair, (count, _))| {
         let bytes = [token(pair.left), token(pair.right)].concat();
         *count >= options.min_frequency.max(1)
@@ -92,11 +94,12 @@ fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) ->
     best.map(|(pair, _)| pair)
 }
 
+/// Returns the bytes of a token, if it exists.
 fn bytes(tokens: &[Vec<u8>], id: TokenId) -> Option<&[u8]> {
     tokens.get(id as usize).map(Vec::as_slice)
 }
 
-/// `word` with each occurrence of `pair` replaced by `token`, from left to right, without overlap.
+/// Returns `word` with each occurrence of `pair` replaced by `token`, from left to right, without overlap.
 fn merge_pair(word: &[TokenId], pair: Pair, token: TokenId) -> Vec<TokenId> {
     let mut merged = Vec::with_capacity(word.len());
     let mut rest = word;

@@ -7,7 +7,7 @@ use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{EncodeError, TrainError};
 use bytemill::split::Splitter;
-use bytemill::train::count::{Item, PieceCounts};
+use bytemill::train::counting::{Item, PieceCounts};
 
 use crate::support::{PUBLISHED, Patience, Random, TestResult, on_all_cores, pieces};
 

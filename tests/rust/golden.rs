@@ -13,8 +13,8 @@ use bytemill::merge::derive::merges_of;
 use bytemill::reference;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
-use bytemill::train::count::PieceCounts;
-use bytemill::train::{self, Options, TieBreak, merges};
+use bytemill::train::counting::PieceCounts;
+use bytemill::train::{self, Options, TieBreak, learning};
 use bytemill::vocabulary::Vocabulary;
 use serde_json::Value;
 
@@ -231,7 +231,7 @@ fn training() -> TestResult {
             train::reference::train(&counted, wanted, &options).ok_or("no initial vocabulary")?;
         let mut counts = PieceCounts::new();
         counts.add_pieces(counted.into_iter(), &RunToEnd)?;
-        let learned = merges::train(&mut counts, wanted, &options, &RunToEnd, &mut |_| Ok(()))?;
+        let learned = learning::train(&mut counts, wanted, &options, &RunToEnd, &mut |_| Ok(()))?;
         assert_eq!(learned, merges, "{}", text(&case, "name")?);
         let found: Vec<[u64; 2]> = merges
             .into_iter()

@@ -16,7 +16,7 @@ use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::merge;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
-use bytemill::train::count::{Item, PieceCounts};
+use bytemill::train::counting::{Item, PieceCounts};
 use bytemill::util::text::RawText;
 use bytemill::util::tier::Tier;
 

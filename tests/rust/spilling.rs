@@ -8,8 +8,8 @@ use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::TrainError;
 use bytemill::split::Splitter;
-use bytemill::train::count::{Item, PieceCounts};
-use bytemill::train::{Options, TieBreak, merges};
+use bytemill::train::counting::{Item, PieceCounts};
+use bytemill::train::{Options, TieBreak, learning};
 
 use crate::support::{Patience, Random, TestResult};
 
@@ -125,7 +125,7 @@ fn every_tie_rule_learns_the_same() -> TestResult {
         };
         let learned = |mut counts: PieceCounts| {
             add(&mut counts, &words, 2, &RunToEnd)?;
-            merges::train(&mut counts, 300, &options, &RunToEnd, &mut |_| Ok(()))
+            learning::train(&mut counts, 300, &options, &RunToEnd, &mut |_| Ok(()))
         };
         let expected = learned(PieceCounts::new())?;
         assert_eq!(expected.len(), 300);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::token::{Pair, TokenId};
-use bytemill::train::count::PieceCounts;
-use bytemill::train::{Initial, Options, TieBreak, merges, reference};
+use bytemill::train::counting::PieceCounts;
+use bytemill::train::{Initial, Options, TieBreak, learning, reference};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{MEGABYTE, MONOTONOUS, Patience, Random, TestResult, on_all_cores};
@@ -24,7 +24,7 @@ fn borrowed(words: &Words) -> Vec<(&[u8], u64)> {
 fn trained(words: &Words, merges: usize, options: &Options) -> Result<Vec<Pair>, TrainError> {
     let mut counts = PieceCounts::new();
     counts.add_pieces(borrowed(words).into_iter(), &RunToEnd)?;
-    merges::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
+    learning::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 
 /// Pieces of few symbols, so that pairs are often equally frequent; now and then runs, huge weights, long pieces.
@@ -212,7 +212,7 @@ fn threads_change_nothing() -> TestResult {
                 threads,
                 ..Options::default()
             };
-            merges::train(&mut counts, 500, &options, &RunToEnd, &mut |_| Ok(()))
+            learning::train(&mut counts, 500, &options, &RunToEnd, &mut |_| Ok(()))
         });
         let one = one?;
         assert_eq!(one.len(), 500);
@@ -249,7 +249,7 @@ fn long_pieces_ask_in_proportion() -> TestResult {
             counts.add_pieces([(text(length).as_bytes(), 1)].into_iter(), &RunToEnd)?;
             let patience = Patience::new(usize::MAX);
             let options = Options::default();
-            merges::train(&mut counts, 200, &options, &patience, &mut |_| Ok(()))?;
+            learning::train(&mut counts, 200, &options, &patience, &mut |_| Ok(()))?;
             Ok(patience.asked())
         };
         let (small, large) = (asked(MEGABYTE)?, asked(4 * MEGABYTE)?);
@@ -272,7 +272,7 @@ fn training_stops_when_told() -> TestResult {
     let mut train = |patience: usize| {
         let patience = Patience::new(patience);
         let options = Options::default();
-        let result = merges::train(&mut counts, 9000, &options, &patience, &mut |_| Ok(()));
+        let result = learning::train(&mut counts, 9000, &options, &patience, &mut |_| Ok(()));
         (result, patience.asked())
     };
     let (result, asked) = train(usize::MAX);
@@ -286,7 +286,7 @@ fn training_stops_when_told() -> TestResult {
     // As the one who is told of progress may say, too.
     let options = Options::default();
     let mut told = Vec::new();
-    let result = merges::train(&mut counts, 9000, &options, &RunToEnd, &mut |done| {
+    let result = learning::train(&mut counts, 9000, &options, &RunToEnd, &mut |done| {
         told.push(done);
         if done > 4000 {
             Err(bytemill::checkpoint::Interrupted)

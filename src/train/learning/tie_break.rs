@@ -1,48 +1,50 @@
-//! Which of two pairs comes first.
+//! The order of candidates: by count, then by the tie-breaking rule.
 
 use std::cmp::Ordering;
 
-use super::{FIRST_MERGE, Initial, TieBreak, huggingface_order};
 use crate::token::{Pair, TokenId};
+use crate::train::{FIRST_MERGE, Initial, TieBreak, huggingface_order};
 
-/// A pair that may be merged.
+/// A pair that may be merged next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     /// How often it occurs.
     pub(super) count: u64,
-    /// Of equal counts, the smallest comes first.
-    pub(super) tie: u64,
+    /// Orders candidates of the same count, the smallest first.
+    pub(super) tie_key: u64,
     pub(super) pair: Pair,
 }
 
-/// The bytes of all tokens so far, and the order of equally frequent pairs.
+/// Orders candidates of the same count by a rule, with the bytes of all tokens if the rule needs them.
 #[derive(Debug)]
-pub(super) struct Ties {
+pub(super) struct TieBreaker {
     rule: TieBreak,
-    numbers: [u32; 256],
-    /// Of all tokens, if anybody asks for them: there may be gigabytes, where a long text without splitting is repeated.
+    /// The index of each byte token in Hugging Face's alphabet.
+    byte_order: [u32; 256],
+    /// The bytes of all tokens, concatenated, and the end of each. They are kept only if needed: they may
+    /// take gigabytes where a long text without splitting repeats itself.
     bytes: Vec<u8>,
     ends: Vec<usize>,
     keeps_bytes: bool,
 }
 
-impl Ties {
-    /// Only byte tokens.
+impl TieBreaker {
+    /// A tie-breaker that knows the byte tokens.
     pub(super) fn new(rule: TieBreak, initial: &Initial) -> Self {
         let order = huggingface_order();
-        let numbers = initial
+        let byte_order = initial
             .bytes
             .map(|byte| u32::from(order[usize::from(byte)]));
         Self {
             rule,
-            numbers,
+            byte_order,
             bytes: initial.bytes.to_vec(),
             ends: (1..=initial.bytes.len()).collect(),
             keeps_bytes: true,
         }
     }
 
-    /// Nobody but the rule asks for bytes from now on.
+    /// Drops the bytes of tokens unless the rule needs them. After this, [`bytes`](Self::bytes) may panic.
     pub(super) fn forget_bytes(&mut self) {
         if self.rule != TieBreak::GreatestBytes {
             self.keeps_bytes = false;
@@ -50,7 +52,7 @@ impl Ties {
         }
     }
 
-    /// The next token.
+    /// Adds the next token.
     pub(super) fn push(&mut self, pair: Pair) {
         if !self.keeps_bytes {
             return;
@@ -63,77 +65,78 @@ impl Ties {
     }
 
     fn range(&self, token: TokenId) -> std::ops::Range<usize> {
-        let end = |token: usize| self.ends.get(token).copied().unwrap_or(0);
         let token = token as usize;
-        token.checked_sub(1).map_or(0, end)..end(token)
+        let start = token.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[token]
     }
 
-    /// The bytes of a token; none once they are forgotten.
+    /// The bytes of a token, which must be kept.
     pub(super) fn bytes(&self, token: TokenId) -> &[u8] {
         &self.bytes[self.range(token)]
     }
 
-    /// What to order equally frequent pairs by; `first` is where the pair occurs first.
-    pub(super) fn tie(&self, pair: Pair, first: u32) -> u64 {
+    /// Returns the [`Candidate::tie_key`] of a pair whose first occurrence is `first`.
+    pub(super) fn tie_key(&self, pair: Pair, first: u32) -> u64 {
         match self.rule {
             TieBreak::SmallestPair => pair.key(),
             TieBreak::HuggingFace => {
                 let number = |token: TokenId| {
                     if token < FIRST_MERGE {
-                        self.numbers[token as usize]
+                        self.byte_order[token as usize]
                     } else {
                         token
                     }
                 };
                 Pair::new(number(pair.left), number(pair.right)).key()
             }
-            // The start of the left token, greatest first. Where that is the same, all bytes are looked at.
+            // The first bytes of the left token, greatest first; `order` compares all bytes where these are
+            // equal.
             TieBreak::GreatestBytes => {
-                let mut start = [0; 8];
-                for (to, from) in start.iter_mut().zip(self.bytes(pair.left)) {
+                let mut prefix = [0; 8];
+                for (to, from) in prefix.iter_mut().zip(self.bytes(pair.left)) {
                     *to = *from;
                 }
-                !u64::from_be_bytes(start)
+                !u64::from_be_bytes(prefix)
             }
             TieBreak::FirstSeen => u64::from(first),
         }
     }
 
-    /// Whether the order of equally frequent pairs changes as they become rarer.
-    pub(super) fn moves(&self) -> bool {
+    /// Whether the key of a pair changes as the pair loses occurrences.
+    pub(super) fn depends_on_occurrences(&self) -> bool {
         self.rule == TieBreak::FirstSeen
     }
 
-    /// Whether a number tells all equally frequent pairs apart.
-    pub(super) fn are_numbers(&self) -> bool {
+    /// Whether different pairs of the same count have different keys.
+    pub(super) fn keys_are_unique(&self) -> bool {
         self.rule != TieBreak::GreatestBytes
     }
 
-    /// Whether a pair of a new token comes after all equally frequent ones that the pair before comes after; for what
-    /// that means, see [`round`](super::round).
-    pub(super) fn let_new_pairs_wait(&self) -> bool {
+    /// Whether a pair with a new token comes after each pair of the same count that its predecessor comes
+    /// after, in the sense of [`batch`](super::batch).
+    pub(super) fn orders_new_pairs_last(&self) -> bool {
         self.rule != TieBreak::GreatestBytes
     }
 
-    /// How two candidates are ordered, the one that comes first being less.
+    /// Compares two candidates; the one that is merged first is less.
     #[inline]
     pub(super) fn order(&self, first: &Candidate, second: &Candidate) -> Ordering {
         let order = second.count.cmp(&first.count);
-        let order = order.then(first.tie.cmp(&second.tie));
-        if order == Ordering::Equal && !self.are_numbers() {
-            return self.order_of_bytes(first, second);
+        let order = order.then(first.tie_key.cmp(&second.tie_key));
+        if order == Ordering::Equal && !self.keys_are_unique() {
+            return self.order_by_bytes(first, second);
         }
         order
     }
 
-    /// Whether `first` comes before `second`.
+    /// Whether `first` is merged before `second`.
     #[inline]
     pub(super) fn precedes(&self, first: &Candidate, second: &Candidate) -> bool {
         self.order(first, second) == Ordering::Less
     }
 
     #[cold]
-    fn order_of_bytes(&self, first: &Candidate, second: &Candidate) -> Ordering {
+    fn order_by_bytes(&self, first: &Candidate, second: &Candidate) -> Ordering {
         let bytes = |pair: Pair| (self.bytes(pair.left), self.bytes(pair.right));
         bytes(second.pair).cmp(&bytes(first.pair))
     }

@@ -2,104 +2,107 @@
 
 use std::collections::HashSet;
 
-use super::part::Part;
-use super::ties::Ties;
-use super::{FIRST_MERGE, Options};
+use super::partition::CorpusPartition;
+use super::tie_break::TieBreaker;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::TrainError;
 use crate::merge;
 use crate::token::{Pair, TokenId};
+use crate::train::{FIRST_MERGE, Options};
+use crate::util::hash::Secret;
 use crate::vocabulary::Vocabulary;
 
-/// Bytes of pieces that are added between two checkpoints.
-const STRETCH: usize = 1 << 16;
+/// Bytes of pieces added between two checkpoints.
+const CHECK_INTERVAL: usize = 1 << 16;
 
-/// An initial vocabulary, made ready.
-pub(super) struct Start {
-    pub(super) ties: Ties,
-    /// The bytes of each token.
+/// An initial vocabulary, ready for training.
+pub(super) struct InitialState {
+    pub(super) ties: TieBreaker,
+    /// Length of each token in bytes.
     pub(super) lengths: Vec<u32>,
-    /// Tokens that no merge may make again, because their own bytes do not become them.
-    pub(super) taken: HashSet<Vec<u8>>,
+    /// The bytes of tokens that no merge may make again, because merging these bytes makes other tokens.
+    pub(super) reserved: HashSet<Vec<u8>, Secret>,
     byte_tokens: [TokenId; 256],
     vocabulary: Vocabulary,
 }
 
-impl Start {
-    /// What `options` say.
+impl InitialState {
+    /// Builds the state from options.
     ///
     /// # Errors
-    /// [`TrainError`]: it is no vocabulary, or interrupted.
+    /// [`TrainError`] if the initial merges do not form a vocabulary, or if interrupted.
     pub(super) fn new(options: &Options, checkpoint: &dyn Checkpoint) -> Result<Self, TrainError> {
         let initial = &options.initial;
-        let mut ties = Ties::new(options.tie_break, initial);
+        let mut ties = TieBreaker::new(options.tie_break, initial);
         let byte_tokens = initial.byte_tokens()?;
         let mut lengths = vec![1; byte_tokens.len()];
         let pairs = initial.merges.iter().copied();
-        let made: Vec<(TokenId, Pair)> = (FIRST_MERGE..).zip(pairs).collect();
-        let vocabulary =
-            Vocabulary::from_merges(&byte_tokens, made.into_iter()).map_err(TrainError::Initial)?;
+        let merges: Vec<(TokenId, Pair)> = (FIRST_MERGE..).zip(pairs).collect();
+        let vocabulary = Vocabulary::from_merges(&byte_tokens, merges.into_iter())
+            .map_err(TrainError::Initial)?;
         for &pair in &initial.merges {
             let length = |token: TokenId| -> u32 { lengths[token as usize] };
             let length = length(pair.left).saturating_add(length(pair.right));
             lengths.push(length);
             ties.push(pair);
         }
-        let taken = unreached(&vocabulary, initial.merges.len(), checkpoint)?;
-        if taken.is_empty() {
+        let reserved = unreachable_tokens(&vocabulary, initial.merges.len(), checkpoint)?;
+        if reserved.is_empty() {
             ties.forget_bytes();
         }
         Ok(Self {
             ties,
             lengths,
-            taken,
+            reserved,
             byte_tokens,
             vocabulary,
         })
     }
 
-    /// What adds pieces to a part, as this vocabulary has them.
-    pub(super) fn pushing(
+    /// Returns a function that adds a piece and its count to a partition, as the tokens that the initial
+    /// merges make of it.
+    pub(super) fn new_push(
         &self,
         checkpoint: &dyn Checkpoint,
-    ) -> impl FnMut(&mut Part, &[u8], u64) -> Result<(), TrainError> {
+    ) -> impl FnMut(&mut CorpusPartition, &[u8], u64) -> Result<(), TrainError> {
         let mut ids = Vec::new();
         let mut unchecked = 0;
         let only_bytes = self.lengths.len() == self.byte_tokens.len();
-        move |part, piece, count| {
+        move |partition, piece, count| {
             unchecked += piece.len();
-            if unchecked > STRETCH {
+            if unchecked > CHECK_INTERVAL {
                 unchecked = 0;
                 checkpoint::pass(checkpoint)?;
             }
             if only_bytes {
-                return part.push_bytes(piece, &self.byte_tokens, count, checkpoint);
+                return partition.push_bytes(piece, &self.byte_tokens, count, checkpoint);
             }
             ids.clear();
             merge::merge(&self.vocabulary, piece, &mut ids, checkpoint)?;
             let tokens = ids
                 .iter()
                 .map(|&token| (token, self.lengths[token as usize]));
-            part.push(piece.len(), tokens, count, checkpoint)
+            partition.push(piece.len(), tokens, count, checkpoint)
         }
     }
 }
 
-/// The bytes of the merged tokens of a vocabulary that its merges make something else of.
-fn unreached(
+/// Returns the bytes of those merged tokens that merging their own bytes does not make.
+fn unreachable_tokens(
     vocabulary: &Vocabulary,
     merges: usize,
     checkpoint: &dyn Checkpoint,
-) -> Result<HashSet<Vec<u8>>, TrainError> {
-    let mut unreached = HashSet::new();
+) -> Result<HashSet<Vec<u8>, Secret>, TrainError> {
+    let mut unreachable = HashSet::default();
     let mut ids = Vec::new();
     for token in (FIRST_MERGE..).take(merges) {
-        let bytes = vocabulary.bytes(token).unwrap_or_default();
+        let bytes = vocabulary.bytes(token);
+        let bytes = bytes.expect("each initial merge makes a token");
         ids.clear();
         merge::merge(vocabulary, bytes, &mut ids, checkpoint)?;
         if ids != [token] {
-            unreached.insert(bytes.to_vec());
+            unreachable.insert(bytes.to_vec());
         }
     }
-    Ok(unreached)
+    Ok(unreachable)
 }

@@ -1,0 +1,115 @@
+//! Counts of the pieces that have no key: a hash table over an arena of bytes.
+//!
+//! The cache of an encoding has a table of its own for long pieces (`cache::long`), which forgets pieces and
+//! bounds their ids and bytes to 16 bits; counts must be exact for pieces of any length.
+
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use hashbrown::HashTable;
+
+use super::counted::Counted;
+use crate::util::hash::Secret;
+
+/// A counted piece, whose bytes are in the arena.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LongPiece {
+    start: usize,
+    length: usize,
+    /// Hash of its bytes, kept because reading them again would miss the cache.
+    hash: u64,
+    counted: Counted,
+}
+
+impl LongPiece {
+    /// Range of its bytes in the arena.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start..self.start + self.length
+    }
+
+    /// Its count.
+    pub(super) fn counted(&self) -> Counted {
+        self.counted
+    }
+}
+
+/// Counted pieces of any bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LongPieceMap {
+    table: HashTable<LongPiece>,
+    arena: Vec<u8>,
+}
+
+impl LongPieceMap {
+    /// Number of pieces.
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Total length of the pieces in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// Memory in use, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        (size_of::<LongPiece>() + 1) * self.table.capacity() + self.arena.capacity()
+    }
+
+    /// Peak memory, in bytes, while `pieces` more pieces of `bytes` bytes in total are added.
+    pub(super) fn memory_with(&self, pieces: usize, bytes: usize) -> usize {
+        let table = peak_capacity(self.table.capacity(), self.len() + pieces);
+        let arena = peak_capacity(self.arena.capacity(), self.bytes() + bytes);
+        (size_of::<LongPiece>() + 1) * table + arena
+    }
+
+    /// Counts a piece.
+    #[inline(never)]
+    pub(super) fn add(&mut self, piece: &[u8], counted: Counted) {
+        let hash = Secret.hash_one(piece);
+        let arena = &mut self.arena;
+        let same = |entry: &LongPiece| entry.hash == hash && &arena[entry.range()] == piece;
+        if let Some(entry) = self.table.find_mut(hash, same) {
+            entry.counted.absorb(counted);
+            return;
+        }
+        let entry = LongPiece {
+            start: arena.len(),
+            length: piece.len(),
+            hash,
+            counted,
+        };
+        arena.extend_from_slice(piece);
+        self.table.insert_unique(hash, entry, |entry| entry.hash);
+    }
+
+    /// Iterates over all pieces with their counts, in no particular order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Counted)> {
+        let piece = |entry: &LongPiece| (&self.arena[entry.range()], entry.counted);
+        self.table.iter().map(piece)
+    }
+
+    /// Takes the map apart into its pieces and their bytes.
+    pub(super) fn into_parts(self) -> (Vec<LongPiece>, Vec<u8>) {
+        (self.table.into_iter().collect(), self.arena)
+    }
+
+    /// Puts the parts together again.
+    pub(super) fn from_parts(pieces: &[LongPiece], arena: Vec<u8>) -> Self {
+        let mut table = HashTable::new();
+        for piece in pieces {
+            table.insert_unique(piece.hash, *piece, |piece| piece.hash);
+        }
+        Self { table, arena }
+    }
+}
+
+/// Peak capacity while a buffer grows to hold `needed` values: the old and the new buffer exist at the same
+/// time.
+pub(super) fn peak_capacity(capacity: usize, needed: usize) -> usize {
+    if needed <= capacity {
+        capacity
+    } else {
+        capacity + needed.max(2 * capacity)
+    }
+}

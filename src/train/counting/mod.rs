@@ -1,0 +1,411 @@
+//! Counting pieces: from texts to how often each piece occurs.
+//!
+//! ```text
+//! texts ── split ──► pieces                    (counter)
+//! short pieces ────► a map for each thread     (piece_map, key)
+//! other pieces ────► a map over an arena       (long_pieces)
+//! full maps ───────► sorted files              (runs)
+//! all of these ────► columns, or learning      (export)
+//! ```
+//!
+//! Each thread counts into a map of its own. The maps are merged only when counts are read, so many small
+//! batches of texts cost no more than a large one.
+
+mod counted;
+mod counter;
+mod export;
+mod key;
+mod long_pieces;
+mod piece_map;
+mod runs;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use self::counted::Counted;
+pub use self::counter::Item;
+use self::counter::{CountContext, PieceCounter};
+pub use self::export::CountTable;
+pub(super) use self::piece_map::PieceMap;
+use self::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_run};
+use crate::checkpoint::{Checkpoint, RunToEnd};
+use crate::encode::special::SpecialTokens;
+use crate::error::TrainError;
+use crate::split::Splitter;
+use crate::util::parallel;
+use crate::util::parallel::partition;
+
+/// Pieces and how often they occur.
+#[derive(Clone, Debug, Default)]
+pub struct PieceCounts {
+    /// A map for each thread that ever counted; the count of a piece is the sum over all of them and the
+    /// runs.
+    maps: Vec<PieceMap>,
+    /// The memory limit, if there is one, and the runs that were written to keep it.
+    runs: Option<RunStore>,
+    /// Number of all occurrences. It is checked, so the count of a single piece cannot overflow.
+    total: u64,
+    /// Bytes of text counted.
+    text_bytes: u128,
+    /// Position of the next text among all texts, in bytes.
+    next_position: u64,
+}
+
+impl PieceCounts {
+    /// Empty counts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Empty counts whose maps never take more than about `limit` bytes of memory. A full map is sorted and
+    /// written to a temporary file in `directory`, which is deleted from the start, or with the counts.
+    ///
+    /// The limit does not include: a map of 32 KiB for each thread, even if that is more; the memory of a
+    /// single piece; some MiB of buffers for files.
+    pub fn with_memory_limit(limit: usize, directory: PathBuf) -> Self {
+        Self {
+            runs: Some(RunStore::new(limit, directory)),
+            ..Self::default()
+        }
+    }
+
+    /// Splits `items` and counts their pieces, on at most `threads` threads. Without a splitter each text is
+    /// one piece. Special tokens cut texts and are not counted.
+    ///
+    /// # Errors
+    /// [`TrainError`] if interrupted, if the splitter fails, if there are too many pieces, or if a temporary
+    /// file cannot be written. Some of the texts may be counted then, and others not.
+    ///
+    /// # Complexity
+    /// O(bytes), if splitting is; memory O(bytes of unique pieces) for each thread. With a memory limit,
+    /// pieces are also sorted.
+    pub fn add(
+        &mut self,
+        items: &[Item<'_>],
+        splitter: Option<&Splitter>,
+        special: &SpecialTokens,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        let mut bases = Vec::with_capacity(items.len());
+        let mut position = self.next_position;
+        for item in items {
+            bases.push(position);
+            position += item.len() as u64;
+        }
+        // No text has more pieces than bytes.
+        let bytes = position - self.next_position;
+        self.total
+            .checked_add(bytes)
+            .ok_or(TrainError::TooManyOccurrences)?;
+        let cut = splitter.map(|splitter| {
+            |text: &str, near| {
+                let cut = splitter.cut(text, near);
+                cut.filter(|&cut| !special.lies_across(text, cut))
+            }
+        });
+        let work_items = partition(items, threads, cut.as_ref());
+        let workers = threads.min(parallel::cores()).min(work_items.len());
+        let workers = workers.max(self.maps.len()).max(1);
+        let runs = self.runs.as_mut();
+        let spiller = runs.map(|runs| runs.spiller(workers, checkpoint));
+        if let Some(spiller) = &spiller {
+            for map in &mut self.maps {
+                spiller.reserve(map, 0, 0)?;
+            }
+        }
+        let context = CountContext {
+            splitter,
+            special,
+            spiller,
+            checkpoint,
+        };
+        let text_per_worker = usize::try_from(bytes).unwrap_or(usize::MAX) / workers;
+        let new_map = || match context.spiller {
+            Some(_) => PieceMap::default(),
+            None => PieceMap::for_text(text_per_worker),
+        };
+        // Before other threads run: while one of them faults in its first pages, the system gives no memory
+        // to another.
+        self.maps.resize_with(workers, new_map);
+        let pool = Mutex::new(std::mem::take(&mut self.maps));
+        let counted = parallel::map_with(
+            &work_items,
+            threads,
+            checkpoint,
+            || take_map(&pool),
+            |map| lock(&pool).push(map),
+            |map, work_item| {
+                let mut counter = PieceCounter::new(map, &context);
+                counter.count_work_item(items, &bases, work_item)?;
+                Ok::<u64, TrainError>(counter.pieces)
+            },
+        );
+        self.maps = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.next_position = position;
+        self.total += counted?.iter().sum::<u64>();
+        self.text_bytes += u128::from(bytes);
+        Ok(())
+    }
+
+    /// Adds pieces with their counts.
+    ///
+    /// # Errors
+    /// [`TrainError::TooManyOccurrences`]; nothing is counted then. [`TrainError`] of temporary files, or if
+    /// interrupted while one is written; some pieces are counted then.
+    pub fn add_pieces<'a>(
+        &mut self,
+        pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        let pieces = pieces.filter(|(piece, count)| !piece.is_empty() && *count > 0);
+        self.total
+            .checked_add(checked_sum(pieces.clone().map(|(_, count)| count))?)
+            .ok_or(TrainError::TooManyOccurrences)?;
+        if self.maps.is_empty() {
+            self.maps.push(PieceMap::default());
+        }
+        let runs = self.runs.as_mut();
+        let spiller = runs.map(|runs| runs.spiller(self.maps.len(), checkpoint));
+        let map = &mut self.maps[0];
+        for (piece, count) in pieces {
+            if let Some(spiller) = &spiller {
+                spiller.reserve(map, 1, piece.len())?;
+            }
+            let first = self.next_position;
+            map.add(piece, Counted { count, first });
+            self.next_position += 1;
+            self.text_bytes += piece.len() as u128 * u128::from(count);
+            self.total += count;
+        }
+        Ok(())
+    }
+
+    /// Adds all that `other` has counted, as if it had come after. The memory limit of `self` stays; if it
+    /// has none, it takes that of `other`.
+    ///
+    /// # Errors
+    /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, or if
+    /// interrupted; the counts are unspecified then.
+    pub fn merge(&mut self, other: &Self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+        self.total = self
+            .total
+            .checked_add(other.total)
+            .ok_or(TrainError::TooManyOccurrences)?;
+        let shift = self.next_position;
+        self.next_position += other.next_position;
+        self.text_bytes += other.text_bytes;
+        if self.maps.is_empty() {
+            self.maps.push(PieceMap::default());
+        }
+        if let Some(theirs) = &other.runs {
+            let runs = self.runs.get_or_insert_with(|| theirs.without_runs());
+            runs.add_runs(theirs, shift, checkpoint)?;
+        }
+        let runs = self.runs.as_mut();
+        let spiller = runs.map(|runs| runs.spiller(self.maps.len(), checkpoint));
+        let map = &mut self.maps[0];
+        for theirs in &other.maps {
+            let Some(spiller) = &spiller else {
+                map.merge(theirs, shift, checkpoint)?;
+                continue;
+            };
+            theirs.for_each(checkpoint, |piece, counted| {
+                spiller.reserve(map, 1, piece.len())?;
+                map.add(piece, counted.shifted(shift));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Number of different pieces.
+    ///
+    /// # Errors
+    /// With a memory limit: [`TrainError`] of temporary files, or if interrupted.
+    pub fn len(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
+        Ok(match self.gather(checkpoint)? {
+            Gathered::Map(map) => map.len(),
+            Gathered::Run(run, _) => run.pieces,
+        })
+    }
+
+    /// Total length of all different pieces in bytes.
+    pub(super) fn bytes(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
+        if let Gathered::Run(run, _) = self.gather(checkpoint)? {
+            return Ok(run.bytes);
+        }
+        let mut bytes = 0;
+        self.for_each(checkpoint, |piece, _| {
+            bytes += piece.len();
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// True if nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Number of pieces counted, equal ones included.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Bytes of text counted.
+    pub fn text_bytes(&self) -> u128 {
+        self.text_bytes
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory(&self) -> usize {
+        self.maps.iter().map(PieceMap::memory).sum()
+    }
+
+    /// The map of all pieces, or `None` if some are in files.
+    pub(super) fn map(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<&PieceMap>, TrainError> {
+        Ok(match self.gather(checkpoint)? {
+            Gathered::Map(map) => Some(map),
+            Gathered::Run(..) => None,
+        })
+    }
+
+    /// Calls `visit(piece, count)` for every piece, in no particular order, until it fails.
+    pub(super) fn for_each(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        match self.gather(checkpoint)? {
+            Gathered::Map(map) => map.for_each(checkpoint, visit),
+            Gathered::Run(run, _) => for_each_of_run(&run, checkpoint, visit),
+        }
+    }
+
+    /// As [`for_each`](Self::for_each), in the order of first occurrence.
+    pub(super) fn for_each_in_order(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        match self.gather(checkpoint)? {
+            Gathered::Map(map) => {
+                let mut buffer = SortBuffer::default();
+                map.for_each(checkpoint, |piece, counted| {
+                    buffer.push(piece, counted);
+                    Ok(())
+                })?;
+                buffer.for_each_sorted(SortOrder::First, usize::MAX, checkpoint, visit)
+            }
+            Gathered::Run(run, runs) => runs.for_each_by_first(&run, checkpoint, visit),
+        }
+    }
+
+    /// Returns all pieces in the order of first occurrence, in memory whatever the limit.
+    ///
+    /// # Errors
+    /// As [`len`](Self::len).
+    pub fn columns(&mut self, checkpoint: &dyn Checkpoint) -> Result<CountTable, TrainError> {
+        let mut table = CountTable::with_capacity(self.len(checkpoint)?, self.bytes(checkpoint)?);
+        self.for_each_in_order(checkpoint, |piece, count| {
+            table.push(piece, count);
+            Ok(())
+        })?;
+        Ok(table)
+    }
+
+    /// Returns the most frequent pieces, at most `most`; of equally frequent ones, those that occur first.
+    /// Needs memory for all pieces.
+    ///
+    /// # Errors
+    /// As [`len`](Self::len).
+    pub fn most_common(
+        &mut self,
+        most: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<CountTable, TrainError> {
+        let mut buffer = SortBuffer::default();
+        let mut first = 0;
+        self.for_each_in_order(checkpoint, |piece, count| {
+            buffer.push(piece, Counted { count, first });
+            first += 1;
+            Ok(())
+        })?;
+        let mut table = CountTable::default();
+        buffer.for_each_sorted(SortOrder::Count, most, checkpoint, |piece, counted| {
+            if table.counts.len() < most {
+                table.push(piece, counted.count);
+            }
+            Ok(())
+        })?;
+        Ok(table)
+    }
+
+    /// Merges all counts: into one map if there are no runs and merging keeps the limit, else into one run.
+    fn gather(&mut self, checkpoint: &dyn Checkpoint) -> Result<Gathered<'_>, TrainError> {
+        self.maps.sort_by_key(PieceMap::len);
+        if let Some(runs) = &mut self.runs
+            && (!runs.is_empty() || memory_to_merge(&self.maps) > runs.limit())
+        {
+            let spiller = runs.spiller(1, checkpoint);
+            while let Some(map) = self.maps.last_mut() {
+                if map.len() > 0 {
+                    spiller.spill(map)?;
+                }
+                self.maps.pop();
+            }
+        }
+        if let Some(runs) = &mut self.runs
+            && let Some(run) = runs.merge_all(checkpoint)?
+        {
+            return Ok(Gathered::Run(run, runs));
+        }
+        let mut all = self.maps.pop().unwrap_or_default();
+        for map in self.maps.drain(..) {
+            // Not interrupted: some pieces would be counted twice or not at all.
+            all.merge(&map, 0, &RunToEnd)?;
+        }
+        self.maps.push(all);
+        Ok(Gathered::Map(&self.maps[0]))
+    }
+}
+
+/// All counts, merged.
+enum Gathered<'a> {
+    Map(&'a PieceMap),
+    Run(SortedRun, &'a RunStore),
+}
+
+/// Peak memory, in bytes, while all maps are merged into the last one.
+fn memory_to_merge(maps: &[PieceMap]) -> usize {
+    let memory: usize = maps.iter().map(PieceMap::memory).sum();
+    match maps.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            let pieces = others.iter().map(PieceMap::len).sum();
+            let bytes = others.iter().map(PieceMap::long_bytes).sum();
+            memory - last.memory() + last.memory_with(pieces, bytes)
+        }
+        _ => memory,
+    }
+}
+
+fn lock(pool: &Mutex<Vec<PieceMap>>) -> MutexGuard<'_, Vec<PieceMap>> {
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn take_map(pool: &Mutex<Vec<PieceMap>>) -> PieceMap {
+    let map = lock(pool).pop();
+    map.expect("there is a map for each thread")
+}
+
+fn checked_sum(mut counts: impl Iterator<Item = u64>) -> Result<u64, TrainError> {
+    counts
+        .try_fold(0, u64::checked_add)
+        .ok_or(TrainError::TooManyOccurrences)
+}

@@ -1,0 +1,135 @@
+//! A k-way merge of sorted pieces; the counts of equal ones are added up.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::super::counted::Counted;
+use super::super::key::MAX_KEY_LEN;
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::TrainError;
+
+/// Pieces merged between two checkpoints; a long piece counts as several.
+const CHECK_INTERVAL: usize = 1 << 14;
+
+/// What pieces are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortOrder {
+    /// Their bytes.
+    Bytes,
+    /// The position of their first occurrence.
+    First,
+    /// Their count, greatest first, then the position of their first occurrence.
+    Count,
+}
+
+impl SortOrder {
+    /// Returns a number that orders as this order does; pieces with the same number are ordered by their
+    /// bytes.
+    pub(super) fn sort_key(self, piece: &[u8], counted: Counted) -> u128 {
+        match self {
+            Self::Bytes => prefix(piece),
+            Self::First => u128::from(counted.first),
+            Self::Count => u128::from(!counted.count) << 64 | u128::from(counted.first),
+        }
+    }
+}
+
+/// Returns the first bytes of a piece as a number with the same order.
+fn prefix(piece: &[u8]) -> u128 {
+    let mut bytes = [0; MAX_KEY_LEN];
+    let length = piece.len().min(MAX_KEY_LEN);
+    bytes[..length].copy_from_slice(&piece[..length]);
+    u128::from_be_bytes(bytes)
+}
+
+/// A source of sorted pieces.
+pub(super) trait PieceCursor {
+    /// The [`SortOrder::sort_key`] of the current piece.
+    fn sort_key(&self) -> u128;
+
+    /// The current piece.
+    fn piece(&self) -> &[u8];
+
+    /// The count of the current piece.
+    fn counted(&self) -> Counted;
+
+    /// Advances to the next piece, initially to the first one. Returns false at the end.
+    fn advance(&mut self) -> Result<bool, TrainError>;
+}
+
+/// Calls `visit(piece, counted)` for the pieces of all cursors, in order; equal pieces are visited once, with
+/// the sum of their counts. The caller ensures that the sum of all counts fits 64 bits.
+///
+/// # Complexity
+/// O(n log k) for n pieces of k cursors.
+pub(super) fn kway_merge(
+    cursors: Vec<impl PieceCursor>,
+    checkpoint: &dyn Checkpoint,
+    mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
+    let mut heap = BinaryHeap::with_capacity(cursors.len());
+    for mut cursor in cursors {
+        if cursor.advance()? {
+            heap.push(MinFirst(Box::new(cursor)));
+        }
+    }
+    let mut piece = Vec::new();
+    let mut counted = Counted::NONE;
+    let mut unchecked = 0;
+    while let Some(mut least) = heap.peek_mut() {
+        let cursor = &mut least.0;
+        let next = cursor.counted();
+        if counted.count > 0 && cursor.piece() == piece {
+            counted.count = counted
+                .count
+                .checked_add(next.count)
+                .ok_or(TrainError::TooManyOccurrences)?;
+            counted.first = counted.first.min(next.first);
+        } else {
+            if counted.count > 0 {
+                visit(&piece, counted)?;
+            }
+            piece.clear();
+            piece.extend_from_slice(cursor.piece());
+            counted = next;
+        }
+        if !cursor.advance()? {
+            PeekMut::pop(least);
+        }
+        unchecked += 1 + piece.len() / MAX_KEY_LEN;
+        if unchecked >= CHECK_INTERVAL {
+            unchecked = 0;
+            checkpoint::pass(checkpoint)?;
+        }
+    }
+    if counted.count > 0 {
+        visit(&piece, counted)?;
+    }
+    Ok(())
+}
+
+/// A cursor in reverse order, because [`BinaryHeap`] pops the greatest. Boxed, so that sifting moves a
+/// pointer.
+struct MinFirst<C>(Box<C>);
+
+impl<C: PieceCursor> Ord for MinFirst<C> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_key = other.0.sort_key().cmp(&self.0.sort_key());
+        by_key.then_with(|| other.0.piece().cmp(self.0.piece()))
+    }
+}
+
+impl<C: PieceCursor> PartialOrd for MinFirst<C> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<C: PieceCursor> PartialEq for MinFirst<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<C: PieceCursor> Eq for MinFirst<C> {}

@@ -1,0 +1,216 @@
+//! All pieces, in a partition for each thread that merges.
+//!
+//! Each partition has a lock of its own, so threads that merge in different ones never wait for each other.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(super) use super::partition::Occurrence;
+use super::partition::{CorpusPartition, MAX_HISTOGRAM_COUNT};
+use crate::checkpoint::Checkpoint;
+use crate::error::TrainError;
+use crate::token::Pair;
+use crate::train::counting::PieceCounts;
+use crate::util::parallel;
+
+/// A partition has at least as many pieces, or as many bytes: with fewer, merging and all that goes with it
+/// takes a few milliseconds.
+const MIN_PARTITION_PIECES: usize = 1 << 13;
+const MIN_PARTITION_BYTES: usize = 1 << 18;
+
+/// Most batches of merges have too few occurrences for more threads.
+const MAX_PARTITIONS: usize = 8;
+
+/// All pieces.
+#[derive(Debug)]
+pub(super) struct Corpus {
+    partitions: Vec<Mutex<CorpusPartition>>,
+    /// Offset of the first cell of each partition.
+    starts: Vec<usize>,
+}
+
+impl Corpus {
+    /// Returns how many partitions the counted pieces are worth, at most one for each of `threads` threads.
+    ///
+    /// # Errors
+    /// Those of reading `counts`.
+    pub(super) fn partitions_for(
+        counts: &mut PieceCounts,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, TrainError> {
+        let pieces = counts.len(checkpoint)?;
+        let most = threads
+            .min(parallel::cores())
+            .min(MAX_PARTITIONS)
+            .min(pieces);
+        let mut worth = pieces / MIN_PARTITION_PIECES;
+        if worth < most {
+            worth = worth.max(counts.bytes(checkpoint)? / MIN_PARTITION_BYTES);
+        }
+        Ok(most.min(worth).max(1))
+    }
+
+    /// Distributes all counted pieces to `number` partitions, in the order of first occurrence if `in_order`.
+    /// `new_push` makes, for each thread, the function that adds a piece and its count to a partition.
+    ///
+    /// # Errors
+    /// [`TrainError::TooManyOccurrences`] if the count of a pair might not fit 64 bits;
+    /// [`TrainError::TooLarge`]; those of reading `counts` and of pushing.
+    pub(super) fn new<P: FnMut(&mut CorpusPartition, &[u8], u64) -> Result<(), TrainError>>(
+        counts: &mut PieceCounts,
+        in_order: bool,
+        number: usize,
+        new_push: impl Fn() -> P + Sync,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Self, TrainError> {
+        if !in_order && let Some(map) = counts.map(checkpoint)? {
+            let indices: Vec<usize> = (0..number).collect();
+            let partitions = parallel::map(&indices, number, checkpoint, |&index| {
+                let (mut pieces, mut bytes) = (0, 0);
+                map.for_each_in_part(index, number, checkpoint, |piece, _| {
+                    pieces += 1;
+                    bytes += piece.len();
+                    Ok(())
+                })?;
+                let mut partition = CorpusPartition::with_capacity(pieces, bytes);
+                let mut push = new_push();
+                map.for_each_in_part(index, number, checkpoint, |piece, counted| {
+                    push(&mut partition, piece, counted.count)
+                })?;
+                Ok::<CorpusPartition, TrainError>(partition)
+            })?;
+            return Self::of(partitions);
+        }
+        // Fills one after the other, each with the same number of bytes.
+        let pieces = counts.len(checkpoint)? / number + 1;
+        let bytes = counts.bytes(checkpoint)? / number + 1;
+        let mut partitions = Vec::with_capacity(number);
+        partitions.resize_with(number, || CorpusPartition::with_capacity(pieces, bytes));
+        let mut push = new_push();
+        let mut done = 0;
+        let visit = |piece: &[u8], count: u64| {
+            let partition = &mut partitions[done / bytes];
+            done += piece.len();
+            push(partition, piece, count)
+        };
+        if in_order {
+            counts.for_each_in_order(checkpoint, visit)?;
+        } else {
+            counts.for_each(checkpoint, visit)?;
+        }
+        Self::of(partitions)
+    }
+
+    fn of(mut partitions: Vec<CorpusPartition>) -> Result<Self, TrainError> {
+        let mut starts = Vec::with_capacity(partitions.len());
+        let mut start = 0;
+        for partition in &mut partitions {
+            starts.push(start);
+            start = partition.finish(start)?;
+        }
+        // No pair occurs more often than there are bytes.
+        let weight: u128 = partitions.iter().map(CorpusPartition::weight).sum();
+        if weight > u128::from(u64::MAX) {
+            return Err(TrainError::TooManyOccurrences);
+        }
+        let partitions = partitions.into_iter().map(Mutex::new).collect();
+        Ok(Self { partitions, starts })
+    }
+
+    /// Number of partitions.
+    pub(super) fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Locks a partition.
+    pub(super) fn partition(&self, index: usize) -> MutexGuard<'_, CorpusPartition> {
+        let partition = &self.partitions[index];
+        partition.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns those of the sorted `occurrences` that are in a partition.
+    #[inline]
+    pub(super) fn occurrences_in<'o>(
+        &self,
+        partition: usize,
+        occurrences: &'o [Occurrence],
+    ) -> &'o [Occurrence] {
+        let before =
+            |start: usize| occurrences.partition_point(|&occurrence| (occurrence as usize) < start);
+        let end = self.starts.get(partition + 1);
+        let end = end.map_or(occurrences.len(), |&end| before(end));
+        let start = if partition == 0 {
+            0
+        } else {
+            before(self.starts[partition])
+        };
+        &occurrences[start..end]
+    }
+
+    /// Whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
+    pub(super) fn holds(&self, occurrence: Occurrence, pair: Pair, left_length: u32) -> bool {
+        let starts = &self.starts;
+        let index = starts.partition_point(|&start| start <= occurrence as usize) - 1;
+        self.partition(index).holds(occurrence, pair, left_length)
+    }
+
+    /// Estimates how often the last of `merges` merges occurs, or less: as often as the least frequent of the
+    /// `merges` most frequent pieces. If each merge made one of these pieces a token, that would be exact;
+    /// some make parts of tokens.
+    pub(super) fn expected_min_count(&self, merges: usize) -> u64 {
+        let partitions = (0..self.partitions()).map(|index| self.partition(index));
+        let partitions: Vec<_> = partitions.collect();
+        let mut pieces = 0;
+        let last = (0..=MAX_HISTOGRAM_COUNT).rev().find(|&count| {
+            let in_each = partitions
+                .iter()
+                .map(|partition| partition.histogram()[count]);
+            pieces += in_each.sum::<usize>();
+            pieces >= merges
+        });
+        last.map_or(0, |count| count as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Corpus, MAX_PARTITIONS, MIN_PARTITION_BYTES, MIN_PARTITION_PIECES};
+    use crate::checkpoint::RunToEnd;
+    use crate::error::TrainError;
+    use crate::train::counting::PieceCounts;
+    use crate::util::parallel;
+
+    fn partitions_for(pieces: usize, length: usize, threads: usize) -> Result<usize, TrainError> {
+        let pieces: Vec<Vec<u8>> = (0..pieces)
+            .map(|number| {
+                let mut piece = number.to_le_bytes().to_vec();
+                piece.resize(length, b'.');
+                piece
+            })
+            .collect();
+        let mut counts = PieceCounts::new();
+        counts.add_pieces(pieces.iter().map(|piece| (&piece[..], 1)), &RunToEnd)?;
+        Corpus::partitions_for(&mut counts, threads, &RunToEnd)
+    }
+
+    #[test]
+    fn many_pieces_and_long_ones_are_worth_partitions() -> Result<(), TrainError> {
+        let most = parallel::cores().min(MAX_PARTITIONS);
+        let all = usize::MAX;
+        assert_eq!(partitions_for(0, 8, all)?, 1);
+        assert_eq!(partitions_for(100, 8, all)?, 1);
+        let many = MAX_PARTITIONS * MIN_PARTITION_PIECES;
+        assert_eq!(partitions_for(many, 8, all)?, most);
+        assert_eq!(partitions_for(many, 8, 1)?, 1);
+        assert_eq!(
+            partitions_for(MAX_PARTITIONS, MIN_PARTITION_BYTES, all)?,
+            most
+        );
+        // One piece is never in two partitions.
+        assert_eq!(
+            partitions_for(1, MAX_PARTITIONS * MIN_PARTITION_BYTES, all)?,
+            1
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! What a batch of merges changes: the neighbors of the merged pairs, with the pairs that they lose and the
+//! pairs that they form, by the shards that own these pairs.
+
+use super::batch::Merge;
+use super::corpus::Occurrence;
+use super::pair_index::shard_of;
+use crate::token::{Pair, TokenId};
+
+/// A token on one side of a pair that is merged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbor {
+    pub(super) token: TokenId,
+    /// Number of occurrences of the pair that it is beside.
+    pub(super) occurrences: u32,
+    /// The same, weighted by the counts of the pieces.
+    pub(super) count: u64,
+    /// The part of `count` where it turned out to begin the next occurrence of the pair, so became another
+    /// token.
+    pub(super) merged: u64,
+}
+
+/// The neighbors on one side of each merge of a batch whose new pairs belong to one shard.
+#[derive(Debug, Default)]
+struct NeighborList {
+    /// Those of all merges, concatenated.
+    neighbors: Vec<Neighbor>,
+    /// The occurrences of the new pairs: the index of the neighbor among those of its merge, and where the
+    /// pair begins.
+    occurrences: Vec<(u32, Occurrence)>,
+    /// For each merge that is done, where its neighbors and occurrences end.
+    ends: Vec<ListEnd>,
+}
+
+/// An end in both arrays of a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct ListEnd {
+    neighbors: usize,
+    occurrences: usize,
+}
+
+impl NeighborList {
+    fn clear(&mut self) {
+        self.neighbors.clear();
+        self.occurrences.clear();
+        self.ends.clear();
+    }
+
+    /// Where the merge that is being applied starts.
+    #[inline]
+    fn start(&self) -> ListEnd {
+        self.ends.last().copied().unwrap_or_default()
+    }
+}
+
+/// The neighbors on one side of one merge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbors<'a> {
+    pub(super) neighbors: &'a [Neighbor],
+    /// The index of the neighbor, and where its new pair begins.
+    pub(super) occurrences: &'a [(u32, Occurrence)],
+}
+
+/// The neighbors on one side of each merge of a batch.
+#[derive(Debug)]
+pub(super) struct SideNeighbors {
+    /// For each token, its index among the neighbors of the merge that is being applied, plus one; 0 if it is
+    /// none.
+    indices: Vec<u32>,
+    /// By shard.
+    lists: Vec<NeighborList>,
+}
+
+impl SideNeighbors {
+    fn new(shards: usize) -> Self {
+        Self {
+            indices: Vec::new(),
+            lists: (0..shards).map(|_| NeighborList::default()).collect(),
+        }
+    }
+
+    /// Empties it, for `tokens` tokens.
+    fn clear(&mut self, tokens: usize) {
+        self.lists.iter_mut().for_each(NeighborList::clear);
+        if self.indices.len() < tokens {
+            self.indices.resize(tokens.next_power_of_two(), 0);
+        }
+    }
+
+    /// Ends the merge that is being applied. Calls `visit(token, count)` for each of its neighbors.
+    fn end(&mut self, mut visit: impl FnMut(TokenId, u64)) {
+        for list in &mut self.lists {
+            for neighbor in &list.neighbors[list.start().neighbors..] {
+                self.indices[neighbor.token as usize] = 0;
+                visit(neighbor.token, neighbor.count);
+            }
+            list.ends.push(ListEnd {
+                neighbors: list.neighbors.len(),
+                occurrences: list.occurrences.len(),
+            });
+        }
+    }
+
+    fn of(&self, merge: usize, shard: usize) -> Neighbors<'_> {
+        let list = &self.lists[shard];
+        let before = merge.checked_sub(1).map(|before| list.ends[before]);
+        let (start, end) = (before.unwrap_or_default(), list.ends[merge]);
+        Neighbors {
+            neighbors: &list.neighbors[start.neighbors..end.neighbors],
+            occurrences: &list.occurrences[start.occurrences..end.occurrences],
+        }
+    }
+
+    /// Adds `token` beside an occurrence of the pair that became `merged`, in a piece with `count`. The new
+    /// pair of both begins at `occurrence`.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        token: TokenId,
+        merged: TokenId,
+        occurrence: Occurrence,
+        count: u64,
+    ) {
+        let list = list_of(&mut self.lists, token, merged);
+        let start = list.start().neighbors;
+        let index = &mut self.indices[token as usize];
+        if *index == 0 {
+            list.neighbors.push(Neighbor {
+                token,
+                occurrences: 0,
+                count: 0,
+                merged: 0,
+            });
+            let number = list.neighbors.len() - start;
+            *index = u32::try_from(number).expect("there are fewer neighbors than tokens");
+        }
+        let index = *index - 1;
+        let neighbor = &mut list.neighbors[start + index as usize];
+        neighbor.count += count;
+        neighbor.occurrences += 1;
+        list.occurrences.push((index, occurrence));
+    }
+
+    /// Notes that `token`, added beside an occurrence before, has been merged itself since.
+    pub(super) fn mark_merged(&mut self, token: TokenId, merged: TokenId, count: u64) {
+        let list = list_of(&mut self.lists, token, merged);
+        let start = list.start().neighbors;
+        let index = self.indices[token as usize]
+            .checked_sub(1)
+            .expect("the token was added after the occurrence before");
+        list.neighbors[start + index as usize].merged += count;
+    }
+}
+
+/// The list of the shard that owns the pair of two tokens, in either order.
+#[inline]
+fn list_of(lists: &mut [NeighborList], token: TokenId, merged: TokenId) -> &mut NeighborList {
+    let shard = shard_of(Pair::new(token, merged), lists.len());
+    &mut lists[shard]
+}
+
+/// A side of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    pub(super) const BOTH: [Self; 2] = [Self::Left, Self::Right];
+
+    /// The pair of `token` and its neighbor on this side.
+    #[inline]
+    pub(super) fn pair(self, token: TokenId, neighbor: TokenId) -> Pair {
+        match self {
+            Self::Left => Pair::new(neighbor, token),
+            Self::Right => Pair::new(token, neighbor),
+        }
+    }
+}
+
+/// What a batch of merges changes in a part of the corpus.
+#[derive(Debug)]
+pub(super) struct PairDeltas {
+    pub(super) left: SideNeighbors,
+    pub(super) right: SideNeighbors,
+    /// For each shard, its pairs that lose occurrences, and by how much their counts decrease.
+    decrements: Vec<Vec<(Pair, u64)>>,
+}
+
+impl PairDeltas {
+    /// No changes, for pairs in `shards` shards.
+    pub(super) fn new(shards: usize) -> Self {
+        Self {
+            left: SideNeighbors::new(shards),
+            right: SideNeighbors::new(shards),
+            decrements: vec![Vec::new(); shards],
+        }
+    }
+
+    /// Empties it, for `tokens` tokens.
+    pub(super) fn clear(&mut self, tokens: usize) {
+        self.left.clear(tokens);
+        self.right.clear(tokens);
+        self.decrements.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Ends a merge.
+    pub(super) fn end(&mut self, merge: Merge) {
+        let Merge { pair, token, .. } = merge;
+        let Self {
+            left,
+            right,
+            decrements,
+        } = self;
+        let shards = decrements.len();
+        let mut decrement = |side: Side, merged, neighbor, count| {
+            // Beside the new token was an occurrence of the pair itself, which is no longer indexed.
+            if neighbor != token {
+                let pair = side.pair(merged, neighbor);
+                decrements[shard_of(pair, shards)].push((pair, count));
+            }
+        };
+        left.end(|neighbor, count| decrement(Side::Left, pair.left, neighbor, count));
+        right.end(|neighbor, count| decrement(Side::Right, pair.right, neighbor, count));
+    }
+
+    /// The neighbors on a side of a merge, given by its index in the batch, that form pairs of a shard.
+    pub(super) fn neighbors(&self, side: Side, merge: usize, shard: usize) -> Neighbors<'_> {
+        let neighbors = match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        };
+        neighbors.of(merge, shard)
+    }
+
+    /// The pairs of a shard that lose occurrences, and by how much their counts decrease.
+    pub(super) fn decrements(&self, shard: usize) -> &[(Pair, u64)] {
+        &self.decrements[shard]
+    }
+}

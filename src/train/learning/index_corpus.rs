@@ -1,0 +1,117 @@
+//! Indexing the whole corpus: which pairs occur often enough, how often, and where.
+//!
+//! Each thread reads its partition twice: to count, and, once the occurrences of each pair have their space
+//! in the pool, to write them there.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::corpus::Corpus;
+use super::pair_counter::{BytePairCounter, HashPairCounter, NOT_KEPT, PairCounter};
+use super::pair_index::{PairIndex, shard_of};
+use super::policy::MergePolicy;
+use crate::checkpoint::Checkpoint;
+use crate::error::TrainError;
+use crate::token::{Pair, TokenId};
+use crate::util::memory::{self, LargeVec};
+use crate::util::parallel;
+
+/// All pairs that a policy allows.
+pub(super) struct IndexedCorpus {
+    /// The index of each shard.
+    pub(super) indexes: Vec<PairIndex>,
+    /// The pairs with their counts.
+    pub(super) pairs: Vec<(Pair, u64)>,
+}
+
+/// Indexes the pairs of a corpus that `policy` allows, in `shards` shards.
+///
+/// # Errors
+/// [`TrainError::TooLarge`]; [`TrainError::Interrupted`].
+pub(super) fn index_corpus(
+    corpus: &Corpus,
+    policy: &MergePolicy,
+    shards: usize,
+    checkpoint: &dyn Checkpoint,
+) -> Result<IndexedCorpus, TrainError> {
+    if policy.lengths.len() == 256 {
+        index_with::<BytePairCounter>(corpus, policy, |_| 1, shards, checkpoint)
+    } else {
+        let length = |token: TokenId| policy.lengths[token as usize];
+        index_with::<HashPairCounter>(corpus, policy, length, shards, checkpoint)
+    }
+}
+
+/// As [`index_corpus`], with a counter and with the `length` of each token.
+fn index_with<C: PairCounter + Send>(
+    corpus: &Corpus,
+    policy: &MergePolicy,
+    length: impl Fn(TokenId) -> u32 + Sync,
+    shards: usize,
+    checkpoint: &dyn Checkpoint,
+) -> Result<IndexedCorpus, TrainError> {
+    let mut indexes: Vec<PairIndex> = (0..shards).map(|_| PairIndex::default()).collect();
+    let partitions: Vec<usize> = (0..corpus.partitions()).collect();
+    let mut counters = parallel::map(&partitions, partitions.len(), checkpoint, |&partition| {
+        let mut counter = C::default();
+        let partition = corpus.partition(partition);
+        partition.for_each_pair(&length, checkpoint, |_, pair, count| {
+            let stats = counter.stats(pair);
+            stats.count += count;
+            stats.occurrences += 1;
+        })?;
+        Ok::<_, TrainError>(Mutex::new(counter))
+    })?;
+    let mut total = C::default();
+    for counter in &mut counters {
+        for (pair, stats) in unlocked(counter).iter_mut() {
+            let sum = total.stats(pair);
+            sum.count += stats.count;
+            sum.occurrences += stats.occurrences;
+        }
+    }
+    let mut pairs = Vec::new();
+    for (pair, stats) in total.iter_mut() {
+        if policy.allows(pair, stats.count) {
+            pairs.push((pair, stats.count));
+            let index = &mut indexes[shard_of(pair, shards)];
+            let mut next = index.insert(pair, stats.count, stats.occurrences)?;
+            // The occurrences in one partition follow those in the one before, so all are sorted.
+            for counter in &mut counters {
+                let in_partition = unlocked(counter).stats(pair);
+                in_partition.next = next;
+                next += in_partition.occurrences;
+            }
+        }
+    }
+    let pools = indexes.iter().map(|index| {
+        let length = index.pool_length();
+        let mut pool: LargeVec<AtomicU32> = memory::large_vec(length + length / 2);
+        pool.resize_with(length, AtomicU32::default);
+        pool
+    });
+    let pools: Vec<_> = pools.collect();
+    parallel::map(&partitions, partitions.len(), checkpoint, |&partition| {
+        let counter = counters[partition].lock();
+        let mut counter = counter.unwrap_or_else(PoisonError::into_inner);
+        let partition = corpus.partition(partition);
+        partition.for_each_pair(&length, checkpoint, |occurrence, pair, _| {
+            let stats = counter.stats(pair);
+            if stats.next != NOT_KEPT {
+                let pool = &pools[shard_of(pair, shards)];
+                pool[stats.next as usize].store(occurrence, Ordering::Relaxed);
+                stats.next += 1;
+            }
+        })?;
+        Ok::<_, TrainError>(())
+    })?;
+    for (index, pool) in indexes.iter_mut().zip(pools) {
+        index.set_pool(memory::no_longer_shared(pool));
+    }
+    Ok(IndexedCorpus { indexes, pairs })
+}
+
+/// The contents of a lock that no other thread can reach.
+fn unlocked<T>(lock: &mut Mutex<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
