@@ -52,6 +52,6 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(import_module("matplotlib.ticker").FormatStrFormatter("%gx"))
     axes.set_xlabel("right of 1x bytemill is ahead; dots: texts and encodings; black lines: targets")
-    axes.legend(loc="lower left")
+    figure.legend(loc="outside upper right", ncols=len(COLOURS))
     figure.savefig(path, dpi=110, metadata={"Software": None})
     pyplot.close(figure)
