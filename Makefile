@@ -61,7 +61,10 @@ test-exhaustive: build ## The long tests too: every short string, the whole Pyth
 verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
 	PYTHONPATH=tests $(BIN)/python -m programs.verify $(CORPUS)
 
-$(VENV)/docs: $(VENV)/installed
+# The reference is read from the source: the site needs neither the extension nor what develops it.
+$(VENV)/docs: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
