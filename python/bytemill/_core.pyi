@@ -21,6 +21,7 @@ __all__ = [
     "__version__",
     "find_invalid_utf8",
     "json_fields",
+    "last_cut",
     "line_breaks",
     "line_offsets",
     "train_merges",
@@ -269,3 +270,10 @@ def line_breaks(data: Buffer, /) -> int: ...
 
 # Where the first bytes are that are not UTF-8.
 def find_invalid_utf8(data: Buffer, /) -> int | None: ...
+
+# The last offset, within the last `window` bytes of a block, at which a document that goes on after it may be
+# cut: the pieces of both parts are those of the whole, and no special token lies across. Without a splitter
+# only special tokens cut. The bytes need not be UTF-8.
+def last_cut(
+    block: Buffer, special_tokens: list[bytes], splitter: Splitter | None, window: int, /
+) -> int | None: ...

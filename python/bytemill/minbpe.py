@@ -26,7 +26,8 @@ from bytemill.formats.minbpe_model import Model, Pair, format_model, format_voca
 from bytemill.patterns import MINBPE_GPT4_PATTERN, WHOLE_TEXT_PATTERN
 from bytemill.reference import ranks_of_merges
 from bytemill.registry import get_encoding
-from bytemill.training import count_pieces, learn_merges
+from bytemill.training import count_pieces
+from bytemill.training.learning import learn_merges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,6 +22,7 @@ __all__ = [
     "QWEN2_PATTERN",
     "R50K_PATTERN",
     "WHOLE_TEXT_PATTERN",
+    "resolve_pattern",
 ]
 
 # --- The r50k family: a space may begin a piece of letters, of numbers or of other characters. ---
@@ -125,3 +126,26 @@ PATTERNS: dict[str, str] = {
     "qwen2": QWEN2_PATTERN,
     "o200k": O200K_PATTERN,
 }
+
+
+def resolve_pattern(pattern: object) -> str | None:
+    """Returns the regular expression that a name of `PATTERNS` stands for, other patterns unchanged.
+
+    `None`, and the pattern that matches any whole text, both give `None`.
+
+    Raises:
+        ValueError: It is an unknown name: as a regular expression it would match nothing but itself.
+        TypeError: It is neither a string nor `None`.
+    """
+    if pattern is None or pattern == WHOLE_TEXT_PATTERN:
+        return None
+    if not isinstance(pattern, str):
+        raise TypeError(f"expected a pattern as a string or None, got {type(pattern).__name__}")
+    if pattern in PATTERNS:
+        return PATTERNS[pattern]
+    if all(character.isalnum() or character in "_- " for character in pattern):
+        raise ValueError(
+            f"unknown pattern {pattern!r}: expected one of {', '.join(PATTERNS)}, "
+            "a regular expression, or None for no splitting"
+        )
+    return str(pattern)

@@ -126,10 +126,10 @@ class Storage:
             ImportError: `tiktoken` is not installed.
             VocabularyError: tiktoken would give other ids.
         """
-        from bytemill.files import imported
+        from bytemill._optional import import_optional
         from bytemill.formats.verification import check_ids
 
-        library = imported("tiktoken", "encodings of tiktoken")
+        library = import_optional("tiktoken", "encodings of tiktoken")
         source = whole(self)
         check_prefixes(source)
         encoding: tiktoken.Encoding = library.Encoding(
@@ -291,7 +291,7 @@ def resolve(given: str | None, own: str | None, usual: str | None, path: str | o
             )
             raise ValueError(message)
         return own or str(usual)
-    from bytemill.piece_counts import resolve_pattern
+    from bytemill.patterns import resolve_pattern
 
     pattern = resolve_pattern(given) or WHOLE_TEXT_PATTERN
     if own not in {None, pattern}:

@@ -1,3 +1,4 @@
 //! Documents within files, for training, counting and shards alike.
 
+pub mod cut;
 pub mod json_lines;

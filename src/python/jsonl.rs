@@ -2,13 +2,15 @@
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::arrays;
 use super::buffer::Bytes;
 use super::error::guarded;
 use super::run::{detached, run, threads_for};
-use crate::documents::json_lines;
+use super::splitter::CoreSplitter;
+use crate::documents::{cut, json_lines};
 
 /// The bytes of documents, and where they start and end.
 type Spans<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<isize>>);
@@ -70,5 +72,23 @@ pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usiz
         Ok(detached(py, data.len(), || {
             json_lines::find_invalid_utf8(&data)
         }))
+    })
+}
+
+/// The last offset at which a document may be cut that goes on after `block`.
+#[pyfunction]
+#[pyo3(signature = (block, special_tokens, splitter, window, /))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
+pub(super) fn last_cut(
+    block: &Bound<'_, PyAny>,
+    special_tokens: Vec<PyBackedBytes>,
+    splitter: Option<&Bound<'_, CoreSplitter>>,
+    window: usize,
+) -> PyResult<Option<usize>> {
+    guarded(|| {
+        let block = Bytes::of(block)?;
+        let special_tokens: Vec<&[u8]> = special_tokens.iter().map(|token| &**token).collect();
+        let splitter = splitter.map(|splitter| &splitter.get().0);
+        Ok(cut::last_cut(&block, &special_tokens, splitter, window))
     })
 }

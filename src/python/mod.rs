@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::counting::PieceCounts;
     #[pymodule_export]
-    use super::jsonl::{find_invalid_utf8, json_fields, line_breaks, line_offsets};
+    use super::jsonl::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
     use super::splitter::CoreSplitter;
     #[pymodule_export]

@@ -19,7 +19,7 @@
 use std::iter;
 use std::ops::Range;
 
-use super::cursor::class_at;
+use super::cursor::{class_at, decode};
 use super::rules;
 use crate::unicode::classify::{Class, class_of_code_point};
 use crate::unicode::utf8::Character;
@@ -47,6 +47,23 @@ pub(super) fn within(text: &str, range: Range<usize>) -> impl Iterator<Item = us
             }
         }
         None
+    })
+}
+
+/// As [`within`], last first, in bytes that need not be UTF-8: a cut is between two whole characters.
+pub(super) fn backwards(text: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> {
+    let range = range.start..range.end.min(text.len());
+    range.rev().filter(|&offset| {
+        let following = text[offset];
+        let is_whole = following.is_ascii() || decode(&text[offset..]).is_some();
+        is_whole
+            && class_at(text, offset).is_some_and(|(after, _)| {
+                (1..=offset.min(4))
+                    .filter_map(|length| Some((length, class_at(text, offset - length)?)))
+                    .any(|(length, (before, its_length))| {
+                        length == its_length && parts(before, after, following == b'\'')
+                    })
+            })
     })
 }
 

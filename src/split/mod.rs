@@ -113,6 +113,16 @@ impl Splitter {
         cuts.into_iter().flatten()
     }
 
+    /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8: a cut is between two whole characters, so
+    /// bytes that are cut off at an end are no reason to cut there.
+    ///
+    /// # Complexity
+    /// O(range) for all of them.
+    pub fn cuts_backwards(&self, text: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> {
+        let cuts = self.is_native().then(|| cuts::backwards(text, range));
+        cuts.into_iter().flatten()
+    }
+
     /// Whether the pattern is native: then every byte of a text is in some piece.
     pub fn is_native(&self) -> bool {
         matches!(self, Self::Native(..))

@@ -25,8 +25,8 @@ import bytemill
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.dialects import check_python
 from bytemill.minbpe import RegexTokenizer
-from bytemill.piece_counts import restored
 from bytemill.shards import write_shards
+from bytemill.training.counts import restored
 from support.faulty import full_disk
 from support.fuzzing import run, within
 

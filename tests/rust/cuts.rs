@@ -178,6 +178,34 @@ fn ranges_of_places() -> TestResult {
 }
 
 #[test]
+fn cuts_backwards_are_those_forwards() -> TestResult {
+    let splitter = Splitter::new(PUBLISHED[0])?;
+    let mut random = Random::new(2);
+    for _ in 0..200 {
+        let text = random.text(40);
+        let range = random.below(text.len() + 2)..random.below(text.len() + 3);
+        let mut expected: Vec<usize> = splitter.cuts(&text, range.clone()).collect();
+        expected.reverse();
+        let found = |bytes: &[u8]| -> Vec<usize> {
+            splitter.cuts_backwards(bytes, range.clone()).collect()
+        };
+        assert_eq!(found(text.as_bytes()), expected, "{text:?} in {range:?}");
+        // What is not UTF-8 around the text adds no cut, nor does half a character at its end.
+        let cut_off = &text.as_bytes()[..random.below(text.len() + 1)];
+        assert!(found(cut_off).iter().all(|cut| expected.contains(cut)));
+        let followed = [text.as_bytes(), b"\xE6\x97"].concat();
+        assert_eq!(found(&followed), expected);
+    }
+    assert_eq!(
+        Splitter::new(r"\w+|\W+")?
+            .cuts_backwards(b"word word", 0..9)
+            .next(),
+        None
+    );
+    Ok(())
+}
+
+#[test]
 fn no_cut_is_searched_for_too_far_or_in_other_patterns() -> TestResult {
     for pattern in PUBLISHED {
         let splitter = Splitter::new(pattern)?;

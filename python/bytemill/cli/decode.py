@@ -11,8 +11,8 @@ from bytemill.cli.id_files import format_option, format_or_suffix, id_blocks, id
 from bytemill.cli.options import encoding_option, files_argument, json_option, output_option
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import input_name, opened
+from bytemill.documents.readers import decompressed
 from bytemill.errors import UnknownTokenError
-from bytemill.files import decompressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

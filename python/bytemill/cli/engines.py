@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytemill.files import imported
+from bytemill._optional import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Engine(NamedTuple):
 
 def tiktoken_engine(encoding: Encoding, _: str) -> Engine:
     """Returns tiktoken with the definition of the encoding, so that nothing is downloaded."""
-    tiktoken = imported("tiktoken", "comparisons with tiktoken")
+    tiktoken = import_optional("tiktoken", "comparisons with tiktoken")
     theirs: Any = encoding.to_tiktoken()
     return Engine(
         f"tiktoken {tiktoken.__version__}",
@@ -47,7 +47,7 @@ def tiktoken_engine(encoding: Encoding, _: str) -> Engine:
 
 def huggingface_engine(encoding: Encoding, spec: str) -> Engine:
     """Returns `tokenizers` with the file that the encoding was read from, or with one written for it."""
-    tokenizers = imported("tokenizers", "comparisons with Hugging Face")
+    tokenizers = import_optional("tokenizers", "comparisons with Hugging Face")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(spec) / HUGGINGFACE_FILE if Path(spec).is_dir() else Path(spec)
         if not is_tokenizer(path):

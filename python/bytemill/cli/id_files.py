@@ -14,7 +14,8 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import click
 
 from bytemill.cli.reading import input_name
-from bytemill.files import COMPRESSIONS
+from bytemill.documents.sources import COMPRESSIONS
+from bytemill.formats.npy import HEADER_BYTES, header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,10 +47,6 @@ BLOCK_IDS = 1 << 18
 
 # What may stand between decimal numbers: also what Python prints of a list.
 SEPARATORS = bytes.maketrans(b",[]", b"   ")
-
-# The first bytes of an array in a file of version 1.0, and how many go before the numbers.
-MAGIC = b"\x93NUMPY\x01\x00"
-HEADER_BYTES = 128
 
 # The argument `id_format`.
 format_option = click.option(
@@ -110,13 +107,6 @@ def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
         yield line_writer(file, f'{{"{FIELD}": [', ", ", "]}\n")
     else:
         yield line_writer(file, "", " ", "\n")
-
-
-def header(number: str, length: int) -> bytes:
-    """What goes before the numbers of an array in a file, always of the same size."""
-    description = f"{{'descr': '{number}', 'fortran_order': False, 'shape': ({length},), }}"
-    size = HEADER_BYTES - len(MAGIC) - 2
-    return MAGIC + size.to_bytes(2, "little") + description.ljust(size - 1).encode() + b"\n"
 
 
 def array_writer(file: IO[bytes]) -> Writer:

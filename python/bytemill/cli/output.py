@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from bytemill.files import COMPRESSIONS
+from bytemill.documents.sources import COMPRESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What commands read: files or standard input in batches, whole documents, and the progress of that."""
+"""What commands read: files or standard input, as sources or as texts, and how far that is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader
+from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytemill.core import Encoding
-    from bytemill.sources import Batch
+    from bytemill.documents import Stream
+    from bytemill.documents.batches import Batch
 
 __all__ = [
     "DEFAULT_FIELD",
@@ -26,20 +28,20 @@ __all__ = [
     "Meter",
     "TextBatch",
     "documents",
+    "input_name",
     "opened",
-    "raw_batches",
-    "standard_input",
+    "source_of",
     "text_batches",
 ]
 
 STANDARD_INPUT = "-"
 DEFAULT_FIELD = "text"
 
-# How files of these kinds begin.
+# The first bytes of compressed files, and of Parquet.
 MAGIC = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
 PARQUET = b"PAR1"
 
-# Seconds of work before progress is shown, and between two times.
+# Seconds of work before progress is shown, and between two updates.
 FIRST = 1.0
 INTERVAL = 0.2
 
@@ -50,8 +52,8 @@ class TextBatch(NamedTuple):
     Attributes:
         file: The name of the file.
         texts: The texts.
-        ends: For each of them, whether a document ends with it.
-        size: How large they are, in bytes of UTF-8.
+        ends: For each text, whether a document ends with it.
+        size: Their size in bytes of UTF-8.
     """
 
     file: str
@@ -63,14 +65,14 @@ class TextBatch(NamedTuple):
 def documents(
     files: Sequence[str], *, field: str | None = None, lines: bool = False, meter: Meter | None = None
 ) -> Iterator[str]:
-    """Gives the documents of files, each a whole one.
+    """Yields the documents of files, each a whole one.
 
     Args:
-        files: Paths; `-` is standard input. See `bytemill.sources` for the kinds of files.
-        field: The field of JSON lines or column of Parquet, "text" if not given. If it is, standard input is
-            JSON lines, otherwise text.
+        files: Paths; `-` is standard input. See `bytemill.documents` for the kinds of files.
+        field: The field of JSON lines or column of Parquet, "text" if not given. If it is given, standard
+            input is JSON lines, otherwise text.
         lines: Whether each line of a text is a document, its line break included.
-        meter: What shows progress, where the files are some of many; if not given, one for these.
+        meter: Shows progress, if the files are some of many; if not given, one for these files.
 
     Raises:
         ValueError: A file is not what its name says, or is not UTF-8; the message names it.
@@ -90,67 +92,62 @@ def text_batches(  # noqa: PLR0913 - all but the files have names
     special_tokens: Sequence[str] = (),
     meter: Meter | None = None,
 ) -> Iterator[TextBatch]:
-    """Gives the texts of files, and shows how far that is.
+    """Yields the texts of files, and shows progress.
 
     Args:
         files: As in `documents`.
         field: As in `documents`.
         lines: As in `documents`.
-        encoding: If given, large documents come in parts whose ids are together those of the whole.
-        special_tokens: What counts as a token of its own there, so that no part may end inside it.
+        encoding: If given, large documents come in parts whose ids together are those of the document.
+        special_tokens: Strings that are tokens of their own there, so that no part may end inside of one.
         meter: As in `documents`.
 
     Raises:
         ValueError, OSError, ImportError: As in `documents`.
     """
-    pattern = None if encoding is None else encoding._pat_str  # noqa: SLF001 - tiktoken's name
-    place: Place | None = None
-    for name, batch in raw_batches(
-        files, field=field, lines=lines, pattern=pattern, special_tokens=special_tokens, meter=meter
-    ):
-        if place is None or place.name != name:
-            place = Place(name)
-        texts = place.decoded(batch)
-        yield TextBatch(name, texts, batch.ends, place.size)
+    # Imported late: it takes longer than counting a short text.
+    from bytemill.documents import Stream
+    from bytemill.documents.batches import BatchReader
 
-
-def raw_batches(  # noqa: PLR0913 - all but the files have names
-    files: Sequence[str],
-    *,
-    field: str | None,
-    lines: bool,
-    pattern: str | None,
-    special_tokens: Sequence[str],
-    meter: Meter | None = None,
-) -> Iterator[tuple[str, Batch]]:
-    """Gives batches as `bytemill.sources` does, with the name of the file; otherwise as `text_batches`."""
-    # Only here: it takes longer to import than a short text to count.
-    from bytemill.sources import Batches, Stream
-
-    batches = Batches(
-        field=field or DEFAULT_FIELD, lines=lines, pattern=pattern, special_tokens=special_tokens
+    reader = BatchReader(
+        field=field or DEFAULT_FIELD,
+        lines=lines,
+        pattern=None if encoding is None else encoding._pat_str,  # noqa: SLF001 - tiktoken's name
+        special_tokens=special_tokens,
     )
     with Meter(files) if meter is None else nullcontext(meter) as shown:
         for name in files:
+            decoder = TextDecoder(name)
             with opened(name) as file:
-                read = 0
-                for batch in batches.of([Stream(file, input_name(name, field))]):
-                    read = file.tell() if file.seekable() else read + batch.size
-                    shown.at(name, read)
-                    yield name, batch
-                shown.finished(file_size(name) or read)
+                for batch in reader.read([Stream(file, input_name(name, field))]):
+                    shown.add(name, batch.read)
+                    yield decoder.decoded(batch)
 
 
 def input_name(name: str, field: str | None = None) -> str:
-    """The name that tells what a file is: that of standard input does not."""
+    """Returns the name that says what a file is. That of standard input does not."""
     if name != STANDARD_INPUT:
         return name
     return "standard input" if field is None else "standard input.jsonl"
 
 
 @contextmanager
+def source_of(files: Sequence[str], field: str | None) -> Iterator[list[Path | Stream]]:
+    """Opens what `bytemill.documents` reads for names of files, `-` among them."""
+    from bytemill.documents import Stream
+
+    paths: list[Path | Stream] = [Path(name) for name in files]
+    if STANDARD_INPUT not in files:
+        yield paths
+        return
+    with opened(STANDARD_INPUT) as file:
+        stream = Stream(file, input_name(STANDARD_INPUT, field))
+        yield [stream if name == STANDARD_INPUT else path for name, path in zip(files, paths, strict=True)]
+
+
+@contextmanager
 def opened(name: str) -> Iterator[IO[bytes]]:
-    """Opens a file to read bytes from, or gives standard input, which stays open."""
+    """Opens a file for reading bytes, or standard input, which stays open."""
     if name != STANDARD_INPUT:
         with open(name, "rb") as file:  # noqa: PTH123 - a string, perhaps of /dev/fd
             yield file
@@ -163,78 +160,78 @@ def opened(name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def standard_input() -> Iterator[IO[bytes]]:
-    """Gives standard input, decompressed if it is compressed: it has no name to say so.
+    """Opens standard input, decompressed if it is compressed: it has no name to say so.
 
-    No text in UTF-8 begins as compressed files do.
+    No text in UTF-8 starts as compressed files do.
 
     Raises:
         ValueError: The compressed data are damaged; or it is a Parquet file, which is read from its end.
         ImportError: As `decompressed`.
     """
-    from bytemill.files import decompressed
+    from bytemill.documents.readers import decompressed
 
     stdin = sys.stdin.buffer
     start = stdin.peek(4)[:4] if isinstance(stdin, BufferedReader) else b""
     if start == PARQUET:
-        message = (
+        raise ValueError(
             "standard input is a Parquet file, which cannot be read from a pipe: give the name of the file"
         )
-        raise ValueError(message)
     suffix = next((suffix for suffix, magic in MAGIC.items() if start.startswith(magic)), "")
     with decompressed(stdin, f"standard input{suffix}") as file:
         yield file
 
 
-class Place:
-    """How far a file has been decoded."""
+class TextDecoder:
+    """Decodes the batches of a file, whose documents may come in parts."""
 
     def __init__(self, name: str) -> None:
-        """Starts at the beginning of the file of this name."""
-        self.name = name
+        """Takes the name of the file."""
+        self._name = name
+        # The number of the document, and the bytes of it that were decoded.
         self._document = 1
         self._offset = 0
-        self.size = 0
 
-    def decoded(self, batch: Batch) -> list[str]:
-        """Gives the texts of a batch as strings and sets `size`; `ValueError` if they are not UTF-8."""
-        self.size = 0
+    def decoded(self, batch: Batch) -> TextBatch:
+        """Returns a batch as strings.
+
+        Raises:
+            ValueError: A text is not UTF-8; the message names file, document and offset.
+        """
         texts = []
-        for text, ends in zip(batch.texts, batch.ends, strict=True):
-            size = (
-                len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode(errors="replace"))
-            )
-            texts.append(text if isinstance(text, str) else self._decoded(text))
-            self.size += size
-            self._offset = 0 if ends else self._offset + size
+        size = 0
+        for data, ends in zip(batch.texts, batch.ends, strict=True):
+            assert isinstance(data, bytes), "documents of files are bytes"
+            texts.append(self._decoded(data))
+            size += len(data)
+            self._offset = 0 if ends else self._offset + len(data)
             self._document += ends
-        return texts
+        return TextBatch(self._name, texts, batch.ends, size)
 
-    def _decoded(self, text: bytes) -> str:
+    def _decoded(self, data: bytes) -> str:
         try:
-            return text.decode()
+            return data.decode()
         except UnicodeDecodeError as error:
-            name = "standard input" if self.name == STANDARD_INPUT else self.name
-            message = (
-                f"{name}, document {self._document}: expected text in UTF-8, got the byte "
-                f"{text[error.start]:#04x} at {self._offset + error.start}"
-            )
-            raise ValueError(message) from error
+            raise ValueError(
+                f"{input_name(self._name)}, document {self._document}: expected text in UTF-8, got the byte "
+                f"{data[error.start]:#04x} at {self._offset + error.start}"
+            ) from error
 
 
 class Meter:
-    """Shows on stderr, if that is a terminal, how fast files are read and how long it will still take."""
+    """Shows on stderr, if that is a terminal, how fast files are read and how much time is left."""
 
     def __init__(self, files: Sequence[str], *, prints: bool = False) -> None:
         """Takes the files that will be read.
 
         Args:
             files: Their names.
-            prints: Whether results go to stdout meanwhile. If that is a terminal too, nothing is shown.
+            prints: Whether results are printed to stdout meanwhile. If that is a terminal too, nothing is
+                shown.
         """
         self._shown = sys.stderr.isatty() and not (prints and sys.stdout.isatty())
         sizes = [file_size(name) for name in files] if self._shown else []
         self._total = None if None in sizes else sum(filter(None, sizes))
-        self._done = 0
+        self._read = 0
         self._start = monotonic()
         self._next = self._start + FIRST
 
@@ -245,20 +242,21 @@ class Meter:
         if self._shown and self._next > self._start + FIRST:
             show_line("")
 
-    def at(self, name: str, read: int) -> None:
-        """Shows that so many bytes of a file have been read."""
+    def add(self, label: str, read: int) -> None:
+        """Adds bytes that were read, and shows how many they are by now."""
+        self.at(label, self._read + read)
+
+    def at(self, label: str, read: int) -> None:
+        """Shows that so many bytes have been read."""
+        self._read = read
         if self._shown and monotonic() >= self._next:
             seconds = monotonic() - self._start
             self._next = self._start + seconds + INTERVAL
-            show_line(progress(name, self._done + read, seconds, self._total))
-
-    def finished(self, read: int) -> None:
-        """Tells that a file of so many bytes has been read."""
-        self._done += read
+            show_line(progress(label, read, seconds, self._total))
 
 
 def file_size(name: str) -> int | None:
-    """The size of a file in bytes; `None` of what is no plain file, or does not exist."""
+    """Returns the size of a file in bytes; `None` if it is no regular file, or does not exist."""
     try:
         status = os.stat(name)  # noqa: PTH116 - as `open`
     except OSError:
@@ -266,10 +264,10 @@ def file_size(name: str) -> int | None:
     return status.st_size if S_ISREG(status.st_mode) else None
 
 
-def progress(name: str, read: int, seconds: float, total: int | None) -> str:
-    """A line for people: bytes read, how fast and, if it is known how many there are, for how long still."""
+def progress(label: str, read: int, seconds: float, total: int | None) -> str:
+    """Returns a readable line: bytes read, the rate and, if the total is known, the time left."""
     rate = read / max(seconds, 1e-9)
-    line = f"{name}: {read / 1e6:,.0f} MB read, {rate / 1e6:,.0f} MB/s"
+    line = f"{label}: {read / 1e6:,.0f} MB read, {rate / 1e6:,.0f} MB/s"
     if not total or not rate:
         return line
     return f"{line}, {100 * read / total:.0f}%, {max(total - read, 0) / rate:,.0f} s left"

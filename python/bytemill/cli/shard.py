@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,27 +16,17 @@ from bytemill.cli.options import (
     special_rule,
     threads_option,
 )
-from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, input_name, standard_input
+from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, source_of
+from bytemill.cli.sizes import token_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.core import Encoding
 
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
-
-
-def number_of(_: click.Context, __: click.Parameter, value: str) -> int | None:
-    """Reads a number of tokens such as 100M; `None` for 0."""
-    found = re.fullmatch(r"([\d_]+)([KMG]?)", value, re.IGNORECASE)
-    if found is None:
-        message = f"expected a number of tokens such as 1000000 or 100M, got {value!r}"
-        raise click.BadParameter(message)
-    return int(found[1]) * UNITS[found[2].upper()] or None
-
 
 def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> list[int | str]:
-    """Reads tokens: digits are an id, all else is text."""
+    """Parses tokens: digits are an id, anything else is text."""
     return [int(value) if value.isdecimal() else value for value in values]
 
 
@@ -60,7 +46,7 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
     "--shard-tokens",
     default="100M",
     show_default=True,
-    callback=number_of,
+    callback=token_count,
     metavar="N",
     help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
 )
@@ -115,16 +101,12 @@ def command(  # noqa: PLR0913 - its options
     compressed as .gz or .zst. What was written from what is in DIR/provenance.json.
     """
     from bytemill.shards import Progress, write_shards
-    from bytemill.sources import Stream
 
     if options["resume"] and STANDARD_INPUT in files:
-        message = "--resume needs files: what came from standard input is gone when a run goes on"
-        raise click.UsageError(message)
-    has_input = STANDARD_INPUT in files
-    with Meter(files) as meter, standard_input() if has_input else nullcontext(sys.stdin.buffer) as stdin:
-        source = [
-            Stream(stdin, input_name(name, field)) if name == STANDARD_INPUT else Path(name) for name in files
-        ]
+        raise click.UsageError(
+            "--resume needs files: what came from standard input is gone when a run goes on"
+        )
+    with Meter(files) as meter, source_of(files, field) as source:
 
         def show(progress: Progress) -> None:
             meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import re
-import warnings
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bytemill.cli import encoding_of
-from bytemill.cli.counting import CountFiles, count_files
 from bytemill.cli.options import files_argument, json_option, print_record, source_options, threads_option
-from bytemill.cli.reading import STANDARD_INPUT
+from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
+from bytemill.cli.sizes import byte_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.core import Encoding
+    from bytemill.documents.batches import Batch
 
 DEFAULT_PATTERN = "o200k"
 NO_PATTERN = "none"
 TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-def size_of(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """Reads a number of bytes such as 512M: K, M, G and T are powers of 1,024."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
-    if found is None:
-        message = f"expected a number of bytes such as 512M or 2G, got {value!r}"
-        raise click.BadParameter(message)
-    return int(found[1]) * UNITS[found[2].upper()]
 
 
 @click.command(epilog=FORMATS_HELP)
@@ -82,9 +70,9 @@ def size_of(_: click.Context, __: click.Parameter, value: str | None) -> int | N
 @click.option("--name", help="What the encoding is called; as the first output if not given.")
 @click.option(
     "--memory-limit",
-    callback=size_of,
+    callback=byte_size,
     metavar="SIZE",
-    help="How much memory the counts may take, such as 2G; the rest goes to temporary files.",
+    help="How many bytes of memory the counts may take, such as 2G; the rest goes to temporary files.",
 )
 @click.option(
     "--resume",
@@ -110,7 +98,7 @@ def command(  # noqa: PLR0913 - its options
     lines: bool,
     threads: int | None,
     as_json: bool,
-    **options: Any,  # noqa: ANN401 - those that `bytemill.train` knows by the same names
+    **options: Any,  # noqa: ANN401 - those that `TrainingOptions.checked` knows by the same names
 ) -> None:
     """Learn a vocabulary from files or standard input.
 
@@ -118,35 +106,54 @@ def command(  # noqa: PLR0913 - its options
     compressed as .gz or .zst.
     """
     from bytemill.decoding import thread_count
-    from bytemill.piece_counts import PieceCounts
-    from bytemill.training import train
+    from bytemill.progress import Reporter
+    from bytemill.training.counting import SavedCounts, add_source
+    from bytemill.training.counts import PieceCounts
+    from bytemill.training.learning import learn_encoding
+    from bytemill.training.options import TrainingOptions
 
     targets = [target_of(output) for output in outputs]
     if resume and STANDARD_INPUT in files:
-        message = "--resume needs files: what came from standard input is gone when a run goes on"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            "--resume needs files: what came from standard input is gone when a run goes on"
+        )
+    # All arguments are checked before hours of counting.
     start = None if initial is None else encoding_of(initial)
-    options |= {"initial": start, "name": name or targets[0].path.stem, "num_threads": thread_count(threads)}
+    checked = TrainingOptions.checked(vocab_size, special_tokens=special_tokens, initial=start, **options)
     counts = PieceCounts(
         pattern=chosen_pattern(pattern, start), special_tokens=special_tokens, memory_limit=memory_limit
     )
-    with warnings.catch_warnings(record=True):
-        # With no text, so that no mistake in the arguments shows only after hours of counting.
-        train(counts, vocab_size, progress=False, **options)
+    num_threads = thread_count(threads)
+    read_as: dict[str, Any] = {"field": field or DEFAULT_FIELD, "lines": lines}
+    saved = SavedCounts(targets[0].path, **read_as) if resume else None
 
     began = perf_counter()
-    kept = CountFiles(targets[0].path, field=field, lines=lines) if resume else None
-    if kept is None:
-        count_files(counts, files, field=field, lines=lines, threads=thread_count(threads))
-    else:
-        kept.add(counts, files, threads=thread_count(threads), memory_limit=memory_limit)
+    with Meter(files) as meter:
+
+        def show(batch: Batch) -> None:
+            meter.add("counting", batch.read)
+
+        if saved is None:
+            with source_of(files, field) as source:
+                add_source(counts, source, **read_as, num_threads=num_threads, report=show)
+        else:
+            saved.add(
+                counts,
+                [Path(name) for name in files],
+                num_threads=num_threads,
+                memory_limit=memory_limit,
+                report=show,
+            )
     counted = perf_counter()
-    encoding = train(counts, vocab_size, progress=True, **options)
+    with Reporter(True) as reporter:  # noqa: FBT003 - as the argument `progress` of `train`
+        encoding = learn_encoding(
+            counts, checked, name=name or targets[0].path.stem, num_threads=num_threads, reporter=reporter
+        )
     merged = perf_counter()
     for target in targets:
         target.save(encoding)
-    if kept is not None:
-        kept.remove()
+    if saved is not None:
+        saved.remove()
     report = {
         "name": encoding.name,
         "vocab_size": encoding.n_vocab,
@@ -162,7 +169,7 @@ def command(  # noqa: PLR0913 - its options
 
 
 def chosen_pattern(pattern: str | None, initial: Encoding | None) -> str | None:
-    """What `PieceCounts` takes for the option."""
+    """Returns the pattern that `PieceCounts` takes for the option."""
     if pattern is None:
         return DEFAULT_PATTERN if initial is None else initial._pat_str  # noqa: SLF001 - tiktoken's name
     return None if pattern == NO_PATTERN else pattern

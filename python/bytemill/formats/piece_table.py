@@ -11,7 +11,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from bytemill.files import imported
+from bytemill._optional import import_optional
 from bytemill.formats.atomic import create, replacing
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def write_table(
         known = ", ".join([PARQUET_SUFFIX, *ARROW_SUFFIXES])
         message = f"cannot tell the format of {name!r}: expected a name that ends in one of {known}"
         raise ValueError(message)
-    arrow = imported("pyarrow", PURPOSE)
+    arrow = import_optional("pyarrow", PURPOSE)
     data, offsets, counts = columns
     buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
     pieces = arrow.LargeBinaryArray.from_buffers(arrow.large_binary(), len(counts), buffers)
@@ -77,7 +77,7 @@ def write_table(
     table = arrow.Table.from_arrays([pieces, arrow.array(counts, arrow.uint64())], schema=schema)
     with replacing(path) as temporary, create(temporary) as file:
         if name.lower().endswith(PARQUET_SUFFIX):
-            parquet = imported("pyarrow.parquet", PURPOSE)
+            parquet = import_optional("pyarrow.parquet", PURPOSE)
             writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
         else:
             writer = arrow.ipc.new_file(file, table.schema)
@@ -99,8 +99,8 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
         OSError: The file cannot be read.
         ImportError: `pyarrow` is not installed.
     """
-    arrow = imported("pyarrow", PURPOSE)
-    parquet = imported("pyarrow.parquet", PURPOSE)
+    arrow = import_optional("pyarrow", PURPOSE)
+    parquet = import_optional("pyarrow.parquet", PURPOSE)
     name = os.fspath(path)
     try:
         # Not mapped: a mapped file that another process cuts short ends this one.
@@ -153,7 +153,7 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
 
 def chunk(batch: Any) -> Chunk:  # noqa: ANN401 - pyarrow is optional
     """Takes a batch of rows apart."""
-    arrow = imported("pyarrow", PURPOSE)
+    arrow = import_optional("pyarrow", PURPOSE)
     # A damaged file may have offsets that lead out of it: Arrow looks at them only if it is told to.
     batch.validate(full=True)
     pieces, counts = batch.column("piece"), batch.column("count")

@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from bytemill.files import imported
+from bytemill._optional import import_optional
 from bytemill.formats.atomic import create, replacing
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
             f"expected from 1 to {MAX_BARS} bars, got {len(texts)} texts by {len(encodings)} encodings"
         )
     # Not `pyplot`, which looks for a display and keeps a reference to every figure.
-    figures = imported("matplotlib.figure", "charts")
+    figures = import_optional("matplotlib.figure", "charts")
     per_group = len(encodings) * BAR + GAP
     height = FRAME + len(texts) * per_group
     figure = figures.Figure(

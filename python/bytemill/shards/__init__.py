@@ -1,15 +1,16 @@
 """From documents to files of token ids, in shards, as the programs that train models read them.
 
-| module | the question it answers |
+| module | responsibility |
 |---|---|
-| `writing` | which ids go to which shard, and when is one done? |
-| `documents` | which documents does a source hold, and where does reading go on? |
-| `token_files` | how do ids lie in a file? |
-| `provenance` | what was written from what, and how far did it come? |
-| `overlap` | what goes on while ids are made? |
+| `writer` | which ids go to which shard, and when a shard is finished |
+| `source_blocks` | the blocks of a source from a position on, and whether its files have changed |
+| `token_files` | the formats of shards |
+| `manifest` | what was written from what, and where to continue |
+| `background` | reading and writing while ids are made |
+| `options` | the arguments of `write_shards`, checked |
 """
 
-from bytemill.shards.provenance import Provenance, Shard
-from bytemill.shards.writing import Progress, write_shards
+from bytemill.shards.manifest import Provenance, Shard
+from bytemill.shards.writer import Progress, write_shards
 
 __all__ = ["Progress", "Provenance", "Shard", "write_shards"]

@@ -1,4 +1,4 @@
-"""How ids lie in files: one class for each format, all little-endian.
+"""The formats of shards: one class for each, all little-endian.
 
 | format | files | read by | a document may go on in the next shard |
 |---|---|---|---|
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bytemill.files import imported
+from bytemill._optional import import_optional
+from bytemill.formats import npy
 from bytemill.formats.atomic import create, named
 
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ __all__ = ["FORMATS", "TokenFile"]
 
 
 class TokenFile:
-    """The files of a shard: written once, from beginning to end. This one is of the format `bin`.
+    """The files of a shard, written once from start to end. This class is the format `bin`.
 
     Attributes:
-        suffixes: How the names of the files end.
-        dtypes: The integer types that the format has, those that are preferred first.
+        suffixes: The suffixes of the names of the files.
+        dtypes: The integer types of the format, preferred ones first.
         whole_documents: Whether a document must be in one shard.
     """
 
@@ -48,7 +49,7 @@ class TokenFile:
 
     @classmethod
     def usual_dtype(cls, n_vocab: int) -> str:
-        """Gives the type for a vocabulary of that size: the first that holds it."""
+        """Returns the first type that holds a vocabulary of that size."""
         return next(dtype for dtype in cls.dtypes if np.iinfo(dtype).max >= n_vocab - 1)
 
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
@@ -61,16 +62,16 @@ class TokenFile:
 
         Args:
             ids: Shape (tokens,), of the type of the files.
-            ends: Where in these ids documents end, shape (documents,), dtype int64.
+            ends: Where documents end in these ids, shape (documents,), dtype int64.
         """
         self._file.write(ids.astype(self.dtype, copy=False).data)
 
     def close(self) -> None:
-        """Writes what is left, and waits until all is on the disk."""
+        """Writes the rest, and waits until all is on the disk."""
         to_disk(self._file)
 
     def abandon(self) -> None:
-        """Closes the files, which nobody will read, whether what is left can be written or not."""
+        """Closes the files, which will be removed, even if the rest cannot be written."""
         with suppress(OSError):
             self._file.close()
 
@@ -81,15 +82,12 @@ class NpyFile(TokenFile):
     suffixes = (".npy",)
     dtypes = ("uint16", "uint32", "int32", "int64")
 
-    # A multiple of 64, as NumPy has it, with room for any number of ids.
-    HEADER_BYTES = 128
-
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
         """Opens the file."""
         super().__init__(paths, dtype)
         self._count = 0
-        # Filled in at the end.
-        self._file.write(bytes(self.HEADER_BYTES))
+        # Overwritten at the end.
+        self._file.write(bytes(npy.HEADER_BYTES))
 
     def write(self, ids: Ids, ends: Ends) -> None:
         """Writes ids."""
@@ -97,16 +95,14 @@ class NpyFile(TokenFile):
         self._count += len(ids)
 
     def close(self) -> None:
-        """Writes the header: version 1.0, its length, a Python literal, blanks."""
-        facts = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self._count},), }}"
-        start = b"\x93NUMPY\x01\x00" + pack("<H", self.HEADER_BYTES - 10)
+        """Writes the header."""
         self._file.seek(0)
-        self._file.write(start + facts.ljust(self.HEADER_BYTES - 11).encode() + b"\n")
+        self._file.write(npy.header(self.dtype.str, self._count))
         super().close()
 
 
 class MegatronFile(TokenFile):
-    """An indexed dataset of Megatron-LM: ids, and where each document lies among them.
+    """An indexed dataset of Megatron-LM: ids, and where each document is among them.
 
     A document without ids is a document without a sequence, as Megatron's own tool writes it.
     """
@@ -115,13 +111,13 @@ class MegatronFile(TokenFile):
     dtypes = ("uint16", "int32", "int64")
     whole_documents = True
 
-    # As Megatron chooses: ids near the end of uint16 have had other meanings.
+    # Megatron's own limit: ids near the end of uint16 have had other meanings.
     UINT16_BELOW = 65_500
     CODES: ClassVar[dict[str, int]] = {"int32": 4, "int64": 5, "uint16": 8}
 
     @classmethod
     def usual_dtype(cls, n_vocab: int) -> str:
-        """Gives the type that Megatron would choose."""
+        """Returns the type that Megatron would choose."""
         return "uint16" if n_vocab < cls.UINT16_BELOW else "int32" if n_vocab <= 1 << 31 else "int64"
 
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
@@ -132,17 +128,17 @@ class MegatronFile(TokenFile):
         except OSError:
             super().abandon()
             raise
-        # The lengths of documents, and how much of the next one has been written. 8 bytes a document.
+        # The lengths of documents, 8 bytes each, and of the written part of the next one.
         self._lengths = array("q")
-        self._begun = 0
+        self._partial = 0
 
     def write(self, ids: Ids, ends: Ends) -> None:
         """Writes ids."""
         super().write(ids, ends)
         starts = np.concatenate([[0], ends])
         lengths = np.diff(starts)
-        lengths[:1] += self._begun
-        self._begun = len(ids) - int(starts[-1]) + (0 if len(ends) else self._begun)
+        lengths[:1] += self._partial
+        self._partial = len(ids) - int(starts[-1]) + (0 if len(ends) else self._partial)
         self._lengths.frombytes(lengths.astype(np.int64).tobytes())
 
     def close(self) -> None:
@@ -150,8 +146,9 @@ class MegatronFile(TokenFile):
         lengths = np.frombuffer(self._lengths, np.int64) if self._lengths else np.zeros(0, np.int64)
         longest = int(lengths.max(initial=0))
         if longest > np.iinfo(np.int32).max:
-            message = f"a document has {longest} tokens: expected less than 2147483648 of each in this format"
-            raise ValueError(message)
+            raise ValueError(
+                f"a document has {longest} tokens: expected less than 2147483648 of each in this format"
+            )
         sequences = lengths[lengths > 0]
         pointers = (np.cumsum(sequences) - sequences) * self.dtype.itemsize
         documents = np.concatenate([[0], np.cumsum(lengths > 0)])
@@ -178,17 +175,17 @@ class ParquetFile(TokenFile):
     whole_documents = True
 
     COLUMN = "input_ids"
-    # Ids of a row group, about; documents are not divided.
+    # Ids of a row group, at least; documents are not divided.
     GROUP = 1 << 20
 
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
         """Opens the file."""
         super().__init__(paths, dtype)
-        self._arrow = imported("pyarrow", "Parquet files")
+        self._arrow = import_optional("pyarrow", "Parquet files")
         element = self._arrow.from_numpy_dtype(np.dtype(dtype))
         self._schema = self._arrow.schema([(self.COLUMN, self._arrow.list_(element))])
-        # Ids do not repeat enough for dictionaries.
-        self._table = imported("pyarrow.parquet", "Parquet files").ParquetWriter(
+        # Ids repeat too little for dictionaries.
+        self._table = import_optional("pyarrow.parquet", "Parquet files").ParquetWriter(
             self._file, self._schema, compression="zstd", use_dictionary=False
         )
         self._pending: list[Ids] = []
@@ -208,22 +205,21 @@ class ParquetFile(TokenFile):
         end = int(ends[-1])
         offsets = np.concatenate([[0], ends])
         if end > np.iinfo(np.int32).max:
-            message = (
+            raise ValueError(
                 f"a document has about {end} tokens: expected less than 2147483648 of each in this format"
             )
-            raise ValueError(message)
         lists = self._arrow.ListArray.from_arrays(offsets.astype(np.int32), self._arrow.array(ids[:end]))
         self._table.write_table(self._arrow.Table.from_arrays([lists], schema=self._schema))
         self._pending, self._ends, self._count = [ids[end:]], [], len(ids) - end
 
     def abandon(self) -> None:
-        """Closes the file, whether its footer can be written or not."""
+        """Closes the file, even if its footer cannot be written."""
         with suppress(OSError):
             self._table.close()
         super().abandon()
 
     def close(self) -> None:
-        """Writes what is left, and the footer."""
+        """Writes the rest, and the footer."""
         if any(map(len, self._ends)):
             self._write_group()
         self._table.close()
@@ -239,7 +235,7 @@ FORMATS: dict[str, type[TokenFile]] = {
 
 
 def to_disk(file: Any) -> None:  # noqa: ANN401 - any open file
-    """Closes a file when it is on the disk: a shard that is done survives a loss of power."""
+    """Flushes a file to the disk and closes it: a finished shard survives a loss of power."""
     with named(file.name):
         file.flush()
         os.fsync(file.fileno())

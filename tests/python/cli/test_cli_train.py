@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import bytemill
-from bytemill.cli import counting
-from bytemill.cli.train import UNITS
+from bytemill.cli.sizes import BYTE_UNITS
+from bytemill.training import counting
 from support.command_line import bytemill as run
 from support.command_line import environment
 
@@ -113,7 +113,7 @@ def test_mistakes_are_told_before_anything_is_read(options: list[str], said: str
 
 
 def test_sizes_are_powers_of_1024(corpus: list[Path], tmp_path: Path) -> None:
-    assert [UNITS[unit] for unit in ("", "K", "M", "G")] == [1, 1 << 10, 1 << 20, 1 << 30]
+    assert [BYTE_UNITS[unit] for unit in ("", "K", "M", "G")] == [1, 1 << 10, 1 << 20, 1 << 30]
     outputs = [tmp_path / "a.bytemill", tmp_path / "b.bytemill"]
     for output, options in zip(outputs, ([], ["--memory-limit", "1MiB"]), strict=True):
         assert run("train", *corpus, "--vocab-size", 280, "-o", output, *options).code == 0
@@ -140,10 +140,9 @@ def test_resume_gives_the_same_and_cleans_up(corpus: list[Path], tmp_path: Path)
 
 
 def test_small_files_share_a_file_of_counts(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    names = list(map(str, corpus))
-    assert list(counting.groups(names)) == [names]
+    assert list(counting.groups(corpus)) == [corpus]
     monkeypatch.setattr(counting, "GROUP_BYTES", 1)
-    assert list(counting.groups(names)) == [[name] for name in names]
+    assert list(counting.groups(corpus)) == [[path] for path in corpus]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
@@ -160,8 +159,8 @@ def test_a_killed_run_goes_on_where_it_was(
     second.unlink()
     os.mkfifo(second)
     script = (
-        "import sys\nfrom bytemill.cli import counting, main\ncounting.GROUP_BYTES = 1\n"
-        "main(sys.argv[1:], prog_name='bytemill')"
+        "import sys\nfrom bytemill.cli import main\nfrom bytemill.training import counting\n"
+        "counting.GROUP_BYTES = 1\nmain(sys.argv[1:], prog_name='bytemill')"
     )
     with subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-c", script, *map(str, command)], env=environment()

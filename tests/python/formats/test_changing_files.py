@@ -20,7 +20,7 @@ import zstandard
 from pyarrow import parquet
 
 import bytemill
-from bytemill import sources
+from bytemill.documents import batches, blocks
 from bytemill.shards import write_shards
 from support.command_line import bytemill as command
 
@@ -180,7 +180,7 @@ def test_documents_that_change(name: str, how: str, tmp_path: Path) -> None:
 def test_training_documents_that_change(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(text() * 10)
-    cut = sources.last_cut
+    cut = blocks.last_cut
     times = 0
 
     def last_cut(*arguments: Any, **options: Any) -> int | None:
@@ -190,7 +190,8 @@ def test_training_documents_that_change(how: str, tmp_path: Path, monkeypatch: p
             changed(path, how)
         return cut(*arguments, **options)
 
-    monkeypatch.setattr(sources, "last_cut", last_cut)
+    monkeypatch.setattr(batches, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(blocks, "last_cut", last_cut)
     with pytest.raises(ValueError, match=r"a\.txt: the file has changed while it was read"):
         bytemill.count_pieces([path], "gpt2", progress=False)
 

@@ -30,7 +30,7 @@ import tiktoken
 import bytemill
 from bytemill import _core, inspection, minbpe, shards  # noqa: TID251 - what is behind the package is tried too
 from bytemill.patterns import GPT2_PATTERN
-from bytemill.training import learn_merges
+from bytemill.training.learning import learn_merges
 from support.toys import BYTE_RANKS
 from support.wrong_values import WRONG
 
@@ -51,6 +51,7 @@ INNER = [
     "__main__",
     "_core",
     "_educational",
+    "_optional",
     "ambiguity",
     "arguments",
     "arrow",
@@ -61,16 +62,14 @@ INNER = [
     "core",
     "cutting",
     "decoding",
-    "files",
+    "documents",
     "fingerprint",
     "formats",
     "iteration",
     "offsets",
     "patterns",
-    "piece_counts",
     "progress",
     "reference",
-    "sources",
     "special",
     "splitting",
     "storage",

@@ -19,9 +19,9 @@ import pytest
 import zstandard
 
 import bytemill
-from bytemill import files, sources
-from bytemill.shards import Progress, Provenance, documents, provenance, token_files, write_shards
-from bytemill.shards.arguments import Format
+from bytemill.documents import Source, Stream, blocks, readers
+from bytemill.shards import Progress, Provenance, manifest, source_blocks, token_files, write_shards
+from bytemill.shards.options import Format
 
 GPT2 = bytemill.get_encoding("gpt2")
 EOT = GPT2.eot_token
@@ -39,9 +39,9 @@ BLOCK = 700
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents."""
-    monkeypatch.setattr(documents, "BLOCK_BYTES", BLOCK)
-    monkeypatch.setattr(sources, "CUT_WINDOW", 100)
-    monkeypatch.setattr(files, "BATCH_ROWS", 7)
+    monkeypatch.setattr(source_blocks, "BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(blocks, "CUT_WINDOW", 100)
+    monkeypatch.setattr(readers, "BATCH_ROWS", 7)
 
 
 def json_lines(texts: list[str]) -> bytes:
@@ -152,7 +152,7 @@ def of_files(folder: Path) -> Any:
 
 def of_stream(folder: Path) -> Any:
     contents = Path(of_json(folder)).read_bytes()
-    return [sources.Stream(io.BytesIO(contents), "standard input.jsonl")]
+    return [Stream(io.BytesIO(contents), "standard input.jsonl")]
 
 
 DOCUMENTS_AS_LINES = [f"{text}\n" for text in DOCUMENTS]
@@ -269,7 +269,7 @@ def test_threads_and_blocks_change_nothing(tmp_path: Path, monkeypatch: pytest.M
     path = of_json(tmp_path)
     trees = []
     for threads, block in ((1, BLOCK), (2, BLOCK), (7, 1 << 22)):
-        monkeypatch.setattr(documents, "BLOCK_BYTES", block)
+        monkeypatch.setattr(source_blocks, "BLOCK_BYTES", block)
         out = tmp_path / f"{threads}"
         write_shards(path, out, GPT2, shard_tokens=999, append=EOT, num_threads=threads)
         trees.append(tree(out))
@@ -337,7 +337,7 @@ def test_surrogates_are_repaired_as_in_encode(tmp_path: Path) -> None:
     texts = ["\ud83d\ude00 pair", "lone \ud83d", "\udc00"]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="ascii")
-    given: list[sources.Source] = [path, texts]
+    given: list[Source] = [path, texts]
     for i, source in enumerate(given):
         written = write_shards(source, tmp_path / f"{i}", GPT2)
         assert joined(read(tmp_path / f"{i}", written)) == expected(texts)[0]
@@ -613,7 +613,7 @@ def test_a_folder_that_is_not_empty(tmp_path: Path) -> None:
 
 def test_one_process_writes_to_a_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    with provenance.claimed(tmp_path), pytest.raises(BlockingIOError, match="another process"):
+    with manifest.directory_lock(tmp_path), pytest.raises(BlockingIOError, match="another process"):
         write_shards(DOCUMENTS, tmp_path, GPT2)
     assert write_shards(DOCUMENTS, tmp_path, GPT2).documents == len(DOCUMENTS)
 

@@ -22,13 +22,13 @@ how, format, source, folder = sys.argv[1:]
 
 import pyarrow.parquet
 import bytemill
-from bytemill import sources
-from bytemill.shards import documents, write_shards
+from bytemill.documents import blocks
+from bytemill.shards import source_blocks, write_shards
 
 # To be killed is not to lose what the disk has not got yet.
 os.fsync = lambda _: None
-documents.BLOCK_BYTES = 3000
-sources.CUT_WINDOW = 500
+source_blocks.BLOCK_BYTES = 3000
+blocks.CUT_WINDOW = 500
 encoding = bytemill.get_encoding("gpt2")
 # What each run would else make for itself, which takes longer than to write all shards.
 encoding.encode("")

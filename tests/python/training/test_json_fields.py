@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bytemill import _core  # noqa: TID251 - what is tested
-from bytemill.files import json_texts
-from bytemill.shards.documents import utf8
+from bytemill.documents.blocks import utf8
+from bytemill.documents.readers import json_texts
 from support.strategies import FEWER
 
 

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 import bytemill
-from bytemill import sources
+from bytemill import _core  # noqa: TID251 - what is tested
+from bytemill.compiled import build_splitter
+from bytemill.documents import batches as reading
+from bytemill.documents.batches import BatchReader
 from bytemill.patterns import PATTERNS
-from bytemill.sources import Batches, last_cut
 from bytemill.special import find_leftmost
 from bytemill.splitting import Splitter
 from support.texts import patchwork
@@ -43,13 +45,13 @@ def test_iterables(kind: Callable[[Any], Any]) -> None:
 
 def test_lists_come_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents in memory come in order, in batches that are full, but for the last of so many documents."""
-    monkeypatch.setattr(sources, "THERE_BYTES", 100)
-    monkeypatch.setattr(sources, "THERE_DOCUMENTS", 9)
+    monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr(reading, "IN_MEMORY_DOCUMENTS", 9)
     generator = random.Random(5)
     for number in range(60):
         sizes = [generator.choice([0, 1, 20, 60, 99, 100, 250]) for _ in range(number)]
         texts = [chr(65 + i % 26) * size for i, size in enumerate(sizes)]
-        batches = list(Batches(field="", lines=False, pattern=None, special_tokens=()).of(tuple(texts)))
+        batches = list(BatchReader(field="", lines=False, pattern=None, special_tokens=()).read(tuple(texts)))
         assert [text for batch in batches for text in batch.texts] == texts
         documents = 0
         for batch in batches:
@@ -62,7 +64,7 @@ def test_lists_come_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "BATCH_BYTES", 100)
+    monkeypatch.setattr(reading, "BATCH_BYTES", 100)
     taken = 0
 
     def documents() -> Iterator[str]:
@@ -71,7 +73,7 @@ def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatc
             taken += 1
             yield "x" * 30
 
-    batches = Batches(field="text", lines=False, pattern=None, special_tokens=()).of(documents())
+    batches = BatchReader(field="text", lines=False, pattern=None, special_tokens=()).read(documents())
     first = next(batches)
     assert (len(first.texts), first.documents, first.size, taken) == (4, 4, 120, 4)
     assert sum(batch.documents for batch in batches) == 96
@@ -82,7 +84,7 @@ def test_documents_that_are_made_while_others_are_counted(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Each is a batch of its own.
-    monkeypatch.setattr(sources, "BATCH_BYTES", 1)
+    monkeypatch.setattr(reading, "BATCH_BYTES", 1)
 
     def documents() -> Iterator[str]:
         for document in DOCUMENTS * 50:
@@ -94,7 +96,7 @@ def test_documents_that_are_made_while_others_are_counted(
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_of_two_errors_the_earlier_one_comes(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "BATCH_BYTES", 1)
+    monkeypatch.setattr(reading, "BATCH_BYTES", 1)
 
     def documents() -> Iterator[str]:
         # That pattern goes through so many ways to take it that its engine gives up.
@@ -282,6 +284,7 @@ def whole(text: str, splitter: Splitter, special: list[str]) -> list[str]:
 def test_a_cut_changes_no_piece(name: str, special: list[str]) -> None:
     pattern = PATTERNS.get(name, r"(?<!o)\w+.|\s+$|.")
     splitter = Splitter(pattern)
+    core_splitter = build_splitter(pattern)
     rng = random.Random(name)
     words = [
         "<|end of text|>",
@@ -303,7 +306,7 @@ def test_a_cut_changes_no_piece(name: str, special: list[str]) -> None:
         text = "".join(rng.choices(words, k=rng.randint(1, 30)))
         data = text.encode()
         end = rng.randint(1, len(data))
-        cut = last_cut(data[:end], [each.encode() for each in special], after_letters=name in PATTERNS)
+        cut = _core.last_cut(data[:end], [each.encode() for each in special], core_splitter, 1 << 16)
         if cut is None:
             continue
         cuts += 1
@@ -323,8 +326,8 @@ def test_files_in_parts(
     path = tmp_path / "corpus.txt"
     rng = random.Random(1)
     for size in (1, 7, 50, 1_000):
-        monkeypatch.setattr(sources, "BLOCK_BYTES", size)
-        monkeypatch.setattr(sources, "BATCH_BYTES", 3 * size)
+        monkeypatch.setattr(reading, "BLOCK_BYTES", size)
+        monkeypatch.setattr(reading, "BATCH_BYTES", 3 * size)
         words = [*SPECIAL, *(patchwork(seed, 10) for seed in range(20)), " ", "\n", "word", " it's"]
         text = "".join(rng.choices(words, k=300)).encode("utf-8", "replace").decode()
         path.write_bytes(text.encode())
@@ -347,7 +350,7 @@ def test_files_that_are_not_utf8(
         b"\xc3",
     ]
     for size in (1, 7, 50):
-        monkeypatch.setattr(sources, "BLOCK_BYTES", size)
+        monkeypatch.setattr(reading, "BLOCK_BYTES", size)
         data = b"".join(rng.choices(words, k=300))
         path.write_bytes(data)
         options: dict[str, Any] = {"pattern": pattern, "special_tokens": special}
@@ -358,7 +361,7 @@ def test_a_long_file_is_read_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("some words, and a line\n" * 200_000, encoding="utf-8")
     batches = list(
-        Batches(field="text", lines=False, pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]).of(path)
+        BatchReader(field="text", lines=False, pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]).read(path)
     )
     parts = [text for batch in batches for text in batch.texts]
     assert max(map(len, parts)) <= 1 << 21

@@ -22,7 +22,9 @@ from bytemill.patterns import LLAMA3_PATTERN, O200K_PATTERN, PATTERNS
 from bytemill.progress import Progress
 from bytemill.reference import split
 from bytemill.splitting import Splitter
-from bytemill.training import Start, TieBreak, learn_merges, train
+from bytemill.training import TieBreak, train
+from bytemill.training.learning import learn_merges
+from bytemill.training.options import InitialVocabulary
 from support import training_oracle
 
 TIE_BREAKS = get_args(TieBreak)
@@ -414,7 +416,7 @@ def test_the_same_vocabulary_from_its_ranks(tie_break: TieBreak, source_code: st
 
 def test_merges_that_continue_a_vocabulary_need_it() -> None:
     counts = bytemill.count_pieces(["abcabc"], None, progress=False)
-    start = Start([bytes([byte]) for byte in range(256)], list(range(256)), [(97, 98)])
+    start = InitialVocabulary([bytes([byte]) for byte in range(256)], list(range(256)), [(97, 98)])
     learned = learn_merges(counts, 1, tie_break="smallest_pair", start=start)
     assert learned.pairs() == [(256, 99)]
     with pytest.raises(ValueError, match="the merges continue a vocabulary: expected those of training"):

@@ -1,16 +1,16 @@
-"""Documents to shards: encoded block after block, and cut where shards are full.
+"""Documents to shards: encoded block by block, and divided where shards are full.
 
 ```text
-read      in a thread of its own, one block ahead            (documents)
-encode    by all threads
-write     in a thread of its own, what is encoded            (token_files)
-finish    a full shard: on the disk, its name, its record    (provenance)
+read      in a background thread, one block ahead               (source_blocks)
+encode    on all threads
+write     in a background thread                                (token_files)
+finish    a full shard: flushed to the disk, renamed, recorded  (manifest)
 ```
 
-A shard is written under a temporary name. When it is whole and on the disk it gets its own, and then the
-record says so, with the place where the next one begins. Whatever happens between two of these steps, the
-record is right: going on from it writes the next shard again from its beginning, and gives the same bytes,
-for the blocks that are read from a place are always the same.
+A shard is written under a temporary name. When it is complete and on the disk it is renamed, and then the
+record lists it, with the cursor where the next one begins. Whatever happens between two of these steps, the
+record is right: continuing from it writes the next shard again from its start, with the same bytes, for the
+blocks that are read from a position are always the same.
 """
 
 from __future__ import annotations
@@ -25,8 +25,20 @@ import numpy as np
 from bytemill.arguments import check_type
 from bytemill.core import Encoding, __version__
 from bytemill.decoding import thread_count
+from bytemill.documents.blocks import Position
 from bytemill.errors import DisallowedSpecialTokenError
-from bytemill.shards.arguments import (
+from bytemill.shards.background import BackgroundWriter, prefetch_iter
+from bytemill.shards.manifest import (
+    NAME,
+    TEMPORARY,
+    Cursor,
+    Provenance,
+    Shard,
+    directory_lock,
+    open_or_create_manifest,
+    save,
+)
+from bytemill.shards.options import (
     Errors,
     Format,
     check_files,
@@ -35,18 +47,7 @@ from bytemill.shards.arguments import (
     ids_of,
     stored_type,
 )
-from bytemill.shards.documents import Blocks, Place
-from bytemill.shards.overlap import Behind, ahead
-from bytemill.shards.provenance import (
-    NAME,
-    TEMPORARY,
-    Cursor,
-    Provenance,
-    Shard,
-    begun,
-    claimed,
-    save,
-)
+from bytemill.shards.source_blocks import SourceBlocks
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial, resolve_for_core
 
 if TYPE_CHECKING:
@@ -55,23 +56,24 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     import numpy.typing as npt
+    from typing_extensions import Buffer
 
-    from bytemill.shards.arguments import Tokens
-    from bytemill.shards.documents import Block
+    from bytemill.documents import Source
+    from bytemill.documents.blocks import Block
+    from bytemill.shards.options import Tokens
     from bytemill.shards.token_files import TokenFile
-    from bytemill.sources import Source
 
 __all__ = ["Progress", "write_shards"]
 
 
 class Progress(NamedTuple):
-    """How far writing is.
+    """The progress of writing.
 
     Attributes:
-        size: Bytes of files read so far; compressed ones count as they are.
-        documents: Documents in shards, those written in earlier runs included.
+        size: Bytes of files read so far; the compressed bytes of compressed files.
+        documents: Documents in shards, those of earlier runs included.
         tokens: Ids in shards, likewise.
-        shards: Shards that are full, likewise.
+        shards: Full shards, likewise.
     """
 
     size: int
@@ -106,16 +108,16 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     writing was interrupted and resumed.
 
     Args:
-        source: As for training, see `bytemill.sources`: a path; or an iterable of documents (`str`, `bytes`),
-            paths (`os.PathLike`) and open files. Files are text, JSON lines or Parquet, also compressed. An
-            empty text file is no document.
+        source: As for training, see `bytemill.documents`: a path; or an iterable of documents (`str`,
+            `bytes`), paths (`os.PathLike`) and open files. Files are text, JSON lines or Parquet, also
+            compressed. An empty text file is no document.
         directory: Where shards are written: a folder that is empty or does not exist.
-        encoding: What makes ids of texts.
+        encoding: The encoding.
         format: "bin": ids and nothing else, as nanoGPT reads them. "npy": arrays of NumPy. "megatron":
             indexed datasets of Megatron-LM, `.bin` and `.idx`. "parquet": a column `input_ids` of lists.
-        shard_tokens: How many ids a shard holds. A document goes on in the next shard, but not in "megatron"
-            and "parquet": there, a shard is full with the document that brings it to so many. The last shard
-            has what is left. `None` for a single shard.
+        shard_tokens: How many ids a shard holds. A document may continue in the next shard, but not in
+            "megatron" and "parquet": there, a shard is full with the document that brings it to this number.
+            The last shard has the rest. `None` for a single shard.
         prepend: Ids, or texts of single tokens, to put before each document.
         append: The same, to put after each document.
         dtype: The integer type of the ids. If not given, the smallest that the format has and the vocabulary
@@ -125,32 +127,32 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         field: The field of JSON lines, or column of Parquet, that holds the text.
         lines: Whether each line of a text file is a document, its line break included.
         errors: What becomes of bytes that are not UTF-8: "strict" raises, "replace" makes them U+FFFD.
-        name: What names of shards begin with: `shard-000000.bin`, or `shard.bin` if there is only one.
-        resume: Whether to go on where an earlier call with the same source and arguments ended, in whatever
-            way. It does nothing if all is written, and starts at the beginning if nothing is. Documents that
-            are not in files must be given again.
+        name: The start of the names of shards: `shard-000000.bin`, or `shard.bin` if there is only one.
+        resume: Whether to continue where an earlier call with the same source and arguments ended, for
+            whatever reason. It does nothing if all is written, and starts at the beginning if nothing is.
+            Documents that are not in files must be given again.
         num_threads: How many threads may encode; all processors if not given.
-        progress: Called after each block with how far writing is.
+        progress: Called after each block.
 
     Returns:
         What was written, from what: also in `provenance.json` in the folder.
 
     Raises:
         ValueError: An argument has no meaning; `dtype` does not hold every id of the vocabulary; a text is
-            not UTF-8, a file not what its name says, or a disallowed string occurs, the message naming the
-            file and, where there are lines, the line; or `resume` finds other sources or arguments. What was
-            written so far stays, and can be resumed.
-        FileExistsError: The folder is not empty, and `resume` is not asked for.
+            not UTF-8, a file not what its name says, or a disallowed string occurs; the message names the
+            file and, where there are lines, the line. Or `resume` finds other sources or arguments. Finished
+            shards stay, and writing can be resumed.
+        FileExistsError: The folder is not empty, and `resume` is false.
         BlockingIOError: Another process writes there.
         TypeError: An argument, document or item of the source has the wrong type.
         OSError: A file cannot be read or written.
         ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         PatternError: The engine of a custom pattern gives up on a text.
-        KeyboardInterrupt: Ctrl-C. What was written so far stays, and can be resumed.
+        KeyboardInterrupt: Ctrl-C. Finished shards stay, and writing can be resumed.
 
     Complexity:
-        Linear in the documents. Memory for about six blocks of 8 MiB, their ids, and what the encoding
-        remembers; a line, a document in Parquet and, if the pattern is none of the published ones, a text
+        Linear in the documents. Memory for about six blocks of 8 MiB, their ids, and the caches of the
+        encoding; a line, a document in Parquet and, if the pattern is none of the native families, a text
         file are in memory as a whole if they are larger. "megatron" keeps 8 bytes for each document of a
         shard.
     """
@@ -187,7 +189,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
             "name": name,
         },
     )
-    blocks = Blocks(
+    blocks = SourceBlocks(
         field=field,
         lines=lines,
         errors=errors,
@@ -195,20 +197,20 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         special_tokens=disallowed | (special if allowed is None else special & allowed),
         num_threads=threads,
     )
-    encode = partial(encoded, encoding, allowed, disallowed, before, after, stored, threads)
+    encode = partial(encode_block, encoding, allowed, disallowed, before, after, stored, threads)
     check_files(source)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    with claimed(folder):
-        found = begun(folder, wanted, resume=resume)
+    with directory_lock(folder):
+        found = open_or_create_manifest(folder, wanted, resume=resume)
         blocks.expect(found.sources)
         if found.next is None:
             blocks.expect_no_more(source)
             return found
-        return Writing(folder, kind, found, blocks).run(source, encode, progress)
+        return ShardWriter(folder, kind, found, blocks).run(source, encode, progress)
 
 
-class Encoded(NamedTuple):
+class EncodedBlock(NamedTuple):
     """The ids of a block.
 
     Attributes:
@@ -220,21 +222,21 @@ class Encoded(NamedTuple):
     ends: npt.NDArray[np.int64]
 
 
-NOTHING = Encoded(np.zeros(0, np.uint32), np.zeros(0, np.int64))
+EMPTY = EncodedBlock(np.zeros(0, np.uint32), np.zeros(0, np.int64))
 
 
-class Writing:
-    """Cuts ids into shards."""
+class ShardWriter:
+    """Divides ids into shards."""
 
-    def __init__(self, folder: Path, kind: type[TokenFile], found: Provenance, blocks: Blocks) -> None:
-        """Takes where to write, how, what is there already, and where documents come from."""
+    def __init__(self, folder: Path, kind: type[TokenFile], found: Provenance, blocks: SourceBlocks) -> None:
+        """Takes where to write, the format, the record of what is written, and what reads documents."""
         self._folder = folder
         self._kind = kind
         self._blocks = blocks
-        # The one attribute that the writing thread changes.
+        # The one attribute that the background thread changes.
         self._record = found
-        self._most: int | None = found.options["shard_tokens"]
-        # The shard that is being written, and its number; those that are not finished yet.
+        self._shard_tokens: int | None = found.options["shard_tokens"]
+        # The shard that is being written, and its number; the files of shards that are not finished.
         self._number = len(found.shards)
         self._file: TokenFile | None = None
         self._tokens = self._documents = 0
@@ -244,34 +246,34 @@ class Writing:
     def run(
         self,
         source: object,
-        encode: Callable[[Block], Encoded],
+        encode: Callable[[Block], EncodedBlock],
         progress: Callable[[Progress], object] | None,
     ) -> Provenance:
-        """Writes what is missing."""
+        """Writes the shards that are missing."""
         cursor = self._record.next
-        assert cursor is not None
+        assert cursor is not None, "not all is written"
         first: Cursor | None = cursor
-        size = sum(file.size for file in self._record.sources if file.item < cursor.place.item)
+        size = sum(file.size for file in self._record.sources if file.item < cursor.block.item)
         documents, tokens = self._record.documents, self._record.tokens
         try:
-            with Behind() as behind:
-                for block in ahead(self._blocks.of(source, cursor.place)):
+            with BackgroundWriter() as background:
+                for block in prefetch_iter(self._blocks.read(source, cursor.block)):
                     encoded = encode(block)
-                    start = Cursor(block.place)
+                    start = Cursor(block.start)
                     if first is not None:
-                        start, first = self._start(first, block.place, encoded), None
-                    self._take(encoded, start, behind)
+                        start, first = self._first_cursor(first, block.start, encoded), None
+                    self._write(encoded, start, background)
                     size += block.size
                     documents += len(encoded.ends) - start.documents
                     tokens += len(encoded.ids) - start.tokens
                     if progress is not None:
                         progress(Progress(size, documents, tokens, self._number))
                 if first is not None:
-                    self._start(first, Place(), NOTHING)
+                    self._first_cursor(first, Position(), EMPTY)
                 if self._file is not None:
-                    self._finish(None, behind)
+                    self._finish(None, background)
                 else:
-                    behind.do(self._note, None, None)
+                    background.submit(self._save_record, None, None)
         finally:
             for file, paths in self._unfinished.items():
                 file.abandon()
@@ -279,58 +281,60 @@ class Writing:
                     path.unlink(missing_ok=True)
         return self._record
 
-    def _start(self, cursor: Cursor, place: Place, encoded: Encoded) -> Cursor:
-        """Gives where to go on in the first block that is read.
+    def _first_cursor(self, cursor: Cursor, start: Position, encoded: EncodedBlock) -> Cursor:
+        """Returns where to continue in the first block that is read.
 
         Raises:
-            ValueError: The record tells of another block, or of documents or ids that this one does not have.
+            ValueError: The record names another block, or documents or ids that this one does not have.
         """
         if cursor == Cursor():
-            return Cursor(place)
-        ids, ends = encoded if place == cursor.place else NOTHING
+            return Cursor(start)
+        ids, ends = encoded if start == cursor.block else EMPTY
         if cursor.tokens < len(ids):
             # A document without ids may be in either shard.
             least, most = (int(np.searchsorted(ends, cursor.tokens, side)) for side in ("left", "right"))
             if least <= cursor.documents <= most:
                 return cursor
-        message = (
+        raise ValueError(
             f"{self._folder / NAME}: expected a next shard that begins within the {len(ends)} documents and "
-            f"{len(ids)} ids at {cursor.place}, got one after {cursor.documents} documents and "
+            f"{len(ids)} ids at {cursor.block}, got one after {cursor.documents} documents and "
             f"{cursor.tokens} ids of them: give the same source, or write to another folder"
         )
-        raise ValueError(message)
 
-    def _take(self, encoded: Encoded, cursor: Cursor, behind: Behind) -> None:
+    def _write(self, encoded: EncodedBlock, cursor: Cursor, background: BackgroundWriter) -> None:
         """Writes the ids of a block, from the cursor on."""
         ids, ends = encoded
-        place, documents, start = cursor
+        block, documents, start = cursor
         while start < len(ids) or documents < len(ends):
-            # Not before there is an id for the next one: documents without ids stay with the one before them.
+            # Only when there is an id for the next shard: documents without ids stay with the one before
+            # them.
             if self._is_full and start < len(ids):
-                self._finish(Cursor(place, documents, start), behind)
+                self._finish(Cursor(block, documents, start), background)
             if self._file is None:
-                self._file = self._open()
+                self._file = self._create()
             end = self._end(len(ids), ends[documents:], start)
             complete = int(np.searchsorted(ends, end, side="right"))
-            behind.do(self._file.write, ids[start:end], ends[documents:complete] - start)
+            background.submit(self._file.write, ids[start:end], ends[documents:complete] - start)
             self._tokens += end - start
             self._documents += complete - documents
-            if end > start and self._most is not None:
+            if end > start and self._shard_tokens is not None:
                 at_end = complete > documents and ends[complete - 1] == end
-                self._is_full = self._tokens >= self._most and (at_end or not self._kind.whole_documents)
+                enough = self._tokens >= self._shard_tokens
+                self._is_full = enough and (at_end or not self._kind.whole_documents)
             start, documents = end, complete
 
     def _end(self, count: int, ends: npt.NDArray[np.int64], start: int) -> int:
-        """Tells how many of the ids of a block come before the end of the shard, or the block's."""
-        if self._most is None:
+        """Returns where the ids of the shard end among the `count` ids of a block."""
+        if self._shard_tokens is None:
             return count
-        full = start + self._most - self._tokens
+        full = start + self._shard_tokens - self._tokens
         if not self._kind.whole_documents:
             return min(full, count)
         last = int(np.searchsorted(ends, full))
         return int(ends[last]) if last < len(ends) else count
 
-    def _open(self) -> TokenFile:
+    def _create(self) -> TokenFile:
+        """Creates the files of the shard under temporary names."""
         paths = [self._folder / f"{name}{TEMPORARY}" for name in self._names()]
         try:
             file = self._kind(paths, self._record.options["dtype"])
@@ -342,44 +346,44 @@ class Writing:
         return file
 
     def _names(self) -> list[str]:
-        """The names of the files of the shard."""
+        """Returns the names of the files of the shard."""
         name = self._record.options["name"]
-        number = "" if self._most is None else f"-{self._number:06d}"
+        number = "" if self._shard_tokens is None else f"-{self._number:06d}"
         return [f"{name}{number}{suffix}" for suffix in self._kind.suffixes]
 
-    def _finish(self, cursor: Cursor | None, behind: Behind) -> None:
-        """Ends the shard; the next one begins at the cursor."""
-        assert self._file is not None
-        behind.do(self._store, self._file, self._names(), (self._documents, self._tokens), cursor)
+    def _finish(self, cursor: Cursor | None, background: BackgroundWriter) -> None:
+        """Finishes the shard. The next one begins at the cursor."""
+        assert self._file is not None, "there is a shard"
+        background.submit(self._store, self._file, self._names(), (self._documents, self._tokens), cursor)
         self._number += 1
         self._file = None
         self._tokens = self._documents = 0
         self._is_full = False
 
-    # --- In the writing thread ---
+    # --- In the background thread ---
 
     def _store(
         self, file: TokenFile, names: list[str], counts: tuple[int, int], cursor: Cursor | None
     ) -> None:
-        """Gives the files of a shard their names, and notes it."""
+        """Gives the files of a shard their names, and records it."""
         file.close()
         paths = self._unfinished[file]
         sizes = {name: path.stat().st_size for name, path in zip(names, paths, strict=True)}
         for name, path in zip(names, paths, strict=True):
             path.replace(self._folder / name)
         del self._unfinished[file]
-        self._note(Shard(sizes, *counts), cursor)
+        self._save_record(Shard(sizes, *counts), cursor)
 
-    def _note(self, shard: Shard | None, cursor: Cursor | None) -> None:
-        """Notes a shard, and where the next one begins."""
+    def _save_record(self, shard: Shard | None, cursor: Cursor | None) -> None:
+        """Records a shard, and where the next one begins."""
         shards = self._record.shards if shard is None else (*self._record.shards, shard)
         # Reading may be ahead of the cursor.
-        files = tuple(file for file in self._blocks.files if cursor is None or file.item <= cursor.place.item)
+        files = tuple(file for file in self._blocks.files if cursor is None or file.item <= cursor.block.item)
         self._record = replace(self._record, shards=shards, sources=files, next=cursor)
         save(self._record, self._folder)
 
 
-def encoded(  # noqa: PLR0913, PLR0917 - all but the block are the same for all blocks
+def encode_block(  # noqa: PLR0913, PLR0917 - all but the block are the same for all blocks
     encoding: Encoding,
     allowed: AbstractSet[str] | None,
     disallowed: AbstractSet[str],
@@ -388,33 +392,34 @@ def encoded(  # noqa: PLR0913, PLR0917 - all but the block are the same for all 
     dtype: str,
     num_threads: int,
     block: Block,
-) -> Encoded:
+) -> EncodedBlock:
     """Encodes a block."""
+    offsets = np.asarray(block.offsets, np.int64)
     try:
-        ids, offsets = encoding._core_bpe.encode_spans_to_numpy(  # noqa: SLF001 - of this package
+        ids, ends = encoding._core_bpe.encode_spans_to_numpy(  # noqa: SLF001 - of this package
             block.data,
-            block.offsets,
+            offsets,
             allowed,
             disallowed,
-            [] if block.place.inside else before,
+            [] if block.start.inside else before,
             after if block.ends else [],
             dtype,
             num_threads,
         )
     except DisallowedSpecialTokenError as error:
-        message = (
-            f"{block.name}: expected no special token {error.token!r}, got {around(block, error.token)!r}; "
-            "allow it, or have it encoded as ordinary text"
-        )
-        raise ValueError(message) from None
-    return Encoded(ids, offsets[1:] if block.ends else offsets[1:-1])
+        found = context_of(error.token, block.data, offsets)
+        raise ValueError(
+            f"{block.name}: expected no special token {error.token!r}, got {found!r}; allow it, or have it "
+            "encoded as ordinary text"
+        ) from None
+    return EncodedBlock(ids, ends[1:] if block.ends else ends[1:-1])
 
 
-def around(block: Block, token: str) -> str:
-    """Returns the text around the first occurrence of `token` within a text of a block."""
-    data, wanted = bytes(block.data), token.encode()
-    found = data.find(wanted, int(block.offsets[0]))
-    # Not where two texts meet.
-    while found + len(wanted) > block.offsets[np.searchsorted(block.offsets, found, side="right")]:
+def context_of(token: str, data: Buffer, offsets: npt.NDArray[np.int64]) -> str:
+    """Returns the text around the first occurrence of `token` inside of one text."""
+    data, wanted = bytes(data), token.encode()
+    found = data.find(wanted, int(offsets[0]))
+    # An occurrence across the end of a text is none.
+    while found + len(wanted) > offsets[np.searchsorted(offsets, found, side="right")]:
         found = data.find(wanted, found + 1)
     return data[max(found - 30, 0) : found + len(wanted) + 30].decode(errors="replace")

@@ -1,4 +1,4 @@
-"""The arguments of `write_shards`: checked, and turned into what writing needs."""
+"""The arguments of `write_shards`, checked and resolved."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from bytemill._optional import import_optional
 from bytemill.bulk import integer_type, known_ids
-from bytemill.files import imported
-from bytemill.shards.documents import Errors
 from bytemill.shards.token_files import FORMATS, ParquetFile, TokenFile
 
 if TYPE_CHECKING:
@@ -32,47 +31,45 @@ __all__ = [
 
 Format: TypeAlias = Literal["bin", "npy", "megatron", "parquet"]
 
+# What becomes of bytes that are not UTF-8: an error, or U+FFFD.
+Errors: TypeAlias = Literal["strict", "replace"]
+
 # Token ids, or texts of single tokens.
 Tokens: TypeAlias = "int | str | Sequence[int | str] | None"
 
 
 def format_named(name: str) -> type[TokenFile]:
-    """Gives the format of that name."""
+    """Returns the format of that name."""
     if name not in FORMATS:
-        message = f"format must be one of {', '.join(FORMATS)}, not {name!r}"
-        raise ValueError(message)
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {name!r}")
     if FORMATS[name] is ParquetFile:
-        # Now, and not when the first shard is opened.
-        imported("pyarrow.parquet", "Parquet files")
+        # A missing package is an error now, not when the first shard is opened.
+        import_optional("pyarrow.parquet", "Parquet files")
     return FORMATS[name]
 
 
 def check_options(shard_tokens: int | None, *, errors: str, name: str) -> None:
-    """Refuses options without a meaning."""
+    """Raises `ValueError` for options without a meaning."""
     if shard_tokens is not None and index(shard_tokens) < 1:
-        message = f"shard_tokens must be positive, or None for a single shard, not {shard_tokens}"
-        raise ValueError(message)
+        raise ValueError(f"shard_tokens must be positive, or None for a single shard, not {shard_tokens}")
     if errors not in get_args(Errors):
-        message = f"errors must be one of {', '.join(get_args(Errors))}, not {errors!r}"
-        raise ValueError(message)
+        raise ValueError(f"errors must be one of {', '.join(get_args(Errors))}, not {errors!r}")
     if not name or name != Path(name).name:
-        message = f"name must be the beginning of the names of files, not {name!r}"
-        raise ValueError(message)
+        raise ValueError(f"name must be the beginning of the names of files, not {name!r}")
 
 
 def stored_type(kind: type[TokenFile], dtype: npt.DTypeLike | None, encoding: Encoding) -> str:
-    """Gives the name of the type in which ids are stored."""
+    """Returns the name of the type in which ids are stored."""
     if dtype is None:
         return kind.usual_dtype(encoding.n_vocab)
     name = integer_type(dtype, encoding.max_token_value).name
     if name not in kind.dtypes:
-        message = f"dtype must be one of {', '.join(kind.dtypes)} in this format, not {name}"
-        raise ValueError(message)
+        raise ValueError(f"dtype must be one of {', '.join(kind.dtypes)} in this format, not {name}")
     return name
 
 
 def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
-    """Gives the ids of the argument called `what`."""
+    """Returns the ids of the argument called `what`."""
     if tokens is None:
         return []
     given = [tokens] if isinstance(tokens, (int, str)) else list(tokens)
@@ -82,18 +79,17 @@ def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
             try:
                 ids.append(encoding.encode_single_token(token))
             except KeyError:
-                message = (
+                raise ValueError(
                     f"{what} has the text {token!r}, which is no token of {encoding.name!r}: expected "
                     "one, or an id"
-                )
-                raise ValueError(message) from None
+                ) from None
         else:
             ids.append(token)
     return known_ids(what, ids, encoding._core_bpe)  # noqa: SLF001 - of this package
 
 
 def check_files(source: object) -> None:
-    """Raises now, and not after hours, if a file is missing that the source lists."""
+    """Raises `FileNotFoundError` now rather than after hours if a listed file is missing."""
     for item in source if isinstance(source, (list, tuple)) else ():
         if isinstance(item, os.PathLike):
             Path(item).stat()

@@ -1,8 +1,7 @@
-"""What was written from what, and how far it came: `provenance.json` beside the shards.
+"""`provenance.json`: what the shards of a folder were written from, and where writing continues.
 
-The file is the truth about a folder: a shard is written when this says so. It is replaced as a whole whenever
-a shard is done, so at any moment it tells where to go on. It holds no clock and no host: the same sources and
-options give the same file.
+The file decides what a folder holds: a shard exists when it is listed there. It is replaced atomically
+whenever a shard is finished. It has no time and no host: the same sources and options give the same file.
 """
 
 from __future__ import annotations
@@ -14,18 +13,28 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytemill.documents.blocks import Position
 from bytemill.formats.atomic import create, named, replacing
-from bytemill.shards.documents import Place, SourceFile
+from bytemill.shards.source_blocks import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["NAME", "TEMPORARY", "Cursor", "Provenance", "Shard", "begun", "claimed", "save"]
+__all__ = [
+    "NAME",
+    "TEMPORARY",
+    "Cursor",
+    "Provenance",
+    "Shard",
+    "directory_lock",
+    "open_or_create_manifest",
+    "save",
+]
 
 NAME = "provenance.json"
 
-# How names of files end that are not whole yet.
+# The suffix of files that are not finished.
 TEMPORARY = ".tmp"
 
 
@@ -33,24 +42,24 @@ class Cursor(NamedTuple):
     """Where the next shard begins.
 
     Attributes:
-        place: The place of a block.
-        documents: How many documents of that block are in shards already.
-        tokens: How many of its ids are.
+        block: Where a block starts.
+        documents: Documents of that block that are in earlier shards.
+        tokens: Ids of that block that are in earlier shards.
     """
 
-    place: Place = Place()
+    block: Position = Position()
     documents: int = 0
     tokens: int = 0
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard that is done.
+    """A finished shard.
 
     Attributes:
         files: The names of its files, and their sizes in bytes.
-        documents: How many documents end in it.
-        tokens: How many ids are in it.
+        documents: Number of documents that end in it.
+        tokens: Number of ids in it.
     """
 
     files: dict[str, int]
@@ -60,15 +69,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a folder of shards was written from, and how far that came.
+    """What a folder of shards was written from, and where writing continues.
 
     Attributes:
         bytemill: The version that wrote it.
         encoding: The name, the SHA-256 and the number of ids of the encoding.
-        options: All arguments that decide which bytes are written.
-        sources: The files that shards were written from, in order. Documents that were not in files are not
-            listed.
-        shards: The shards that are done, in order.
+        options: All arguments that the bytes of the shards depend on.
+        sources: The files that shards were written from, in order. Documents in memory are not listed.
+        shards: The finished shards, in order.
         next: Where the next one begins; `None` if all is written.
     """
 
@@ -81,16 +89,16 @@ class Provenance:
 
     @property
     def documents(self) -> int:
-        """How many documents end in the shards."""
+        """Number of documents that end in the shards."""
         return sum(shard.documents for shard in self.shards)
 
     @property
     def tokens(self) -> int:
-        """How many ids are in the shards."""
+        """Number of ids in the shards."""
         return sum(shard.tokens for shard in self.shards)
 
     def to_json(self) -> str:
-        """Gives the contents of the file."""
+        """Returns the contents of the file."""
         described = {
             "bytemill": self.bytemill,
             "encoding": self.encoding,
@@ -98,9 +106,7 @@ class Provenance:
             "documents": self.documents,
             "tokens": self.tokens,
             "complete": self.next is None,
-            "next": None
-            if self.next is None
-            else {**self.next._asdict(), "place": self.next.place._asdict()},
+            "next": None if self.next is None else record_of(self.next),
             "sources": [source._asdict() for source in self.sources],
             "shards": [asdict(shard) for shard in self.shards],
         }
@@ -108,26 +114,26 @@ class Provenance:
 
     @classmethod
     def from_json(cls, contents: str | bytes) -> Provenance:
-        """Takes the contents of the file.
+        """Parses the contents of the file.
 
         Raises:
             ValueError: They are something else.
         """
         try:
             read = json.loads(contents)
-            cursor = read["next"]
             found = cls(
                 bytemill=read["bytemill"],
                 encoding=read["encoding"],
                 options=read["options"],
                 sources=tuple(SourceFile(**source) for source in read["sources"]),
                 shards=tuple(Shard(**shard) for shard in read["shards"]),
-                next=None if cursor is None else Cursor(**{**cursor, "place": Place(**cursor["place"])}),
+                next=None if read["next"] is None else cursor_of(read["next"]),
             )
             found.check_types()
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
-            message = f"expected what is written beside shards, got something else: {error!r}"
-            raise ValueError(message) from error
+            raise ValueError(
+                f"expected what is written beside shards, got something else: {error!r}"
+            ) from error
         return found
 
     def check_types(self) -> None:
@@ -142,24 +148,39 @@ class Provenance:
             texts += shard.files
             numbers += [*shard.files.values(), shard.documents, shard.tokens]
         if self.next is not None:
-            place = self.next.place
-            numbers += [place.item, place.position, place.line, self.next.documents, self.next.tokens]
+            block = self.next.block
+            numbers += [block.item, block.offset, block.line, self.next.documents, self.next.tokens]
         for value in texts:
             if not isinstance(value, str):
-                message = f"expected a text, got {value!r}"
-                raise TypeError(message)
+                raise TypeError(f"expected a text, got {value!r}")
         for value in numbers:
             if type(value) is not int or value < 0:
-                message = f"expected a number that is not negative, got {value!r}"
-                raise TypeError(message)
+                raise TypeError(f"expected a number that is not negative, got {value!r}")
         for value in objects:
             if not isinstance(value, dict):
-                message = f"expected an object, got {value!r}"
-                raise TypeError(message)
+                raise TypeError(f"expected an object, got {value!r}")
+
+
+def record_of(cursor: Cursor) -> dict[str, object]:
+    """Returns a cursor by the names that it has in the file."""
+    block = {
+        "item": cursor.block.item,
+        "position": cursor.block.offset,
+        "line": cursor.block.line,
+        "inside": cursor.block.inside,
+    }
+    return {"place": block, "documents": cursor.documents, "tokens": cursor.tokens}
+
+
+def cursor_of(record: dict[str, Any]) -> Cursor:
+    """Returns the cursor of `record_of`; `KeyError` or `TypeError` if it is none."""
+    block = dict(record["place"])
+    position = Position(offset=block.pop("position"), **block)
+    return Cursor(position, documents=record["documents"], tokens=record["tokens"])
 
 
 def load(directory: Path) -> Provenance | None:
-    """Reads what is known about a folder; `None` if nothing is.
+    """Reads the file of a folder; `None` if there is none.
 
     Raises:
         ValueError: The file is damaged.
@@ -170,12 +191,11 @@ def load(directory: Path) -> Provenance | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"{path}: {error}") from error
 
 
 def save(provenance: Provenance, directory: Path) -> None:
-    """Replaces the file, on the disk too."""
+    """Replaces the file, and flushes it to the disk."""
     with replacing(directory / NAME) as temporary, create(temporary) as file, named(temporary):
         file.write(provenance.to_json().encode())
         file.flush()
@@ -183,16 +203,16 @@ def save(provenance: Provenance, directory: Path) -> None:
 
 
 @contextmanager
-def claimed(directory: Path) -> Iterator[None]:
-    """Keeps other processes from writing to a folder; the system forgets it when this one ends, in any way.
+def directory_lock(directory: Path) -> Iterator[None]:
+    """Locks a folder against other processes. The system releases the lock however this process ends.
 
     Raises:
-        BlockingIOError: Another process has it.
+        BlockingIOError: Another process has the lock.
     """
     try:
         import fcntl
     except ImportError:
-        # Windows does not open folders.
+        # Windows cannot open folders: there is no lock.
         yield
         return
     descriptor = os.open(directory, os.O_RDONLY)
@@ -208,12 +228,26 @@ def claimed(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def begun(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
-    """Gives what is known about the folder, or makes it known that writing there begins."""
+def open_or_create_manifest(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
+    """Returns the record of a folder to continue from, or writes a new one.
+
+    Args:
+        folder: The folder.
+        wanted: The record of a run with the same arguments that has not started.
+        resume: Whether to continue a run.
+
+    Raises:
+        FileExistsError: The folder is not empty, or has shards that are not to be resumed.
+        ValueError: Its shards were written with other arguments, or are damaged.
+    """
     found = load(folder)
     if resume:
         remove_temporary(folder, wanted.options["name"])
-    if found is not None and binds_none(found) and not (resume and facts(found) == facts(wanted)):
+    if (
+        found is not None
+        and is_unstarted(found)
+        and not (resume and fingerprint(found) == fingerprint(wanted))
+    ):
         remove_temporary(folder, found.options["name"])
         (folder / NAME).unlink()
         found = None
@@ -228,44 +262,42 @@ def begun(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
             "the folder has shards already: resume writing them (--resume, resume=True), or name another one"
         )
         raise FileExistsError(errno.EEXIST, message, str(folder))
-    given, before = facts(wanted), facts(found)
-    for fact in given.keys() | before.keys():
-        if given.get(fact) != before.get(fact):
-            message = (
-                f"{folder / NAME} was begun with {fact} {before.get(fact)!r}, not {given.get(fact)!r}: "
+    given, before = fingerprint(wanted), fingerprint(found)
+    for name in given.keys() | before.keys():
+        if given.get(name) != before.get(name):
+            raise ValueError(
+                f"{folder / NAME} was begun with {name} {before.get(name)!r}, not {given.get(name)!r}: "
                 "resume with the same, or write to another folder"
             )
-            raise ValueError(message)
     check_sizes(found, folder)
     return found
 
 
-def binds_none(found: Provenance) -> bool:
-    """Tells of a run that ended before its first shard, perhaps for a mistake in its arguments."""
+def is_unstarted(found: Provenance) -> bool:
+    """Returns whether a run ended before its first shard, perhaps because of a wrong argument."""
     return not found.shards and found.next is not None
 
 
 def check_sizes(found: Provenance, folder: Path) -> None:
-    """Raises if a file is not as large as it was when it was done."""
+    """Raises `ValueError` if the size of a finished file has changed."""
     for shard in found.shards:
         for name, size in shard.files.items():
             actual = (folder / name).stat().st_size
             if actual != size:
-                message = (
+                raise ValueError(
                     f"{folder / name}: expected the {size} bytes that were written, got {actual}: start in "
                     "another folder"
                 )
-                raise ValueError(message)
 
 
-def facts(provenance: Provenance) -> dict[str, object]:
-    """What must be the same to go on."""
+def fingerprint(provenance: Provenance) -> dict[str, object]:
+    """Returns the fields that must be equal for a run to be continued."""
     encoding = {f"encoding {key}": value for key, value in provenance.encoding.items()}
     return {"bytemill": provenance.bytemill, **encoding, **provenance.options}
 
 
 def remove_temporary(folder: Path, name: str) -> None:
-    """Removes what a process that was killed had not finished."""
+    """Removes unfinished files of a process that was killed."""
     for path in folder.iterdir():
         if path.suffix == TEMPORARY and path.name.startswith((f"{name}-", f"{name}.", f"{NAME}.")):
             path.unlink()

@@ -1,4 +1,4 @@
-"""`PieceCounts`: pieces and how often each occurs, with the pattern they come from: what training needs.
+"""`PieceCounts`: pieces and how often each occurs, with the pattern they come from; the input of training.
 
 Counts of different texts add up, in one process or in many: they can be pickled, and saved to files that
 other tools read.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill import _core
 from bytemill.arguments import check_type
 from bytemill.compiled import build_splitter
-from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
+from bytemill.patterns import resolve_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,54 +23,28 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from bytemill.documents import Document
     from bytemill.formats.piece_table import Chunk, Description
-    from bytemill.sources import Document
 
-__all__ = ["PieceCounts", "check_special_tokens", "resolve_pattern"]
+__all__ = ["PieceCounts", "check_special_tokens"]
 
-# How many pieces become Python objects at a time.
+# Pieces that become Python objects at a time.
 ROWS = 1 << 16
 
 # The smallest memory limit: reading texts and temporary files takes more than this.
 LEAST_MEMORY = 1 << 20
 
 
-def resolve_pattern(pattern: object) -> str | None:
-    """Gives the regular expression that a name of `PATTERNS` stands for, others as they are.
-
-    `None`, and the pattern that matches any whole text, both give `None`.
-
-    Raises:
-        ValueError: It is an unknown name: as a regular expression it would match nothing but itself.
-        TypeError: It is neither a string nor `None`.
-    """
-    if pattern is None or pattern == WHOLE_TEXT_PATTERN:
-        return None
-    if not isinstance(pattern, str):
-        message = f"expected a pattern as a string or None, got {type(pattern).__name__}"
-        raise TypeError(message)
-    if pattern in PATTERNS:
-        return PATTERNS[pattern]
-    if all(character.isalnum() or character in "_- " for character in pattern):
-        message = (
-            f"unknown pattern {pattern!r}: expected one of {', '.join(PATTERNS)}, "
-            "a regular expression, or None for no splitting"
-        )
-        raise ValueError(message)
-    return str(pattern)
-
-
 class PieceCounts:
     """Pieces, as bytes, and how often each occurs.
 
     Iterating gives (piece, count) in the order in which the pieces first occurred; `len` is the number of
-    different pieces. Counts of the same pattern and special tokens can be added, `+` making new ones.
+    different pieces. Counts of the same pattern and special tokens can be added; `+` makes new ones.
 
-    With a memory limit, a table that is full is sorted, written to a temporary file and emptied; what is in
-    files is merged when somebody looks. Counts and order are the same as without. The files are in
-    `tempfile.gettempdir()` but have no name there where the system allows it (Linux), and vanish with the
-    counts or the process. Iterating, `most_common`, `save` and pickling hold all pieces in memory, whatever
-    the limit.
+    With a memory limit, a full table is sorted, written to a temporary file and emptied; the files are merged
+    when counts are read. Counts and order are the same as without. The files are in `tempfile.gettempdir()`,
+    without a name where the system allows it (Linux), and vanish with the counts or the process. Iterating,
+    `most_common`, `save` and pickling hold all pieces in memory, whatever the limit.
 
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
@@ -88,15 +62,15 @@ class PieceCounts:
         """Takes pieces that were counted elsewhere, or none.
 
         Args:
-            pieces: Pieces and how often each occurs; those that are there twice are added up.
-            pattern: What they were split by: a name of `bytemill.patterns.PATTERNS`, any regular expression,
-                or `None`.
-            special_tokens: What cut the texts before that.
-            memory_limit: How many bytes the tables of all threads together may take, about; at least 1 MiB.
+            pieces: Pieces and how often each occurs; counts of equal pieces are added.
+            pattern: The pattern that split them: a name of `bytemill.patterns.PATTERNS`, any regular
+                expression, or `None`.
+            special_tokens: The strings that cut the texts before that.
+            memory_limit: Bytes that the tables of all threads together may take, about; at least 1 MiB.
                 `None`: no limit.
 
         Raises:
-            ValueError: There is no such pattern, a special token is empty or there twice, or the limit is too
+            ValueError: There is no such pattern, a special token is empty or given twice, or the limit is too
                 small.
             OSError: A temporary file cannot be written.
             PatternError: The pattern does not compile or can match the empty string.
@@ -121,15 +95,15 @@ class PieceCounts:
         return iter(self._core.items())
 
     def total(self) -> int:
-        """Gives the number of all pieces, each counted as often as it occurs."""
+        """Returns the number of all pieces, each counted as often as it occurs."""
         return self._core.total()
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
-        """Gives the `n` pieces that occur most often, or all; equally frequent ones as they come."""
+        """Returns the `n` most frequent pieces, or all; equally frequent ones in order of occurrence."""
         return self._core.most_common(len(self) if n is None else max(n, 0))
 
     def memory_usage(self) -> int:
-        """Tells how many bytes of memory the tables take; what is in files not counted."""
+        """Returns the bytes of memory that the tables take, without those in files."""
         return self._core.memory()
 
     # --- Adding ---
@@ -142,28 +116,33 @@ class PieceCounts:
             num_threads: How many threads may work.
 
         Raises:
-            TypeError: A text is neither; or this is a single one.
+            TypeError: A text is neither; or `texts` is a single one.
             PatternError: The engine of a custom pattern gives up on a text.
             OverflowError: All pieces together occur 2**64 times or more.
-            OSError: A temporary file cannot be written; as with KeyboardInterrupt, what was counted is kept.
-            KeyboardInterrupt: What was counted before this call is kept, of this call some or nothing.
+            OSError: A temporary file cannot be written; counts are kept as for KeyboardInterrupt.
+            KeyboardInterrupt: All counts from before this call are kept, and some or none of this call.
         """
         if isinstance(texts, (str, bytes)):
-            message = f"expected several texts, got one {type(texts).__name__}: give it in a list"
-            raise TypeError(message)
-        self._add_batches([list(texts)], num_threads=num_threads, ahead=False)
+            raise TypeError(f"expected several texts, got one {type(texts).__name__}: give it in a list")
+        self._add_batches([list(texts)], num_threads=num_threads, prefetch=False)
 
-    def _add_batches(self, batches: Iterable[list[Document]], *, num_threads: int, ahead: bool) -> None:
-        """Adds lists of texts, as `add`; if `ahead`, on several threads, each while the next is made."""
-        self._core.add(iter(batches), self._splitter, list(self.special_tokens), num_threads, ahead)
+    def _add_batches(self, batches: Iterable[list[Document]], *, num_threads: int, prefetch: bool) -> None:
+        """Adds lists of texts, as `add`.
+
+        Args:
+            batches: The lists.
+            num_threads: How many threads may work.
+            prefetch: Whether to produce the next list while one is counted, where there are several threads.
+        """
+        self._core.add(iter(batches), self._splitter, list(self.special_tokens), num_threads, prefetch)
 
     def merge(self, other: PieceCounts) -> None:
         """Adds the counts of `other` to these, as if its texts came after these.
 
-        The memory limit stays what it is; if there is none, that of `other` is taken.
+        The memory limit stays; if there is none, that of `other` is taken.
 
         Raises:
-            TypeError: They are no counts.
+            TypeError: `other` is no `PieceCounts`.
             ValueError: They come from another pattern or other special tokens.
             OverflowError: All pieces together occur 2**64 times or more.
             OSError: A temporary file cannot be written; some of `other` is added then.
@@ -174,11 +153,10 @@ class PieceCounts:
             ("special tokens", sorted(self.special_tokens), sorted(other.special_tokens)),
         ):
             if ours != theirs:
-                message = (
+                raise ValueError(
                     f"cannot add counts of different {what}, under which the same text has other pieces: "
                     f"{ours!r} and {theirs!r}"
                 )
-                raise ValueError(message)
         self._core.merge(other._core)
 
     def __add__(self, other: PieceCounts) -> PieceCounts:
@@ -217,11 +195,11 @@ class PieceCounts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PieceCounts:
-        """Reads what `save` wrote.
+        """Reads a file that `save` wrote.
 
         Raises:
-            ValueError: The file is of another format, is damaged, or does not say which pattern its pieces
-                come from.
+            ValueError: The file has another format, is damaged, or does not say which pattern its pieces come
+                from.
             OSError: The file cannot be read.
             ImportError: `pyarrow` is not installed.
         """
@@ -231,8 +209,9 @@ class PieceCounts:
             try:
                 return cls._restored(description, chunks)
             except OverflowError as error:
-                message = f"{os.fspath(path)}: expected counts whose sum is below 2**64: {error}"
-                raise ValueError(message) from error
+                raise ValueError(
+                    f"{os.fspath(path)}: expected counts whose sum is below 2**64: {error}"
+                ) from error
 
     def _description(self) -> Description:
         return {"pattern": self.pattern, "special_tokens": list(self.special_tokens)}
@@ -249,13 +228,12 @@ class PieceCounts:
 
 
 def limited_table(memory_limit: int | None) -> _core.PieceCounts:
-    """Makes an empty table; arguments and errors as `PieceCounts`."""
+    """Returns an empty table; arguments and errors as `PieceCounts`."""
     if memory_limit is None:
         return _core.PieceCounts()
     if memory_limit < LEAST_MEMORY:
-        message = f"expected a memory_limit of at least {LEAST_MEMORY} bytes, got {memory_limit}"
-        raise ValueError(message)
-    # Only here: it takes long to import.
+        raise ValueError(f"expected a memory_limit of at least {LEAST_MEMORY} bytes, got {memory_limit}")
+    # Imported late, as it takes long.
     import tempfile
 
     return _core.PieceCounts(memory_limit, tempfile.gettempdir())
@@ -264,40 +242,37 @@ def limited_table(memory_limit: int | None) -> _core.PieceCounts:
 def restored(
     description: Description, data: bytes, offsets: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
 ) -> PieceCounts:
-    """Makes the counts of a pickle again."""
+    """Rebuilds the counts of a pickle."""
 
     def chunks() -> Iterator[Chunk]:
         for start in range(0, len(counts), ROWS):
             bounds = offsets[start : start + ROWS + 1].tolist()
             yield [data[begin:end] for begin, end in pairwise(bounds)], counts[start : start + ROWS]
 
-    return PieceCounts._restored(description, chunks())  # noqa: SLF001 - of this class
+    return PieceCounts._restored(description, chunks())  # noqa: SLF001 - used for pickling only
 
 
 def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
-    """Gives special tokens in the order given.
+    """Returns special tokens as a tuple, in their order.
 
     Raises:
         TypeError: It is a single string, or one of them is no string.
-        ValueError: One is empty or there twice.
+        ValueError: One is empty or given twice.
     """
     if isinstance(special_tokens, (str, bytes)):
-        message = f"expected several special tokens, got {special_tokens!r}: give it in a list"
-        raise TypeError(message)
+        raise TypeError(f"expected several special tokens, got {special_tokens!r}: give it in a list")
     tokens: list[str] = []
     for token in special_tokens:
         if not isinstance(token, str):
-            message = f"expected special tokens as str, got {type(token).__name__}"
-            raise TypeError(message)
+            raise TypeError(f"expected special tokens as str, got {type(token).__name__}")
         tokens.append(token)
     if "" in tokens or len(set(tokens)) < len(tokens):
-        message = f"expected different special tokens, none of them empty, got {tokens}"
-        raise ValueError(message)
+        raise ValueError(f"expected different special tokens, none of them empty, got {tokens}")
     return tuple(tokens)
 
 
 def in_chunks(items: Iterable[tuple[bytes, int]]) -> Iterator[list[tuple[bytes, int]]]:
-    """Gives items in lists of at most `ROWS`."""
+    """Yields items in lists of at most `ROWS`."""
     iterator = iter(items)
     while rows := list(islice(iterator, ROWS)):
         yield rows

@@ -1,0 +1,332 @@
+"""Files in blocks: the bytes of documents, one after the other, and where each starts and ends.
+
+Which documents a block holds depends only on the file and on its `Position`: reading from there gives the
+same blocks as reading that came there. So work that was interrupted goes on from any block.
+
+Lines are cut after line breaks. A file that is one document is cut only where the pieces of the parts are
+those of the document, see `_core.last_cut`.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from itertools import accumulate, pairwise
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from bytemill._core import find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets
+from bytemill._optional import import_optional
+from bytemill.compiled import build_splitter
+from bytemill.documents.readers import (
+    decompressed,
+    json_texts,
+    line_blocks,
+    parquet_batches,
+    read_full,
+    skip,
+)
+from bytemill.documents.sources import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Buffer
+
+    from bytemill.documents.sources import Stream
+
+    # Where texts start and end in their data, shape (texts + 1,).
+    Offsets: TypeAlias = list[int] | npt.NDArray[np.int64]
+
+__all__ = ["Block", "FileReader", "InvalidUtf8", "Position", "SmallDocument", "joined", "last_cut", "utf8"]
+
+# How far before its end a block of a long document may be cut.
+CUT_WINDOW = 1 << 16
+
+# Importing NumPy takes longer than going without it through a block of fewer bytes.
+WORTH_NUMPY = 1 << 16
+
+# What becomes of bytes that are not UTF-8: an error, U+FFFD, or they stay.
+InvalidUtf8: TypeAlias = Literal["strict", "replace", "keep"]
+
+
+class Position(NamedTuple):
+    """Where a block starts.
+
+    Attributes:
+        item: Number of files and documents of the source before the one it is in.
+        offset: Bytes of that file before it, decompressed; rows for Parquet.
+        line: Line breaks before it, for messages.
+        inside: Whether it continues a document.
+    """
+
+    item: int = 0
+    offset: int = 0
+    line: int = 0
+    inside: bool = False
+
+    def after(self, size: int, lines: int) -> Position:
+        """Returns the position so many bytes and lines later."""
+        return self._replace(offset=self.offset + size, line=self.line + lines)
+
+
+class Block(NamedTuple):
+    """Some documents of a file, or a part of one.
+
+    Attributes:
+        name: The name of the file or document, for messages; of the first, if they are several.
+        start: Where it starts. If that is inside a document, the only text continues it.
+        data: The texts, one after the other; UTF-8, unless other bytes are kept.
+        offsets: Where the texts start and end in the data, shape (texts + 1,).
+        ends: Whether the last text is the end of a document.
+        size: Bytes of the file that were read for it.
+    """
+
+    name: str
+    start: Position
+    data: Buffer
+    offsets: Offsets
+    ends: bool
+    size: int
+
+    def texts(self) -> list[bytes]:
+        """Returns each text."""
+        offsets: list[int] = self.offsets if isinstance(self.offsets, list) else self.offsets.tolist()
+        if isinstance(self.data, bytes):
+            return [self.data[start:end] for start, end in pairwise(offsets)]
+        data = memoryview(self.data)
+        return [bytes(data[start:end]) for start, end in pairwise(offsets)]
+
+
+class SmallDocument(NamedTuple):
+    """A document that is smaller than a block; several may be joined to one.
+
+    Attributes:
+        name: The name of the file or document, for messages.
+        start: Where it starts.
+        text: The document; UTF-8, unless other bytes are kept.
+        size: Bytes of the file that were read for it.
+    """
+
+    name: str
+    start: Position
+    text: bytes
+    size: int
+
+
+class FileReader:
+    """Reads files in blocks."""
+
+    def __init__(  # noqa: PLR0913 - all have names
+        self,
+        *,
+        field: str,
+        lines: bool,
+        invalid: InvalidUtf8,
+        pattern: str | None,
+        special_tokens: Iterable[str],
+        block_bytes: int,
+        num_threads: int = 1,
+    ) -> None:
+        """Takes how to read.
+
+        Args:
+            field: The field of JSON lines, or column of Parquet, that holds the text.
+            lines: Whether each line of a text file is a document, its line break included.
+            invalid: What becomes of bytes that are not UTF-8.
+            pattern: The pattern that will split the texts; `None` for none.
+            special_tokens: Strings that will cut texts before that, or must not occur.
+            block_bytes: The size of a block, at least, except for the last one of a file.
+            num_threads: How many threads may parse JSON.
+        """
+        self._field = field
+        self._lines = lines
+        self._invalid = invalid
+        self._special_tokens = [token.encode() for token in special_tokens]
+        self._splitter = None if pattern is None else build_splitter(pattern)
+        self._block_bytes = block_bytes
+        self._num_threads = num_threads
+
+    def read(self, stream: Stream, start: Position) -> Iterator[Block | SmallDocument]:
+        """Reads a file.
+
+        Args:
+            stream: The file.
+            start: Where to start: at its beginning, or where a block starts.
+
+        Raises:
+            ValueError: It is not what its name says, is not UTF-8, or lacks the field; the message names the
+                file and, where there are lines, the line.
+            OSError: It cannot be read.
+            ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
+        """
+        before = 0
+        for block in self._contents(stream, start):
+            # For compressed files too, this is a size in bytes of the file.
+            now = stream.file.tell() if stream.file.seekable() else before + block.size
+            yield block._replace(size=now - before)
+            before = now
+
+    def checked(self, data: bytes, end: int, name: str, start: Position) -> bytes:
+        """Returns the data if all before `end` is UTF-8 or may stay; else its repaired beginning up to `end`.
+
+        Raises:
+            ValueError: There are other bytes before `end`, and these are an error.
+        """
+        if self._invalid == "keep":
+            return data
+        invalid = find_invalid_utf8(data)
+        if invalid is None or invalid >= end:
+            return data
+        if self._invalid == "replace":
+            return replaced(data[:end])
+        line = start.line + line_breaks(memoryview(data)[:invalid]) + 1
+        raise ValueError(
+            f"{name}, line {line}: expected UTF-8, got the byte {data[invalid]:#04x}; convert the file, or "
+            "have such bytes replaced by U+FFFD (--errors replace, errors='replace')"
+        )
+
+    def _contents(self, stream: Stream, start: Position) -> Iterator[Block | SmallDocument]:
+        kind = kind_of(stream.name)
+        if kind == "parquet":
+            yield from self._parquet(stream, start)
+            return
+        with decompressed(stream.file, stream.name) as file:
+            if start.offset:
+                skip(file, start.offset)
+            if kind == "json lines":
+                yield from self._json(file, stream.name, start)
+            elif self._lines:
+                yield from self._text_lines(file, stream.name, start)
+            else:
+                yield from self._document(file, stream.name, start)
+
+    # --- Lines ---
+
+    def _json(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block]:
+        for block in line_blocks(file, self._block_bytes):
+            yield Block(name, start, *self._fields(block, name, start), ends=True, size=len(block))
+            start = start.after(len(block), line_breaks(block))
+
+    def _fields(self, block: bytes, name: str, start: Position) -> tuple[bytes, Offsets]:
+        """Returns the strings of a block of JSON lines, and where they start and end."""
+        if self._uses_numpy(block):
+            try:
+                return json_fields(block, self._field, self._num_threads)
+            except ValueError:
+                if self._invalid == "replace" and find_invalid_utf8(block) is not None:
+                    return self._fields(replaced(block), name, start)
+        # The definition words the error, or reads what only Python's `json` takes, such as `NaN`.
+        texts = json_texts(io.BytesIO(block), name, self._field, first_line=start.line + 1)
+        return joined([utf8(text) for text in texts])
+
+    def _text_lines(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block]:
+        for block in line_blocks(file, self._block_bytes):
+            data = self.checked(block, len(block), name, start)
+            offsets = line_offsets(data) if self._uses_numpy(data) else joined(list(io.BytesIO(data)))[1]
+            yield Block(name, start, data, offsets, ends=True, size=len(block))
+            start = start.after(len(block), len(offsets) - 1)
+
+    def _uses_numpy(self, block: bytes) -> bool:
+        """Returns whether the core, whose offsets are NumPy's arrays, takes less time for a block."""
+        return self._invalid != "keep" or len(block) >= WORTH_NUMPY or "numpy" in sys.modules
+
+    # --- A single document ---
+
+    def _document(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block | SmallDocument]:
+        for block, cut in self._cut_blocks(file):
+            data = self.checked(block, cut, name, start)
+            is_last = cut == len(block)
+            if is_last and not start.offset:
+                # An empty file is no document.
+                if block:
+                    yield SmallDocument(name, start, data, len(block))
+                return
+            # What replaces invalid bytes has another length.
+            end = cut if data is block else len(data)
+            yield Block(name, start, data, [0, end], ends=is_last, size=cut)
+            start = start.after(cut, line_breaks(memoryview(block)[:cut]))._replace(inside=True)
+
+    def _cut_blocks(self, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
+        """Reads blocks, each with the offset of its cut, where the next one starts. The last is whole."""
+        # The end of what was searched, as far as a cut near the start of the next block depends on it.
+        margin = 2 * max(map(len, self._special_tokens), default=0) + 4
+        size = self._block_bytes
+        rest = b""
+        while True:
+            # Full blocks, also where the rest is longer than one.
+            wanted = size - len(rest) % size
+            data = read_full(file, wanted)
+            read = [rest + data]
+            searched = read[0]
+            cut = None
+            while len(data) == wanted:
+                cut = last_cut(searched, self._special_tokens, self._splitter, CUT_WINDOW)
+                if cut is not None:
+                    break
+                wanted = size
+                data = read_full(file, wanted)
+                read.append(data)
+                searched = searched[-margin:] + data
+            block = read[0] if len(read) == 1 else b"".join(read)
+            if cut is None:
+                yield block, len(block)
+                return
+            cut += len(block) - len(searched)
+            yield block, cut
+            rest = block[cut:]
+
+    # --- Parquet ---
+
+    def _parquet(self, stream: Stream, start: Position) -> Iterator[Block]:
+        arrow = import_optional("pyarrow", "Parquet files")
+        np = import_optional("numpy", "Parquet files")
+        stored = arrow.large_binary() if self._invalid == "keep" else arrow.large_string()
+        batches = parquet_batches(
+            stream.file, stream.name, self._field, batch_bytes=self._block_bytes, first_row=start.offset
+        )
+        for row, batch in batches:
+            texts = batch.drop_null()
+            if not texts:
+                continue
+            try:
+                # The cast to strings checks that bytes are UTF-8.
+                texts = texts.cast(stored)
+            except arrow.ArrowInvalid as error:
+                if self._invalid == "strict":
+                    last = row + len(batch) - 1
+                    raise ValueError(
+                        f"{stream.name}, rows {row} to {last}: expected UTF-8: {error}"
+                    ) from error
+                texts = arrow.array([replaced(text).decode() for text in texts.to_pylist()], stored)
+            _, offsets, data = texts.buffers()
+            offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+            yield Block(
+                stream.name,
+                start._replace(offset=row),
+                data or b"",
+                offsets,
+                ends=True,
+                size=batch.nbytes,
+            )
+
+
+def joined(texts: Sequence[bytes]) -> tuple[bytes, list[int]]:
+    """Returns texts joined, and where they start and end."""
+    return b"".join(texts), [0, *accumulate(map(len, texts))]
+
+
+def utf8(text: str) -> bytes:
+    """Encodes a text; pairs of surrogates become their character, lone ones U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        from bytemill.splitting import repair_surrogates
+
+        return repair_surrogates(text).encode()
+
+
+def replaced(data: bytes | str) -> bytes:
+    """Returns data with U+FFFD in place of what is not UTF-8."""
+    return data.encode() if isinstance(data, str) else data.decode(errors="replace").encode()

@@ -1,0 +1,230 @@
+"""Reading files: decompression, lines, fields of JSON lines, columns of Parquet."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from bytemill._optional import import_optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Buffer
+
+__all__ = ["decompressed", "json_texts", "line_blocks", "parquet_batches", "read_full", "skip"]
+
+# Bytes of a compressed file that are read at a time: they may become some hundred times as many.
+COMPRESSED_BYTES = 1 << 15
+
+# Bytes that are decompressed at a time to reach an offset.
+SKIPPED_BYTES = 1 << 20
+
+# The most rows of a Parquet file that are read at a time.
+BATCH_ROWS = 1 << 16
+
+# Arrow's names of the types that may hold text.
+TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
+
+
+# --- Bytes ---
+
+
+@contextmanager
+def decompressed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
+    """Opens a reader of a file's contents, which decompresses them if the name says so.
+
+    Raises:
+        ValueError: The compressed data are damaged or truncated; the message names the file.
+        OSError: The file cannot be read.
+        ImportError: `zstandard` is not installed.
+    """
+    suffix = name.lower()[-4:]
+    damaged: tuple[type[Exception], ...]
+    if suffix.endswith(".gz"):
+        import gzip
+        import zlib
+
+        damaged = (EOFError, zlib.error, gzip.BadGzipFile)
+        stream: IO[bytes] = io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"))
+    elif suffix == ".zst":
+        damaged = (EOFError, import_optional("zstandard", ".zst files").ZstdError)
+        stream = io.BufferedReader(ZstandardFile(file), 1 << 17)
+    else:
+        yield file
+        return
+    with stream:
+        try:
+            yield stream
+        except damaged as error:
+            raise ValueError(f"{name}: the compressed data are damaged or break off: {error}") from error
+
+
+class ZstandardFile(io.RawIOBase):
+    """The contents of a file that `zstd` wrote, frame after frame.
+
+    zstandard's own reader silently accepts truncated input.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Takes the compressed file, which stays open."""
+        self._decompressor = import_optional("zstandard", ".zst files").ZstdDecompressor()
+        self._file = file
+        self._chunks = self._decompressed()
+        self._chunk = memoryview(b"")
+
+    def _decompressed(self) -> Iterator[bytes]:
+        frame = None
+        while data := self._file.read(COMPRESSED_BYTES):
+            while data:
+                frame = frame or self._decompressor.decompressobj()
+                yield frame.decompress(data)
+                data = frame.unused_data
+                if frame.eof:
+                    frame = None
+        if frame is not None:
+            raise EOFError("the last frame is not whole")
+
+    def readable(self) -> bool:
+        """Returns true."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Reads as many bytes as are decompressed, at least one but at the end."""
+        target = memoryview(buffer).cast("B")
+        while not self._chunk:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._chunk = memoryview(chunk)
+        size = min(len(target), len(self._chunk))
+        target[:size] = self._chunk[:size]
+        self._chunk = self._chunk[size:]
+        return size
+
+
+def read_full(file: IO[bytes], size: int) -> bytes:
+    """Reads `size` bytes, fewer only at the end: a single `read` of an unbuffered file may return fewer."""
+    data = file.read(size)
+    if len(data) in (0, size):
+        return data
+    chunks = [data]
+    left = size - len(data)
+    while left > 0 and (data := file.read(left)):
+        chunks.append(data)
+        left -= len(data)
+    return b"".join(chunks)
+
+
+def skip(file: IO[bytes], size: int) -> None:
+    """Reads past the first bytes of a file that was just opened."""
+    if file.seekable():
+        file.seek(size)
+        return
+    while size > 0 and (data := file.read(min(size, SKIPPED_BYTES))):
+        size -= len(data)
+
+
+def line_blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
+    """Reads whole lines, `size` bytes of them and the rest of the last line at a time."""
+    while block := file.read(size):
+        yield block if block.endswith(b"\n") else block + file.readline()
+
+
+# --- JSON lines ---
+
+
+def json_texts(lines: Iterable[bytes], name: str, field: str, *, first_line: int = 1) -> Iterator[str]:
+    """Yields a field of each line. Blank lines and `null` are no documents.
+
+    This is the definition; `_core.json_fields` is the fast way to the same texts.
+
+    Args:
+        lines: Lines of JSON, an object each.
+        name: The name of the file, for messages.
+        field: The field.
+        first_line: The number of the first line, for messages.
+
+    Raises:
+        ValueError: A line is no such object, or the field holds something else; the message names file and
+            line.
+    """
+    import json
+
+    for number, line in enumerate(lines, start=first_line):
+        if line.isspace():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{name}, line {number}: expected a JSON object: {error}") from error
+        if not isinstance(record, dict) or field not in record:
+            found = f"the fields {', '.join(record)}" if isinstance(record, dict) else type(record).__name__
+            raise ValueError(
+                f"{name}, line {number}: expected an object with the field {field!r}, got {found}"
+            )
+        text = record[field]
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            raise ValueError(  # noqa: TRY004 - the file is wrong, not an argument
+                f"{name}, line {number}: expected a string in {field!r}, got {type(text).__name__}"
+            )
+        yield text
+
+
+# --- Parquet ---
+
+
+def parquet_batches(
+    file: IO[bytes], name: str, column: str, *, batch_bytes: int, first_row: int = 0
+) -> Iterator[tuple[int, Any]]:
+    """Reads a column of strings or bytes.
+
+    Args:
+        file: The file.
+        name: Its name, for messages.
+        column: The name of the column.
+        batch_bytes: The size of a batch, about. Which rows are in one depends on the file and on this.
+        first_row: The first row of a batch, to start with that one.
+
+    Yields:
+        The number of the batch's first row, and the batch as an Arrow array, nulls included.
+
+    Raises:
+        ValueError: It is no Parquet file, or has no such column; the message names the file.
+        OSError: The file cannot be read.
+        ImportError: `pyarrow` is not installed.
+    """
+    parquet = import_optional("pyarrow.parquet", "Parquet files")
+    arrow = import_optional("pyarrow", "Parquet files")
+    try:
+        table = parquet.ParquetFile(file)
+    except arrow.ArrowInvalid as error:
+        raise ValueError(f"{name}: {error}") from error
+    with table:
+        schema = table.schema_arrow
+        if column not in schema.names:
+            raise ValueError(f"{name}: expected a column {column!r}, got {', '.join(schema.names)}")
+        kind = schema.field(column).type
+        values = kind.value_type if arrow.types.is_dictionary(kind) else kind
+        # Older versions of Arrow do not know all of these types.
+        tests = [getattr(arrow.types, f"is_{text_type}", None) for text_type in TEXT_TYPES]
+        if not any(test(values) for test in tests if test is not None):
+            raise ValueError(f"{name}: expected strings or bytes in the column {column!r}, got {kind}")
+        row = 0
+        for group in range(table.num_row_groups):
+            metadata = table.metadata.row_group(group)
+            if row + metadata.num_rows <= first_row:
+                row += metadata.num_rows
+                continue
+            # The size is that of all columns, decompressed.
+            rows = metadata.num_rows * batch_bytes // max(metadata.total_byte_size, 1)
+            for batch in table.iter_batches(
+                batch_size=min(max(rows, 1), BATCH_ROWS), row_groups=[group], columns=[column]
+            ):
+                texts = batch.column(0)
+                if row >= first_row:
+                    yield row, texts.dictionary_decode() if texts.type != values else texts
+                row += len(texts)

@@ -1,0 +1,107 @@
+"""Sources of documents: what they may be, what the names of files mean, opening files."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_ISREG
+from typing import IO, Literal, NamedTuple, TypeAlias
+
+__all__ = ["COMPRESSIONS", "Document", "Source", "Stream", "items_of", "kind_of", "opened"]
+
+COMPRESSIONS = (".gz", ".zst")
+JSON_LINES = frozenset({".jsonl", ".ndjson"})
+
+
+class Stream(NamedTuple):
+    """An open file. Reading does not close it.
+
+    Attributes:
+        file: The file, open for reading bytes.
+        name: Its name, whose suffixes say what it holds; also used in messages.
+    """
+
+    file: IO[bytes]
+    name: str
+
+
+Document: TypeAlias = str | bytes
+Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream]
+
+
+def items_of(source: object) -> Iterable[object]:
+    """Returns the documents and files of a source.
+
+    Raises:
+        TypeError: It is no source.
+        ValueError: It is a list of strings that all name files: `Path` objects tell these from documents.
+        FileNotFoundError: It is a string and there is no such file.
+    """
+    if isinstance(source, str) and not is_file(source):
+        raise FileNotFoundError(errno.ENOENT, "no such file; a text is given as [text]", source[:100])
+    if isinstance(source, (str, os.PathLike)):
+        return [Path(source)]
+    if isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
+        raise TypeError(
+            "expected an iterable of documents, a path or paths, "
+            f"got {type(source).__name__}; a single document is given as [document]"
+        )
+    if isinstance(source, (list, tuple)) and source and all(map(is_file, source)):
+        raise ValueError(
+            "strings are documents, but all of these are names of files: "
+            "for their contents give pathlib.Path objects, for the names themselves an iterator"
+        )
+    return source
+
+
+def is_file(name: object) -> bool:
+    """Returns whether this is a string that names an existing file or folder."""
+    # `Path` would parse a long document first.
+    return isinstance(name, str) and os.path.exists(name)  # noqa: PTH110
+
+
+@contextmanager
+def opened(item: object) -> Iterator[Stream]:
+    """Opens an item of a source that is a file, and expects it to be read to its end.
+
+    Args:
+        item: A path, or a `Stream`, which stays open.
+
+    Raises:
+        TypeError: It is neither.
+        ValueError: The file has changed since it was opened, by its size or the time of its last change.
+        OSError: The file cannot be opened.
+    """
+    if isinstance(item, Stream):
+        yield item
+        return
+    if not isinstance(item, os.PathLike):
+        raise TypeError(f"expected documents as str or bytes, or paths, got {type(item).__name__}")
+    with Path(item).open("rb") as file:
+        before = os.fstat(file.fileno())
+        yield Stream(file, os.fspath(item))
+        after = os.fstat(file.fileno())
+    if S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise ValueError(
+            f"{os.fspath(item)}: the file has changed while it was read, from {before.st_size} bytes to "
+            f"{after.st_size}: give a copy that nobody writes to"
+        )
+
+
+def kind_of(name: str) -> Literal["text", "json lines", "parquet"]:
+    """Returns what a file holds, by its name.
+
+    Raises:
+        ValueError: The name says that a Parquet file is compressed as a whole.
+    """
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    is_compressed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
+    if is_compressed:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else ""
+    if last == ".parquet" and is_compressed:
+        raise ValueError(f"{name}: Parquet files are compressed inside, not as a whole: unpack it first")
+    return "parquet" if last == ".parquet" else "json lines" if last in JSON_LINES else "text"

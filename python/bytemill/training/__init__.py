@@ -1,0 +1,30 @@
+"""Training: from text to pieces and how often each occurs, from those to merges, from merges to an encoding.
+
+Counting and merging are separate steps. `count_pieces` may run wherever the text is, many times, and its
+results can be added; `train` takes a text or such counts.
+
+    >>> import bytemill
+    >>> encoding = bytemill.train(["low lower lowest", "slow slower"], 260, progress=False)
+    >>> [encoding.decode_single_token_bytes(token) for token in range(256, 260)]
+    [b'lo', b'low', b'er', b' low']
+
+`bytemill.reference` defines the result: of all pairs of adjacent tokens the most frequent is merged,
+everywhere and from left to right, and so on. Since every merge is made everywhere, the tokens of a string
+depend on the string alone, as long as both its ends are ends of tokens. So no two tokens have the same bytes,
+and encoding a piece gives the tokens that it had when training ended.
+
+| module | responsibility |
+|---|---|
+| `counts` | pieces with their counts, in memory, in files and between processes |
+| `counting` | from documents to counts, also after an interruption |
+| `options` | the arguments of training, checked |
+| `learning` | from counts to merges and encodings |
+"""
+
+from bytemill.progress import Progress
+from bytemill.training.counting import count_pieces
+from bytemill.training.counts import PieceCounts
+from bytemill.training.learning import train
+from bytemill.training.options import TieBreak
+
+__all__ = ["PieceCounts", "Progress", "TieBreak", "count_pieces", "train"]

@@ -1,0 +1,208 @@
+"""From documents to counts of their pieces, in one run or in several."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from bytemill.decoding import thread_count
+from bytemill.documents.batches import BatchReader, is_in_memory
+from bytemill.progress import Reporter, Show
+from bytemill.training.counts import PieceCounts
+from bytemill.training.options import DEFAULT_PATTERN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from bytemill.documents import Document, Source
+    from bytemill.documents.batches import Batch
+
+__all__ = ["SavedCounts", "add_source", "count_pieces"]
+
+# A group of files is full with so many bytes: at most so much is counted again after a run was killed, and
+# many small files share one file of counts.
+GROUP_BYTES = 1 << 26
+
+SUFFIX = ".arrow"
+
+
+def count_pieces(  # noqa: PLR0913 - all but the first have names
+    source: Source,
+    pattern: str | None = DEFAULT_PATTERN,
+    *,
+    special_tokens: Iterable[str] = (),
+    num_threads: int | None = None,
+    memory_limit: int | None = None,
+    field: str = "text",
+    lines: bool = False,
+    progress: Show = True,
+) -> PieceCounts:
+    """Splits documents into pieces and counts how often each piece occurs.
+
+    Args:
+        source: An iterable of documents, each `str` or `bytes`, and of files as `os.PathLike`; or the path of
+            one file. See `bytemill.documents` for the kinds of files.
+        pattern: What splits documents into pieces: a name of `bytemill.patterns.PATTERNS` such as "gpt2",
+            "cl100k", "o200k" or "llama3", any regular expression, or `None`: each document is one piece.
+        special_tokens: Strings that cut documents before that, and are in no piece.
+        num_threads: How many threads may work; all processors if not given, one in a process that
+            `multiprocessing` has started.
+        memory_limit: Bytes that the tables of pieces of all threads together may take, about; at least
+            1 MiB (1,048,576). Beyond it they go to temporary files in `tempfile.gettempdir()`, see
+            `PieceCounts`; the result is the same. The limit does not include the text that is read (some
+            8 MiB, or a single document that cannot be cut), buffers of files (some 4 MiB) and single pieces.
+            `None`: no limit.
+        field: The field of JSON lines, or the column of Parquet, that holds the text.
+        lines: Whether each line of a text file is a document of its own, its line break included, rather
+            than the whole file.
+        progress: `True` for a bar on stderr if that is a terminal, `False` for nothing, or a function that
+            is called with a `Progress`, a few times a second and at the end.
+
+    Returns:
+        The counts.
+
+    Raises:
+        TypeError: `source`, a document or another argument is of a wrong type.
+        ValueError: An argument has no meaning, or a file is not what its name says.
+        PatternError: The pattern does not compile, can match the empty string, or fails on a document.
+        OSError: A file cannot be read, or a temporary file not written: the disk is full.
+        ImportError: A file needs a package that is not installed: `pyarrow` for Parquet, `zstandard`.
+
+    Complexity:
+        Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory holds the different
+        pieces and some 8 MiB of text. A file is read in parts, unless it is a single document of a pattern
+        that is none of the native families, without special tokens in it. Where `memory_limit` is reached,
+        pieces are sorted, and are on disk, twice while files are merged.
+    """
+    threads = thread_count(num_threads)
+    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+    with Reporter(progress) as reporter:
+        add_source(
+            counts,
+            source,
+            field=field,
+            lines=lines,
+            num_threads=threads,
+            report=lambda batch: reporter.counted(batch.documents, batch.size),
+        )
+        reporter.finish()
+    return counts
+
+
+def add_source(  # noqa: PLR0913 - all but the first two have names
+    counts: PieceCounts,
+    source: Source,
+    *,
+    field: str,
+    lines: bool,
+    num_threads: int,
+    report: Callable[[Batch], object],
+) -> None:
+    """Counts the pieces of a source.
+
+    Args:
+        counts: Where they are added.
+        source: As in `count_pieces`.
+        field: As in `count_pieces`.
+        lines: As in `count_pieces`.
+        num_threads: How many threads may work.
+        report: Called after each batch.
+
+    Raises:
+        Exception: As `count_pieces`.
+    """
+    reader = BatchReader(
+        field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens
+    )
+
+    def texts() -> Iterator[list[Document]]:
+        for batch in reader.read(source):
+            yield batch.texts
+            report(batch)
+
+    counts._add_batches(  # noqa: SLF001 - of this package
+        texts(), num_threads=num_threads, prefetch=not is_in_memory(source)
+    )
+
+
+class SavedCounts:
+    """Counts of groups of files, saved in a folder until training has ended.
+
+    A run that was killed goes on without counting the files of a finished group again. The file of a group is
+    named by what its counts depend on: the pattern, the special tokens, how files are read, and name, size
+    and time of each file. So counts of files that have changed since are never used.
+    """
+
+    def __init__(self, output: Path, *, field: str, lines: bool) -> None:
+        """Takes the file that training will write, which names the folder, and how files are read."""
+        self.folder = output.with_name(f"{output.name}.counts")
+        self._field = field
+        self._lines = lines
+
+    def add(
+        self,
+        counts: PieceCounts,
+        files: Sequence[Path],
+        *,
+        num_threads: int,
+        memory_limit: int | None,
+        report: Callable[[Batch], object],
+    ) -> None:
+        """Adds the pieces of files to counts, from saved counts where there are some.
+
+        Raises:
+            Exception: As `count_pieces`.
+        """
+        self.folder.mkdir(exist_ok=True)
+        for group in groups(files):
+            path = self._path(counts, group)
+            if path.exists():
+                counts.merge(PieceCounts.load(path))
+                continue
+            counted = PieceCounts(
+                pattern=counts.pattern, special_tokens=counts.special_tokens, memory_limit=memory_limit
+            )
+            add_source(
+                counted,
+                group,
+                field=self._field,
+                lines=self._lines,
+                num_threads=num_threads,
+                report=report,
+            )
+            counted.save(path)
+            counts.merge(counted)
+
+    def remove(self) -> None:
+        """Removes the folder and the files that `add` made there."""
+        for path in [*self.folder.glob(f"*{SUFFIX}"), *self.folder.glob(f"*{SUFFIX}.*.tmp")]:
+            path.unlink()
+        self.folder.rmdir()
+
+    def _path(self, counts: PieceCounts, group: Iterable[Path]) -> Path:
+        description = [counts.pattern, counts.special_tokens, self._field, self._lines, *map(identity, group)]
+        digest = hashlib.sha256(json.dumps(description).encode()).hexdigest()
+        return self.folder / f"{digest[:32]}{SUFFIX}"
+
+
+def identity(path: Path) -> tuple[str, int, int]:
+    """Returns what tells a file from others, and from itself after a change."""
+    path = path.resolve()
+    status = path.stat()
+    return str(path), status.st_size, status.st_mtime_ns
+
+
+def groups(files: Iterable[Path]) -> Iterator[list[Path]]:
+    """Yields the files in groups of about `GROUP_BYTES`, in their order."""
+    group: list[Path] = []
+    size = 0
+    for path in files:
+        group.append(path)
+        size += path.stat().st_size
+        if size >= GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group

@@ -1,0 +1,223 @@
+"""From counts to merges, and from merges to encodings."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from bytemill import _core
+from bytemill.core import Encoding
+from bytemill.decoding import thread_count
+from bytemill.patterns import WHOLE_TEXT_PATTERN
+from bytemill.progress import Reporter, Show
+from bytemill.training.counting import add_source
+from bytemill.training.counts import PieceCounts
+from bytemill.training.options import (
+    DEFAULT_PATTERN,
+    InitialVocabulary,
+    SpecialTokens,
+    TieBreak,
+    TrainingOptions,
+    check_counts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bytemill.documents import Source
+
+__all__ = ["learn_encoding", "learn_merges", "train"]
+
+
+def train(  # noqa: PLR0913 - all but the first two have names
+    source: Source | PieceCounts,
+    vocab_size: int,
+    *,
+    pattern: str | None = DEFAULT_PATTERN,
+    special_tokens: SpecialTokens = (),
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+    tie_break: TieBreak = "smallest_pair",
+    num_threads: int | None = None,
+    memory_limit: int | None = None,
+    initial: Encoding | None = None,
+    pad_vocab_to: int | None = None,
+    field: str = "text",
+    lines: bool = False,
+    progress: Show = True,
+    name: str = "custom",
+) -> Encoding:
+    """Learns a vocabulary.
+
+    The same source and arguments give the same encoding, on any machine and with any number of threads. The
+    order of documents does not matter either, unless `tie_break` is "first_seen".
+
+    Args:
+        source: As in `count_pieces`, or the counts it returns.
+        vocab_size: The number of tokens wanted: the 256 bytes, the merges and the special tokens.
+        pattern: As in `count_pieces`; by default that of the counts or of `initial`, else "o200k". It becomes
+            part of the encoding.
+        special_tokens: Strings that cut documents and never become part of a merge. Their ids follow those
+            of the merges, in the order given; a mapping gives each its id, above those of the merges. By
+            default those of the counts.
+        min_frequency: Training ends when no pair occurs this many times.
+        max_token_length: The most bytes of a token.
+        tie_break: Which of several pairs with the highest count is merged. "smallest_pair": the smallest
+            (left id, right id). "huggingface": the same with the bytes in the order of the `tokenizers`
+            package. "greatest_bytes": the greatest (left bytes, right bytes). "first_seen": the one that
+            occurs first in the text as it is then, as for minbpe and tiktoken's educational trainer; slower.
+        num_threads: How many threads may work; all processors if not given, one in a process that
+            `multiprocessing` has started.
+        memory_limit: As in `count_pieces`: the tables of pieces while text is counted. If they had to go to
+            files, none of them is in memory any more when merging starts. Merging itself is not limited: it
+            takes 4.5 bytes for each byte of the different pieces, some 20 for each piece, and 4 for each
+            occurrence of a pair that is frequent enough to be merged soon. Counts that are given as `source`
+            have a limit of their own.
+        initial: An encoding to start from: its tokens keep their ids, and its merges come first. Its special
+            tokens are not kept unless they are named again.
+        pad_vocab_to: The size of the vocabulary is padded to a multiple of this by special tokens called
+            `<|reserved_ID|>`. At most 1,048,576.
+        field: As in `count_pieces`.
+        lines: As in `count_pieces`.
+        progress: As in `count_pieces`.
+        name: The name of the encoding.
+
+    Returns:
+        The encoding. Without a pattern, a text is a single piece for it too.
+
+    Raises:
+        ValueError: An argument has no meaning: `vocab_size` leaves no room for bytes, special tokens and
+            `initial`, an id is taken, there is no such `tie_break`, `memory_limit` is too small or given with
+            counts; or the pattern or the special tokens are not those of the counts.
+        VocabularyError: `initial` is no vocabulary of bytes and merges of two tokens each.
+        KeyboardInterrupt: Ctrl-C; nothing is changed.
+        TypeError, PatternError, OSError, ImportError: As `count_pieces`.
+
+    Warns:
+        UserWarning: Training ended before there were `vocab_size` tokens.
+    """
+    threads = thread_count(num_threads)
+    if isinstance(source, PieceCounts):
+        special_tokens = special_tokens or source.special_tokens
+        if memory_limit is not None:
+            raise ValueError("memory_limit is for counting text, got counts: give it to count_pieces")
+    options = TrainingOptions.checked(
+        vocab_size,
+        special_tokens=special_tokens,
+        tie_break=tie_break,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        initial=initial,
+        pad_vocab_to=pad_vocab_to,
+    )
+    with Reporter(progress) as reporter:
+        if isinstance(source, PieceCounts):
+            counts = source
+            check_counts(counts, pattern, options.special_ids)
+        else:
+            if initial is not None and pattern is DEFAULT_PATTERN:
+                pattern = initial._pat_str  # noqa: SLF001 - tiktoken's name
+            counts = PieceCounts(
+                pattern=pattern, special_tokens=options.special_ids, memory_limit=memory_limit
+            )
+            add_source(
+                counts,
+                source,
+                field=field,
+                lines=lines,
+                num_threads=threads,
+                report=lambda batch: reporter.counted(batch.documents, batch.size),
+            )
+        return learn_encoding(
+            counts, options, name=name, num_threads=threads, reporter=reporter, stacklevel=3
+        )
+
+
+def learn_encoding(  # noqa: PLR0913 - all but the first two have names
+    counts: PieceCounts,
+    options: TrainingOptions,
+    *,
+    name: str,
+    num_threads: int,
+    reporter: Reporter,
+    stacklevel: int = 2,
+) -> Encoding:
+    """Learns an encoding from counts.
+
+    Args:
+        counts: The counts.
+        options: How to learn.
+        name: The name of the encoding.
+        num_threads: How many threads may work.
+        reporter: Reports the progress.
+        stacklevel: As in `warnings.warn`.
+
+    Warns:
+        UserWarning: Training ended early.
+    """
+    wanted = options.merges
+    learned = learn_merges(
+        counts,
+        wanted,
+        tie_break=options.tie_break,
+        min_frequency=options.min_frequency,
+        max_token_length=options.max_token_length,
+        start=options.initial,
+        num_threads=num_threads,
+        report=reporter.merged,
+    )
+    reporter.merged(len(learned), wanted)
+    reporter.finish()
+    if len(learned) < wanted:
+        frequent = "" if options.min_frequency <= 1 else f" that occurs {options.min_frequency} times"
+        short = "" if options.max_token_length is None else f" of at most {options.max_token_length} bytes"
+        message = f"training ended with {len(learned)} merges of {wanted}: no pair is left{short}{frequent}"
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)
+    pat_str = WHOLE_TEXT_PATTERN if counts.pattern is None else counts.pattern
+    special = options.all_special_ids(len(learned))
+    if options.initial is None:
+        highest = max([options.next_id + len(learned) - 1, *special.values()])
+        return Encoding._trained(  # noqa: SLF001 - of this package
+            name, pat_str=pat_str, learned=learned, special_tokens=special, max_token_value=highest
+        )
+    ranks = options.initial.extended(learned.pairs())
+    return Encoding(name, pat_str=pat_str, mergeable_ranks=ranks, special_tokens=special)
+
+
+def learn_merges(  # noqa: PLR0913 - as `train`
+    counts: PieceCounts,
+    wanted: int,
+    *,
+    tie_break: TieBreak,
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+    start: InitialVocabulary | None = None,
+    num_threads: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> _core.LearnedMerges:
+    """Learns merges from counts.
+
+    Args:
+        counts: The counts.
+        wanted: The number of merges, at most.
+        tie_break: As in `train`.
+        min_frequency: As in `train`.
+        max_token_length: As in `train`.
+        start: The vocabulary to start from; by default the bytes.
+        num_threads: How many threads may work.
+        report: Called a few times a second with the merges learned and wanted.
+
+    Returns:
+        The merges. They continue the numbers of the tokens of `start`.
+    """
+    return _core.train_merges(
+        counts._core,  # noqa: SLF001 - of this package
+        wanted,
+        tie_break=tie_break,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        initial_tokens=None if start is None else start.byte_tokens,
+        initial_merges=None if start is None else start.merges,
+        num_threads=num_threads,
+        progress=report,
+    )
