@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::{Batch, Ragged};
-use bytemill::util::text::RawText;
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::token::TokenId;
+use bytemill::util::text::RawText;
 
 use crate::input::Input;
 use crate::models::{self, PATTERNS, PUBLISHED};

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::truncate::{Keep, Truncation};
 use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::encode::truncate::{Keep, Truncation};
 use bytemill::error::EncodeError;
 
 use crate::input::Input;
@@ -73,7 +73,10 @@ fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
         assert!(total > limit, "{text:?} does not exceed {limit}");
     }
     for kept in [Keep::Start, Keep::End] {
-        let Truncation { cut: place, count: told } = encoder
+        let Truncation {
+            cut: place,
+            count: told,
+        } = encoder
             .truncate(text, limit, kept, &RunToEnd)
             .expect("a part");
         let (before, after) = text.split_at(place);

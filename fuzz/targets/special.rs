@@ -77,7 +77,7 @@ pub(crate) fn run(mut input: Input) {
     let encoder = Encoder::new(Arc::clone(vocabulary), special, splitter);
     let special = encoder.special_tokens();
     let may = special.allow(allowed.iter().copied());
-    let may_not = special.allow(disallowed.iter().copied());
+    let may_not = special.allow(disallowed.iter().copied()).into();
     for part in parts {
         let mut text = spelled(part);
         if long && !text.is_empty() {
