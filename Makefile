@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-COMPARISON = benches/results/compare.json
-TRAINING = benches/results/training.json
+# Modules of benches/harness and benches/report.
+BENCH = PYTHONPATH=tests:benches $(BIN)/python -m
+RESULTS = benches/results
 CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
 
 .DEFAULT_GOAL := help
@@ -25,7 +26,7 @@ build: $(VENV)/installed ## Build the extension in release mode into the virtual
 
 .PHONY: demo
 demo: build ## Encode real text beside tiktoken: ids equal, counts, speed
-	$(BIN)/python benches/python/demo.py
+	$(BENCH) harness.demo
 
 # Two at a time: much of it keeps one core busy only. What a part prints comes at once, when it has ended.
 .PHONY: test
@@ -41,7 +42,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python tests
-	$(BIN)/mypy benches/python fuzz/run.py
+	$(BIN)/mypy benches/harness benches/report benches/python fuzz/run.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
 
 .PHONY: test-rust
@@ -116,37 +117,35 @@ $(VENV)/rivals: $(VENV)/installed
 # The report is written even if an engine gives other ids, which is what the exit code tells.
 .PHONY: bench-compare
 bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minutes) and write docs/benchmarks/encoding.md
-	$(BIN)/python benches/python/compare.py $(ARGS) --output $(COMPARISON); \
-		code=$$?; $(MAKE) bench-report && exit $$code
+	$(BENCH) harness.compare encoding $(ARGS) --output $(RESULTS)/compare.json; \
+		code=$$?; $(BENCH) report encoding readme && exit $$code
 
 .PHONY: bench-report
-bench-report: $(VENV)/rivals ## Write docs/benchmarks/encoding.md, its picture and the README's chart again
-	$(BIN)/python benches/python/report.py $(COMPARISON) --page docs/benchmarks/encoding.md --plot docs/assets/compare.png
-	$(BIN)/python benches/python/readme_chart.py
+bench-report: $(VENV)/rivals ## Write docs/benchmarks/*.md, their picture and the README's chart again
+	$(BENCH) report
 
 .PHONY: bench-builds
 bench-builds: $(VENV)/installed ## Compare two commits of this library, ARGS="BASE [OTHER] --corpus DIR"
-	$(BIN)/python benches/python/two_builds.py $(ARGS)
+	$(BIN)/python benches/harness/two_builds.py $(ARGS)
 
 .PHONY: bench-stages
 bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/benchmarks/stages.md
-	$(BIN)/python benches/python/stages.py $(ARGS) --output benches/results/stages.json --document docs/benchmarks/stages.md
+	$(BENCH) harness.stages $(ARGS) --output $(RESULTS)/stages.json && $(BENCH) report stages
 
 # As with the comparison: the exit code tells whether a vocabulary is not the one it must be.
 .PHONY: bench-spilling
 bench-spilling: build ## Train on a gigabyte with more different pieces than a limit of memory holds, and record it
-	$(BIN)/python benches/python/spill_training.py $(ARGS) --output benches/results/spilling.json
+	$(BENCH) harness.spilling $(ARGS) --output $(RESULTS)/spilling.json
 
 .PHONY: bench-training
 bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write docs/benchmarks/training.md
-	$(BIN)/python benches/python/compare_training.py $(ARGS) --output $(TRAINING); code=$$?; \
-		$(BIN)/python benches/python/training_report.py $(TRAINING) --page docs/benchmarks/training.md && \
-		$(BIN)/python benches/python/readme_chart.py && exit $$code
+	$(BENCH) harness.compare training $(ARGS) --output $(RESULTS)/training.json; \
+		code=$$?; $(BENCH) report training readme && exit $$code
 
 # The exit code tells whether the target is reached.
 .PHONY: bench-shard
 bench-shard: build ## Measure files to shards beside encoding in memory: ids, speed, memory
-	$(BIN)/python benches/python/shard_throughput.py $(ARGS)
+	$(BENCH) harness.shards $(ARGS)
 
 .PHONY: clean
 clean: ## Remove what was built

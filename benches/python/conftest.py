@@ -14,7 +14,7 @@ import tiktoken
 import bytemill
 from bytemill._core import BUILD_PROFILE
 from bytemill.reference import ReferenceEncoding
-from corpora import read_texts
+from harness.corpora import read_texts
 from support.offline_tiktoken import offline_tiktoken
 
 # What a group of benchmarks compares: bytes of input, and the median seconds of each engine.

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import bytemill
-import readme_chart
+from report import readme_chart
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

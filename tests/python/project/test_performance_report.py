@@ -1,4 +1,4 @@
-"""What `make bench-compare` makes of its figures: digests, ratios, verdicts, the section of the page."""
+"""The reports of `make bench-compare` and `make bench-stages`: digests, ratios, verdicts, pages."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import cores
-import report
-import stages
-from engines import Call
-from measuring import IDS_DIFFER, Cell, Contender, Limits, Place, digest, measure
-from targets import TARGETS, TITLES, Target, judge, judge_all
+from harness import capacity
+from harness import stages as profile
+from harness.encoding import MEASURE, SAMPLES
+from harness.engines import LOADERS, Call
+from harness.measure import IDS_DIFFER, Case, Contender, Limits, digest, measure
+from harness.record import Cell
+from harness.suites import suite
+from report import encoding as report
+from report import page as pages
+from report import stages
+from report.targets import TARGETS, TITLES, Target, judge, judge_all
 
 ROOT = Path(__file__).parents[3]
 RESULT = ROOT / "benches" / "results" / "compare.json"
 
-PLACE = Place(row="3", corpus="english", encoding="cl100k_base", state="replay", size=100)
+CASE = Case(row="3", corpus="english", encoding="cl100k_base", state="replay", size=100)
 AT_LEAST_TWO = Target(row="3", against="tiktoken", bound=2)
 
 
@@ -52,35 +57,35 @@ def test_the_page_on_encoding_shows_what_was_measured() -> None:
     result, cells = report.read_result(RESULT)
     page = (ROOT / "docs" / "benchmarks" / "encoding.md").read_text(encoding="utf-8")
     assert report.section(result, cells) in page, "run `make bench-report`"
-    assert report.with_section(page, report.section(result, cells)) == page
+    assert pages.with_section(page, report.section(result, cells), report.NAME) == page
 
 
 def test_the_page_on_stages_shows_what_was_measured() -> None:
     result = json.loads((ROOT / "benches" / "results" / "stages.json").read_bytes())
     page = (ROOT / "docs" / "benchmarks" / "stages.md").read_text(encoding="utf-8")
-    assert stages.with_section(page, stages.section(result)) == page, "run `make bench-stages`"
+    assert pages.with_section(page, stages.section(result), stages.NAME) == page, "run `make bench-stages`"
     for cell in result["cells"]:
         assert sum(cell["stages"].values()) == pytest.approx(1, abs=0.01)
 
 
-def test_what_two_cores_gave_is_told() -> None:
-    assert 0 < cores.work_at_once(1) < 100
-    summary = cores.summary([1.9, 1.24, 1.504])
+def test_available_parallelism_is_reported() -> None:
+    assert 0 < capacity.parallelism(1) < 100
+    summary = capacity.summary([1.9, 1.24, 1.504])
     assert summary == {"least": 1.24, "median": 1.5, "most": 1.9, "samples": 3}
-    assert "did 1.24 to 1.90 times the work of one, 1.50 times in the median" in cores.sentence(summary)
-    assert (cores.summary([]), cores.sentence({})) == ({}, "")
+    assert "by two independent processes: 1.50x (range 1.24x to 1.90x)" in capacity.sentence(summary)
+    assert (capacity.summary([]), capacity.sentence({})) == ({}, "")
 
 
 def test_functions_belong_to_stages() -> None:
     core = "_core.so: [.] bytemill::"
-    assert stages.stage(core + "split::avx2::by_blocks") == "split"
-    assert stages.stage(core + "cache::avx2::look_near") == "look up"
-    assert stages.stage(core + "cache::avx512::locate") == "split"
-    assert stages.stage(core + "merge::avx2::merge") == "merge"
-    assert stages.stage(core + "python::interned::InternedIds::list") == "Python"
-    assert stages.stage("[kernel.kallsyms]: [k] clear_page_erms") == "memory"
-    assert stages.stage("libz.so: [.] deflate") == "other"
-    parts = stages.shares({core + "merge::merge": 3, "libpython3.11.so: [.] list_dealloc": 1})
+    assert profile.stage(core + "split::avx2::by_blocks") == "split"
+    assert profile.stage(core + "cache::avx2::look_near") == "look up"
+    assert profile.stage(core + "cache::avx512::locate") == "split"
+    assert profile.stage(core + "merge::avx2::merge") == "merge"
+    assert profile.stage(core + "python::interned::InternedIds::list") == "Python"
+    assert profile.stage("[kernel.kallsyms]: [k] clear_page_erms") == "memory"
+    assert profile.stage("libz.so: [.] deflate") == "other"
+    parts = profile.shares({core + "merge::merge": 3, "libpython3.11.so: [.] list_dealloc": 1})
     assert (parts["merge"], parts["Python"], parts["split"]) == (0.75, 0.25, 0)
 
 
@@ -153,7 +158,7 @@ def test_wrong_ids_and_failures_have_no_time() -> None:
     contenders = [
         Contender(engine=name, call=Call("encode", "list", work), work=work) for name, work in works.items()
     ]
-    right, wrong, failing = measure(PLACE, contenders, digest([1, 2]), Limits(rounds=3, seconds=60))
+    right, wrong, failing = measure(CASE, contenders, digest([1, 2]), Limits(rounds=3, seconds=60))
     assert (right.ids_equal, right.rounds, right.error) == (True, 3, None)
     assert right.median is not None
     assert (wrong.ids_equal, wrong.median, wrong.error) == (False, None, IDS_DIFFER)
@@ -161,6 +166,16 @@ def test_wrong_ids_and_failures_have_no_time() -> None:
 
 
 def test_the_marks_must_be_in_the_page() -> None:
-    assert report.with_section(f"a\n{report.BEGIN}old{report.END}b\n", "new\n") == "a\nnew\nb\n"
+    begin, end = pages.marks("performance")
+    assert pages.with_section(f"a\n{begin}old{end}b\n", "new\n", "performance") == "a\nnew\nb\n"
     with pytest.raises(ValueError, match="expected '<!-- performance: begin"):
-        report.with_section("a\n", "new\n")
+        pages.with_section("a\n", "new\n", "performance")
+
+
+def test_the_suites_name_what_the_harness_has() -> None:
+    rows = [row for row in suite("encoding")["rows"] if "measure" in row]
+    ways = {way for engine in suite("engines").values() for way in engine}
+    assert {row["measure"] for row in rows} <= MEASURE.keys()
+    assert {row["input"] for row in rows if "input" in row} <= SAMPLES.keys()
+    assert {each["way"] for row in rows for each in [row, *row.get("beside", ())] if "way" in each} <= ways
+    assert suite("engines").keys() == LOADERS.keys()

@@ -126,7 +126,7 @@ def test_other_threads_go_on(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["encode_ordinary", "encode_to_numpy", "count"])
 def test_the_event_loop_goes_on(method: str) -> None:
-    """How long it stands still at most, `benches/python/event_loop.py` measures."""
+    """`benches/harness/event_loop.py` measures the largest stall."""
     encode = getattr(bytemill.get_encoding("cl100k_base"), method)
     text = "some words that take a while, again and again; " * 500_000
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import compare_training
-import training_report
-from trainers import DOCUMENT_CHARACTERS, documents
+from harness import compare, processes
+from harness.record import Figure
+from harness.suites import suite
+from harness.trainers import DOCUMENT_CHARACTERS, documents
+from harness.training import Comparison
+from report import training as report
 
 
 def test_documents(tmp_path: Path) -> None:
@@ -27,14 +30,23 @@ def test_documents(tmp_path: Path) -> None:
 def test_a_small_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(compare_training, "SLICE_CHARACTERS", 5_000)
-    monkeypatch.setattr(compare_training, "SLICE_VOCABULARY", 270)
+    definition = next(job for job in suite("training")["jobs"] if job["key"] == "definition")
+    monkeypatch.setitem(suite("training"), "slice_characters", 5_000)
+    monkeypatch.setitem(definition, "vocab_size", 270)
     corpus, result = tmp_path / "corpus", tmp_path / "result.json"
     corpus.mkdir()
     (corpus / "text.txt").write_bytes(Path(__file__).read_bytes() * 20)
-    arguments = ["--corpus", str(corpus), "--large", str(corpus / "text.txt"), "--trainers", "reference"]
+    arguments = [
+        "training",
+        "--corpus",
+        str(corpus),
+        "--large",
+        str(corpus / "text.txt"),
+        "--trainers",
+        "reference",
+    ]
     jobs = ["--jobs", "large,counting,definition", "--rounds", "1", "--output", str(result)]
-    assert compare_training.main([*arguments, *jobs]) == 0
+    assert compare.main([*arguments, *jobs]) == 0
     written = json.loads(result.read_text(encoding="utf-8"))
     assert str(tmp_path) not in result.read_text(encoding="utf-8")
     figures = written["figures"]
@@ -49,31 +61,31 @@ def test_a_small_comparison(
 
 
 def test_a_trainer_that_fails_has_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare_training, "WORKER", tmp_path / "no worker")
-    options = compare_training.parse_arguments(["--rounds", "2"])
+    monkeypatch.setattr(processes, "WORKER", "no_worker")
+    options = compare.parse_arguments(["training", "--rounds", "2"])
     monkeypatch.setattr(options, "corpus", tmp_path)
     (tmp_path / "text.txt").write_text("text", encoding="utf-8")
     folder = tmp_path / "work"
     folder.mkdir()
-    figures = list(compare_training.Comparison(options, folder).definition())
+    figures = list(Comparison(options, folder).measure("definition"))
     assert [figure.seconds for figure in figures] == [None, None]
-    assert all("can't open file" in (figure.error or "") for figure in figures)
-    assert "can't open file" in training_report.table(figures)
-    assert training_report.verdicts(figures) == []
+    assert all("No module named no_worker" in (figure.error or "") for figure in figures)
+    assert "No module named no_worker" in report.table(figures)
+    assert report.verdicts(figures) == []
 
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_page_on_training_shows_what_was_measured() -> None:
-    result, figures = training_report.read_result(ROOT / "benches" / "results" / "training.json")
+    result, figures = report.read_result(ROOT / "benches" / "results" / "training.json")
     page = (ROOT / "docs" / "benchmarks" / "training.md").read_text(encoding="utf-8")
-    assert training_report.section(result, figures) in page, "run `make bench-training`"
+    assert report.section(result, figures) in page, "run `make bench-training`"
 
 
-def figure(job: str, contender: str, **fields: object) -> training_report.Figure:
+def figure(job: str, contender: str, **fields: object) -> Figure:
     values = {"corpus": "english", "pattern": "cl100k", "bytes": 10**7, "threads": 1, "peak_megabytes": 100.0}
-    return training_report.Figure(job=job, contender=contender, **(values | fields))  # type: ignore[arg-type]
+    return Figure(job=job, contender=contender, **(values | fields))  # type: ignore[arg-type]
 
 
 def test_verdicts() -> None:
@@ -87,7 +99,7 @@ def test_verdicts() -> None:
         figure("counting", "bytemill, 2 processes", seconds=0.025, threads=2),
         figure("merging", "bytemill", seconds=2.0, tokens=100_000),
     ]
-    assert training_report.verdicts(figures) == [
+    assert report.verdicts(figures) == [
         "- together: time of the fastest rival, rustbpe, to ours: 11.00x; at least 10x: met",
         "- together: peak memory of the leanest rival to ours: 1.67x; at least 2x: **missed**",
         "- small: time of tokenizers to ours: 20.00x; at least 25x: **missed**",

@@ -1,4 +1,4 @@
-"""Text to measure with: any folder of files, or the source and documentation of this Python installation."""
+"""Texts to measure with: a folder of files, or the source and documentation of this Python installation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DOCUMENT_BYTES = 4096
 
 
 def installed_files() -> Iterator[Path]:
-    """The source and documentation files of the Python installation, without packages added to it."""
+    """Yields the source and documentation files of the Python installation, without installed packages."""
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.rglob("*")):
         if path.suffix in {".py", ".txt"} and "site-packages" not in path.parts and path.is_file():
@@ -18,12 +18,12 @@ def installed_files() -> Iterator[Path]:
 
 
 def read_text(path: Path) -> str:
-    """A file as text, whatever its bytes."""
+    """Returns a file as text, with replacement characters for invalid bytes."""
     return path.read_bytes().decode("utf-8", errors="replace")
 
 
 def read_texts(folder: Path | None, most_bytes: int) -> dict[str, str]:
-    """Texts by name, each of about `most_bytes` at most: files of `folder`, or the Python installation."""
+    """Returns texts by name, up to about `most_bytes` each: files of `folder`, or Python's own source."""
     if folder is not None:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
         return {path.stem: read_text(path)[:most_bytes] for path in paths}
@@ -38,7 +38,7 @@ def read_texts(folder: Path | None, most_bytes: int) -> dict[str, str]:
 
 
 def cut(text: str, most_bytes: int) -> list[str]:
-    """A text cut into parts of at most `most_bytes` bytes of UTF-8 each, which must be at least 4."""
+    """Cuts a text into parts of at most `most_bytes` bytes of UTF-8, at least 4."""
     data = text.encode("utf-8")
     parts = []
     start = 0

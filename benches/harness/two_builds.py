@@ -1,6 +1,6 @@
 """Compares two commits of this library: the ids first, then the time, in fresh processes that alternate.
 
-    python benches/python/two_builds.py BASE [OTHER] --corpus DIR [--rounds N] [--builds DIR] [--output FILE]
+    python benches/harness/two_builds.py BASE [OTHER] --corpus DIR [--rounds N] [--builds DIR] [--output FILE]
 
 OTHER is HEAD if it is not given. Both commits are built in release mode, each into a folder of its own below
 `--builds`, where a later call finds them. In each round each build runs once for each text, and the order

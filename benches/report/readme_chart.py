@@ -1,6 +1,6 @@
 """Draws the chart of the README from the recorded results: four jobs, linear scales, the time of each engine.
 
-    python benches/python/readme_chart.py
+    PYTHONPATH=tests:benches python -m report readme
 
 The SVG is written as text, without a plotting library, so that equal results give equal bytes and a test can
 tell whether the chart is up to date. `README.md` and the site choose between the light and the dark file.
@@ -152,7 +152,3 @@ def main() -> None:
     """Writes both files."""
     for path, content in charts().items():
         path.write_text(content, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,9 @@
-"""How fast files become shards, beside encoding the same documents in memory.
+"""Measures writing shards beside encoding the same documents in memory.
 
-Ids are compared before anything is measured. Then the two take turns: `encode_batch_to_numpy` with a list of
-all documents, and `write_shards` from a file to files. Each process does one of them; the peak of memory is
-that of the process.
+Ids are compared first. Then the two take turns, in fresh processes: `encode_batch_to_numpy` with a list of
+all documents, and `write_shards` from a file to files.
 
-    python benches/python/shard_throughput.py --corpus DIR --megabytes 1000
+    PYTHONPATH=tests:benches python -m harness.shards --corpus DIR --megabytes 1000
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import argparse
 import json
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -27,18 +25,18 @@ import numpy as np
 import bytemill
 from bytemill._core import BUILD_PROFILE
 from bytemill.shards import Provenance, write_shards
-from corpora import cut, read_texts
-from training_worker import peak_megabytes
+from harness.corpora import DOCUMENT_BYTES, cut, read_texts
+from harness.measure import peak_megabytes
+from harness.processes import run_worker
 
-# What sharding must reach of the speed of encoding.
+# Minimum speed relative to encoding.
 TARGET = 0.7
 
-DOCUMENT_BYTES = 4096
 SHARD_TOKENS = 50_000_000
 
 
 def write_sources(folder: Path, corpus: Path | None, megabytes: int) -> dict[str, Path]:
-    """Writes the same documents, which have no line breaks inside, as lines of text and as lines of JSON."""
+    """Writes the same documents, without inner line breaks, as lines of text and as lines of JSON."""
     paths = {"lines": folder / "documents.txt", "JSON lines": folder / "documents.jsonl"}
     texts = read_texts(corpus, megabytes * 1_000_000)
     documents = [
@@ -61,7 +59,7 @@ def write_sources(folder: Path, corpus: Path | None, megabytes: int) -> dict[str
 
 
 def lines_of(path: Path) -> list[str]:
-    """Lines that end with a line feed and nothing else."""
+    """Returns lines, which end with a line feed only."""
     with path.open(encoding="utf-8", newline="\n") as file:
         return list(file)
 
@@ -80,36 +78,36 @@ def shards_of(path: Path, folder: Path, task: dict[str, Any]) -> Provenance:
     )
 
 
-def worker(task: dict[str, Any]) -> dict[str, Any]:
-    """Does one thing, twice, and measures the second time: then pieces are known, as in a long run."""
+def work(task: dict[str, Any]) -> dict[str, Any]:
+    """Encodes or shards several times and returns the times; from the second on pieces are cached."""
     encoding = bytemill.get_encoding(task["encoding"])
     path, folder = Path(task["path"]), Path(task["folder"])
     before = peak_megabytes()
-    work: Callable[[], object]
+    once: Callable[[], object]
     if task["work"] == "encoding":
         documents = lines_of(path)
 
-        def work() -> object:
+        def once() -> object:
             return encoding.encode_batch_to_numpy(
                 documents, append=encoding.eot_token, dtype=task["dtype"], num_threads=task["threads"]
             )
     else:
 
-        def work() -> object:
+        def once() -> object:
             return shards_of(path, folder, task)
 
     times = []
     for _ in range(task["rounds"]):
         shutil.rmtree(folder, ignore_errors=True)
         start = perf_counter()
-        result = work()
+        result = once()
         times.append(perf_counter() - start)
         del result
     return {"times": times, "peak": peak_megabytes(), "before": before}
 
 
 def check(paths: dict[str, Path], folder: Path, task: dict[str, Any]) -> str:
-    """Compares all ids; gives the type that they are stored in."""
+    """Compares all ids and returns the type in which they are stored."""
     encoding = bytemill.get_encoding(task["encoding"])
     expected = encoding.encode_batch_to_numpy(
         lines_of(paths["lines"]), append=encoding.eot_token, num_threads=task["threads"]
@@ -120,22 +118,14 @@ def check(paths: dict[str, Path], folder: Path, task: dict[str, Any]) -> str:
         dtype = np.dtype(provenance.options["dtype"])
         if (provenance.documents, provenance.tokens) != (len(expected.offsets) - 1, len(expected.ids)):
             sys.exit(f"{name}: {provenance.documents} documents and {provenance.tokens} ids differ")
-        place = 0
+        start = 0
         for shard in provenance.shards:
             (file,) = shard.files
             ids = np.fromfile(folder / file, dtype)
-            if not np.array_equal(ids, expected.ids[place : place + len(ids)]):
+            if not np.array_equal(ids, expected.ids[start : start + len(ids)]):
                 sys.exit(f"{name}: ids differ in {file}")
-            place += len(ids)
+            start += len(ids)
     return str(dtype)
-
-
-def in_process(task: dict[str, Any]) -> dict[str, Any]:
-    """Runs a worker in a process of its own."""
-    command = [sys.executable, __file__, "--worker", json.dumps(task)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -146,11 +136,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--encoding", default="gpt2", help="(default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="(default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
-    parser.add_argument("--worker", metavar="TASK", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.worker is not None:
-        print(json.dumps(worker(json.loads(options.worker))))
-        return 0
     if BUILD_PROFILE != "release":
         sys.exit(f"the extension is a {BUILD_PROFILE} build: run `make build`")
     with tempfile.TemporaryDirectory() as name:
@@ -158,6 +144,7 @@ def main(arguments: Sequence[str]) -> int:
         paths = write_sources(folder, options.corpus, options.megabytes)
         size = paths["lines"].stat().st_size
         task: dict[str, Any] = {
+            "task": "sharding",
             "encoding": options.encoding,
             "threads": options.threads,
             "folder": str(folder / "shards"),
@@ -174,7 +161,7 @@ def main(arguments: Sequence[str]) -> int:
         results: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
         for _ in range(options.rounds):
             for kind, its in kinds.items():
-                results[kind].append(in_process({**task, **its}))
+                results[kind].append(run_worker({**task, **its}))
         rates = {kind: [size / run["times"][-1] / 1e6 for run in runs] for kind, runs in results.items()}
         encoding_rate, *others = map(statistics.median, rates.values())
         for kind, runs in results.items():

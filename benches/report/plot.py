@@ -1,4 +1,4 @@
-"""The picture of the comparison: for each row, how many times as long others take."""
+"""The picture of the comparison: the time of other engines divided by ours, for each row."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from measuring import Cell
-from targets import TARGETS, TITLES, groups, ratio
+from harness.record import Cell
+from report.targets import TARGETS, TITLES, groups, ratio
 
-# Distinguishable for colour-blind eyes too.
+# Distinguishable with any kind of colour vision.
 COLOURS = {"tiktoken": "#0072B2", "gigatoken": "#E69F00"}
 
 BAR = 0.36
 
 
 def ratios(cells: Sequence[Cell], row: str, rival: str) -> list[float]:
-    """The ratio of each group of a row."""
+    """Returns the ratio of each group of a row."""
     found = (ratio(group, rival) for (of, _, _), group in groups(cells).items() if of == row)
     return [each for each in found if each is not None]
 

@@ -1,4 +1,4 @@
-"""How everything is measured: answers compared first, then the contenders in turn, round after round."""
+"""Measures contenders: compares their answers first, then times them in alternating rounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from engines import Call
+from harness.engines import Call
+from harness.record import Cell
 
 Work = Callable[[], object]
 
@@ -24,17 +25,8 @@ IDS_DIFFER = "ids differ"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """What the contenders of a group have in common.
-
-    Attributes:
-        row: A key of `targets.TITLES`.
-        corpus: The name of the text.
-        encoding: The name of the encoding.
-        state: "first pass", "replay", "fresh pieces" or "isolated".
-        size: Bytes of text that one round deals with.
-        calls: How many calls one round makes.
-    """
+class Case:
+    """What the contenders of a group have in common; see `Cell`."""
 
     row: str
     corpus: str
@@ -46,15 +38,15 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Contender:
-    """Who is measured.
+    """One engine in a group.
 
     Attributes:
-        engine: A key of `engines.LOADERS`.
-        variant: What tells it from other contenders of this engine in the group, or nothing.
+        engine: Name of the engine.
+        variant: Distinguishes contenders of the same engine in a group.
         call: How the engine is called.
         work: One round.
-        answer: What is compared, if `work` does not return it.
-        threads: How many threads work.
+        answer: Returns what is compared, if `work` does not.
+        threads: Number of threads.
         size: Bytes of text, if not those of the group.
     """
 
@@ -68,38 +60,15 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """What it is called, unique in its group."""
+        """Name, unique in its group."""
         return f"{self.engine}, {self.variant}" if self.variant else self.engine
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One figure: what was measured, and what came out; without `median` nothing, and `error` says why."""
-
-    row: str
-    corpus: str
-    encoding: str
-    engine: str
-    contender: str
-    call: str
-    form: str
-    state: str
-    threads: int
-    bytes: int
-    calls: int
-    unit: str = "s"
-    min: float | None = None
-    median: float | None = None
-    rounds: int = 0
-    ids_equal: bool | None = None
-    error: str | None = None
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long to go on: at most `rounds`, and for each contender no further once `seconds` have passed.
+    """When to stop: after `rounds`, or for each contender once `seconds` have passed.
 
-    In fresh processes the seconds are those of the whole process, in this one those of the call.
+    In fresh processes the seconds are those of the whole process, otherwise those of the call.
     """
 
     rounds: int
@@ -107,7 +76,7 @@ class Limits:
 
 
 def seconds(work: Work) -> float:
-    """How long a call takes. What it returns is freed when the clock has stopped."""
+    """Returns the seconds of a call; its result is freed after the clock has stopped."""
     start = perf_counter()
     result = work()
     end = perf_counter()
@@ -117,7 +86,7 @@ def seconds(work: Work) -> float:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Keeps the cyclic garbage collector out of the figures."""
+    """Disables the cyclic garbage collector in the body."""
     gc.collect()
     gc.disable()
     try:
@@ -127,18 +96,18 @@ def no_collector() -> Iterator[None]:
 
 
 class IdsDifferError(Exception):
-    """An engine gives other ids than tiktoken."""
+    """An engine returns other ids than tiktoken."""
 
 
 def attempt(work: Callable[[], None]) -> str | None:
-    """Does something with an engine; returns why it failed, or None."""
+    """Calls an engine and returns the reason of a failure, or `None`."""
     try:
         work()
     except IdsDifferError:
         return IDS_DIFFER
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # noqa: BLE001 - a panic of PyO3 is no Exception
+    except BaseException as error:  # noqa: BLE001 - panics of PyO3 are not `Exception`s
         return f"{type(error).__name__}: {error}".splitlines()[0][:100]
     return None
 
@@ -146,10 +115,10 @@ def attempt(work: Callable[[], None]) -> str | None:
 def alternate(
     rounds: Mapping[str, Callable[[], float]], limits: Limits
 ) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Runs one round of each in turn, so that a busy machine is as unkind to one as to the others.
+    """Runs one round of each in turn, so that a busy machine affects all alike.
 
     Returns:
-        The seconds of each round, and the errors of those that failed, which were not asked again.
+        The seconds of each round, and the errors of those that failed, which were not run again.
     """
     times: dict[str, list[float]] = {name: [] for name in rounds}
     errors: dict[str, str] = {}
@@ -171,14 +140,14 @@ def alternate(
     return times, errors
 
 
-def measure(place: Place, contenders: Sequence[Contender], expected: str, limits: Limits) -> list[Cell]:
+def measure(case: Case, contenders: Sequence[Contender], expected: str, limits: Limits) -> list[Cell]:
     """Measures a group in this process.
 
     Args:
-        place: What the contenders have in common.
-        contenders: Who is measured; those that fail, or whose answer has another digest, get no time.
-        expected: The digest of tiktoken's answer.
-        limits: How long to go on.
+        case: What the contenders have in common.
+        contenders: The contenders; those that fail, or whose answer has another digest, are not timed.
+        expected: Digest of tiktoken's answer.
+        limits: When to stop.
 
     Returns:
         A cell for each contender.
@@ -192,27 +161,27 @@ def measure(place: Place, contenders: Sequence[Contender], expected: str, limits
     able = [each for each in contenders if checked[each.label] is None]
     times, errors = alternate({each.label: partial(seconds, each.work) for each in able}, limits)
     return [
-        make_cell(place, each, times.get(each.label, []), checked[each.label] or errors.get(each.label))
+        make_cell(case, each, times.get(each.label, []), checked[each.label] or errors.get(each.label))
         for each in contenders
     ]
 
 
-def make_cell(place: Place, contender: Contender, times: Sequence[float], error: str | None) -> Cell:
-    """Puts a figure together; there is none if there was an error."""
+def make_cell(case: Case, contender: Contender, times: Sequence[float], error: str | None) -> Cell:
+    """Returns the cell of a contender, without times if there was an error."""
     if error is not None:
         times = []
     return Cell(
-        row=place.row,
-        corpus=place.corpus,
-        encoding=place.encoding,
+        row=case.row,
+        corpus=case.corpus,
+        encoding=case.encoding,
         engine=contender.engine,
         contender=contender.label,
         call=contender.call.name,
         form=contender.call.form,
-        state=place.state,
+        state=case.state,
         threads=max(contender.threads, contender.call.threads),
-        bytes=place.size if contender.size is None else contender.size,
-        calls=place.calls,
+        bytes=case.size if contender.size is None else contender.size,
+        calls=case.calls,
         min=min(times, default=None),
         median=statistics.median(times) if times else None,
         rounds=len(times),
@@ -222,11 +191,12 @@ def make_cell(place: Place, contender: Contender, times: Sequence[float], error:
 
 
 def digest(answer: Any) -> str:
-    """The SHA-256 of an answer, equal for equal answers in whatever form.
+    """Returns the SHA-256 of an answer, equal for equal answers in any form.
 
     Args:
-        answer: Text or bytes; a number; the ids of one text as a list or array; or those of many as lists,
-            as a pair of ids and offsets, or as an Awkward array; or a list of texts.
+        answer: Text or bytes; a number; the ids of one text as a list or array; the ids of several as lists,
+        as a
+            pair of ids and offsets, or as an Awkward array; or a list of texts.
     """
     if isinstance(answer, str):
         return hashlib.sha256(answer.encode()).hexdigest()
@@ -240,7 +210,7 @@ def digest(answer: Any) -> str:
 
 
 def flatten(answer: Any) -> tuple[Any, Any]:
-    """Gives the number of ids of each text, and all ids."""
+    """Returns the number of ids of each text, and all ids."""
     if isinstance(answer, tuple):
         ids, offsets = answer
         return np.diff(offsets), ids
@@ -255,6 +225,12 @@ def flatten(answer: Any) -> tuple[Any, Any]:
 
 
 def resident_bytes() -> int:
-    """How much memory of this process is resident; `OSError` where there is no /proc."""
+    """Returns the resident memory of this process; `OSError` without /proc."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak_megabytes() -> float:
+    """Returns the peak of resident memory of this process alone, not of its parent."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6

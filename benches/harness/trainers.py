@@ -1,16 +1,15 @@
-"""The trainers that are compared: how each is called, and which of our own ways gives the same vocabulary.
+"""The trainers that are compared; `suites/training.toml` names our counterpart with the same vocabulary.
 
-Only what is installed is compared. Each is given the same documents as an iterator of strings, but for
-gigatoken and sentencepiece, which read files. gigatoken gets the documents with a separator between them.
-Patterns are spelt as each engine has them fastest; where they cannot be given, this library is trained with
-the engine's own for comparison.
+Only installed trainers are compared. Each gets the same documents as an iterator of strings, except
+gigatoken and sentencepiece, which read files; gigatoken gets the documents with a separator between them.
+Patterns are in the spelling that is fastest for each engine; if an engine has only its own, this library is
+trained with that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +18,11 @@ from bytemill.formats.data_gym import token_bytes
 from bytemill.patterns import CL100K_PATTERN, MINBPE_GPT4_PATTERN
 from bytemill.reference import ranks_of_merges
 from bytemill.reference import train as train_by_definition
+from harness.suites import suite
 
+SUITE = suite("training")
 OURS = "bytemill"
-FASTEST = f"{OURS}, cl100k, smallest_pair"
+FASTEST: str = SUITE["fastest"]
 
 # Between the documents of gigatoken's files.
 SEPARATOR = "<|endoftext|>"
@@ -33,11 +34,12 @@ class Trainer(NamedTuple):
     """One way of training.
 
     Attributes:
-        distribution: The name under which it is installed.
+        distribution: Name under which it is installed.
         pattern: What it splits by: "cl100k", "gpt2", or "its own".
-        tie_break: The rule of ours that gives the same merges; empty if none does.
-        work: Takes a file, the size of the vocabulary and the number of threads to the tokens, in order of
-            their ids. Engines that cannot be told take as many threads as RAYON_NUM_THREADS says.
+        tie_break: Our tie-breaker that learns the same merges; empty if none does.
+        work: Trains on a file to a vocabulary size with a number of threads, and returns the tokens in the
+        order of
+            their ids. Engines without a parameter for threads follow RAYON_NUM_THREADS.
     """
 
     distribution: str
@@ -47,17 +49,12 @@ class Trainer(NamedTuple):
 
     @property
     def counterpart(self) -> str:
-        """Which of our own ways gives the same vocabulary; the usual one if none does."""
-        return our_name(self.pattern, self.tie_break) if self.tie_break else FASTEST
-
-
-def our_name(pattern: str, tie_break: str) -> str:
-    """What one of our own ways is called."""
-    return f"{OURS}, {pattern}, {tie_break}"
+        """Name of our trainer with the same vocabulary; the fastest one if there is none."""
+        return f"{OURS}, {self.pattern}, {self.tie_break}" if self.tie_break else FASTEST
 
 
 def documents(path: Path) -> Iterator[str]:
-    """The documents of a text file: whole lines, 16,384 characters or a little more or less."""
+    """Yields the documents of a text file: whole lines, about 16,384 characters."""
     rest = ""
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         while block := file.read(DOCUMENT_CHARACTERS):
@@ -71,12 +68,12 @@ def documents(path: Path) -> Iterator[str]:
 
 
 def in_order(ranks: dict[bytes, int]) -> list[bytes]:
-    """Tokens in the order of their ids."""
+    """Returns tokens in the order of their ids."""
     return sorted(ranks, key=ranks.__getitem__)
 
 
-def ours(pattern: str, tie_break: Any) -> Trainer:
-    """This library."""
+def ours(pattern: str, tie_break: Any) -> Callable[[Path, int, int], Sequence[bytes]]:
+    """Returns this library with a pattern and a tie-breaker."""
 
     def work(path: Path, vocab_size: int, threads: int) -> list[bytes]:
         encoding = train(
@@ -90,7 +87,7 @@ def ours(pattern: str, tie_break: Any) -> Trainer:
         # In the order of their ranks.
         return list(encoding._mergeable_ranks)
 
-    return Trainer(OURS, pattern, tie_break, work)
+    return work
 
 
 def with_definition(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
@@ -125,7 +122,7 @@ def with_tokenizers(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
 
 
 def with_bpeasy(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
-    """A byte-level trainer that gives tiktoken's vocabularies."""
+    """A byte-level trainer of tiktoken vocabularies."""
     ranks: dict[bytes, int] = import_module("bpeasy").train_bpe(
         documents(path), MINBPE_GPT4_PATTERN, 1 << 30, vocab_size
     )
@@ -146,7 +143,7 @@ def with_ffbpe(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
 
 
 def with_gigatoken(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
-    """It has one pattern, and reads files itself."""
+    """It has a single pattern, and reads files itself."""
     module = import_module("gigatoken")
     source = module.TextFileSource([separated(path)], separator=SEPARATOR)
     vocabulary: dict[int, bytes] = module.train_bpe(source, vocab_size, [], tie_breaking="huggingface")[0]
@@ -154,7 +151,7 @@ def with_gigatoken(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
 
 
 def with_sentencepiece(path: Path, vocab_size: int, threads: int) -> list[bytes]:
-    """BPE with byte fallback: not the same model, but what many train."""
+    """BPE with byte fallback: another model, but a common one."""
     import io
 
     model = io.BytesIO()
@@ -177,7 +174,7 @@ def with_sentencepiece(path: Path, vocab_size: int, threads: int) -> list[bytes]
 
 
 def separated(path: Path) -> Path:
-    """Where the documents of a file are with separators between them."""
+    """Returns the path of the documents of a file with separators between them."""
     return path.with_suffix(".separated.txt")
 
 
@@ -188,28 +185,21 @@ def write_separated(path: Path) -> None:
             file.write(SEPARATOR * (i > 0) + document)
 
 
-TRAINERS: dict[str, Trainer] = {
-    **{
-        our_name(pattern, tie_break): ours(pattern, tie_break)
-        for pattern, tie_break in (
-            ("cl100k", "smallest_pair"),
-            ("cl100k", "huggingface"),
-            ("gpt2", "huggingface"),
-        )
-    },
-    "reference": Trainer(OURS, "cl100k", "smallest_pair", with_definition),
-    "rustbpe": Trainer("rustbpe", "cl100k", "smallest_pair", with_rustbpe),
-    "tokenizers": Trainer("tokenizers", "cl100k", "huggingface", with_tokenizers),
-    "gigatoken": Trainer("gigatoken", "gpt2", "huggingface", with_gigatoken),
-    "bpeasy": Trainer("bpeasy", "cl100k", "smallest_pair", with_bpeasy),
-    "ffbpe": Trainer("ffbpe", "cl100k", "smallest_pair", with_ffbpe),
-    "sentencepiece": Trainer("sentencepiece", "its own", "", with_sentencepiece),
+OTHERS: dict[str, Callable[[Path, int, int], Sequence[bytes]]] = {
+    "reference": with_definition,
+    "rustbpe": with_rustbpe,
+    "tokenizers": with_tokenizers,
+    "gigatoken": with_gigatoken,
+    "bpeasy": with_bpeasy,
+    "ffbpe": with_ffbpe,
+    "sentencepiece": with_sentencepiece,
 }
 
 
-def installed(trainer: Trainer) -> str | None:
-    """The version of a trainer, or None if it is not installed."""
-    try:
-        return version(trainer.distribution)
-    except PackageNotFoundError:
-        return None
+def trainer(name: str, pattern: str, tie_break: str) -> Trainer:
+    """Returns a trainer of the suite."""
+    distribution = OURS if name == "reference" or name not in OTHERS else name
+    return Trainer(distribution, pattern, tie_break, OTHERS.get(name) or ours(pattern, tie_break))
+
+
+TRAINERS: dict[str, Trainer] = {name: trainer(name, **each) for name, each in SUITE["trainers"].items()}

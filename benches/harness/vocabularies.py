@@ -1,4 +1,4 @@
-"""The published vocabularies as files, in the formats that other engines read: nothing is downloaded."""
+"""Writes the published vocabularies in the formats that other engines read, so that nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import bytemill
 from bytemill.formats.huggingface import format_tokenizer
 from bytemill.formats.tiktoken_ranks import format_ranks
-from engines import ranks_file, tokenizer_file, wordchipper_file
+from harness.engines import ranks_file, tokenizer_file, wordchipper_file
 
-# A possessive quantifier, and the one it is made of.
+# A possessive quantifier; the group is the greedy one.
 POSSESSIVE = re.compile(r"([?*+]|\{\d+(?:,\d*)?\})\+")
 
 
@@ -26,20 +26,21 @@ def write_vocabulary(folder: Path, encoding: str) -> None:
 
 
 def tokenizer_json(encoding: bytemill.Encoding) -> str:
-    """Gives an encoding as `tokenizer.json`, without special tokens."""
+    """Returns an encoding as `tokenizer.json`, without special tokens."""
     ordinary = bytemill.Encoding(
         encoding.name, pat_str=encoding._pat_str, mergeable_ranks=encoding._mergeable_ranks, special_tokens={}
     )
     contents = json.loads(format_tokenizer(ordinary))
-    # The same ids, as engines are used to it: whole pieces are looked up first, nothing is possessive.
+    # As in published files: whole pieces are looked up first, and no quantifier is possessive.
+    # The ids are the same.
     contents["model"]["ignore_merges"] = True
     contents["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = greedy(encoding._pat_str)
     return json.dumps(contents)
 
 
 def greedy(pattern: str) -> str:
-    """Writes a built-in pattern for Oniguruma, to which `{1,3}+` and `$` mean something else.
+    """Returns a built-in pattern for Oniguruma, in which `{1,3}+` and `$` have other meanings.
 
-    The built-in patterns match the same without possessive quantifiers, which only spare them backtracking.
+    The built-in patterns match the same without possessive quantifiers, which only avoid backtracking.
     """
     return POSSESSIVE.sub(r"\1", pattern).replace("$", r"\z")

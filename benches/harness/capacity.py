@@ -1,6 +1,6 @@
-"""What two cores give: a machine that others share does not always give both.
+"""Measures the available parallelism: a shared machine does not always provide all its processors.
 
-Two processes that share nothing show what two threads can reach at most, then and there.
+Processes that share nothing show the speed-up that threads could reach at most, at that moment.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
-# A tenth of a second or so, in which next to no memory is touched.
+# About a tenth of a second that touches next to no memory.
 SPIN = [sys.executable, "-I", "-S", "-c", "for _ in range(4_000_000): pass"]
 
 
-def work_at_once(processes: int = 2) -> float:
-    """How many times the work of one process so many do at once: as many, where nobody else is."""
+def parallelism(processes: int = 2) -> float:
+    """Returns how many times the work of one process several do at once; ideally their number."""
     alone = seconds_of(1)
     return processes * alone / seconds_of(processes)
 
 
 def seconds_of(processes: int) -> float:
-    """How long so many take, started at once, until the last one ends."""
+    """Returns the seconds until the last of some processes, started at once, exits."""
     start = perf_counter()
     running = [subprocess.Popen(SPIN) for _ in range(processes)]
     for process in running:
@@ -32,19 +32,18 @@ def seconds_of(processes: int) -> float:
 
 
 def summary(samples: Sequence[float]) -> dict[str, float]:
-    """What is recorded of some answers of `work_at_once`; nothing if there are none."""
+    """Returns the record of some results of `parallelism`; empty for none."""
     if not samples:
         return {}
     of_all = {"least": min(samples), "median": statistics.median(samples), "most": max(samples)}
     return {name: round(value, 2) for name, value in of_all.items()} | {"samples": len(samples)}
 
 
-def sentence(cores: Mapping[str, float]) -> str:
-    """What a summary says, after a space; nothing of an empty one."""
-    if not cores:
+def sentence(recorded: Mapping[str, float]) -> str:
+    """Returns the sentence on a record, after a space; empty for an empty record."""
+    if not recorded:
         return ""
     return (
-        f" Between measurements of two threads, two processes at once did {cores['least']:.2f} to "
-        f"{cores['most']:.2f} times the work of one, {cores['median']:.2f} times in the median: "
-        "what the machine gave."
+        " Available parallelism during the runs with two threads, by two independent processes: "
+        f"{recorded['median']:.2f}x (range {recorded['least']:.2f}x to {recorded['most']:.2f}x)."
     )

@@ -1,4 +1,4 @@
-"""The main job on real input: some megabytes of text to o200k_base ids, beside tiktoken, ids compared."""
+"""Encodes some megabytes of real text to o200k_base ids beside tiktoken, comparing the ids."""
 
 from __future__ import annotations
 
@@ -10,24 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-import bytemill
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import tiktoken
 
-from corpora import installed_files, read_text
+import bytemill
+from harness.corpora import installed_files, read_text
+from harness.measure import seconds
 from support.offline_tiktoken import offline_tiktoken
 
 ENCODING = "o200k_base"
 MOST_BYTES = 8_000_000
 ROUNDS = 3
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """How long one call takes."""
-    start = perf_counter()
-    work()
-    return perf_counter() - start
 
 
 def main() -> int:
@@ -50,14 +42,14 @@ def main() -> int:
         for text in texts:
             ids = ours.encode_ordinary(text)
             if ids != theirs.encode_ordinary(text) or ours.decode(ids) != text:
-                print("ids differ, or do not give the text back")
+                print("ids differ, or do not decode to the text")
                 return 1
             tokens += len(ids)
 
         def run(encode: Callable[[str], object]) -> float:
             return seconds(lambda: [encode(text) for text in texts])
 
-        # Alternating, so that a busy machine is as unkind to one as to the other.
+        # In turns, so that a busy machine affects both alike.
         times = [(run(ours.encode_ordinary), run(theirs.encode_ordinary)) for _ in range(ROUNDS)]
 
     our_time, their_time = (statistics.median(column) for column in zip(*times, strict=True))

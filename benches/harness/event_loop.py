@@ -1,29 +1,25 @@
-"""How long an event loop stands still while a large text is encoded in a thread (`asyncio.to_thread`).
+"""Measures how long an event loop stalls while a large text is encoded in a thread (`asyncio.to_thread`).
 
-The loop has a tick every 5 ms. The largest gap between two ticks, less those 5 ms, is the stall: the time for
-which the thread kept the interpreter to itself, or the system gave the processor to others. A tick without
-any work beside it tells the latter.
+The loop ticks every 5 ms. The largest gap between two ticks, less those 5 ms, is the stall: the time for
+which the thread held the GIL, or the system ran other processes. The row without work shows the latter.
 
-    python benches/python/event_loop.py --megabytes 50 --output benches/results/event_loop.json
+    PYTHONPATH=tests:benches python -m harness.event_loop --output benches/results/event_loop.json
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
-import platform
 import sys
 from collections.abc import Callable
-from datetime import datetime, timezone
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import TypedDict
 
 import bytemill
 from bytemill._core import BUILD_PROFILE
-from corpora import read_texts
+from harness import record
+from harness.corpora import read_texts
 
 TICK = 0.005
 PARTS = 1_000
@@ -33,9 +29,9 @@ class Measured(TypedDict):
     """One kind of work.
 
     Attributes:
-        work: Its name.
-        seconds: How long it took in the thread.
-        stall_ms: The largest stall meanwhile, the least of some turns.
+        work: Name.
+        seconds: Duration in the thread.
+        stall_ms: Largest stall meanwhile, the minimum of several turns.
     """
 
     work: str
@@ -44,7 +40,7 @@ class Measured(TypedDict):
 
 
 async def stall(work: Callable[[], object]) -> tuple[float, float]:
-    """Runs `work` in a thread and tells how long that took, and the largest stall, in seconds."""
+    """Runs `work` in a thread and returns its duration and the largest stall, in seconds."""
     start = last = perf_counter()
     done = asyncio.create_task(asyncio.to_thread(work))
     largest = 0.0
@@ -54,14 +50,14 @@ async def stall(work: Callable[[], object]) -> tuple[float, float]:
         largest = max(largest, now - last - TICK)
         last = now
     took = last - start
-    # What it gave is dropped here, which takes time of the loop, too.
+    # Dropping the result takes time of the loop, too.
     await done
     del done
     return took, max(largest, perf_counter() - last)
 
 
 def works(encoding: bytemill.Encoding, text: str) -> dict[str, Callable[[], object]]:
-    """What is measured, by name."""
+    """Returns the kinds of work by name."""
     length = -(-len(text) // PARTS)
     parts = [text[start : start + length] for start in range(0, len(text), length)]
     return {
@@ -75,8 +71,8 @@ def works(encoding: bytemill.Encoding, text: str) -> dict[str, Callable[[], obje
 
 
 def measure(encoding: bytemill.Encoding, text: str, turns: int) -> list[Measured]:
-    """Measures each kind of work some times over."""
-    # The first call gets the text as UTF-8, which is kept with it, and teaches the tables.
+    """Measures each kind of work in several turns."""
+    # The first call caches the UTF-8 of the text, and its pieces.
     encoding.count(text)
     rows: list[Measured] = []
     for name, work in works(encoding, text).items():
@@ -87,7 +83,7 @@ def measure(encoding: bytemill.Encoding, text: str, turns: int) -> list[Measured
 
 
 def main() -> int:
-    """Prints the stalls and records them."""
+    """Prints and records the stalls."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=50)
     parser.add_argument("--turns", type=int, default=5)
@@ -102,16 +98,8 @@ def main() -> int:
     for row in rows:
         print(f"{row['work']:24} {row['seconds']:8.3f} s   largest stall {row['stall_ms']:7.1f} ms")
     if arguments.output:
-        told = {
-            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "version": bytemill.__version__,
-            "python": platform.python_version(),
-            "processors": os.cpu_count(),
-            "megabytes": arguments.megabytes,
-            "tick_ms": 1_000 * TICK,
-            "results": rows,
-        }
-        arguments.output.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        head = record.description() | {"megabytes": arguments.megabytes, "tick_ms": 1_000 * TICK}
+        record.write(arguments.output, head, results=rows)
     return 0
 
 

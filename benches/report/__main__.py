@@ -1,0 +1,61 @@
+"""Writes the generated parts of the pages, and the pictures, from the recorded results.
+
+    PYTHONPATH=tests:benches python -m report [encoding] [training] [stages] [readme]
+
+Without names it writes all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from harness.record import read
+from harness.suites import ROOT, suite
+from report import encoding, page, readme_chart, stages, training
+
+RESULTS = ROOT / "benches" / "results"
+PAGES = ROOT / "docs" / "benchmarks"
+
+
+def write_encoding() -> None:
+    """Writes the page on encoding and its picture."""
+    from report.plot import draw
+
+    settings = suite("encoding")
+    result, cells = encoding.read_result(ROOT / settings["result"])
+    page.rewrite(ROOT / settings["page"], encoding.section(result, cells), encoding.NAME)
+    draw(cells, ROOT / settings["picture"])
+
+
+def write_training() -> None:
+    """Writes the page on training."""
+    settings = suite("training")
+    result, figures = training.read_result(ROOT / settings["result"])
+    page.rewrite(ROOT / settings["page"], training.section(result, figures), training.NAME)
+
+
+def write_stages() -> None:
+    """Writes the page on stages."""
+    page.rewrite(PAGES / "stages.md", stages.section(read(RESULTS / "stages.json")), stages.NAME)
+
+
+WRITERS: dict[str, Callable[[], None]] = {
+    "encoding": write_encoding,
+    "training": write_training,
+    "stages": write_stages,
+    "readme": readme_chart.main,
+}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Writes the chosen pages."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[*WRITERS, []], help="what to write (default: all)")
+    for name in parser.parse_args(arguments).names or WRITERS:
+        WRITERS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
