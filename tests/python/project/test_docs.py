@@ -225,6 +225,25 @@ def test_guarantees_name_tests_that_are_there() -> None:
         assert found[0].is_file(), name
 
 
+def test_the_map_names_what_is_there() -> None:
+    """Paths of the map exist: below the root, the Python package, or the first folder of their row."""
+    page = (ROOT / "docs" / "internals" / "source.md").read_text(encoding="utf-8")
+    package = ROOT / "python" / "bytemill"
+    for line in page.splitlines():
+        names = re.findall(r"`([\w./]+(?:/|\.\w+))`", line)
+        for name in names:
+            folders = [ROOT, package, ROOT / names[0], package / names[0]]
+            assert any((folder / name).exists() for folder in folders), name
+
+
+def test_the_map_has_every_folder() -> None:
+    page = (ROOT / "docs" / "internals" / "source.md").read_text(encoding="utf-8")
+    for parent, entry in (("src", "`src/{}/"), ("python/bytemill", "`{}/`"), ("tests/python", "`{}`")):
+        for path in (ROOT / parent).iterdir():
+            if path.is_dir() and path.name[0] not in "_.":
+                assert entry.format(path.name) in page, path
+
+
 def test_lists_have_no_gaps() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
