@@ -139,7 +139,7 @@ def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
 def write(path: Path, head: Result, **records: Iterable[Any]) -> None:
     """Writes a result as JSON, with a line for each record."""
     # Imported here: workers measure engines in processes that have not imported this library.
-    from bytemill.formats.atomic import write_atomically
+    from bytemill.io.atomic import write_atomically
 
     lines = [f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in head.items()]
     for name, each in records.items():

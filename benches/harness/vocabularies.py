@@ -30,7 +30,7 @@ def tokenizer_json(encoding: bytemill.Encoding) -> str:
     ordinary = bytemill.Encoding(
         encoding.name, pat_str=encoding._pat_str, mergeable_ranks=encoding._mergeable_ranks, special_tokens={}
     )
-    contents = json.loads(format_tokenizer(ordinary))
+    contents = json.loads(format_tokenizer(ordinary.definition))
     # As in published files: whole pieces are looked up first, and no quantifier is possessive.
     # The ids are the same.
     contents["model"]["ignore_merges"] = True

@@ -19,9 +19,8 @@ Special tokens in a text are an error unless the caller says what they mean:
 
 from typing import TYPE_CHECKING
 
-from bytemill.bulk import Ragged
 from bytemill.core import Encoding, __version__
-from bytemill.cutting import Truncated
+from bytemill.definition import Definition
 from bytemill.errors import (
     DisallowedSpecialTokenError,
     InternalError,
@@ -31,15 +30,15 @@ from bytemill.errors import (
     VocabularyError,
 )
 from bytemill.model import encoding_for_model, encoding_name_for_model
-from bytemill.offsets import EncodedWithOffsets
 from bytemill.registry import get_encoding, list_encoding_names
+from bytemill.results import EncodedWithOffsets, PieceExplanation, Ragged, Truncated
 from bytemill.streaming import StreamDecoder
-from bytemill.vocabulary import PieceExplanation
 
 if TYPE_CHECKING:
     from bytemill.training import PieceCounts, count_pieces, train
 
 __all__ = [
+    "Definition",
     "DisallowedSpecialTokenError",
     "EncodedWithOffsets",
     "Encoding",
@@ -64,13 +63,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Imports what only training needs when it is asked for: most programs only encode."""
+    """Imports training on first use: most programs only encode."""
     if name in {"PieceCounts", "count_pieces", "train"}:
         from bytemill import training
 
         return getattr(training, name)
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
-"""Byte pair encoding to look at: the reference, printing each merge as it happens.
+"""Byte pair encoding for learners: the reference, which prints each merge.
 
-The interface is that of tiktoken's module of the same name, and so are the results. It is private in name
-only, and meant for learners: read `bytemill.reference` beside it.
+Interface and results are those of tiktoken's module of the same name. It is private in name only: read
+`bytemill.reference` beside it.
 
     >>> from bytemill._educational import SimpleBytePairEncoding
     >>> encoding = SimpleBytePairEncoding.from_tiktoken("cl100k_base")
@@ -49,10 +49,10 @@ class HasVocabulary(Protocol):
 
 
 class SimpleBytePairEncoding:
-    """A pattern and a vocabulary, without special tokens, that show how they encode.
+    """A pattern and a vocabulary without special tokens, which prints how it encodes.
 
     Attributes:
-        pat_str: The pattern that cuts text into pieces.
+        pat_str: The pattern that splits text into pieces.
         mergeable_ranks: Token bytes to rank, which is also the id.
     """
 
@@ -63,7 +63,7 @@ class SimpleBytePairEncoding:
         self._token_bytes = {rank: token for token, rank in mergeable_ranks.items()}
 
     def encode(self, text: str, visualise: str | None = "colour") -> list[int]:
-        """Encodes a text, printing how the parts of each piece merge.
+        """Encodes a text, and prints how the parts of each piece merge.
 
         Args:
             text: Any string, such as "hello world".
@@ -75,7 +75,7 @@ class SimpleBytePairEncoding:
         return ids
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Joins the bytes of tokens; `KeyError` for an id that is none."""
+        """Joins the bytes of tokens; `KeyError` for an id that belongs to no token."""
         return b"".join(self.decode_tokens_bytes(tokens))
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -83,24 +83,24 @@ class SimpleBytePairEncoding:
         return self.decode_bytes(tokens).decode(errors="replace")
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
-        """Gives the bytes of each token: [b"hello", b" world"] for "hello world"."""
+        """Returns the bytes of each token: [b"hello", b" world"] for "hello world"."""
         return [self._token_bytes[token] for token in tokens]
 
     @staticmethod
     def train(training_data: str, vocab_size: int, pat_str: str) -> SimpleBytePairEncoding:
-        """Learns a vocabulary from a text, printing every merge; see `bpe_train`."""
+        """Learns a vocabulary from a text, and prints every merge; see `bpe_train`."""
         ranks = bpe_train(training_data, vocab_size, pat_str)
         return SimpleBytePairEncoding(pat_str=pat_str, mergeable_ranks=ranks)
 
     @staticmethod
     def from_tiktoken(encoding: str | HasVocabulary) -> SimpleBytePairEncoding:
-        """Takes pattern and vocabulary of an encoding, given by name or as an object."""
+        """Makes one with the pattern and vocabulary of an encoding, given by name or as an object."""
         if isinstance(encoding, str):
-            # Only here, so that all the rest works without the compiled module.
+            # Only here, so that the rest works without the compiled module.
             from bytemill.registry import get_encoding
 
             encoding = get_encoding(encoding)
-        # Both libraries keep these names private; their users read them all the same.
+        # The names of both libraries: tiktoken has no public ones.
         pattern, ranks = encoding._pat_str, encoding._mergeable_ranks  # noqa: SLF001
         return SimpleBytePairEncoding(pat_str=pattern, mergeable_ranks=ranks)
 
@@ -110,9 +110,9 @@ def bpe_encode(
     input: bytes,  # noqa: A002 - tiktoken's name for it
     visualise: str | None = "colour",
 ) -> list[int]:
-    """Encodes one piece, printing its parts before the first merge and after each.
+    """Encodes one piece, and prints its parts before the first merge and after each.
 
-    Merges only: a token that no merges reach is not found, even if the whole piece is that token.
+    Merges only: a token that no merges make is not found, even if the whole piece is that token.
 
     Args:
         mergeable_ranks: Token bytes to rank.
@@ -131,12 +131,12 @@ def bpe_encode(
 
 
 def bpe_train(data: str, vocab_size: int, pat_str: str, visualise: str | None = "colour") -> dict[bytes, int]:
-    """Learns a vocabulary, printing each merge and the words as it leaves them.
+    """Learns a vocabulary, and prints each merge and the words after it.
 
     Args:
         data: The text to learn from.
         vocab_size: The number of tokens, the 256 bytes included.
-        pat_str: The pattern that cuts the text into words.
+        pat_str: The pattern that splits the text into words.
         visualise: As in `SimpleBytePairEncoding.encode`.
 
     Returns:
@@ -162,13 +162,12 @@ def bpe_train(data: str, vocab_size: int, pat_str: str, visualise: str | None = 
                 print([tokens[token] for token in ids])
         print("\n")
     if len(tokens) < vocab_size:
-        message = f"the text has no pairs left after {len(tokens)} tokens of {vocab_size}"
-        raise ValueError(message)
+        raise ValueError(f"the text has no pairs left after {len(tokens)} tokens of {vocab_size}")
     return {token: rank for rank, token in enumerate(tokens)}
 
 
 def visualise_tokens(token_values: Sequence[bytes]) -> None:
-    """Prints tokens in one line, neighbours on different background colours.
+    """Prints tokens in one line, adjacent ones on different background colours.
 
     The part of a character that a token holds is shown as U+FFFD.
     """

@@ -1,15 +1,13 @@
 """The published encodings: which vocabulary, pattern and special tokens each has.
 
-The vocabularies themselves are compiled into the core. Some ids are holes, which no token has: 50256 among
-the mergeable tokens of p50k, 100256 and 100261 to 100275 in cl100k_base, 199998 and 200000 to 200017 in
-o200k_base.
+The vocabularies themselves are compiled into the core. Some ids belong to no token: 50256 among the mergeable
+tokens of p50k, 100256 and 100261 to 100275 in cl100k_base, 199998 and 200000 to 200017 in o200k_base.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-from bytemill.core import Encoding
 from bytemill.patterns import CL100K_PATTERN, O200K_PATTERN, R50K_PATTERN
 
 __all__ = ["BUILTIN_ENCODINGS", "BuiltinEncoding"]
@@ -18,66 +16,37 @@ ENDOFTEXT = "<|endoftext|>"
 ENDOFPROMPT = "<|endofprompt|>"
 
 
-class BuiltinEncoding:
-    """The definition of a published encoding; called, it gives the parts that `Encoding` takes.
+class BuiltinEncoding(NamedTuple):
+    """A published encoding: its definition, with the name of a vocabulary in the core for the tokens.
 
     Attributes:
-        name: The name of the encoding.
-        vocabulary: The name of its vocabulary in the compiled core.
-        pattern: The pattern that splits text.
+        vocabulary: The name of the vocabulary.
+        pattern: The regular expression whose matches are the pieces.
         special_tokens: Each special token's id.
+        max_id: The highest token id.
         explicit_n_vocab: The number of tokens, for encodings whose ids have no gap.
     """
 
-    # Not a dataclass, for the sake of import time: `dataclasses` brings `inspect` with it.
-    def __init__(
-        self,
-        name: str,
-        vocabulary: str,
-        pattern: str,
-        special_tokens: dict[str, int],
-        *,
-        explicit_n_vocab: int | None = None,
-    ) -> None:
-        """Takes the attributes."""
-        self.name = name
-        self.vocabulary = vocabulary
-        self.pattern = pattern
-        self.special_tokens = special_tokens
-        self.explicit_n_vocab = explicit_n_vocab
-
-    def encoding(self) -> Encoding:
-        """Builds the encoding from the tables in the core: nothing is read or fetched."""
-        if self.explicit_n_vocab is None:
-            # With gaps, the special tokens come last.
-            max_token_value = max(self.special_tokens.values())
-        else:
-            max_token_value = self.explicit_n_vocab - 1
-        return Encoding._builtin(  # noqa: SLF001 - ours alone
-            self.name,
-            vocabulary=self.vocabulary,
-            pat_str=self.pattern,
-            special_tokens=dict(self.special_tokens),
-            max_token_value=max_token_value,
-        )
-
-    def __call__(self) -> dict[str, Any]:
-        """Gives the arguments with which `Encoding` builds the same encoding."""
-        parts: dict[str, Any] = {
-            "name": self.name,
-            "pat_str": self.pattern,
-            "mergeable_ranks": self.encoding()._mergeable_ranks,  # noqa: SLF001 - tiktoken's name
-            "special_tokens": dict(self.special_tokens),
-        }
-        if self.explicit_n_vocab is not None:
-            parts["explicit_n_vocab"] = self.explicit_n_vocab
-        return parts
+    vocabulary: str
+    pattern: str
+    special_tokens: dict[str, int]
+    max_id: int
+    explicit_n_vocab: int | None = None
 
 
 FILL_IN_THE_MIDDLE = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+P50K_EDIT_SPECIAL_TOKENS = {
+    ENDOFTEXT: 50256,
+    **dict(zip(FILL_IN_THE_MIDDLE, range(50281, 50284), strict=True)),
+}
+CL100K_SPECIAL_TOKENS = {
+    ENDOFTEXT: 100257,
+    **dict(zip(FILL_IN_THE_MIDDLE, range(100258, 100261), strict=True)),
+    ENDOFPROMPT: 100276,
+}
 O200K_SPECIAL_TOKENS = {ENDOFTEXT: 199999, ENDOFPROMPT: 200018}
 
-# The id 200018 has two names; it decodes to the one that o200k_base has already.
+# The id 200018 has two names; it decodes to that of o200k_base.
 HARMONY_SPECIAL_TOKENS = O200K_SPECIAL_TOKENS | {
     "<|startoftext|>": 199998,
     "<|reserved_200000|>": 200000,
@@ -97,28 +66,11 @@ HARMONY_SPECIAL_TOKENS = O200K_SPECIAL_TOKENS | {
 }
 
 BUILTIN_ENCODINGS: dict[str, BuiltinEncoding] = {
-    definition.name: definition
-    for definition in (
-        BuiltinEncoding("gpt2", "r50k", R50K_PATTERN, {ENDOFTEXT: 50256}, explicit_n_vocab=50257),
-        BuiltinEncoding("r50k_base", "r50k", R50K_PATTERN, {ENDOFTEXT: 50256}, explicit_n_vocab=50257),
-        BuiltinEncoding("p50k_base", "p50k", R50K_PATTERN, {ENDOFTEXT: 50256}, explicit_n_vocab=50281),
-        BuiltinEncoding(
-            "p50k_edit",
-            "p50k",
-            R50K_PATTERN,
-            {ENDOFTEXT: 50256, **dict(zip(FILL_IN_THE_MIDDLE, range(50281, 50284), strict=True))},
-        ),
-        BuiltinEncoding(
-            "cl100k_base",
-            "cl100k",
-            CL100K_PATTERN,
-            {
-                ENDOFTEXT: 100257,
-                **dict(zip(FILL_IN_THE_MIDDLE, range(100258, 100261), strict=True)),
-                ENDOFPROMPT: 100276,
-            },
-        ),
-        BuiltinEncoding("o200k_base", "o200k", O200K_PATTERN, O200K_SPECIAL_TOKENS),
-        BuiltinEncoding("o200k_harmony", "o200k", O200K_PATTERN, HARMONY_SPECIAL_TOKENS),
-    )
+    "gpt2": BuiltinEncoding("r50k", R50K_PATTERN, {ENDOFTEXT: 50256}, 50256, explicit_n_vocab=50257),
+    "r50k_base": BuiltinEncoding("r50k", R50K_PATTERN, {ENDOFTEXT: 50256}, 50256, explicit_n_vocab=50257),
+    "p50k_base": BuiltinEncoding("p50k", R50K_PATTERN, {ENDOFTEXT: 50256}, 50280, explicit_n_vocab=50281),
+    "p50k_edit": BuiltinEncoding("p50k", R50K_PATTERN, P50K_EDIT_SPECIAL_TOKENS, 50283),
+    "cl100k_base": BuiltinEncoding("cl100k", CL100K_PATTERN, CL100K_SPECIAL_TOKENS, 100276),
+    "o200k_base": BuiltinEncoding("o200k", O200K_PATTERN, O200K_SPECIAL_TOKENS, 200018),
+    "o200k_harmony": BuiltinEncoding("o200k", O200K_PATTERN, HARMONY_SPECIAL_TOKENS, 201087),
 }

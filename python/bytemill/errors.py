@@ -1,8 +1,8 @@
-"""The errors of this library, each a subclass of the builtin that tiktoken raises in the same place.
+"""The errors of this library, each a subclass of the builtin that tiktoken raises in the same case.
 
-Code that catches `ValueError` or `KeyError` keeps working, and `args` hold what tiktoken's hold; code that
-wants to know more catches the class and reads its attributes. All of them can be pickled, so they cross
-process pools.
+Code that catches `ValueError` or `KeyError` keeps working, and `args` are those of tiktoken; code that needs
+to know more catches the class and reads its attributes. All of them can be pickled, so they cross process
+pools.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ class PatternError(ValueError):
 
 
 class UnsupportedPatternError(PatternError):
-    """A split pattern that the compiled engine does not take: `Encoding` then tries the `regex` package."""
+    """A split pattern that the compiled engine does not support: `Encoding` then tries `regex`."""
 
 
 class VocabularyError(ValueError):
-    """Tokens, ranks or special tokens that make no vocabulary, or a file of them that cannot be read."""
+    """Tokens, ranks or special tokens that form no vocabulary, or a file of them that cannot be parsed."""
 
 
 class UnknownEncodingError(ValueError):
-    """A name under which no encoding is registered."""
+    """A name that is not the name of a registered encoding."""
 
 
 class UnknownTokenError(KeyError):
-    """A token id, or the bytes or text of a token, that the vocabulary does not hold."""
+    """A token id, or the bytes or text of a token, that is not in the vocabulary."""
 
 
 class InternalError(RuntimeError):
-    """A broken promise inside this library: always a bug worth reporting."""
+    """A broken invariant of this library: always a bug worth reporting."""
 
 
 class DisallowedSpecialTokenError(ValueError):
@@ -47,11 +47,11 @@ class DisallowedSpecialTokenError(ValueError):
 
     Attributes:
         token: The special token that was found.
-        start: Where it starts in the text, counted in characters; a surrogate pair is one.
+        start: The offset at which it starts in the text, in characters; a surrogate pair is one.
     """
 
     def __init__(self, token: str, start: int) -> None:
-        """Makes the error for `token`, found at `start`."""
+        """Initialises the error for `token`, found at `start`."""
         self.token = token
         self.start = start
         super().__init__(

@@ -1,4 +1,4 @@
-"""The SHA-256 of a vocabulary: equal for equal encodings, wherever they come from."""
+"""The SHA-256 of a vocabulary: equal for equal encodings, whatever their origin."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ HEADER = b"bytemill vocabulary 1\n"
 
 
 def vocabulary_sha256(pattern: str, ranks: dict[bytes, int], special_tokens: dict[str, int]) -> str:
-    r"""Gives the SHA-256 of everything that decides ids; a name does not.
+    r"""Returns the SHA-256 of everything that decides about ids; a name does not.
 
-    What is hashed, all numbers being unsigned, of 64 bits, least significant byte first, and text UTF-8:
+    The hashed bytes, with numbers as unsigned 64-bit integers in little-endian order, and text in UTF-8:
 
     - the 22 bytes `bytemill vocabulary 1\n`;
-    - the pattern: how many bytes it has, then these;
-    - the mergeable tokens: how many there are, then for each its id, how many bytes it has, and these, in the
+    - the pattern: the number of its bytes, then the bytes;
+    - the mergeable tokens: their number, then for each its id, the number of its bytes, and the bytes, in the
       order of the ids;
-    - the special tokens: likewise; those with one id in the order in which they were given, since it is the
-      first that the id decodes to.
+    - the special tokens: likewise; those with one id in the order of the mapping, since the id decodes to the
+      first.
 
     Args:
-        pattern: The pattern, spelled as the encoding has it.
+        pattern: The pattern, in the spelling of the encoding.
         ranks: Each mergeable token's id, in any order.
         special_tokens: Each special token's id.
 
@@ -46,12 +46,12 @@ def vocabulary_sha256(pattern: str, ranks: dict[bytes, int], special_tokens: dic
 
 
 def listed(tokens: Iterable[tuple[bytes, int]]) -> bytes:
-    """How many tokens there are, and each with its id."""
+    """Returns the number of tokens, and each with its id."""
     in_order = sorted(tokens, key=itemgetter(1))
     entries = [pack("<Q", token_id) + sized(token) for token, token_id in in_order]
     return pack("<Q", len(entries)) + b"".join(entries)
 
 
 def sized(contents: bytes) -> bytes:
-    """How many bytes there are, and these."""
+    """Returns the number of bytes, and the bytes."""
     return pack("<Q", len(contents)) + contents

@@ -1,12 +1,11 @@
-"""Loading vocabularies from files and, when the caller names one, from a URL; through tiktoken's cache.
+"""Loading vocabularies from files and, if the caller gives one, from a URL; through tiktoken's cache.
 
-What a URL gave is kept in a file called by the SHA-1 of the URL, in the folder that `TIKTOKEN_CACHE_DIR`
-names, or else `DATA_GYM_CACHE_DIR`, or else in `data-gym-cache` in the folder for temporary files; an empty
-name turns the cache off. The built-in encodings need nothing of this.
+The contents of a URL are kept in a file named by the SHA-1 of the URL, in the folder `TIKTOKEN_CACHE_DIR`, or
+else `DATA_GYM_CACHE_DIR`, or else in `data-gym-cache` in the folder for temporary files; an empty name turns
+the cache off. The built-in encodings need none of this.
 
-Three things differ from tiktoken. A local file is read where it is: tiktoken copies it to the cache too, and
-reads the copy even after the file has changed. An expected hash is checked without a cache as well. Downloads
-time out.
+Three things differ from tiktoken. A local file is never copied to the cache: tiktoken reads the copy even
+after the file has changed. An expected hash is checked without a cache as well. Downloads time out.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.errors import VocabularyError
-from bytemill.formats.atomic import write_atomically
 from bytemill.formats.data_gym import parse_data_gym
 from bytemill.formats.tiktoken_ranks import format_ranks, parse_ranks
+from bytemill.io.atomic import write_atomically
 
 __all__ = [
     "check_hash",
@@ -35,7 +34,7 @@ __all__ = [
     "read_file_cached",
 ]
 
-# Seconds without an answer after which a download is given up.
+# Seconds without an answer after which a download fails.
 TIMEOUT = 30.0
 
 
@@ -44,10 +43,10 @@ def read_file(blobpath: str, *, timeout: float = TIMEOUT) -> bytes:
 
     Args:
         blobpath: A path, an http or https URL, or another URL that the package `blobfile` takes.
-        timeout: How many seconds an http server may be silent.
+        timeout: Seconds without an answer after which a download over http fails.
 
     Raises:
-        OSError: The file cannot be read or the URL not be fetched.
+        OSError: The file cannot be read, or the URL cannot be fetched.
         ImportError: The URL needs `blobfile`, which is not installed.
     """
     if is_local(blobpath):
@@ -59,7 +58,7 @@ def read_file(blobpath: str, *, timeout: float = TIMEOUT) -> bytes:
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
-    """Tells whether data has a SHA-256, given in lower-case hexadecimal digits."""
+    """Whether data has a SHA-256, given in lower-case hexadecimal digits."""
     return hashlib.sha256(data).hexdigest() == expected_hash
 
 
@@ -73,9 +72,9 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None, *, timeout
         timeout: See `read_file`.
 
     Raises:
-        VocabularyError: What was read does not have the expected hash.
-        OSError: The file cannot be read or the URL not be fetched, or a cache that the environment names
-            cannot be written. That the default cache cannot be written does not matter.
+        VocabularyError: The contents do not have the expected hash.
+        OSError: The file cannot be read, the URL cannot be fetched, or a cache that the environment names
+            cannot be written. That the default cache cannot be written is ignored.
         ImportError: See `read_file`.
     """
     named_folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
@@ -181,7 +180,7 @@ def dump_tiktoken_bpe(bpe_ranks: dict[bytes, int], tiktoken_bpe_file: str) -> No
 
 
 def is_local(blobpath: str) -> bool:
-    """Tells whether this is a path rather than a URL."""
+    """Whether this is a path rather than a URL."""
     return "://" not in blobpath
 
 
@@ -189,17 +188,16 @@ def read_verified(blobpath: str, expected_hash: str | None, timeout: float) -> b
     """Reads a file or URL and checks its hash."""
     contents = read_file(blobpath, timeout=timeout)
     if expected_hash and not check_hash(contents, expected_hash):
-        message = (
+        raise VocabularyError(
             f"Hash mismatch for data downloaded from {blobpath} (expected {expected_hash}). "
             "This may indicate a corrupted download. Please try again."
         )
-        raise VocabularyError(message)
     return contents
 
 
 def download(url: str, timeout: float) -> bytes:
     """Fetches an http or https URL; every failure is an `OSError`."""
-    # Only here: they take longer to import than all of this package.
+    # Only here: these take longer to import than all of this package.
     from http.client import HTTPException
     from urllib.request import urlopen
 
@@ -207,9 +205,8 @@ def download(url: str, timeout: float) -> bytes:
         with urlopen(url, timeout=timeout) as response:  # noqa: S310 - http and https only
             contents: bytes = response.read()
     except HTTPException as error:
-        # Above all an answer that breaks off. The other failures are of this class already.
-        message = f"cannot fetch {url}: {error!r}"
-        raise OSError(message) from error
+        # Mostly a truncated answer. Other failures are `OSError`s already.
+        raise OSError(f"cannot fetch {url}: {error!r}") from error
     return contents
 
 
@@ -218,5 +215,6 @@ def import_blobfile() -> Any:  # noqa: ANN401 - an optional package without type
     try:
         return importlib.import_module("blobfile")
     except ImportError as error:
-        message = "blobfile is not installed. Please install it by running `pip install blobfile`."
-        raise ImportError(message) from error
+        raise ImportError(
+            "blobfile is not installed. Please install it by running `pip install blobfile`."
+        ) from error

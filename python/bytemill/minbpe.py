@@ -6,10 +6,10 @@
     >>> tokenizer.encode("aaabdaaabac")
     [258, 100, 258, 97, 99]
 
-Tokens 0 to 255 are the bytes and token 256 + i is what the i-th merge makes. Of pairs that occur equally
-often, the one that comes first in the text as it is then is merged.
+Tokens 0 to 255 are the bytes, and merge i makes token 256 + i. Of the pairs that occur equally often, the one
+whose first occurrence in the current text comes first is merged.
 
-Files of minbpe can be loaded here, and those written here there.
+minbpe's files can be loaded here, and the files that are written here can be loaded there.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 from bytemill.core import Encoding
-from bytemill.formats.atomic import write_all, write_atomically
 from bytemill.formats.minbpe_model import Model, Pair, format_model, format_vocab, parse_model
+from bytemill.io.atomic import write_all, write_atomically
 from bytemill.patterns import MINBPE_GPT4_PATTERN, WHOLE_TEXT_PATTERN
 from bytemill.reference import ranks_of_merges
 from bytemill.registry import get_encoding
@@ -40,7 +40,7 @@ BYTES = 256
 
 
 class Tokenizer:
-    """What the tokenizers have in common.
+    """The base of all tokenizers.
 
     Attributes:
         merges: The new id of each pair, in the order of the merges.
@@ -49,7 +49,7 @@ class Tokenizer:
     """
 
     def __init__(self) -> None:
-        """Makes a tokenizer without merges: each byte is a token."""
+        """Initialises a tokenizer without merges: each byte is a token."""
         self._set({}, "", {})
 
     def _set(self, merges: dict[Pair, int], pattern: str, special_tokens: dict[str, int]) -> None:
@@ -71,15 +71,15 @@ class Tokenizer:
     @cached_property
     def vocab(self) -> dict[int, bytes]:
         """The bytes of each token, special tokens last."""
-        tokens = {token_id: token for token, token_id in self._encoding._mergeable_ranks.items()}  # noqa: SLF001
+        tokens = {token_id: token for token, token_id in self._encoding.definition.ranks.items()}
         return tokens | {token_id: text.encode() for text, token_id in self.special_tokens.items()}
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:  # noqa: FBT001, FBT002 - as there
-        """Learns `vocab_size - 256` merges from a text, in place of those there were.
+        """Learns `vocab_size - 256` merges from a text, which replace earlier ones.
 
         Args:
             text: Any string.
-            vocab_size: The number of tokens, special tokens not among them.
+            vocab_size: The number of tokens, without special tokens.
             verbose: Whether to print each merge.
 
         Raises:
@@ -91,28 +91,28 @@ class Tokenizer:
         counts = count_pieces([text], self.pattern or None, progress=False)
         learned = learn_merges(counts, vocab_size - BYTES, tie_break="first_seen").pairs()
         if len(learned) < vocab_size - BYTES:
-            message = f"the text has no pairs left after {len(learned)} merges of {vocab_size - BYTES}"
-            raise ValueError(message)
+            raise ValueError(
+                f"the text has no pairs left after {len(learned)} merges of {vocab_size - BYTES}"
+            )
         self._set({pair: BYTES + i for i, pair in enumerate(learned)}, self.pattern, self.special_tokens)
         if verbose:
             for i, ((left, right), new_id) in enumerate(self.merges.items(), start=1):
                 print(f"merge {i}/{len(learned)}: {left}, {right} -> {new_id} ({self.vocab[new_id]!r})")  # noqa: T201
 
     def encode(self, text: str) -> list[int]:
-        """Turns text into ids."""
+        """Encodes a text."""
         return self._encoding.encode_ordinary(text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turns ids into text; bytes that are not UTF-8 become U+FFFD.
+        """Decodes ids to text; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
-            ValueError: An id is that of no token.
+            ValueError: An id belongs to no token.
         """
         try:
             return self._encoding.decode(ids)
         except (KeyError, OverflowError) as error:
-            message = f"invalid token id: {error.args[0]}"
-            raise ValueError(message) from error
+            raise ValueError(f"invalid token id: {error.args[0]}") from error
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Writes `file_prefix`.model and `file_prefix`.vocab, see `bytemill.formats.minbpe_model`.
@@ -130,7 +130,7 @@ class Tokenizer:
 
         Raises:
             AssertionError: The name does not end in `.model`.
-            VocabularyError: The file is malformed; the message names it, the line and the reason.
+            VocabularyError: The file is malformed; the message has the file, the line and the reason.
             OSError: The file cannot be read.
         """
         name = os.fspath(model_file)
@@ -148,31 +148,31 @@ class RegexTokenizer(Tokenizer):
     """With splitting by a pattern, and with special tokens."""
 
     def __init__(self, pattern: str | None = None) -> None:
-        """Takes the pattern; GPT-4's if none is given.
+        """Initialises a tokenizer with a pattern; GPT-4's if none is given.
 
         Raises:
-            PatternError: When it is first used: it does not compile or can match the empty string.
+            PatternError: On first use: the pattern does not compile or can match the empty string.
         """
         self._set({}, MINBPE_GPT4_PATTERN if pattern is None else pattern, {})
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        """Takes these special tokens, each with its id, in place of those there were."""
+        """Sets the special tokens, each with its id, which replace earlier ones."""
         self._set(self.merges, self.pattern, dict(special_tokens))
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Turns text into ids; special tokens are text like any other."""
+        """Encodes a text in which special tokens are ordinary text."""
         return self._encoding.encode_ordinary(text)
 
     def encode(self, text: str, allowed_special: Allowed = "none_raise") -> list[int]:
-        """Turns text into ids.
+        """Encodes a text.
 
         Args:
             text: Any string.
             allowed_special: The special tokens that become their ids: "all", "none", a set of them, or
-                "none_raise": none, and one in the text is an error.
+                "none_raise": none, and a special token in the text is an error.
 
         Raises:
-            AssertionError: A special token is in the text, and "none_raise" was asked for.
+            AssertionError: A special token is in the text, and `allowed_special` is "none_raise".
             ValueError: `allowed_special` is none of these.
         """
         if isinstance(allowed_special, (set, frozenset)):
@@ -184,8 +184,7 @@ class RegexTokenizer(Tokenizer):
             if found:
                 raise AssertionError(found)
         elif allowed_special != "none":
-            message = f"allowed_special={allowed_special} not understood"
-            raise ValueError(message)
+            raise ValueError(f"allowed_special={allowed_special} not understood")
         return self.encode_ordinary(text)
 
 
@@ -193,44 +192,42 @@ class GPT4Tokenizer(RegexTokenizer):
     """GPT-4's vocabulary, cl100k_base, which cannot be trained or saved.
 
     Attributes:
-        byte_shuffle: The id of each byte's token: not that of the byte itself, as in trained tokenizers.
+        byte_shuffle: The id of each byte's token, which is not the byte itself as in trained tokenizers.
     """
 
     def __init__(self) -> None:
-        """Takes the vocabulary that is part of this library."""
+        """Initialises the tokenizer from the built-in vocabulary."""
         encoding = get_encoding("cl100k_base")
         merges = {pair: BYTES + i for i, pair in enumerate(encoding.merges())}
-        self._set(merges, encoding._pat_str, dict(encoding._special_tokens))  # noqa: SLF001 - tiktoken's names
+        self._set(merges, encoding.definition.splitting, dict(encoding.definition.special_tokens))
         self.byte_shuffle = {byte: encoding.encode_single_token(bytes([byte])) for byte in range(BYTES)}
 
     @cached_property
     def _encoding(self) -> Encoding:
         encoding = get_encoding("cl100k_base")
-        if self.special_tokens == encoding._special_tokens:  # noqa: SLF001 - tiktoken's name
+        if self.special_tokens == encoding.definition.special_tokens:
             return encoding
         return Encoding(
             type(self).__name__,
             pat_str=self.pattern,
-            mergeable_ranks=encoding._mergeable_ranks,  # noqa: SLF001 - tiktoken's name
+            mergeable_ranks=encoding.definition.ranks,
             special_tokens=self.special_tokens,
         )
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> NoReturn:  # noqa: FBT001, FBT002
-        """Raises `NotImplementedError`: it is trained already."""
+        """Raises `NotImplementedError`: the tokenizer is trained already."""
         raise NotImplementedError
 
     def save(self, file_prefix: str | os.PathLike[str]) -> NoReturn:
-        """Raises `NotImplementedError`: the format has no place for the order of the bytes."""
-        message = "GPT4Tokenizer cannot be saved."
-        raise NotImplementedError(message)
+        """Raises `NotImplementedError`: the format cannot hold the order of the bytes."""
+        raise NotImplementedError("GPT4Tokenizer cannot be saved.")
 
     def load(self, model_file: str | os.PathLike[str]) -> NoReturn:
         """Raises `NotImplementedError`."""
-        message = "GPT4Tokenizer cannot be loaded."
-        raise NotImplementedError(message)
+        raise NotImplementedError("GPT4Tokenizer cannot be loaded.")
 
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
-        """Writes the vocabulary to look at; `AssertionError` if the name does not end in `.vocab`."""
+        """Writes the vocabulary for people; `AssertionError` if the name does not end in `.vocab`."""
         name = os.fspath(vocab_file)
         if not name.endswith(".vocab"):
             raise AssertionError(name)

@@ -1,13 +1,13 @@
-"""Which encoding a model uses.
+"""The encodings of models.
 
-Both tables may be read and changed. A model that is listed in neither is an error, never a guess.
+Both tables may be read and changed. A model that is in neither is an error, never a guess.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.registry import get_encoding
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MODEL_PREFIX_TO_ENCODING", "MODEL_TO_ENCODING", "encoding_for_model", "encoding_name_for_model"]
 
-# Families of models by the beginning of their names. The first entry that fits decides, so longer beginnings
-# of the same family come first.
+# Families of models by the prefix of their names. The first prefix that matches decides, so longer ones of
+# the same family come first.
 MODEL_PREFIX_TO_ENCODING: dict[str, str] = {
     "o1-": "o200k_base",
     "o3-": "o200k_base",
@@ -37,7 +37,7 @@ MODEL_PREFIX_TO_ENCODING: dict[str, str] = {
     "ft:babbage-002": "cl100k_base",
 }
 
-# Single models by their whole names.
+# Single models by their full names.
 MODEL_TO_ENCODING: dict[str, str] = {
     # Reasoning and chat
     "o1": "o200k_base",
@@ -94,15 +94,15 @@ MODEL_TO_ENCODING: dict[str, str] = {
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Gives the name of the encoding that a model uses.
+    """Returns the name of the encoding that a model uses.
 
     Args:
-        model_name: The name of a model, such as "gpt-4o" or "gpt-4o-2024-05-13". Whole names are looked up
-            first, then beginnings; a model that does not exist may so be found by its family's.
+        model_name: The name of a model, such as "gpt-4o" or "gpt-4o-2024-05-13". Full names are looked up
+            first, then prefixes, so a model that does not exist may be found by the prefix of its family.
 
     Raises:
         KeyError: The model is not known.
-        TypeError: It is no string.
+        TypeError: It is not a string.
     """
     check_type("model_name", model_name, str)
     name = MODEL_TO_ENCODING.get(model_name)
@@ -111,13 +111,12 @@ def encoding_name_for_model(model_name: str) -> str:
     for prefix, family_name in MODEL_PREFIX_TO_ENCODING.items():
         if model_name.startswith(prefix):
             return family_name
-    message = (
+    raise KeyError(
         f"Could not automatically map {model_name} to a tokeniser. "
         "Please use `tiktoken.get_encoding` to explicitly get the tokeniser you expect."
     )
-    raise KeyError(message)
 
 
 def encoding_for_model(model_name: str) -> Encoding:
-    """Gives the encoding that a model uses; arguments and errors as `encoding_name_for_model`."""
+    """Returns the encoding that a model uses; arguments and errors as `encoding_name_for_model`."""
     return get_encoding(encoding_name_for_model(model_name))

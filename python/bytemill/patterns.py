@@ -1,11 +1,11 @@
 r"""The split patterns: the regular expressions whose matches are the pieces of a text.
 
 Three families cover almost every published byte-level vocabulary. Within a family the spellings differ in
-what they cost and sometimes in a detail; a name stands for one exact spelling, since the text of a pattern
-is part of an encoding (`_pat_str`) and is what the native splitter recognises.
+cost and sometimes in a detail; a name stands for one exact spelling, since the text of a pattern is part of a
+definition and is what the native splitter recognises.
 
-Every pattern tries its alternatives in order at each position and takes the first that matches. `++`, `?+`
-and `*+` are possessive: they never give back what they took. All of them use up every character of a text.
+Every pattern tries its alternatives in order at each offset and takes the first that matches. `++`, `?+` and
+`*+` are possessive: they never give back what they matched. All patterns match every character of a text.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ GPT2_PATTERN = (
     r"'s|'t|'re|'ve|'m|'ll|'d"  # the English contractions, in lower case
     r"| ?\p{L}+"  # letters, with one space before them if there is one
     r"| ?\p{N}+"  # numbers, likewise
-    r"| ?[^\s\p{L}\p{N}]+"  # anything else that is not blank, likewise
-    r"|\s+(?!\S)"  # blanks, without the last one when a word follows: that one begins the next piece
-    r"|\s+"  # what is left of them: one blank that nothing could take
+    r"| ?[^\s\p{L}\p{N}]+"  # anything else that is not whitespace, likewise
+    r"|\s+(?!\S)"  # whitespace, without its last character if a word follows: that begins the next piece
+    r"|\s+"  # that last character, where no alternative above matches it
 )
 
-# The same with the contractions grouped.
+# The same with the contractions in a group.
 MINBPE_GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 # tiktoken's for gpt2, r50k_base, p50k_base and p50k_edit: the same pieces, found with less backtracking.
@@ -46,7 +46,7 @@ R50K_PATTERN = (
     r"| ?\p{L}++"
     r"| ?\p{N}++"
     r"| ?[^\s\p{L}\p{N}]++"
-    r"|\s++$"  # blanks that end the text: also found by the next alternative, but with backtracking
+    r"|\s++$"  # whitespace at the end of the text: the next alternative matches it too, but with backtracking
     r"|\s+(?!\S)"
     r"|\s"
 )
@@ -59,14 +59,14 @@ CL100K_PATTERN = (
     r"|[^\r\n\p{L}\p{N}]?+\p{L}++"  # letters, after one character that is no line break, letter or number
     r"|\p{N}{1,3}+"  # up to three numbers
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+"  # other characters, a space before them and the line breaks after them
-    r"|\s++$"  # blanks that end the text, line breaks among them
-    r"|\s*[\r\n]"  # blanks up to and with the last line break of their run
-    r"|\s+(?!\S)"  # blanks, without the last one when a word follows
-    r"|\s"  # that last one, where nothing could take it
+    r"|\s++$"  # whitespace at the end of the text, line breaks included
+    r"|\s*[\r\n]"  # whitespace up to and including its last line break
+    r"|\s+(?!\S)"  # whitespace, without its last character if a word follows
+    r"|\s"  # that last character, where no alternative above matches it
 )
 
-# The first published spelling of cl100k, and Llama 3's. Line breaks come before the blanks at the end of the
-# text: "\n  " at the end is two pieces here and one in CL100K_PATTERN.
+# The first published spelling of cl100k, and Llama 3's. Line breaks come before the whitespace at the end of
+# the text: "\n  " at the end is two pieces here and one in CL100K_PATTERN.
 LLAMA3_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
     r"|[^\r\n\p{L}\p{N}]?\p{L}+"
@@ -77,7 +77,7 @@ LLAMA3_PATTERN = (
     r"|\s+"
 )
 
-# A later spelling of the same pieces, known as the GPT-4 pattern of teaching code.
+# A later spelling for the same pieces, known as the GPT-4 pattern of teaching code.
 MINBPE_GPT4_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)"
     r"|[^\r\n\p{L}\p{N}]?+\p{L}+"
@@ -95,7 +95,7 @@ NANOCHAT_PATTERN = MINBPE_GPT4_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}{1,2}")
 # Llama 3's with each number a piece of its own.
 QWEN2_PATTERN = LLAMA3_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}")
 
-# --- The o200k family: words also part where an upper-case letter follows a lower-case one. ---
+# --- The o200k family: words are also split where an upper-case letter follows a lower-case one. ---
 
 # tiktoken's for o200k_base and o200k_harmony. Modifier and other letters and marks go with either case.
 O200K_PATTERN = (
@@ -129,9 +129,9 @@ PATTERNS: dict[str, str] = {
 
 
 def resolve_pattern(pattern: object) -> str | None:
-    """Returns the regular expression that a name of `PATTERNS` stands for, other patterns unchanged.
+    """Returns the regular expression that a name in `PATTERNS` stands for, and others unchanged.
 
-    `None`, and the pattern that matches any whole text, both give `None`.
+    `None`, and the pattern that matches any whole text, both become `None`.
 
     Raises:
         ValueError: It is an unknown name: as a regular expression it would match nothing but itself.

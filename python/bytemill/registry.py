@@ -1,8 +1,8 @@
 """Encodings by name: the built-in ones, and those of plugins.
 
 A plugin is a module in the namespace package `tiktoken_ext` with a dictionary `ENCODING_CONSTRUCTORS` of
-callables, each giving the arguments of `Encoding`. Plugins are imported only when a name is asked for that is
-not built in, or when all names are listed; a built-in encoding needs no import, no file and no network.
+callables that return the arguments of `Encoding`. Plugins are imported only to find a name that is not built
+in, or to list all names; a built-in encoding needs no import, no file and no network.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import importlib
 import os
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from bytemill.builtin import BUILTIN_ENCODINGS, BuiltinEncoding
-from bytemill.core import Encoding, __version__
+from bytemill._backend import CoreBPE, __version__
+from bytemill.builtin import BUILTIN_ENCODINGS
+from bytemill.core import Encoding
 from bytemill.errors import UnknownEncodingError
 
 __all__ = ["ENCODINGS", "ENCODING_CONSTRUCTORS", "get_encoding", "list_encoding_names"]
@@ -30,7 +32,7 @@ _lock = threading.RLock()
 
 
 def _forget_owner() -> None:
-    """Makes the lock anew in a forked process: the thread that held it may not be there."""
+    """Replaces the lock in a forked process, where the thread that held it may not exist."""
     global _lock  # noqa: PLW0603 - the lock of this module
     _lock = threading.RLock()
 
@@ -38,16 +40,35 @@ def _forget_owner() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_owner)
 
-# The encodings that exist already, one object for each name.
+# The encodings that have been built, one object for each name.
 ENCODINGS: dict[str, Encoding] = {}
 
-# How to build each encoding; `None` until plugins have been looked for.
+# How to build each encoding; `None` until plugins have been searched for.
 ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
+
+
+def _builtin_arguments(name: str) -> dict[str, Any]:
+    """Returns the arguments with which `Encoding` builds the same encoding as a built-in one."""
+    encoding = BUILTIN_ENCODINGS[name]
+    arguments: dict[str, Any] = {
+        "name": name,
+        "pat_str": encoding.pattern,
+        "mergeable_ranks": CoreBPE.builtin(encoding.vocabulary, {}, encoding.pattern).mergeable_ranks(),
+        "special_tokens": dict(encoding.special_tokens),
+    }
+    if encoding.explicit_n_vocab is not None:
+        arguments["explicit_n_vocab"] = encoding.explicit_n_vocab
+    return arguments
+
+
+_BUILTIN_CONSTRUCTORS: dict[str, Constructor] = {
+    name: partial(_builtin_arguments, name) for name in BUILTIN_ENCODINGS
+}
 
 
 @functools.lru_cache
 def _available_plugin_modules() -> Sequence[str]:
-    """Lists the names of the plugin modules, without importing them."""
+    """Returns the names of the plugin modules, without importing them."""
     from importlib.util import find_spec
     from pkgutil import iter_modules
 
@@ -68,24 +89,24 @@ def _find_constructors() -> None:
     with _lock:
         if ENCODING_CONSTRUCTORS is not None:
             return
-        constructors: dict[str, Constructor] = dict(BUILTIN_ENCODINGS)
+        constructors = dict(_BUILTIN_CONSTRUCTORS)
         for module_name in _available_plugin_modules():
             module = importlib.import_module(module_name)
             try:
                 found = module.ENCODING_CONSTRUCTORS
             except AttributeError as error:
-                message = f"tiktoken plugin {module_name} does not define ENCODING_CONSTRUCTORS"
-                raise ValueError(message) from error
+                raise ValueError(
+                    f"tiktoken plugin {module_name} does not define ENCODING_CONSTRUCTORS"
+                ) from error
             for name, constructor in found.items():
                 if name in constructors:
-                    message = f"Duplicate encoding name {name} in tiktoken plugin {module_name}"
-                    raise ValueError(message)
+                    raise ValueError(f"Duplicate encoding name {name} in tiktoken plugin {module_name}")
                 constructors[name] = constructor
         ENCODING_CONSTRUCTORS = constructors
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """Gives the encoding of that name, the same object every time.
+    """Returns the encoding of that name, the same object every time.
 
     Args:
         encoding_name: The name of a built-in encoding ("o200k_base" and others, see `list_encoding_names`) or
@@ -93,7 +114,7 @@ def get_encoding(encoding_name: str) -> Encoding:
 
     Raises:
         UnknownEncodingError: No encoding has that name.
-        ValueError: `encoding_name` is no string, or a plugin is faulty.
+        ValueError: `encoding_name` is not a string, or a plugin is faulty.
     """
     if not isinstance(encoding_name, str):
         # On one line, since to mypy it cannot happen.
@@ -103,30 +124,51 @@ def get_encoding(encoding_name: str) -> Encoding:
         return encoding
     with _lock:
         if encoding_name not in ENCODINGS:
-            ENCODINGS[encoding_name] = _build(encoding_name)
+            encoding = _build(encoding_name)
+            # It pickles as its name from now on, and so do its copies.
+            encoding._registered_as = encoding_name  # noqa: SLF001 - of this package
+            ENCODINGS[encoding_name] = encoding
         return ENCODINGS[encoding_name]
 
 
+# Unpickling finds registered encodings here.
+Encoding._find_registered = staticmethod(get_encoding)  # noqa: SLF001 - of this package
+
+
 def _build(name: str) -> Encoding:
+    """Builds the encoding of that name; errors as `get_encoding`."""
     if ENCODING_CONSTRUCTORS is None and name not in BUILTIN_ENCODINGS:
         _find_constructors()
-    # A caller may have put a constructor of their own in the table; without a table there are only ours.
-    constructors = BUILTIN_ENCODINGS if ENCODING_CONSTRUCTORS is None else ENCODING_CONSTRUCTORS
+    # A caller may have put another constructor in the table; without a table there are only the built-in
+    # ones.
+    constructors = _BUILTIN_CONSTRUCTORS if ENCODING_CONSTRUCTORS is None else ENCODING_CONSTRUCTORS
     constructor = constructors.get(name)
     if constructor is None:
-        message = (
+        raise UnknownEncodingError(
             f"Unknown encoding {name}.\n"
             f"Plugins found: {_available_plugin_modules()}\n"
             f"bytemill version: {__version__} (are you on latest?)"
         )
-        raise UnknownEncodingError(message)
-    if isinstance(constructor, BuiltinEncoding):
-        return constructor.encoding()
+    if constructor is _BUILTIN_CONSTRUCTORS.get(name):
+        return _build_builtin(name)
     return Encoding(**constructor())
 
 
+def _build_builtin(name: str) -> Encoding:
+    """Builds a built-in encoding around the vocabulary in the core: nothing is read or fetched."""
+    builtin = BUILTIN_ENCODINGS[name]
+    special_tokens = dict(builtin.special_tokens)
+    return Encoding._around(  # noqa: SLF001 - of this package
+        CoreBPE.builtin(builtin.vocabulary, special_tokens, builtin.pattern),
+        name=name,
+        pat_str=builtin.pattern,
+        special_tokens=special_tokens,
+        max_token_value=builtin.max_id,
+    )
+
+
 def list_encoding_names() -> list[str]:
-    """Lists the names of all encodings: the built-in ones, then those of plugins.
+    """Returns the names of all encodings: the built-in ones, then those of plugins.
 
     Raises:
         ValueError: A plugin is faulty.

@@ -2,7 +2,7 @@
 
 The arguments are resolved here for the compiled encoding and for the reference; only the reference searches
 in Python. Throughout, a set of tokens that is `None` stands for *all special tokens of the encoding*: the
-common answers ("all allowed", "all disallowed") then cost nothing, however many there are.
+common cases ("all allowed", "all disallowed") then cost nothing, however many there are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DisallowedSpecial: TypeAlias = Literal["all"] | Collection[str]
 # Some special tokens of an encoding; None for all of them.
 Tokens: TypeAlias = AbstractSet[str] | None
 
-# The usual arguments: calls that leave them out are told by identity, which costs nothing.
+# The default arguments: calls with them are recognised by identity, which costs nothing.
 NO_TOKENS: frozenset[str] = frozenset()
 ALL: Literal["all"] = "all"
 
@@ -40,7 +40,7 @@ ALL: Literal["all"] = "all"
 def resolve(
     special_tokens: AbstractSet[str], allowed: AllowedSpecial, disallowed: DisallowedSpecial
 ) -> tuple[Tokens, Tokens]:
-    """Turns the two arguments of `encode` into two sets.
+    """Converts the two arguments of `encode` to two sets.
 
     Args:
         special_tokens: The special tokens of the encoding.
@@ -65,8 +65,9 @@ def resolve(
     elif isinstance(allowed, str) and allowed == "all":
         allowed_tokens = None
     else:
-        message = f"allowed_special must be 'all', a set or a frozenset, not {type(allowed).__name__!r}"
-        raise TypeError(message)
+        raise TypeError(
+            f"allowed_special must be 'all', a set or a frozenset, not {type(allowed).__name__!r}"
+        )
 
     if isinstance(disallowed, str) and disallowed == "all":
         if allowed_tokens is None:
@@ -80,7 +81,7 @@ def resolve_for_core(
 ) -> tuple[Tokens, Tokens]:
     """As `resolve`, for the compiled core: disallowed `None` is all special tokens *that are not allowed*.
 
-    So a call that allows some of a thousand special tokens need not make a set of all others.
+    So a call that allows some of a thousand special tokens builds no set of all others.
     """
     if isinstance(disallowed, str) and disallowed == ALL:
         return resolve(special_tokens, allowed, NO_TOKENS)[0], None
@@ -118,16 +119,16 @@ def find_leftmost(text: str, tokens: Iterable[str], start: int = 0) -> tuple[str
     Args:
         text: The text to search.
         tokens: What to search for, in any order.
-        start: Character position to begin at.
+        start: Index of the first character to search.
 
     Returns:
-        (token, character position), or `None`.
+        (token, index of its first character), or `None`.
 
     Complexity:
         One pass over the text for each token.
     """
-    found = [(position, -len(token), token) for token in tokens if (position := text.find(token, start)) >= 0]
+    found = [(first, -len(token), token) for token in tokens if (first := text.find(token, start)) >= 0]
     if not found:
         return None
-    position, _, token = min(found)
-    return token, position
+    first, _, token = min(found)
+    return token, first

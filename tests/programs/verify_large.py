@@ -34,7 +34,7 @@ import numpy as np
 import tiktoken
 
 import bytemill
-from bytemill.formats.atomic import write_atomically
+from bytemill.io.atomic import write_atomically
 from support.differences import first_difference
 from support.offline_tiktoken import NAMES, offline_tiktoken
 from support.revision import commit

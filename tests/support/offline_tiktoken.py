@@ -52,7 +52,7 @@ def exported_files(name: str) -> list[bytes]:
     """Returns the same files as written by this library."""
     encoding = bytemill.get_encoding(name)
     if name == "gpt2":
-        return [format_merges(encoding), format_encoder(encoding)]
+        return [format_merges(encoding.definition), format_encoder(encoding.definition)]
     return [format_ranks(encoding._mergeable_ranks)]
 
 

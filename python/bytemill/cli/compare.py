@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 - its options
 
 def is_encoding(argument: str) -> bool:
     """Returns whether an argument is an encoding rather than a text file."""
-    from bytemill.formats.recognition import USUAL_NAMES
+    from bytemill.io.reading import USUAL_NAMES
 
     path = Path(argument)
     if path.exists() or argument == STANDARD_INPUT:

@@ -20,8 +20,8 @@ from bytemill.formats.npy import HEADER_BYTES, header
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytemill.bulk import Ragged
     from bytemill.core import Encoding
+    from bytemill.results import Ragged
 
     # Takes the ids of some texts and, for each of them, whether a document ends with it.
     Writer: TypeAlias = Callable[[Ragged, Sequence[bool]], None]

@@ -43,7 +43,7 @@ def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]
     if name.lower().endswith(COMPRESSIONS):
         message = f"what is written is not compressed: leave --output out, and pipe into {name!r}"
         raise click.UsageError(message)
-    from bytemill.formats.atomic import create, replacing
+    from bytemill.io.atomic import create, replacing
 
     with replacing(name) as temporary, create(temporary) as file:
         yield file

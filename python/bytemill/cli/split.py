@@ -100,7 +100,7 @@ def write_lines(output: str | None, encoding: Encoding, parts: Iterator[tuple[st
 
 def write_files(folder: Path, parts: Iterator[tuple[str, int, int, str]]) -> None:
     """Writes each part to a file of its own, numbered through for each name."""
-    from bytemill.formats.atomic import write_atomically
+    from bytemill.io.atomic import write_atomically
 
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[str, int] = {}

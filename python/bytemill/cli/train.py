@@ -105,7 +105,7 @@ def command(  # noqa: PLR0913 - its options
     Files are text (one document, or with --lines many), JSON lines or Parquet, and each of them may be
     compressed as .gz or .zst.
     """
-    from bytemill.decoding import thread_count
+    from bytemill._arguments import thread_count
     from bytemill.progress import Reporter
     from bytemill.training.counting import SavedCounts, add_source
     from bytemill.training.counts import PieceCounts

@@ -4,7 +4,7 @@ Which documents a block holds depends only on the file and on its `Position`: re
 same blocks as reading that came there. So work that was interrupted goes on from any block.
 
 Lines are cut after line breaks. A file that is one document is cut only where the pieces of the parts are
-those of the document, see `_core.last_cut`.
+those of the document, see `_backend.last_cut`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,15 @@ import sys
 from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from bytemill._core import find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets
+from bytemill._backend import (
+    build_splitter,
+    find_invalid_utf8,
+    json_fields,
+    last_cut,
+    line_breaks,
+    line_offsets,
+)
 from bytemill._optional import import_optional
-from bytemill.compiled import build_splitter
 from bytemill.documents.readers import (
     decompressed,
     json_texts,

@@ -1,1 +1,4 @@
-"""File formats of vocabularies: one module for each, with its reader, its writer and what it cannot hold."""
+"""File formats of vocabularies: pure functions between the bytes of a file and a `Definition`.
+
+One module for each format, with what it cannot hold; `bytemill.io` reads and writes the files.
+"""

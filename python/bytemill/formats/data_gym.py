@@ -1,13 +1,13 @@
 """GPT-2's two files: `vocab.bpe` lists the merges in order, `encoder.json` the id of each token.
 
-Both show bytes as text: each of the 256 bytes has a visible character, so that a space separates and nothing
-needs an escape. The pattern is GPT-2's, and not in the files. Entries of `encoder.json` that are no bytes and
-that no merge makes are special tokens, if they are in brackets. Readers of this format do not look for them
-in text.
+Both write bytes as text: each of the 256 bytes has a visible character, so a space can separate tokens and
+nothing needs an escape. The pattern is GPT-2's and is not in the files. Entries of `encoder.json` that are no
+single bytes, that no merge makes, and that are in brackets are special tokens. Readers of this format do not
+look for them in text.
 
-tiktoken's loader, `parse_data_gym` here, takes less than `parse_pair` and other libraries do: ids are implied
-there, the byte tokens come first, those whose byte is a printable Latin-1 character before the others, and
-then one id for each merge; and it knows two special tokens only.
+tiktoken's loader, `parse_data_gym` here, accepts less than `parse_pair` and other libraries: ids are implied
+(first the byte tokens, those of printable Latin-1 characters before the others, then one id for each merge),
+and it knows two special tokens only.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from bytemill.definition import Definition, tokens_by_id
 from bytemill.errors import VocabularyError
-from bytemill.formats.json_file import parse_json
 from bytemill.formats.merge_list import check_merges, merges_of
-from bytemill.formats.parts import Parts, checked_ids, checked_ranks
 from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN
 
 if TYPE_CHECKING:
-    from bytemill.core import Encoding
+    from bytemill.formats.json_file import Value
 
 __all__ = ["FILE_NAMES", "format_encoder", "format_merges", "parse_data_gym", "parse_pair"]
 
-# What the two files are called: by GPT-2's authors, and by the library transformers.
+# The names of the two files: those of GPT-2's authors, and those of the library transformers.
 FILE_NAMES = (("vocab.bpe", "encoder.json"), ("merges.txt", "vocab.json"))
 
 PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
 UNPRINTABLE = [byte for byte in range(256) if byte not in PRINTABLE]
 
-# The byte tokens in order of their ids.
+# The byte tokens in the order of their ids.
 BYTE_TOKENS = [bytes([byte]) for byte in PRINTABLE + UNPRINTABLE]
 
 CHARACTER_OF_BYTE = {byte: chr(byte) for byte in PRINTABLE} | {
-    byte: chr(256 + position) for position, byte in enumerate(UNPRINTABLE)
+    byte: chr(256 + i) for i, byte in enumerate(UNPRINTABLE)
 }
 BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.items()}
 
-# The same for `str.translate`, bytes being characters of Latin-1; what stands for no byte is put outside.
+# The same for `str.translate`, with bytes as characters of Latin-1; characters that stand for no byte leave
+# it.
 TEXT_OF_BYTES = str.maketrans({chr(byte): character for byte, character in CHARACTER_OF_BYTE.items()})
 BYTES_OF_TEXT = str.maketrans(
     {chr(byte): "\uffff" for byte in UNPRINTABLE}
@@ -51,27 +51,26 @@ BYTES_OF_TEXT = str.maketrans(
 
 SPECIAL_TOKENS = {"<|endoftext|>", "<|startoftext|>"}
 
-# What entries look like that are taken for special tokens: else a file cut short would turn tokens into them.
+# Entries in brackets are special tokens. Without this rule, a file cut short would turn tokens into them.
 SPECIAL_TOKEN = re.compile(r"<.+>|\[.+\]", re.DOTALL)
 
-# Those that give the same pieces as GPT-2's.
+# The patterns that give the same pieces as GPT-2's.
 SAME_PATTERNS = {GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN}
 
 HEADER = "#version: 0.2"
 
 
 def token_text(token: bytes) -> str:
-    """Shows a token as text."""
+    """Returns the text that stands for the bytes of a token."""
     return token.decode("latin-1").translate(TEXT_OF_BYTES)
 
 
 def token_bytes(text: str) -> bytes:
-    """Reads a token shown as text; `ValueError` if a character stands for no byte."""
+    """Returns the bytes that a text stands for; `ValueError` if a character stands for no byte."""
     try:
         return text.translate(BYTES_OF_TEXT).encode("latin-1")
     except UnicodeEncodeError as error:
-        message = f"the character {text[error.start]!r} stands for no byte"
-        raise ValueError(message) from error
+        raise ValueError(f"the character {text[error.start]!r} stands for no byte") from error
 
 
 def parse_data_gym(
@@ -82,7 +81,7 @@ def parse_data_gym(
     encoder_json_file: str = "encoder.json",
     clobber_one_byte_tokens: bool = False,
 ) -> dict[bytes, int]:
-    """Reads the contents of both files and checks that they agree.
+    """Parses the contents of both files as tiktoken does, and checks that they agree.
 
     Args:
         vocab_bpe: The merges. The first line is a header.
@@ -96,7 +95,7 @@ def parse_data_gym(
         Each mergeable token's rank.
 
     Raises:
-        VocabularyError: A file is malformed or they disagree; it names file, place and reason.
+        VocabularyError: A file is malformed or they disagree; the message has file, line and reason.
     """
     ranks = {token: rank for rank, token in enumerate(BYTE_TOKENS)}
     ranks.update(parse_ranks(vocab_bpe, vocab_bpe_file))
@@ -105,34 +104,34 @@ def parse_data_gym(
         ranks.update({token: ids[token] for token in BYTE_TOKENS if token in ids})
     if ranks != ids:
         differing = min(ranks.items() ^ ids.items(), key=lambda item: (item[1], item[0]))[0]
-        message = (
+        raise VocabularyError(
             f"{encoder_json_file} does not match {vocab_bpe_file}: for the token {differing!r} "
             f"the first has the id {ids.get(differing)}, the second {ranks.get(differing)}"
         )
-        raise VocabularyError(message)
     return ranks
 
 
 def parse_pair(
-    vocab_bpe: bytes, encoder_json: bytes, *, vocab_bpe_file: str, encoder_json_file: str
-) -> Parts:
-    """Reads the contents of both files, whatever the ids.
+    vocab_bpe: bytes, encoder: Value, name: str, *, vocab_bpe_file: str, pattern: str = GPT2_PATTERN
+) -> Definition:
+    """Parses the contents of both files, with any ids.
 
     Args:
         vocab_bpe: The merges. The first line is a header.
-        encoder_json: The ids.
+        encoder: The ids.
+        name: The name of the encoding, which the files do not have.
         vocab_bpe_file: The name of the first file for messages.
-        encoder_json_file: The name of the second.
+        pattern: How text is split, which the files do not say.
 
     Raises:
         VocabularyError: A file is malformed, or merging by this list of pairs would give other ids than
-            merging by rank; it names file, place and reason.
+            merging by rank; the message has file, line and reason.
     """
     merges = parse_merges(vocab_bpe, vocab_bpe_file)
     made = {left + right for left, right in merges}
     ranks: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
-    for text, token_id in parse_json(encoder_json, encoder_json_file).ids().items():
+    for text, token_id in encoder.ids().items():
         try:
             token = token_bytes(text)
         except ValueError:
@@ -142,119 +141,110 @@ def parse_pair(
         elif SPECIAL_TOKEN.fullmatch(text):
             special_tokens[text] = token_id
         else:
-            message = (
-                f"{encoder_json_file}: no merge in {vocab_bpe_file} makes the token {text!r}, and it is not "
+            raise VocabularyError(
+                f"{encoder.source}: no merge in {vocab_bpe_file} makes the token {text!r}, and it is not "
                 "in brackets as special tokens are: is a file cut short?"
             )
-            raise VocabularyError(message)
-    checked_ranks(ranks, encoder_json_file)
-    checked_ids([*ranks.items(), *special_tokens.items()], encoder_json_file)
+    definition = Definition(name, pattern, ranks, special_tokens).check(encoder.source)
+    tokens_by_id([*ranks.items(), *special_tokens.items()], encoder.source)
     check_merges(ranks, merges, vocab_bpe_file, whole_pieces=False)
-    return Parts(None, ranks, special_tokens, usual_pattern=GPT2_PATTERN)
+    return definition
 
 
 def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
-    """Reads `vocab.bpe`: the ranks of all tokens of more than one byte, as implied."""
+    """Parses `vocab.bpe`: the implied ranks of all tokens of more than one byte."""
     ranks: dict[bytes, int] = {}
     for number, (left, right) in enumerate(parse_merges(contents, source), start=2):
         if left + right in ranks:
             line = ranks[left + right] - len(BYTE_TOKENS) + 2
             text = f"{token_text(left)} {token_text(right)}"
-            message = (
+            raise VocabularyError(
                 f"Error parsing line {text!r} in {source}: line {number}: line {line} makes the same token"
             )
-            raise VocabularyError(message)
         ranks[left + right] = len(BYTE_TOKENS) + len(ranks)
     return ranks
 
 
 def parse_merges(contents: bytes, source: str) -> list[tuple[bytes, bytes]]:
-    """Reads `vocab.bpe`: the pairs."""
+    """Parses `vocab.bpe`: the pairs."""
     merges = []
     lines = contents.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
     for number, line in enumerate(lines[1:], start=2):
         try:
             merge = parse_merge(line)
         except ValueError as error:
-            message = f"Error parsing line {line!r} in {source}: line {number}: {error}"
-            raise VocabularyError(message) from error
+            raise VocabularyError(
+                f"Error parsing line {line!r} in {source}: line {number}: {error}"
+            ) from error
         merges.append(merge)
     return merges
 
 
 def parse_merge(line: str) -> tuple[bytes, bytes]:
-    """Reads one line; `ValueError` with the reason if it is malformed."""
+    """Parses one line; `ValueError` with the reason if it is malformed."""
     match line.split():
         case [left, right]:
             return token_bytes(left), token_bytes(right)
         case parts:
-            message = f"expected two parts, got {len(parts)}"
-            raise ValueError(message)
+            raise ValueError(f"expected two parts, got {len(parts)}")
 
 
 def parse_encoder(contents: bytes, source: str) -> dict[bytes, int]:
-    """Reads `encoder.json`: the ids of all mergeable tokens."""
+    """Parses `encoder.json`: the ids of all mergeable tokens."""
     try:
         return mergeable_ids(json.loads(contents))
     except (ValueError, RecursionError) as error:
-        message = f"Error parsing {source}: {error}"
-        raise VocabularyError(message) from error
+        raise VocabularyError(f"Error parsing {source}: {error}") from error
 
 
 def mergeable_ids(entries: object) -> dict[bytes, int]:
-    """Reads the entries of `encoder.json`, special tokens left out; `ValueError` if one is malformed."""
+    """Returns the ids in `encoder.json` without special tokens; `ValueError` if an entry is malformed."""
     if not isinstance(entries, dict):
-        message = f"expected an object, got {type(entries).__name__}"
-        raise ValueError(message)  # noqa: TRY004 - it is the file that is wrong, not an argument
+        # Not a `TypeError`: the file is wrong, not an argument.
+        raise ValueError(f"expected an object, got {type(entries).__name__}")  # noqa: TRY004
     ids: dict[bytes, int] = {}
     for text, token_id in entries.items():
         if type(token_id) is not int:
-            message = f"expected an id for the token {text!r}, got {token_id!r}"
-            raise ValueError(message)
+            raise ValueError(f"expected an id for the token {text!r}, got {token_id!r}")
         if text not in SPECIAL_TOKENS:
             ids[token_bytes(text)] = token_id
     return ids
 
 
-def format_merges(encoding: Encoding) -> bytes:
-    """Gives the contents of `vocab.bpe`.
+def format_merges(definition: Definition) -> bytes:
+    """Returns the contents of `vocab.bpe`.
 
     Raises:
         VocabularyError: Merging by a list of pairs would give other ids, or the pattern gives other pieces.
     """
-    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
-    pairs, whole = merges_of(ranks)
-    if encoding._pat_str not in SAME_PATTERNS:  # noqa: SLF001 - tiktoken's name
-        message = (
-            f"{encoding!r} cannot be written as vocab.bpe: its readers cut text by GPT-2's pattern, "
-            f"which gives other pieces than {encoding._pat_str!r}"  # noqa: SLF001 - tiktoken's name
+    pairs, whole = merges_of(definition.ranks)
+    refusal = f"the encoding {definition.name!r} cannot be written as vocab.bpe"
+    if definition.splitting not in SAME_PATTERNS:
+        raise VocabularyError(
+            f"{refusal}: its readers cut text by GPT-2's pattern, which gives other pieces than "
+            f"{definition.splitting!r}"
         )
-        raise VocabularyError(message)
     if whole:
-        message = (
-            f"{encoding!r} cannot be written as vocab.bpe: no merges make the token {whole[0]!r} with the id "
-            f"{ranks[whole[0]]}"
-        )
-        raise VocabularyError(message)
+        rank = definition.ranks[whole[0]]
+        raise VocabularyError(f"{refusal}: no merges make the token {whole[0]!r} with the id {rank}")
     lines = [f"{token_text(left)} {token_text(right)}\n" for left, right in pairs.values()]
     return "".join([HEADER, "\n", *lines]).encode()
 
 
-def format_encoder(encoding: Encoding) -> bytes:
-    """Gives the contents of `encoder.json`.
+def format_encoder(definition: Definition) -> bytes:
+    """Returns the contents of `encoder.json`.
 
     Raises:
         VocabularyError: A special token is spelled like a mergeable one, or has the id of one.
     """
-    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
-    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
-    refusal = f"{encoding!r} cannot be written as encoder.json"
-    ids = {token_text(token): rank for token, rank in ranks.items()}
+    special_tokens = definition.special_tokens
+    refusal = f"the encoding {definition.name!r} cannot be written as encoder.json"
+    ids = {token_text(token): rank for token, rank in definition.ranks.items()}
     if clash := sorted(ids.keys() & special_tokens.keys()):
-        message = f"{refusal}, where {clash} would be mergeable tokens"
-        raise VocabularyError(message)
+        raise VocabularyError(f"{refusal}, where {clash} would be mergeable tokens")
     if other := [text for text in special_tokens if not SPECIAL_TOKEN.fullmatch(text)]:
-        message = f"{refusal}, where special tokens are in <> or []: {other} would be taken for damage"
-        raise VocabularyError(message)
-    checked_ids([*ids.items(), *special_tokens.items()], refusal)
+        raise VocabularyError(
+            f"{refusal}, where special tokens are in <> or []: {other} would be taken for damage"
+        )
+    tokens_by_id([*ids.items(), *special_tokens.items()], refusal)
     return json.dumps(dict(sorted((ids | special_tokens).items(), key=itemgetter(1)))).encode()

@@ -1,20 +1,21 @@
-r"""Patterns for the regular expressions of other libraries: what means the same, and what is spelled anew.
+r"""Translation of patterns between the regular expressions of other libraries.
 
-An `Encoding` has its pattern in the syntax of Rust's `fancy-regex`, as tiktoken; `tokenizers` has Oniguruma,
-minbpe the `regex` package of Python. Here is what all three agree on; everything else is refused by name:
+A definition has its pattern in the syntax of Rust's `fancy-regex`, as tiktoken; `tokenizers` uses Oniguruma,
+minbpe Python's package `regex`. Constructs on which all three agree are accepted, and others are refused by
+name:
 
 - characters, also after a backslash, and `.` (anything but a line feed);
 - `\s`, `\d`, `\r`, `\n`, `\t`, `\f`, `\v` and `\S`, `\D`; `\p{...}` and `\P{...}` of a general category or a
   script;
-- classes of these in brackets, with ranges, and without a class in the class or set operations;
-- alternatives; groups, which may look ahead or behind, be atomic, or take letters of both cases if these are
-  among those of the English contractions (other letters have foldings that differ);
+- classes of these in brackets, with ranges, but without nested classes or set operations;
+- alternatives; groups, which may look ahead or behind, be atomic, or ignore case for the letters of the
+  English contractions (other letters have foldings that differ);
 - quantifiers, lazy and possessive too.
 
-These differ and are translated: in Oniguruma `{1,3}+` is no possessive quantifier but two quantifiers, `(?m:`
-makes the dot match line feeds instead of `(?s:`, and `$` is the end of any line, as for Python it is also
-before a line feed at the end. `$` after `\s++` is the same in all of them, since the blanks take all line
-feeds.
+These differ and are translated: in Oniguruma `{1,3}+` is not a possessive quantifier but two quantifiers,
+`(?m:` instead of `(?s:` makes the dot match line feeds, and `$` is the end of any line; in Python `$` is also
+before a line feed at the end. `$` after `\s++` is the same in all of them, since the whitespace takes all
+line feeds.
 
 In Unicode properties `tokenizers` 0.23 agrees with us on every character; the `regex` package follows newer
 versions of the standard, see `bytemill.splitting`.
@@ -27,6 +28,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from bytemill._backend import build_core
 from bytemill.errors import PatternError
 from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_python", "from_oniguruma", "matches_everything", "to_oniguruma"]
 
-BLANKS = [r"\s", "++"]
+WHITESPACE = [r"\s", "++"]
 CATEGORIES = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp"
 SCRIPTS = (
     "Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hebrew "
@@ -59,20 +61,21 @@ ELEMENT = re.compile(
 )
 SET_OPERATION = re.compile(r"&&|--|~~|\|\|")
 
-# Groups after which it is open whether what they begin with matches in another text too.
+# Groups that match differently in another text: they look around, or keep a match that more text makes
+# longer.
 DEPENDENT_GROUPS = {"(?=", "(?!", "(?<=", "(?<!", "(?>"}
 
-# What may stand where case does not matter. In Oniguruma "ss" and "st" match single characters too.
+# Allowed where case is ignored. In Oniguruma "ss" and "st" match single characters too.
 CASELESS = re.compile(r"[sdmtlvreSDMTLVRE'\[\]]")
 FOLDED_PAIRS = re.compile(r"s[st(\[{]", re.IGNORECASE)
 
 
 class Element(NamedTuple):
-    """A part of a pattern.
+    """An element of a pattern.
 
     Attributes:
         kind: The name of its group in `ELEMENT`.
-        text: How it is spelled.
+        text: Its spelling.
     """
 
     kind: str
@@ -80,20 +83,19 @@ class Element(NamedTuple):
 
 
 def elements(pattern: str, direction: str, dot_all: str) -> Iterator[Element]:
-    """Takes a pattern apart.
+    """Yields the elements of a pattern.
 
     Args:
         pattern: The pattern.
-        direction: Between which languages it is to be translated, for messages.
-        dot_all: How a group begins in which the dot matches line feeds.
+        direction: The direction of the translation, for messages.
+        dot_all: The start of a group in which the dot matches line feeds.
 
     Raises:
-        PatternError: Something in it may have another meaning elsewhere.
+        PatternError: An element may have another meaning in the other language.
     """
 
     def refuse(why: str) -> NoReturn:
-        message = f"the pattern {pattern!r} cannot be translated {direction}: {why}"
-        raise PatternError(message)
+        raise PatternError(f"the pattern {pattern!r} cannot be translated {direction}: {why}")
 
     caseless = [False]  # of each open group
     before = Element("bar", "")
@@ -121,13 +123,13 @@ def elements(pattern: str, direction: str, dot_all: str) -> Iterator[Element]:
 
 
 def differs(element: Element, before: Element, following: str, *, caseless: bool) -> bool:
-    """Tells whether an element may have another meaning elsewhere.
+    """Whether an element may have another meaning in the other language.
 
     Args:
-        element: What is neither the beginning nor the end of a group.
-        before: What comes before it.
-        following: The character that comes after it.
-        caseless: Whether case does not matter.
+        element: The element, which is neither the start nor the end of a group.
+        before: The element before it.
+        following: The character after it.
+        caseless: Whether case is ignored.
     """
     kind, text = element
     if kind == "quantifier":
@@ -142,7 +144,7 @@ def differs(element: Element, before: Element, following: str, *, caseless: bool
 
 
 def to_oniguruma(pattern: str) -> str:
-    """Spells a pattern for Oniguruma; `PatternError` if something in it may mean something else there."""
+    """Translates a pattern to Oniguruma; `PatternError` if an element may have another meaning there."""
     out: list[str] = []
     starts: list[int] = []  # where each open group starts in `out`
     atom = 0  # where the last element that a quantifier can follow starts
@@ -157,7 +159,7 @@ def to_oniguruma(pattern: str) -> str:
             out.insert(atom, "(?>")
             out.append(f"{text[:-1]})")
         elif kind == "end":
-            out.append(text if out[-2:] == BLANKS else r"\z")
+            out.append(text if out[-2:] == WHITESPACE else r"\z")
         else:
             atom = atom if kind == "quantifier" else len(out)
             out.append(text)
@@ -165,9 +167,9 @@ def to_oniguruma(pattern: str) -> str:
 
 
 def from_oniguruma(pattern: str) -> str:
-    r"""Spells a pattern of Oniguruma as ours; `PatternError` if something in it may mean something else here.
+    r"""Translates a pattern from Oniguruma; `PatternError` if an element may have another meaning here.
 
-    For every pattern p, `from_oniguruma(to_oniguruma(p))` is p again, but that `$` stands for `\z`.
+    For every pattern p, `from_oniguruma(to_oniguruma(p))` is p again, with `$` for `\z`.
     """
     out: list[str] = []
     starts: list[int] = []
@@ -193,9 +195,10 @@ def from_oniguruma(pattern: str) -> str:
             out.insert(atom, "(?:")
             out.append(f"{text[:-1]})+")
         elif kind == "end":
-            if text == "$" and out[-2:] != BLANKS:
-                message = f"the pattern {pattern!r} has `$`, which Oniguruma takes for the end of any line"
-                raise PatternError(message)
+            if text == "$" and out[-2:] != WHITESPACE:
+                raise PatternError(
+                    f"the pattern {pattern!r} has `$`, which Oniguruma takes for the end of any line"
+                )
             out.append("$")
         else:
             atom = atom if kind == "quantifier" else len(out)
@@ -204,29 +207,27 @@ def from_oniguruma(pattern: str) -> str:
 
 
 def check_python(pattern: str) -> None:
-    """Checks that `regex.findall` gives the pieces of a pattern; `PatternError` if it may not."""
+    """Raises `PatternError` if `regex.findall` may not give the pieces of a pattern."""
     before: list[str] = []
     for kind, text in elements(pattern, "to or from Python's package regex", "(?s:"):
-        if (kind == "end" and (text != "$" or before[-2:] != BLANKS)) or r"\x" in text:
-            message = (
+        if (kind == "end" and (text != "$" or before[-2:] != WHITESPACE)) or r"\x" in text:
+            raise PatternError(
                 f"the pattern {pattern!r} has {text!r}, which means something else to the package `regex`"
             )
-            raise PatternError(message)
         if text == "(":
-            message = (
+            raise PatternError(
                 f"the pattern {pattern!r} cannot be translated to or from Python's package regex: of a group "
                 "that captures, `findall` gives what is in it, not the piece; begin it with `(?:`"
             )
-            raise PatternError(message)
         before.append(text)
 
 
 @lru_cache(maxsize=64)
 def matches_everything(pattern: str) -> bool:
-    """Tells whether every character of every text is in a match; `False` if that is not certain.
+    """Whether every character of every text is certainly in a match.
 
-    It is certain if each character, as a whole text, is matched by an alternative that does not look around:
-    then that matches wherever the character comes first.
+    It is if each character, as a whole text, is matched by an alternative that does not look around: then
+    that alternative matches at every occurrence of the character.
 
     Complexity:
         Constant for the patterns of `bytemill.patterns`, some seconds for others: it tries all characters.
@@ -235,7 +236,7 @@ def matches_everything(pattern: str) -> bool:
         return True
     alternatives = [""]
     depth = 0
-    dependent: set[int] = set()  # the alternatives that do not count
+    dependent: set[int] = set()  # indices of alternatives that look around
     closed = False
     for kind, text in elements(pattern, "to another language", "(?s:"):
         depth += (kind == "group") - (kind == "close")
@@ -249,14 +250,7 @@ def matches_everything(pattern: str) -> bool:
     independent = [text for i, text in enumerate(alternatives) if i not in dependent]
     if not independent:
         return False
-
-    from bytemill.core import Encoding
-
-    encoding = Encoding(
-        "",
-        pat_str="|".join(independent),
-        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
-        special_tokens={},
-    )
-    characters = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000))]
-    return bool(encoding.count_batch(characters).all())
+    # With the bytes as vocabulary: a character that the pattern does not match has no tokens.
+    core = build_core({bytes([byte]): byte for byte in range(256)}, {}, "|".join(independent))
+    characters = (chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000)))
+    return all(core.count(character) for character in characters)

@@ -1,19 +1,19 @@
-"""Hugging Face's `tokenizer.json`: what of it is byte-level BPE, and nothing else.
+"""Hugging Face's `tokenizer.json`, restricted to byte-level BPE.
 
 The file describes a pipeline, of which an encoding is a special case: no normalizer; a pre-tokenizer that
-cuts by one pattern and shows bytes as characters (`ByteLevel`, whose alphabet is that of `data_gym`); the
-model BPE over these characters; a `ByteLevel` decoder; and *added tokens*, which are found before anything
-else. Added tokens become special tokens. The library always finds them in text, so its ids are those of
+splits by one pattern and writes bytes as characters (`ByteLevel`, with the alphabet of `data_gym`); the model
+BPE over these characters; a `ByteLevel` decoder; and *added tokens*, which are found before anything else.
+Added tokens become special tokens. The library always finds them in text, so its ids are those of
 `encode(text, allowed_special="all")`.
 
-What departs from this is refused, as is a merge list that gives other ids than ranks would (see
-`merge_list`). Tokens that a post-processor puts before and after a text are no part of an encoding; a
-warning names them.
+Any other pipeline is refused, as is a merge list that gives other ids than ranks would (see `merge_list`).
+The tokens that a post-processor adds to a text become the definition's template, which an encoding does not
+apply.
 
-How the library gives ids to added tokens decides what can be written: a token that the model's vocabulary
-has gets its id from there, others are numbered on, whatever the file says. So those written here are in the
-model's vocabulary too, where no merges lead to them. Two names for one id cannot be written: the library
-forgets the first.
+The library assigns ids to added tokens in its own way: a token that is in the model's vocabulary gets its id
+from there, others are numbered on, whatever the file says. So added tokens are written to the model's
+vocabulary too, where no merges make them. Two names for one id cannot be written: the library forgets the
+first.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from bytemill.definition import Definition, Template, tokens_by_id
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.data_gym import BYTE_OF_CHARACTER, token_bytes, token_text
 from bytemill.formats.dialects import from_oniguruma, matches_everything, to_oniguruma
 from bytemill.formats.merge_list import check_merges, merges_of
-from bytemill.formats.parts import Parts, checked_ids, checked_ranks
 from bytemill.patterns import GPT2_PATTERN
 
 if TYPE_CHECKING:
-    from bytemill.core import Encoding
     from bytemill.formats.json_file import Value
 
 __all__ = ["format_tokenizer", "format_tokenizer_config", "parse_tokenizer"]
@@ -41,15 +40,19 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 # --- Reading ---
 
 
-def parse_tokenizer(file: Value) -> Parts:
-    """Reads a `tokenizer.json`.
+def parse_tokenizer(file: Value, name: str) -> Definition:
+    """Parses a `tokenizer.json`.
+
+    Args:
+        file: Its contents.
+        name: The name of the encoding, which the file does not have.
 
     Raises:
-        VocabularyError: It is malformed, or does something that an encoding does not; the message names file,
-            place and reason.
+        VocabularyError: It is malformed, or does something that an encoding does not; the message has file,
+            entry and reason.
     """
-    # First what tells most: of another model, everything else is different too.
-    check_type(file["model"])
+    # The model first: with another one, everything else differs too.
+    check_model_type(file["model"])
     for part, why in (
         ("normalizer", "texts would be changed before they are encoded"),
         ("truncation", "ids would be left out"),
@@ -60,23 +63,23 @@ def parse_tokenizer(file: Value) -> Parts:
     check_decoder(file["decoder"])
     pattern = parse_pre_tokenizer(file["pre_tokenizer"])
     special_tokens = added_tokens(file["added_tokens"])
-    ranks = parse_model(file["model"], special_tokens)
-    return Parts(pattern, ranks, special_tokens, warning=warning_of(file["post_processor"]))
+    template = parse_post_processor(file["post_processor"])
+    return parse_model(file["model"], Definition(name, pattern, {}, special_tokens, template))
 
 
 def kind(component: Value) -> str:
-    """The type of a component."""
+    """Returns the type of a component."""
     return str(component.object().get("type"))
 
 
 def check_decoder(decoder: Value) -> None:
-    """Checks that ids are decoded to bytes."""
+    """Refuses a decoder that does not decode ids to bytes."""
     if decoder.is_null or kind(decoder) != "ByteLevel":
         decoder.refuse(f"expected a ByteLevel decoder, got {'none' if decoder.is_null else kind(decoder)}")
 
 
 def parse_pre_tokenizer(component: Value) -> str:
-    """Reads the pre-tokenizer: gives the pattern."""
+    """Returns the pattern of the pre-tokenizer."""
     if component.is_null:
         component.refuse("expected ByteLevel, or Split and ByteLevel, got none")
     steps = [component]
@@ -104,7 +107,7 @@ def parse_pre_tokenizer(component: Value) -> str:
 
 
 def parse_split(split: Value) -> str:
-    """Reads a `Split`: gives its pattern, if its matches are the pieces."""
+    """Returns the pattern of a `Split` if its matches are the pieces."""
     regex = split["pattern"]["Regex"]
     if regex.is_null:
         split["pattern"].refuse("expected a Regex")
@@ -128,7 +131,7 @@ def parse_split(split: Value) -> str:
 
 
 def added_tokens(tokens: Value) -> dict[str, int]:
-    """Reads the added tokens; their order is that of the file."""
+    """Returns the id of each added token, in the order of the file."""
     ids: dict[str, int] = {}
     normalized: dict[bool, list[str]] = {False: [], True: []}
     for token in [] if tokens.is_null else tokens:
@@ -144,7 +147,7 @@ def added_tokens(tokens: Value) -> dict[str, int]:
             token["content"].refuse(f"the token {content!r} is there twice")
         ids[content] = token["id"].integer()
         normalized[token["normalized"].flag()].append(content)
-    checked_ids(ids.items(), tokens.source)
+    tokens_by_id(ids.items(), tokens.source)
     for first, second in product(normalized[False], normalized[True]):
         if overlap(first, second):
             tokens.refuse(
@@ -155,7 +158,7 @@ def added_tokens(tokens: Value) -> dict[str, int]:
 
 
 def overlap(first: str, second: str) -> bool:
-    """Tells whether occurrences of two strings can share characters."""
+    """Whether occurrences of two strings can share characters."""
     if first in second or second in first:
         return True
     return any(
@@ -164,43 +167,45 @@ def overlap(first: str, second: str) -> bool:
     )
 
 
-def parse_model(model: Value, added: dict[str, int]) -> dict[bytes, int]:
-    """Reads the model: gives the mergeable tokens."""
+def parse_model(model: Value, definition: Definition) -> Definition:
+    """Parses the model, and returns the definition with its mergeable tokens."""
+    added = definition.special_tokens
     check_options(model)
     vocabulary = model["vocab"].ids()
     merges = parse_merges(model["merges"])
     made = {left + right for left, right in merges}
     tokens: dict[str, bytes] = {}
     for text in vocabulary:
-        # An added token that is made by merges too, or is a byte, is both.
+        # An added token that merges make too, or that is a byte, is also a mergeable token.
         if text in added and text not in made and text not in BYTE_OF_CHARACTER:
             continue
         try:
             tokens[text] = token_bytes(text)
         except ValueError as error:
             model["vocab"].refuse(f"the token {text!r}, which is no added token: {error}")
-    ranks = checked_ranks({token: vocabulary[text] for text, token in tokens.items()}, model.source)
+    definition = definition._replace(ranks={token: vocabulary[text] for text, token in tokens.items()})
+    definition.check(model.source)
     unknown = next((text for merge in merges for text in merge if text not in tokens), None)
     if unknown is not None:
-        model["merges"].refuse(f"{unknown!r} is no token in {model['vocab'].place}")
+        model["merges"].refuse(f"{unknown!r} is no token in {model['vocab'].path}")
     check_merges(
-        ranks,
+        definition.ranks,
         [(tokens[left], tokens[right]) for left, right in merges],
         model.source,
         whole_pieces=model["ignore_merges"].flag(),
     )
     check_added_ids(added, vocabulary, model)
-    return ranks
+    return definition
 
 
-def check_type(model: Value) -> None:
-    """Checks that the model is BPE."""
+def check_model_type(model: Value) -> None:
+    """Refuses other models than BPE."""
     if not model["type"].is_null and model["type"].text() != "BPE":
         model["type"].refuse(f"expected BPE, got {model['type'].text()}: an encoding is byte-level BPE")
 
 
 def check_options(model: Value) -> None:
-    """Checks that BPE is all that the model does."""
+    """Refuses options that change what BPE does."""
     if model["dropout"].contents:
         model["dropout"].refuse("expected null: with dropout, ids would be random")
     for affix in ("continuing_subword_prefix", "end_of_word_suffix"):
@@ -209,19 +214,19 @@ def check_options(model: Value) -> None:
 
 
 def parse_merges(merges: Value) -> list[tuple[str, str]]:
-    """Reads the merges: pairs of texts, or texts with a space between."""
+    """Parses the merges: pairs of texts, or texts with a space between them."""
     pairs = []
-    for place, merge in enumerate(merges.list()):
+    for index, merge in enumerate(merges.list()):
         match merge.split(" ") if isinstance(merge, str) else merge:
             case [str(left), str(right)]:
                 pairs.append((left, right))
             case _:
-                merges.refuse(f"merge {place}: expected two tokens, got {merge!r}")
+                merges.refuse(f"merge {index}: expected two tokens, got {merge!r}")
     return pairs
 
 
 def check_added_ids(added: dict[str, int], vocabulary: dict[str, int], model: Value) -> None:
-    """Checks that the ids of the added tokens are those that the library gives them, see the module."""
+    """Refuses ids of added tokens other than those that the library assigns, see the module."""
     text_of_id = {token_id: text for text, token_id in vocabulary.items()}
     highest: int | None = None
     for content, token_id in added.items():
@@ -239,46 +244,55 @@ def check_added_ids(added: dict[str, int], vocabulary: dict[str, int], model: Va
         highest = token_id if highest is None else max(highest, token_id)
 
 
-def warning_of(processor: Value) -> str | None:
-    """Says what a post-processor does to texts, if anything; refuses those that are not known."""
+def parse_post_processor(processor: Value) -> Template | None:
+    """Returns the special tokens that a post-processor adds to each text; refuses unknown processors."""
     if processor.is_null:
         return None
     steps = list(processor["processors"]) if kind(processor) == "Sequence" else [processor]
-    names: list[str] = []
+    prefix: tuple[str, ...] = ()
+    suffix: tuple[str, ...] = ()
     for step in steps:
         if kind(step) == "TemplateProcessing":
-            parts = [part["SpecialToken"] for part in step["single"]]
-            names += [part["id"].text() for part in parts if not part.is_null]
+            # Each step adds its tokens outside those of the steps before.
+            before, after = parse_template(step["single"])
+            prefix, suffix = before + prefix, suffix + after
         elif kind(step) != "ByteLevel":
             step.refuse(f"expected ByteLevel or TemplateProcessing, got {kind(step)}")
-    if not names:
-        return None
-    return (
-        f"{processor.source}: its post-processor adds {', '.join(names)} to each text, which an encoding "
-        "does not: `encode_batch_to_numpy` has `prepend` and `append`"
-    )
+    return Template(prefix, suffix) if prefix or suffix else None
+
+
+def parse_template(single: Value) -> Template:
+    """Returns the special tokens before and after the text in the template for one text."""
+    before: list[str] = []
+    after: list[str] = []
+    names = before
+    for part in single:
+        if part["SpecialToken"].is_null:
+            names = after
+        else:
+            names.append(part["SpecialToken"]["id"].text())
+    return Template(tuple(before), tuple(after))
 
 
 # --- Writing ---
 
 
-def format_tokenizer(encoding: Encoding) -> bytes:
-    """Gives the contents of a `tokenizer.json`.
+def format_tokenizer(definition: Definition) -> bytes:
+    """Returns the contents of a `tokenizer.json`.
 
     Raises:
         VocabularyError: The library would give other ids, or other text for a special token.
         PatternError: The pattern may mean something else to the library.
     """
-    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
-    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
+    name, pattern, ranks, special_tokens, _ = definition
     pairs, whole = merges_of(ranks)
     vocabulary = {token_text(token): token_id for token, token_id in ranks.items()}
     for text, token_id in special_tokens.items():
         check_special_token(text, token_id, vocabulary)
-    checked_ids(
-        (*vocabulary.items(), *special_tokens.items()), f"{encoding!r} cannot be written as tokenizer.json"
+    tokens_by_id(
+        (*vocabulary.items(), *special_tokens.items()),
+        f"the encoding {name!r} cannot be written as tokenizer.json",
     )
-    pattern = encoding._pat_str  # noqa: SLF001 - tiktoken's name
     regex = to_oniguruma(pattern)
     isolated = matches_everything(pattern)
     split = {
@@ -308,7 +322,7 @@ def format_tokenizer(encoding: Encoding) -> bytes:
             "end_of_word_suffix": None,
             "fuse_unk": False,
             "byte_fallback": False,
-            # A token that no merges lead to is only found by looking up whole pieces.
+            # A token that no merges make is only found by looking up whole pieces.
             "ignore_merges": bool(whole),
             "vocab": dict(sorted(vocabulary.items(), key=lambda item: item[1])),
             "merges": [[token_text(left), token_text(right)] for left, right in pairs.values()],
@@ -318,33 +332,32 @@ def format_tokenizer(encoding: Encoding) -> bytes:
 
 
 def check_special_token(text: str, token_id: int, vocabulary: dict[str, int]) -> None:
-    """Checks that the library tells a special token from others, and decodes it to itself."""
+    """Refuses a special token that the library would confuse with another, or decode to other text."""
+    refusal = f"the special token {text!r} cannot be written as tokenizer.json"
     if vocabulary.get(text, token_id) != token_id:
-        message = (
-            f"the special token {text!r} cannot be written as tokenizer.json: that is how the mergeable "
-            f"token {token_bytes(text)!r} with the id {vocabulary[text]} is spelled there"
+        raise VocabularyError(
+            f"{refusal}: that is how the mergeable token {token_bytes(text)!r} with the id "
+            f"{vocabulary[text]} is spelled there"
         )
-        raise VocabularyError(message)
     if not text.isascii() and all(character in BYTE_OF_CHARACTER for character in text):
-        message = (
-            f"the special token {text!r} cannot be written as tokenizer.json: all its characters stand for "
-            f"bytes there, so that it would be decoded to {token_bytes(text)!r}"
+        raise VocabularyError(
+            f"{refusal}: all its characters stand for bytes there, so that it would be decoded to "
+            f"{token_bytes(text)!r}"
         )
-        raise VocabularyError(message)
 
 
 def added_token(text: str, token_id: int) -> dict[str, Any]:
-    """The entry of an added token."""
+    """Returns the entry of an added token."""
     options = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return {"id": token_id, "content": text, **options}
 
 
-def format_tokenizer_config(encoding: Encoding) -> bytes:
-    """Gives the contents of the `tokenizer_config.json` with which `transformers` loads the directory."""
+def format_tokenizer_config(definition: Definition) -> bytes:
+    """Returns the contents of the `tokenizer_config.json` with which `transformers` loads the directory."""
     contents: dict[str, Any] = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,
     }
-    if "<|endoftext|>" in encoding.special_tokens_set:
+    if "<|endoftext|>" in definition.special_tokens:
         contents["eos_token"] = "<|endoftext|>"  # noqa: S105 - no password
     return json.dumps(contents, indent=1).encode()

@@ -1,12 +1,12 @@
-"""Reading JSON strictly: what is not as expected is refused with file, place and reason."""
+"""Strict JSON: a value that is not as expected is refused with file, path of the value, and reason."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from bytemill.definition import ID_LIMIT
 from bytemill.errors import VocabularyError
-from bytemill.formats.parts import ID_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,49 +17,48 @@ KINDS = {dict: "an object", list: "a list", str: "a string", int: "an integer", 
 
 
 def parse_json(contents: bytes, source: str) -> Value:
-    """Reads a JSON text.
+    """Parses JSON.
 
     Raises:
-        VocabularyError: It is no JSON in UTF-8, an object has a key twice, or it is nested too deep.
+        VocabularyError: It is not JSON in UTF-8, an object has a key twice, or it is nested too deep.
     """
     try:
         return Value(json.loads(contents.decode(), object_pairs_hook=distinct), source)
     except (ValueError, RecursionError) as error:
-        message = f"Error parsing {source}: expected JSON: {brief(str(error))}"
-        raise VocabularyError(message) from error
+        raise VocabularyError(f"Error parsing {source}: expected JSON: {brief(str(error))}") from error
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes a dictionary; `ValueError` if a key occurs twice, of which `json` would take the last."""
+    """Builds a dictionary; `ValueError` if a key occurs twice, of which `json` would take the last."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        message = f"the key {twice!r} occurs twice in an object"
-        raise ValueError(message)
+        raise ValueError(f"the key {twice!r} occurs twice in an object")
     return entries
 
 
 class Value:
-    """A value in a JSON file that knows where it is.
+    """A value in a JSON file, with its path for messages.
 
-    Every method raises `VocabularyError` if the value is not what it asks for.
+    Every method raises `VocabularyError` if the value is not of the type that the method returns.
 
     Attributes:
-        contents: The value as `json` gives it.
+        contents: The value as `json` returns it.
+        source: The name of the file.
+        path: The keys and indices that lead to the value, such as `model.vocab`; empty for the whole file.
     """
 
-    def __init__(self, contents: Any, source: str, place: str = "") -> None:  # noqa: ANN401 - any JSON
-        """Takes a value, the name of its file, and its place there."""
+    def __init__(self, contents: Any, source: str, path: str = "") -> None:  # noqa: ANN401 - any JSON
+        """Initialises the attributes."""
         self.contents = contents
         self.source = source
-        self.place = place
+        self.path = path
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raises `VocabularyError` with file, place and reason."""
-        place = brief(self.place or "the whole file")
-        message = f"Error parsing {self.source}: {place}: {brief(reason)}"
-        raise VocabularyError(message)
+        """Raises `VocabularyError` with file, path and reason."""
+        path = brief(self.path or "the whole file")
+        raise VocabularyError(f"Error parsing {self.source}: {path}: {brief(reason)}")
 
     def _expect(self, kind: type) -> Any:  # noqa: ANN401 - of that kind
         # `bool` is a subclass of `int`.
@@ -69,7 +68,7 @@ class Value:
 
     @property
     def is_null(self) -> bool:
-        """Whether it is null or not there."""
+        """Whether the value is null or missing."""
         return self.contents is None
 
     def object(self) -> dict[str, Any]:
@@ -102,35 +101,35 @@ class Value:
         return number
 
     def flag(self) -> bool:
-        """True or false; false if it is null or not there."""
+        """True or false; false if null or missing."""
         return not self.is_null and bool(self._expect(bool))
 
     def __getitem__(self, key: str) -> Value:
-        """The entry of an object, null if it has none."""
-        return Value(self.object().get(key), self.source, f"{self.place}.{key}" if self.place else key)
+        """The entry of an object; null if it is missing."""
+        return Value(self.object().get(key), self.source, f"{self.path}.{key}" if self.path else key)
 
     def __iter__(self) -> Iterator[Value]:
         """The elements of a list."""
         for i, element in enumerate(self.list()):
-            yield Value(element, self.source, f"{self.place}[{i}]")
+            yield Value(element, self.source, f"{self.path}[{i}]")
 
     def ids(self) -> dict[str, int]:
-        """An object of ids by texts; several texts may have the same."""
+        """An object of texts and their ids; several texts may have the same id."""
         entries = self.object()
         for key, token_id in entries.items():
             self._check_text(key)
             if type(token_id) is not int or not 0 <= token_id < ID_LIMIT:
-                Value(token_id, self.source, f"{self.place}[{key!r}]".lstrip(".")).integer()
+                Value(token_id, self.source, f"{self.path}[{key!r}]".lstrip(".")).integer()
         return entries
 
 
 def brief(text: str) -> str:
-    """A text for a message, without its middle if it is long: a key in a file may have any length."""
+    """Shortens text for a message: a key in a file may have any length."""
     return text if len(text) <= 500 else f"{text[:400]}...{text[-80:]}"  # noqa: PLR2004
 
 
 def shown(contents: object) -> str:
-    """A value for a message: what it is, and if it is short, itself."""
+    """Describes a value for a message: its kind, and the value itself if it is short."""
     kind = KINDS.get(type(contents), "")
     text = repr(contents)
     return (kind or text) if len(text) > 40 else f"{kind} {text}".strip()  # noqa: PLR2004

@@ -1,21 +1,21 @@
 """Merge lists: when does merging by a list of pairs give the ids that merging by rank gives?
 
-An `Encoding` knows tokens and ranks, a rank being an id too, and merges two neighbours if their joined bytes
-are a token: by *rank*. Other libraries have a list of pairs and merge two neighbours if that pair is in the
-list, the earliest pair first: by *list*. Both give the same ids for every text if
+A definition has tokens and ranks, which are also ids; two adjacent symbols merge if their joined bytes are a
+token: merging by *rank*. Other libraries have a list of pairs; two adjacent symbols merge if their pair is in
+the list, the earliest pair first: merging by *list*. Both give the same ids for every text if
 
-1. each token of more than one byte, encoded under the ranks below its own, comes apart in exactly two tokens;
+1. each token of more than one byte, encoded with the ranks below its own, gives exactly two tokens;
 2. the list has the pair of these two for each token, in the order of the ids.
 
-For take any text on the way to its encoding, where two neighbours spell a token T. What happened between
-their outer ends so far is what happens to T's bytes alone, as no merge crossed those ends. While ranks below
-T's are left, the two have either become T's two parts of condition 1 already or are not there; later they
-cannot be there either, because the parts would have been merged in T's turn. So no other pair for T is ever
-met: it does not matter which of them the list has besides, and where.
+Proof: take any text during its encoding, where two adjacent symbols spell a token T. No merge has crossed
+their outer ends, so the merges between these ends were those of T's bytes alone. While ranks below T's are
+left, either the two symbols are T's pair of condition 1 or they do not occur; later they cannot occur either,
+because the pair would have been merged in T's turn. So no other pair for T ever occurs: it does not matter
+which others the list has, and where.
 
-Some vocabularies have tokens that no merges lead to: these stand for a piece only where the piece is exactly
-the token. If encoding such a token by all the others leaves three parts or more, no two neighbours ever spell
-it, and everything above holds for the other tokens. Then a library that looks up whole pieces first gives the
+Some vocabularies have tokens that no merges make: they stand for a piece only where the piece is exactly the
+token. If encoding such a token with all the others leaves three symbols or more, two adjacent symbols never
+spell it, and the proof holds for the other tokens. Then a library that looks up whole pieces first gives the
 same ids too.
 """
 
@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
+from bytemill._backend import build_core
 from bytemill.errors import VocabularyError
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bytemill.core import Encoding
+    from bytemill._backend import CoreBPE
 
 __all__ = ["BytePair", "Merges", "check_merges", "merges_of"]
 
@@ -41,7 +42,7 @@ class Merges(NamedTuple):
 
     Attributes:
         pairs: The two tokens that each token of more than one byte is made of, in the order of ids.
-        whole: The tokens that no merges lead to, which stand for whole pieces only.
+        whole: The tokens that no merges make, which stand for whole pieces only.
     """
 
     pairs: dict[bytes, BytePair]
@@ -55,10 +56,10 @@ def merges_of(ranks: dict[bytes, int]) -> Merges:
         ranks: Each mergeable token's id; all bytes are there.
 
     Raises:
-        VocabularyError: No merge list gives the same ids, as far as the conditions of this module tell.
+        VocabularyError: No merge list gives the same ids, by the conditions of this module.
 
     Complexity:
-        O(n log n) for n bytes of tokens; where some are made by no merges, quadratic in the length of each
+        O(n log n) for n bytes of tokens; if no merges make some of them, quadratic in the length of each
         token, in Python.
     """
     whole: set[bytes] = set()
@@ -68,36 +69,33 @@ def merges_of(ranks: dict[bytes, int]) -> Merges:
         try:
             pairs = pairs_of(others)
         except VocabularyError:
-            # Without these, others may come apart differently.
+            # Without these, others may be made of other pairs.
             found = {token for token in others if len(token) > 1 and len(parts_below(token, others)) != 2}  # noqa: PLR2004
             if not found:
                 raise
             whole |= found
     if not whole:
         return Merges(pairs, [])
-    encoding = plain_encoding(others)
+    core = core_of(others)
     for token in whole:
-        if len(encoding._encode_single_piece(token)) < 3:  # noqa: PLR2004, SLF001 - tiktoken's name
-            message = (
+        if len(core.encode_single_piece(token)) < 3:  # noqa: PLR2004 - see the module
+            raise VocabularyError(
                 f"the token {token!r} with the id {ranks[token]} is made of a token with a higher id: "
                 "merging by a list of pairs would give other ids than merging by rank"
             )
-            raise VocabularyError(message)
     return Merges(pairs, sorted(whole, key=ranks.__getitem__))
 
 
 def pairs_of(ranks: dict[bytes, int]) -> dict[bytes, BytePair]:
     """Finds the two tokens that each token is made of; `VocabularyError` if one is not made of two."""
     token_of_id = {token_id: token for token, token_id in ranks.items()}
-    pairs = [(token_of_id[left], token_of_id[right]) for left, right in plain_encoding(ranks).merges()]
+    pairs = [(token_of_id[left], token_of_id[right]) for left, right in core_of(ranks).merges()]
     return {left + right: (left, right) for left, right in pairs}
 
 
-def plain_encoding(ranks: dict[bytes, int]) -> Encoding:
-    """Makes an encoding of mergeable tokens only."""
-    from bytemill.core import Encoding
-
-    return Encoding("", pat_str=WHOLE_TEXT_PATTERN, mergeable_ranks=ranks, special_tokens={})
+def core_of(ranks: dict[bytes, int]) -> CoreBPE:
+    """Builds a core of mergeable tokens only."""
+    return build_core(ranks, {}, WHOLE_TEXT_PATTERN)
 
 
 def parts_below(token: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
@@ -124,17 +122,17 @@ def check_merges(
         whole_pieces: Whether the library that reads the list looks up whole pieces first.
 
     Raises:
-        VocabularyError: A pair occurs twice or is not made of tokens, or both would not give the same ids, as
-            far as the conditions of this module tell.
+        VocabularyError: A pair occurs twice or is not made of tokens, or both would not give the same ids, by
+            the conditions of this module.
     """
-    places: dict[BytePair, int] = {}
-    for place, pair in enumerate(merges):
+    indices: dict[BytePair, int] = {}
+    for index, pair in enumerate(merges):
         for token in (*pair, pair[0] + pair[1]):
             if token not in ranks:
-                refuse(source, f"merge {place}, of {pair[0]!r} and {pair[1]!r}: {token!r} is no token")
-        if pair in places:
-            refuse(source, f"merge {place}, of {pair[0]!r} and {pair[1]!r}, is merge {places[pair]} already")
-        places[pair] = place
+                refuse(source, f"merge {index}, of {pair[0]!r} and {pair[1]!r}: {token!r} is no token")
+        if pair in indices:
+            refuse(source, f"merge {index}, of {pair[0]!r} and {pair[1]!r}, is merge {indices[pair]} already")
+        indices[pair] = index
 
     try:
         pairs, whole = merges_of(ranks)
@@ -144,24 +142,23 @@ def check_merges(
         refuse(source, f"no merges make the token {whole[0]!r} with the id {ranks[whole[0]]}")
     last: BytePair | None = None
     for token, pair in pairs.items():
-        if pair not in places:
+        if pair not in indices:
             refuse(
                 source,
                 f"cannot be encoded exactly: by the order of ids the token {token!r} with the id "
                 f"{ranks[token]} is made of {pair[0]!r} and {pair[1]!r}, which is not among the merges",
             )
-        if last is not None and places[last] > places[pair]:
+        if last is not None and indices[last] > indices[pair]:
             made = last[0] + last[1]
             refuse(
                 source,
                 "cannot be encoded exactly: the order of the merges is not that of the ids: "
-                f"{made!r} has the id {ranks[made]} and merge {places[last]}, "
-                f"{token!r} the id {ranks[token]} and merge {places[pair]}",
+                f"{made!r} has the id {ranks[made]} and merge {indices[last]}, "
+                f"{token!r} the id {ranks[token]} and merge {indices[pair]}",
             )
         last = pair
 
 
 def refuse(source: str, reason: str) -> NoReturn:
-    """Raises the error of a file."""
-    message = f"{source}: {reason}"
-    raise VocabularyError(message)
+    """Raises `VocabularyError` with the name of the file."""
+    raise VocabularyError(f"{source}: {reason}")

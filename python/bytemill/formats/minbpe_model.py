@@ -1,7 +1,8 @@
 """minbpe's two files: `.model`, to be loaded again, and `.vocab`, for people.
 
 The lines of `.model` are the version, the pattern, the number of special tokens, then text and id of each,
-then two ids for each merge. So a pattern of several lines cannot be written, nor a special token with blanks.
+then two ids for each merge. So a pattern of several lines cannot be written, nor a special token with
+whitespace.
 """
 
 from __future__ import annotations
@@ -9,18 +10,16 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from bytemill.definition import ID_LIMIT, Definition, tokens_by_id
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.dialects import check_python
 from bytemill.formats.merge_list import check_merges, merges_of
-from bytemill.formats.parts import ID_LIMIT, Parts, checked_ids, checked_ranks
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytemill.core import Encoding
-
-__all__ = ["Model", "Pair", "format_model", "format_vocab", "model_of", "parse_model", "parts_of"]
+__all__ = ["Model", "Pair", "definition_of", "format_model", "format_vocab", "model_of", "parse_model"]
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -29,7 +28,7 @@ BYTES = 256
 
 
 class Model(NamedTuple):
-    """What a `.model` file holds.
+    """The contents of a `.model` file.
 
     Attributes:
         pattern: The regular expression that splits text; empty for none.
@@ -43,16 +42,14 @@ class Model(NamedTuple):
 
 
 def format_model(model: Model) -> bytes:
-    """Gives the contents of a `.model` file; `ValueError` if it cannot hold the model."""
+    """Returns the contents of a `.model` file; `ValueError` if it cannot hold the model."""
     if model.pattern != model.pattern.strip() or len(model.pattern.splitlines()) > 1:
-        message = (
+        raise ValueError(
             f"the pattern {model.pattern!r} cannot be written: expected one line without blanks at its ends"
         )
-        raise ValueError(message)
     for text in model.special_tokens:
         if text.split() != [text]:
-            message = f"the special token {text!r} cannot be written: expected one without blanks"
-            raise ValueError(message)
+            raise ValueError(f"the special token {text!r} cannot be written: expected one without blanks")
     special = [f"{text} {token_id}" for text, token_id in model.special_tokens.items()]
     merges = [f"{left} {right}" for left, right in model.merges]
     lines = [VERSION, model.pattern, str(len(special)), *special, *merges]
@@ -60,10 +57,10 @@ def format_model(model: Model) -> bytes:
 
 
 def parse_model(contents: bytes, source: str) -> Model:
-    """Reads the contents of a `.model` file.
+    """Parses the contents of a `.model` file.
 
     Raises:
-        VocabularyError: It is malformed; the message names file, line and reason.
+        VocabularyError: It is malformed; the message has file, line and reason.
     """
     model = Model("", {}, {})
     special = 0
@@ -83,105 +80,101 @@ def parse_model(contents: bytes, source: str) -> Model:
             else:
                 model.merges[parse_merge(line, model.merges)] = BYTES + len(model.merges)
         except ValueError as error:
-            message = f"Error parsing line {line!r} in {source}: line {number}: {error}"
-            raise VocabularyError(message) from error
+            raise VocabularyError(
+                f"Error parsing line {line!r} in {source}: line {number}: {error}"
+            ) from error
     if len(model.special_tokens) < special:
-        message = (
+        raise VocabularyError(
             f"Error parsing {source}: expected {special} special tokens, got {len(model.special_tokens)}"
         )
-        raise VocabularyError(message)
     return model
 
 
 def check_version(line: str) -> None:
-    """Raises `ValueError` if the first line is not that of this format."""
+    """Raises `ValueError` if this is not the first line of a `.model` file."""
     if line != VERSION:
-        message = f"expected {VERSION!r}"
-        raise ValueError(message)
+        raise ValueError(f"expected {VERSION!r}")
 
 
 def parse_id(number: str) -> int:
-    """Reads the id of a special token; `ValueError` if it is none."""
+    """Parses the id of a special token; `ValueError` if it is not an id."""
     token_id = int(number)
     if not 0 <= token_id < ID_LIMIT:
-        message = f"expected an id from 0 to {ID_LIMIT - 1}"
-        raise ValueError(message)
+        raise ValueError(f"expected an id from 0 to {ID_LIMIT - 1}")
     return token_id
 
 
 def parse_merge(line: str, merges: Mapping[Pair, int]) -> Pair:
-    """Reads the line of a merge, given those before; `ValueError` with the reason if it is malformed."""
+    """Parses the line of a merge, given those before; `ValueError` with the reason if it is malformed."""
     left, right = map(int, line.split())
     if (left, right) in merges:
-        message = "the pair is merged already"
-        raise ValueError(message)
+        raise ValueError("the pair is merged already")
     if not (0 <= left < BYTES + len(merges) and 0 <= right < BYTES + len(merges)):
-        message = f"expected two ids from 0 to {BYTES + len(merges) - 1}"
-        raise ValueError(message)
+        raise ValueError(f"expected two ids from 0 to {BYTES + len(merges) - 1}")
     return left, right
 
 
-def parts_of(model: Model, source: str) -> Parts:
-    """Gives the parts of the encoding that has the same ids as minbpe.
+def definition_of(model: Model, name: str, source: str) -> Definition:
+    """Returns the definition that gives the same ids as minbpe.
+
+    Args:
+        model: The contents of the file.
+        name: The name of the encoding, which the file does not have.
+        source: The name of the file, for messages.
 
     Raises:
         VocabularyError: There is none: two merges make the same bytes, the order in which minbpe looks for
-            special tokens matters, or the pattern may mean something else to it; the message names the file.
+            special tokens matters, or the pattern may mean something else to it; the message has the file.
     """
     if model.pattern:
         try:
             check_python(model.pattern)
         except PatternError as error:
-            message = f"Error parsing {source}: line 2: {error}"
-            raise VocabularyError(message) from error
+            raise VocabularyError(f"Error parsing {source}: line 2: {error}") from error
     tokens = [bytes([byte]) for byte in range(BYTES)]
     ranks = {token: token_id for token_id, token in enumerate(tokens)}
     for (left, right), new_id in model.merges.items():
         token = tokens[left] + tokens[right]
         if token in ranks:
-            message = f"{source}: ids {ranks[token]} and {new_id} are both of {token!r}"
-            raise VocabularyError(message)
+            raise VocabularyError(f"{source}: ids {ranks[token]} and {new_id} are both of {token!r}")
         ranks[token] = new_id
         tokens.append(token)
-    checked_ranks(ranks, source)
+    definition = Definition(name, model.pattern or WHOLE_TEXT_PATTERN, ranks, model.special_tokens)
+    definition.check(source)
     check_merges(
         ranks, [(tokens[left], tokens[right]) for left, right in model.merges], source, whole_pieces=False
     )
-    checked_ids(model.special_tokens.items(), source)
+    tokens_by_id(model.special_tokens.items(), source)
     texts = list(model.special_tokens)
     for i, text in enumerate(texts):
         for later in texts[i + 1 :]:
             if later.startswith(text):
-                message = (
+                raise VocabularyError(
                     f"{source}: cannot be encoded exactly: minbpe never finds the special token {later!r}, "
                     f"which begins with {text!r} and comes after it in the file"
                 )
-                raise VocabularyError(message)
-    return Parts(model.pattern or WHOLE_TEXT_PATTERN, ranks, model.special_tokens)
+    return definition
 
 
-def model_of(encoding: Encoding) -> Model:
-    """Gives what minbpe needs for the same ids.
+def model_of(definition: Definition) -> Model:
+    """Returns the model with which minbpe gives the same ids.
 
     Raises:
-        VocabularyError: It would give other ids.
+        VocabularyError: minbpe would give other ids.
         PatternError: The pattern may mean something else to it.
     """
-    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
-    pattern = encoding._pat_str  # noqa: SLF001 - tiktoken's name
-    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
+    name, pattern, ranks, special_tokens, _ = definition
+    refusal = f"the encoding {name!r} cannot be written for minbpe"
     in_order = sorted(ranks, key=ranks.__getitem__)
     if in_order[:BYTES] != [bytes([byte]) for byte in range(BYTES)] or ranks[in_order[-1]] != len(ranks) - 1:
-        message = (
-            f"{encoding!r} cannot be written for minbpe: expected the ids 0 to 255 for the bytes in their "
-            "order, and then one for each merge without a gap"
+        raise VocabularyError(
+            f"{refusal}: expected the ids 0 to 255 for the bytes in their order, and then one for each merge "
+            "without a gap"
         )
-        raise VocabularyError(message)
-    checked_ids(special_tokens.items(), f"{encoding!r} cannot be written for minbpe")
+    tokens_by_id(special_tokens.items(), refusal)
     pairs, whole = merges_of(ranks)
     if whole:
-        message = f"{encoding!r} cannot be written for minbpe: {whole[0]!r} cannot be made by any merges"
-        raise VocabularyError(message)
+        raise VocabularyError(f"{refusal}: {whole[0]!r} cannot be made by any merges")
     check_python(pattern)
     return Model(
         "" if pattern == WHOLE_TEXT_PATTERN else pattern,
@@ -192,7 +185,7 @@ def model_of(encoding: Encoding) -> Model:
 
 
 def format_vocab(tokens: Mapping[int, bytes], merges: Mapping[Pair, int]) -> bytes:
-    """Gives the contents of a `.vocab` file: how each token is made, what it is as text, and its id."""
+    """Returns the contents of a `.vocab` file: how each token is made, its text, and its id."""
     parts = {new_id: pair for pair, new_id in merges.items()}
     lines = []
     for token_id, token in tokens.items():
@@ -205,6 +198,6 @@ def format_vocab(tokens: Mapping[int, bytes], merges: Mapping[Pair, int]) -> byt
 
 
 def shown(token: bytes) -> str:
-    """A token as text for people: what is not UTF-8 as U+FFFD, control characters as escapes."""
+    """Renders a token for people: invalid UTF-8 as U+FFFD, control characters as escapes."""
     text = token.decode("utf-8", errors="replace")
     return "".join(f"\\u{ord(each):04x}" if unicodedata.category(each)[0] == "C" else each for each in text)

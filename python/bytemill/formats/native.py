@@ -1,7 +1,7 @@
 """The native file, `.bytemill`: a whole encoding in one JSON file.
 
 Its entries are `format` ("bytemill"), `version` (1), `name`, `pattern`, `sha256` (see
-`bytemill.fingerprint`), `provenance` (whatever the writer wants to be known), `special_tokens` (text to id)
+`bytemill.fingerprint`), `provenance` (any JSON that the writer adds), `special_tokens` (text to id)
 and `tokens` (base64 to id, in the order of the ids, each in a line of its own). Equal encodings with equal
 provenance give equal files.
 """
@@ -13,13 +13,11 @@ import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from bytemill.fingerprint import vocabulary_sha256
-from bytemill.formats.parts import Parts, checked_ranks
+from bytemill.definition import Definition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytemill.core import Encoding
     from bytemill.formats.json_file import Value
 
 __all__ = ["FORMAT", "format_native", "parse_native"]
@@ -28,11 +26,11 @@ FORMAT = "bytemill"
 VERSION = 1
 
 
-def parse_native(file: Value) -> Parts:
-    """Reads a native file.
+def parse_native(file: Value) -> Definition:
+    """Parses a native file.
 
     Raises:
-        VocabularyError: It is malformed, damaged or of a later version; the message names file, place and
+        VocabularyError: It is malformed, damaged or of a later version; the message has file, entry and
             reason.
     """
     if file["version"].integer() != VERSION:
@@ -48,35 +46,33 @@ def parse_native(file: Value) -> Parts:
         if token in ranks:
             file["tokens"].refuse(f"{encoded!r}: the token {token!r} is there already")
         ranks[token] = token_id
-    checked_ranks(ranks, file.source)
-    pattern, special_tokens = file["pattern"].text(), file["special_tokens"].ids()
-    sha256 = vocabulary_sha256(pattern, ranks, special_tokens)
-    if file["sha256"].text() != sha256:
-        file["sha256"].refuse(f"expected {sha256}, that of what is in the file, got {file['sha256'].text()}")
-    return Parts(pattern, ranks, special_tokens, file["name"].text())
+    definition = Definition(file["name"].text(), file["pattern"].text(), ranks, file["special_tokens"].ids())
+    definition.check(file.source)
+    if file["sha256"].text() != definition.sha256:
+        file["sha256"].refuse(
+            f"expected {definition.sha256}, that of the file's contents, got {file['sha256'].text()}"
+        )
+    return definition
 
 
-def format_native(encoding: Encoding, provenance: Mapping[str, Any]) -> bytes:
-    """Gives the contents of a native file.
+def format_native(definition: Definition, provenance: Mapping[str, Any]) -> bytes:
+    """Returns the contents of a native file.
 
     Raises:
-        TypeError: JSON cannot hold the provenance.
+        TypeError, ValueError: JSON cannot hold the provenance.
     """
-    pattern = encoding._pat_str  # noqa: SLF001 - tiktoken's name
-    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
-    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's name
     head = {
         "format": FORMAT,
         "version": VERSION,
-        "name": encoding.name,
-        "pattern": pattern,
-        "sha256": vocabulary_sha256(pattern, ranks, special_tokens),
+        "name": definition.name,
+        "pattern": definition.splitting,
+        "sha256": definition.sha256,
         "provenance": dict(provenance),
-        "special_tokens": dict(sorted(special_tokens.items(), key=itemgetter(1))),
+        "special_tokens": dict(sorted(definition.special_tokens.items(), key=itemgetter(1))),
     }
     tokens = [
         f'"{base64.b64encode(token).decode()}": {token_id}'
-        for token, token_id in sorted(ranks.items(), key=itemgetter(1))
+        for token, token_id in sorted(definition.ranks.items(), key=itemgetter(1))
     ]
     before = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False).removesuffix("\n}")
     return "".join([before, ',\n "tokens": {\n', ",\n".join(tokens), "\n}}\n"]).encode()

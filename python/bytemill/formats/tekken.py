@@ -1,10 +1,10 @@
 """Mistral's `tekken.json`: read only.
 
-`config` has the pattern and two sizes, `vocab` the mergeable tokens in rank order, base64, and
-`special_tokens` the others. A file may have more tokens than are in use: of all ids, `default_vocab_size`,
-the first `default_num_special_tokens` are special tokens, named or not, and the ranks follow, so that a
-mergeable token's id is its rank plus that number. Mistral's own library never finds special tokens in text:
-its ids are those of `encode_ordinary`.
+`config` has the pattern and two sizes, `vocab` the mergeable tokens in rank order as base64, and
+`special_tokens` the others. A file may have more tokens than are in use: of the `default_vocab_size` ids the
+first `default_num_special_tokens` are special tokens, named or not, and the ranks follow, so a mergeable
+token's id is its rank plus that number. Mistral's own library never finds special tokens in text: its ids are
+those of `encode_ordinary`.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
-from bytemill.formats.parts import Parts, checked_ids, checked_ranks
+from bytemill.definition import Definition, tokens_by_id
 
 if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
 
 __all__ = ["parse_tekken"]
 
-# More are no list of special tokens but a damaged number: each would get a name. Mistral's files have 1,000.
+# A higher number is damage: each special token would get a name. Mistral's files have 1,000.
 MOST_SPECIAL_TOKENS = 1 << 16
 
-# Those of files without a list: versions up to 7.
+# For files without a list: versions up to 7.
 UNLISTED_SPECIAL_TOKENS = [
     "<unk>",
     "<s>",
@@ -47,11 +47,15 @@ UNLISTED_SPECIAL_TOKENS = [
 ]
 
 
-def parse_tekken(file: Value) -> Parts:
-    """Reads a `tekken.json`.
+def parse_tekken(file: Value, name: str) -> Definition:
+    """Parses a `tekken.json`.
+
+    Args:
+        file: Its contents.
+        name: The name of the encoding, which the file does not have.
 
     Raises:
-        VocabularyError: It is malformed; the message names file, place and reason.
+        VocabularyError: It is malformed; the message has file, entry and reason.
     """
     config = file["config"]
     special = config["default_num_special_tokens"].integer()
@@ -76,11 +80,11 @@ def parse_tekken(file: Value) -> Parts:
     if len(ranks) != mergeable:
         file["vocab"].refuse(f"expected {mergeable} tokens or more, as config says, got {len(ranks)}")
     special_tokens = parse_special_tokens(file["special_tokens"], special)
-    return Parts(config["pattern"].text(), checked_ranks(ranks, file.source), special_tokens)
+    return Definition(name, config["pattern"].text(), ranks, special_tokens).check(file.source)
 
 
 def parse_special_tokens(tokens: Value, count: int) -> dict[str, int]:
-    """Reads the special tokens, and gives names to those that have none."""
+    """Parses the special tokens, and names those that have no name."""
     if tokens.is_null:
         ids = {text: i for i, text in enumerate(UNLISTED_SPECIAL_TOKENS[:count])}
     else:
@@ -94,7 +98,7 @@ def parse_special_tokens(tokens: Value, count: int) -> dict[str, int]:
                     f"expected a rank below {count}, the number of special tokens, got {token_id}"
                 )
             ids[text] = token_id
-    named = checked_ids(ids.items(), tokens.source)
+    named = tokens_by_id(ids.items(), tokens.source)
     fillers = {f"<SPECIAL_{i}>": i for i in range(count) if i not in named}
     if clash := ids.keys() & fillers.keys():
         tokens.refuse(f"the names {sorted(clash)} are those of special tokens without a name")

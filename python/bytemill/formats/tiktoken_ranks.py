@@ -10,27 +10,27 @@ import base64
 import re
 from operator import itemgetter
 
+from bytemill.definition import ID_LIMIT
 from bytemill.errors import VocabularyError
-from bytemill.formats.parts import ID_LIMIT
 
 __all__ = ["format_ranks", "looks_like_ranks", "parse_ranks"]
 
-# What is longer is cut in messages.
+# Longer lines are cut in messages.
 LONG_LINE = 200
 
 FIRST_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2}[ \t]+[0-9]+\s*?(?:\n|$)")
 
 
 def looks_like_ranks(contents: bytes) -> bool:
-    """Tells whether a file begins like one of this format."""
+    """Whether contents begin like a file of this format."""
     return FIRST_LINE.match(contents) is not None
 
 
 def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
-    """Reads the contents of a `.tiktoken` file.
+    """Parses the contents of a `.tiktoken` file.
 
-    Stricter than tiktoken where that would take a damaged line for another token: it skips characters that
-    are not base64, reads `1_0` as 10, and lets the last of two equal tokens win.
+    Stricter than tiktoken, which takes some damaged lines for other tokens: it skips characters that are not
+    base64, reads `1_0` as 10, and lets the last of two equal tokens win.
 
     Args:
         contents: The file; empty lines are skipped.
@@ -40,8 +40,8 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
         Each token's rank, in the order of the lines.
 
     Raises:
-        VocabularyError: A line does not hold a token and a rank, or repeats one; it names file, line and
-            reason.
+        VocabularyError: A line does not hold a token and a rank, or repeats one; the message has file, line
+            and reason.
     """
     ranks: dict[bytes, int] = {}
     line_of_rank: dict[int, int] = {}
@@ -53,38 +53,34 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
         except ValueError as error:
             shown = repr(line) if len(line) <= LONG_LINE else f"{line[:LONG_LINE]!r}..."
             reason = str(error)[: 2 * LONG_LINE]
-            message = f"Error parsing line {shown} in {source}: line {number}: {reason}"
-            raise VocabularyError(message) from error
+            raise VocabularyError(
+                f"Error parsing line {shown} in {source}: line {number}: {reason}"
+            ) from error
         ranks[token] = rank
         line_of_rank[rank] = number
     return ranks
 
 
 def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int]) -> tuple[bytes, int]:
-    """Reads one line, given the lines before; `ValueError` with the reason if it is malformed."""
+    """Parses one line, given the lines before; `ValueError` with the reason if it is malformed."""
     match line.split():
         case [encoded, digits]:
             token = base64.b64decode(encoded, validate=True)
         case fields:
-            message = f"expected a token and a rank, got {len(fields)} fields"
-            raise ValueError(message)
+            raise ValueError(f"expected a token and a rank, got {len(fields)} fields")
     if not digits.isdigit():
-        message = f"expected a rank in decimal digits, got {digits!r}"
-        raise ValueError(message)
+        raise ValueError(f"expected a rank in decimal digits, got {digits!r}")
     rank = int(digits)
     if rank >= ID_LIMIT:
-        message = f"expected a rank below {ID_LIMIT}, got {rank}"
-        raise ValueError(message)
+        raise ValueError(f"expected a rank below {ID_LIMIT}, got {rank}")
     if token in ranks:
-        message = f"the token is in line {line_of_rank[ranks[token]]} already"
-        raise ValueError(message)
+        raise ValueError(f"the token is in line {line_of_rank[ranks[token]]} already")
     if rank in line_of_rank:
-        message = f"the rank is in line {line_of_rank[rank]} already"
-        raise ValueError(message)
+        raise ValueError(f"the rank is in line {line_of_rank[rank]} already")
     return token, rank
 
 
 def format_ranks(mergeable_ranks: dict[bytes, int]) -> bytes:
-    """Gives the contents of the `.tiktoken` file of a vocabulary."""
+    """Returns the contents of the `.tiktoken` file of a vocabulary."""
     in_order = sorted(mergeable_ranks.items(), key=itemgetter(1))
     return b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in in_order)

@@ -1,24 +1,32 @@
-"""Writing files that are known to be right: they are read back and tried before they get their names."""
+"""Checks that a definition that was read back, or another library, gives the same ids."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
 
+from bytemill._backend import build_core
 from bytemill.errors import VocabularyError
-from bytemill.formats.atomic import create, replacing
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
+    from bytemill.definition import Definition
 
-    from bytemill.core import Encoding
-    from bytemill.formats.parts import Parts
+__all__ = [
+    "Encode",
+    "check_definition",
+    "check_ids",
+    "check_prefixes",
+    "check_with_tokenizers",
+    "sample_texts",
+]
 
-__all__ = ["check_ids", "check_parts", "check_with_tokenizers", "sample_texts", "write_verified"]
+# Encodes a text, in which all special tokens are allowed.
+Encode: TypeAlias = Callable[[str], Sequence[int]]
 
-# What patterns treat in ways of their own: cases, contractions, numbers, blanks, line ends, scripts, marks.
+# Text of every kind that patterns split differently: case, contractions, numbers, whitespace, line ends,
+# scripts, marks.
 TEXTS = [
     "",
     "Hello World, HELLO wOrLd! It's they'LL I'm we've 'tis O'Neill's",
@@ -38,73 +46,79 @@ TEXTS = [
     "".join(map(chr, range(256))),
 ]
 
-# How many tokens and special tokens become sample texts.
+# The most tokens, and the most special tokens, that become sample texts.
 TOKENS = 1000
 
 
-def sample_texts(encoding: Encoding) -> list[str]:
-    """Gives texts of all kinds, among them tokens from everywhere in the vocabulary."""
-    tokens = list(encoding._mergeable_ranks)  # noqa: SLF001 - tiktoken's name
-    special = list(encoding._special_tokens)  # noqa: SLF001 - tiktoken's name
+def sample_texts(definition: Definition) -> list[str]:
+    """Returns texts of all kinds, among them tokens from everywhere in the vocabulary."""
+    tokens, special = list(definition.ranks), list(definition.special_tokens)
     spread = tokens[:: max(1, len(tokens) // TOKENS)]
     texts = [token.decode(errors="replace") for token in spread]
     return [*TEXTS, *texts, " ".join(texts), *[f"a{text} b" for text in special[:TOKENS]]]
 
 
-def write_verified(files: Mapping[str | os.PathLike[str], bytes], check: Callable[..., None]) -> None:
-    """Writes files under other names, reads them back, checks them, and only then gives them their names.
+def check_definition(definition: Definition, encode: Encode, read: Definition) -> None:
+    """Raises `VocabularyError` if a definition that was read back is not the one that was written.
 
     Args:
-        files: The contents of each file.
-        check: Called with what was read back of each; raises if that is not right.
-
-    Raises:
-        OSError: A file cannot be written; then, or if `check` raises, no file has changed and none is left.
+        definition: The one that was written.
+        encode: Encodes by it.
+        read: The one that was read back. Its pattern may be another one that gives the same pieces.
     """
-    with ExitStack() as stack:
-        temporaries = [stack.enter_context(replacing(path)) for path in files]
-        for temporary, contents in zip(temporaries, files.values(), strict=True):
-            with create(temporary) as file:
-                file.write(contents)
-        check(*[temporary.read_bytes() for temporary in temporaries])
+    if (read.ranks, read.special_tokens) != (definition.ranks, definition.special_tokens):
+        raise VocabularyError(
+            f"the encoding {definition.name!r} cannot be written: the file has other tokens when it is "
+            "read back"
+        )
+    core = build_core(read.ranks, read.special_tokens, read.splitting)
+    check_ids(definition, encode, lambda text: core.encode(text, None), "this library")
 
 
-def check_parts(encoding: Encoding, parts: Parts) -> None:
-    """Checks that what was read back is the encoding; `VocabularyError` if not."""
-    from bytemill.core import Encoding
+def check_ids(definition: Definition, encode: Encode, other: Encode, reader: str) -> None:
+    """Raises `VocabularyError` if another function gives other ids for sample texts.
 
-    expected = encoding._mergeable_ranks, encoding._special_tokens  # noqa: SLF001 - tiktoken's names
-    if (parts.ranks, parts.special_tokens) != expected:
-        message = f"{encoding!r} cannot be written: the file has other tokens when it is read back"
-        raise VocabularyError(message)
-    pattern = parts.pattern or parts.usual_pattern or encoding._pat_str  # noqa: SLF001 - tiktoken's name
-    # Not by the constructor: it would warn again of what it warned of when the encoding was made.
-    read = Encoding.__new__(Encoding)
-    read._build("read back", pattern, parts.ranks, parts.special_tokens)  # noqa: SLF001 - ours
-    check_ids(encoding, lambda text: read.encode(text, allowed_special="all"), "this library")
-
-
-def check_ids(encoding: Encoding, encode: Callable[[str], Sequence[int]], reader: str) -> None:
-    """Checks that a function gives the same ids for sample texts; `VocabularyError` if not."""
-    for text in sample_texts(encoding):
-        expected, got = encoding.encode(text, allowed_special="all"), list(encode(text))
+    Args:
+        definition: The definition that the texts are chosen for.
+        encode: Encodes by it.
+        other: The function that is checked.
+        reader: Whose function that is, for messages.
+    """
+    for text in sample_texts(definition):
+        expected, got = encode(text), list(other(text))
         if expected != got:
-            message = (
-                f"{encoding!r} cannot be converted exactly: {reader} gives other ids for {text[:100]!r}: "
-                f"expected {expected[:20]}, got {got[:20]}"
+            raise VocabularyError(
+                f"the encoding {definition.name!r} cannot be converted exactly: {reader} gives other ids for "
+                f"{text[:100]!r}: expected {expected[:20]}, got {got[:20]}"
             )
-            raise VocabularyError(message)
 
 
-def check_with_tokenizers(encoding: Encoding, tokenizer_json: bytes) -> None:
+def check_prefixes(definition: Definition) -> None:
+    """Raises `VocabularyError` if a special token begins with another: tiktoken may find either in text."""
+    for token, successor in pairwise(sorted(definition.special_tokens)):
+        if successor.startswith(token):
+            raise VocabularyError(
+                f"the encoding {definition.name!r} cannot be converted exactly: where the special token "
+                f"{successor!r} is in a text, tiktoken may find {token!r}"
+            )
+
+
+def check_with_tokenizers(definition: Definition, encode: Encode, tokenizer_json: bytes) -> None:
     """Checks a `tokenizer.json` with the library tokenizers itself, if it is installed."""
     if find_spec("tokenizers") is None:
         return
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(tokenizer_json.decode())
-    check_ids(encoding, lambda text: tokenizer.encode(text, add_special_tokens=False).ids, "tokenizers")
-    ids = [*encoding._special_tokens.values()][:TOKENS]  # noqa: SLF001 - tiktoken's name
-    if tokenizer.decode(ids, skip_special_tokens=False) != encoding.decode(ids):
-        message = f"{encoding!r} cannot be converted exactly: tokenizers decodes special tokens to other text"
-        raise VocabularyError(message)
+    check_ids(
+        definition,
+        encode,
+        lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+        "tokenizers",
+    )
+    special = dict(list(definition.special_tokens.items())[:TOKENS])
+    if tokenizer.decode([*special.values()], skip_special_tokens=False) != "".join(special):
+        raise VocabularyError(
+            f"the encoding {definition.name!r} cannot be converted exactly: tokenizers decodes special "
+            "tokens to other text"
+        )

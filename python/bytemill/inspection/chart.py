@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from bytemill._optional import import_optional
-from bytemill.formats.atomic import create, replacing
+from bytemill.io.atomic import create, replacing
 
 if TYPE_CHECKING:
     from bytemill.inspection.comparison import Comparison

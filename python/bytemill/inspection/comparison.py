@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.inspection.layout import align_columns
 

@@ -6,14 +6,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.inspection.escapes import segments_of
 from bytemill.inspection.palette import COLOURS
 from bytemill.inspection.terminal import Cell, supports_colour
 
 if TYPE_CHECKING:
-    from bytemill.vocabulary import PieceExplanation
+    from bytemill.results import PieceExplanation
 
 __all__ = ["MergeView", "show_merges"]
 

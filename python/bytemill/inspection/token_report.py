@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
 from bytemill.inspection.escapes import visible

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
@@ -97,7 +97,7 @@ class TokenView:
         Raises:
             OSError: The file cannot be written; no partial file is left.
         """
-        from bytemill.formats.atomic import write_atomically
+        from bytemill.io.atomic import write_atomically
 
         write_atomically(path, self.page().encode())
 

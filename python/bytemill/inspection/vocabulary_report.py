@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytemill.arguments import check_type
-from bytemill.compiled import unicode_version
+from bytemill._arguments import check_type
+from bytemill._backend import unicode_version
 from bytemill.core import Encoding
 from bytemill.inspection.escapes import printable, visible
 from bytemill.inspection.layout import align_columns, bar

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.documents.blocks import Position
-from bytemill.formats.atomic import create, named, replacing
+from bytemill.io.atomic import create, named, replacing
 from bytemill.shards.source_blocks import SourceFile
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from bytemill._arguments import integer_type, known_ids
 from bytemill._optional import import_optional
-from bytemill.bulk import integer_type, known_ids
 from bytemill.shards.token_files import FORMATS, ParquetFile, TokenFile
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
                 ) from None
         else:
             ids.append(token)
-    return known_ids(what, ids, encoding._core_bpe)  # noqa: SLF001 - of this package
+    return known_ids(what, ids, encoding._core_bpe.is_token)  # noqa: SLF001 - of this package
 
 
 def check_files(source: object) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from bytemill._optional import import_optional
 from bytemill.formats import npy
-from bytemill.formats.atomic import create, named
+from bytemill.io.atomic import create, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type, thread_count
 from bytemill.core import Encoding, __version__
-from bytemill.decoding import thread_count
 from bytemill.documents.blocks import Position
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.shards.background import BackgroundWriter, prefetch_iter

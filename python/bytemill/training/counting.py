@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from bytemill.decoding import thread_count
+from bytemill._arguments import thread_count
 from bytemill.documents.batches import BatchReader, is_in_memory
 from bytemill.progress import Reporter, Show
 from bytemill.training.counts import PieceCounts

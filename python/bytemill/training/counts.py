@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytemill import _core
-from bytemill.arguments import check_type
-from bytemill.compiled import build_splitter
+from bytemill import _backend
+from bytemill._arguments import check_type
+from bytemill._backend import build_splitter
 from bytemill.patterns import resolve_pattern
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from bytemill.documents import Document
-    from bytemill.formats.piece_table import Chunk, Description
+    from bytemill.io.piece_table import Chunk, Description
 
 __all__ = ["PieceCounts", "check_special_tokens"]
 
@@ -179,7 +179,7 @@ class PieceCounts:
     # --- Files and other processes ---
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the counts to a file, see `bytemill.formats.piece_table`.
+        """Writes the counts to a file, see `bytemill.io.piece_table`.
 
         Args:
             path: A name that ends in `.parquet`, or in `.arrow`, `.feather` or `.ipc` for Arrow's IPC format.
@@ -189,7 +189,7 @@ class PieceCounts:
             OSError: The file cannot be written; nothing is left behind.
             ImportError: `pyarrow` is not installed.
         """
-        from bytemill.formats.piece_table import write_table
+        from bytemill.io.piece_table import write_table
 
         write_table(path, self._core.columns(), self._description())
 
@@ -203,7 +203,7 @@ class PieceCounts:
             OSError: The file cannot be read.
             ImportError: `pyarrow` is not installed.
         """
-        from bytemill.formats.piece_table import read_table
+        from bytemill.io.piece_table import read_table
 
         with read_table(path) as (description, chunks):
             try:
@@ -227,16 +227,16 @@ class PieceCounts:
         return (restored, (self._description(), *self._core.columns()))
 
 
-def limited_table(memory_limit: int | None) -> _core.PieceCounts:
+def limited_table(memory_limit: int | None) -> _backend.PieceCounts:
     """Returns an empty table; arguments and errors as `PieceCounts`."""
     if memory_limit is None:
-        return _core.PieceCounts()
+        return _backend.PieceCounts()
     if memory_limit < LEAST_MEMORY:
         raise ValueError(f"expected a memory_limit of at least {LEAST_MEMORY} bytes, got {memory_limit}")
     # Imported late, as it takes long.
     import tempfile
 
-    return _core.PieceCounts(memory_limit, tempfile.gettempdir())
+    return _backend.PieceCounts(memory_limit, tempfile.gettempdir())
 
 
 def restored(

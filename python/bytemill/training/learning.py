@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from bytemill import _core
+from bytemill import _backend
+from bytemill._arguments import thread_count
 from bytemill.core import Encoding
-from bytemill.decoding import thread_count
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.progress import Reporter, Show
 from bytemill.training.counting import add_source
@@ -194,7 +194,7 @@ def learn_merges(  # noqa: PLR0913 - as `train`
     start: InitialVocabulary | None = None,
     num_threads: int = 1,
     report: Callable[[int, int], None] | None = None,
-) -> _core.LearnedMerges:
+) -> _backend.LearnedMerges:
     """Learns merges from counts.
 
     Args:
@@ -210,7 +210,7 @@ def learn_merges(  # noqa: PLR0913 - as `train`
     Returns:
         The merges. They continue the numbers of the tokens of `start`.
     """
-    return _core.train_merges(
+    return _backend.train_merges(
         counts._core,  # noqa: SLF001 - of this package
         wanted,
         tie_break=tie_break,

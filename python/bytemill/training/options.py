@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
-from bytemill.arguments import check_type
+from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.patterns import resolve_pattern
 from bytemill.training.counts import check_special_tokens

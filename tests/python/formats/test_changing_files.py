@@ -198,7 +198,7 @@ def test_training_documents_that_change(how: str, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
 def test_counts_that_shrink(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bytemill.formats import piece_table
+    from bytemill.io import piece_table
 
     monkeypatch.setattr(piece_table, "ROWS", 1000)
     path = tmp_path / name

@@ -11,7 +11,8 @@ import pytest
 
 import bytemill
 from bytemill.errors import VocabularyError
-from bytemill.formats import atomic, data_gym, tiktoken_ranks
+from bytemill.formats import data_gym, tiktoken_ranks
+from bytemill.io import atomic
 
 
 def test_saved_files_are_the_exports(tmp_path: Path, exported_files: dict[str, list[bytes]]) -> None:
@@ -76,7 +77,9 @@ def data_gym_files(merges: list[str], **entries: Any) -> tuple[bytes, bytes]:
 
 def test_data_gym_files_are_read_back() -> None:
     gpt2 = bytemill.get_encoding("gpt2")
-    ranks = data_gym.parse_data_gym(data_gym.format_merges(gpt2), data_gym.format_encoder(gpt2))
+    ranks = data_gym.parse_data_gym(
+        data_gym.format_merges(gpt2.definition), data_gym.format_encoder(gpt2.definition)
+    )
     assert list(ranks.items()) == list(gpt2._mergeable_ranks.items())
 
 

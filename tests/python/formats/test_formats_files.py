@@ -22,9 +22,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import bytemill
 from bytemill import Encoding
+from bytemill.definition import Definition
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.fingerprint import vocabulary_sha256
-from bytemill.formats.parts import Parts
 from bytemill.formats.tiktoken_ranks import format_ranks
 from bytemill.minbpe import BasicTokenizer, RegexTokenizer
 from bytemill.patterns import GPT2_PATTERN, PATTERNS, R50K_PATTERN, WHOLE_TEXT_PATTERN
@@ -583,13 +583,13 @@ def test_files_that_were_damaged_on_the_way_are_not_left(
 
 def test_what_is_read_back_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoding = toy(size=300)
-    others = Parts(encoding._pat_str, BYTE_RANKS, {}, "toy")
+    others = Definition("toy", encoding._pat_str, BYTE_RANKS, {})
     monkeypatch.setattr("bytemill.formats.native.parse_native", lambda _: others)
     with pytest.raises(VocabularyError, match="has other tokens when it is read back"):
         encoding.save(tmp_path / "a")
     monkeypatch.setattr(
         "bytemill.formats.native.parse_native",
-        lambda _: Parts(r"\s|\S", encoding._mergeable_ranks, encoding._special_tokens),
+        lambda _: Definition("toy", r"\s|\S", encoding._mergeable_ranks, encoding._special_tokens),
     )
     with pytest.raises(VocabularyError, match="this library gives other ids for"):
         encoding.save(tmp_path / "a")

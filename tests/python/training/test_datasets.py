@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bytemill
-from bytemill.decoding import thread_count
+from bytemill._arguments import thread_count
 from support.subprocesses import run
 
 # Datasets keep files of their own: each script has a directory for them, which goes when it ends.
@@ -41,7 +41,7 @@ def test_map_in_two_processes() -> None:
     same, threads = in_datasets(
         """
 import json
-from bytemill.decoding import thread_count
+from bytemill._arguments import thread_count
 encoding = bytemill.get_encoding("cl100k_base")
 
 def encode(batch):

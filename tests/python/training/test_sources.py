@@ -16,7 +16,7 @@ import pytest
 
 import bytemill
 from bytemill import _core  # noqa: TID251 - what is tested
-from bytemill.compiled import build_splitter
+from bytemill._backend import build_splitter
 from bytemill.documents import batches as reading
 from bytemill.documents.batches import BatchReader
 from bytemill.patterns import PATTERNS

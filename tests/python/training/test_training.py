@@ -17,7 +17,7 @@ import tiktoken
 import tiktoken.load
 
 import bytemill
-from bytemill.compiled import build_core
+from bytemill._backend import build_core
 from bytemill.patterns import LLAMA3_PATTERN, O200K_PATTERN, PATTERNS
 from bytemill.progress import Progress
 from bytemill.reference import split

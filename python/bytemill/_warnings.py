@@ -1,4 +1,4 @@
-"""Special tokens that text or ids do not tell from others: what a constructor warns of."""
+"""Warnings of special tokens that are ambiguous in text or in ids."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["warn_of_ambiguity"]
 
 
 def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]) -> None:
-    """Warns, in the name of the constructor's caller, of special tokens that are not told from others.
+    """Warns of ambiguous special tokens, at the caller of the function that calls this one.
 
-    tiktoken builds such encodings in silence. In text it then takes one of the special tokens that match, in
-    an order that nobody chose; of two tokens with one id it decodes the mergeable one.
+    tiktoken builds such encodings without a warning. In text it then takes one of the special tokens that
+    match, in an unspecified order; of two tokens with one id it decodes the mergeable one.
 
     Args:
         mergeable_ranks: Each mergeable token's id.
@@ -29,15 +29,19 @@ def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapp
         Linear in the tokens, plus sorting the special ones.
     """
     for token, successor in pairwise(sorted(special_tokens)):
-        # Sorted, what a string begins comes directly after it.
+        # In sorted order, a string is followed directly by those that begin with it.
         if successor.startswith(token):
-            message = (
+            warnings.warn(
                 f"the special token {token!r} is the beginning of {successor!r}: "
-                "where both match, the longer one is taken"
+                "where both match, the longer one is taken",
+                UserWarning,
+                stacklevel=3,
             )
-            warnings.warn(message, UserWarning, stacklevel=3)
     ids = set(special_tokens.values())
     if not ids.isdisjoint(mergeable_ranks.values()):
         shared = sorted(ids.intersection(mergeable_ranks.values()))
-        message = f"special tokens share the ids {shared} with mergeable tokens, and decode to those"
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warnings.warn(
+            f"special tokens share the ids {shared} with mergeable tokens, and decode to those",
+            UserWarning,
+            stacklevel=3,
+        )

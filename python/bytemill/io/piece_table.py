@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from bytemill._optional import import_optional
-from bytemill.formats.atomic import create, replacing
+from bytemill.io.atomic import create, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

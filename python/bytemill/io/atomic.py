@@ -1,4 +1,4 @@
-"""Writing files so that no reader ever sees half of one, and errors name the file."""
+"""Atomic replacement of files: readers see the old file or the complete new one, and errors name the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from typing_extensions import Buffer
 
@@ -19,13 +19,13 @@ __all__ = ["create", "named", "replacing", "write_all", "write_atomically"]
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Gives a name beside a file to write to, and then renames that: readers see the old file or the new one.
+    """Yields a temporary path beside a file to write to, and then renames it to the file.
 
     Args:
         path: The file, replaced if it exists.
 
     Raises:
-        OSError: The file cannot be replaced. Then, or if the caller fails, nothing is left behind.
+        OSError: The file cannot be replaced. Then, and if the body raises, nothing is left behind.
     """
     name = os.fspath(path)
     if Path(path).is_dir():
@@ -37,7 +37,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
     except OSError as error:
         if str(error.filename) == str(temporary):
-            # Nobody has heard of the other name.
+            # The caller knows only the final name.
             error.filename, error.filename2 = name, None
         raise
     finally:
@@ -45,26 +45,26 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def create(path: Path) -> IO[bytes]:
-    """Opens a new file whose errors name it: that the disk is full, for one.
+    """Opens a new file whose errors name it: a full disk, for example.
 
     Raises:
-        OSError: The file exists, or cannot be made.
+        OSError: The file exists, or cannot be created.
     """
-    return io.BufferedWriter(Created(path, "x"), io.DEFAULT_BUFFER_SIZE)
+    return io.BufferedWriter(NamedErrorsFile(path, "x"), io.DEFAULT_BUFFER_SIZE)
 
 
-class Created(io.FileIO):
-    """What is below the buffer of such a file."""
+class NamedErrorsFile(io.FileIO):
+    """The unbuffered file of `create`."""
 
     def write(self, data: Buffer, /) -> int:
-        """Writes some of the data."""
+        """Writes some of the data, as `io.FileIO.write`."""
         with named(self.name):
             return super().write(data)
 
 
 @contextmanager
 def named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Has errors of the system that name no file name this one."""
+    """Sets the file name of system errors that have none."""
     try:
         yield
     except OSError as error:
@@ -73,20 +73,26 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
-    """Writes files as `replacing` does, and renames none before all are written.
+def write_all(
+    files: Mapping[str | os.PathLike[str], bytes], check: Callable[..., None] | None = None
+) -> None:
+    """Writes files under temporary names, and renames none before all are written and checked.
 
     Args:
-        files: The contents of each.
+        files: The contents of each file.
+        check: If given, called with the contents of each file as read back; raises if they are not right.
 
     Raises:
-        OSError: One cannot be written; nothing is left behind.
+        OSError: A file cannot be written. Then, and if `check` raises, no file has changed and none is left
+            behind.
     """
     with ExitStack() as stack:
         temporaries = [stack.enter_context(replacing(path)) for path in files]
         for temporary, contents in zip(temporaries, files.values(), strict=True):
             with create(temporary) as file:
                 file.write(contents)
+        if check is not None:
+            check(*[temporary.read_bytes() for temporary in temporaries])
 
 
 def write_atomically(path: str | os.PathLike[str], contents: bytes) -> None:
@@ -94,7 +100,7 @@ def write_atomically(path: str | os.PathLike[str], contents: bytes) -> None:
 
     Args:
         path: The file, replaced if it exists.
-        contents: All of it.
+        contents: Its contents.
 
     Raises:
         OSError: The file cannot be written; nothing is left behind.

@@ -1,17 +1,52 @@
-"""What is built of the compiled core, which does not take every pattern: then `splitting` is its splitter."""
+"""The compiled module, and how its classes are built: other modules import it from here.
+
+It does not take every pattern. `splitting`, which uses the `regex` package, splits by the others.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytemill._core import UNICODE_VERSION, CoreBPE, LearnedMerges
+from bytemill._core import (
+    TIER,
+    UNICODE_VERSION,
+    CoreBPE,
+    EncodedColumn,
+    LearnedMerges,
+    PieceCounts,
+    __version__,
+    find_invalid_utf8,
+    json_fields,
+    last_cut,
+    line_breaks,
+    line_offsets,
+    train_merges,
+)
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.errors import UnsupportedPatternError
 
 if TYPE_CHECKING:
     from bytemill.splitting import Splitter
 
-__all__ = ["build_core", "build_splitter", "unicode_version"]
+__all__ = [
+    "TIER",
+    "UNICODE_VERSION",
+    "CoreBPE",
+    "CoreSplitter",
+    "EncodedColumn",
+    "LearnedMerges",
+    "PieceCounts",
+    "__version__",
+    "build_core",
+    "build_splitter",
+    "find_invalid_utf8",
+    "json_fields",
+    "last_cut",
+    "line_breaks",
+    "line_offsets",
+    "train_merges",
+    "unicode_version",
+]
 
 
 def build_core(
@@ -39,9 +74,9 @@ def build_splitter(pattern: str) -> CoreSplitter:
 
 
 def unicode_version(pattern: str) -> str | None:
-    """Gives the version of Unicode that says what a letter is where the core splits by this pattern.
+    """Returns the version of Unicode by which the core splits with this pattern.
 
-    `None` if the core does not take the pattern, so that the `regex` package splits in its place.
+    `None` if the core does not take the pattern, so that the `regex` package splits.
     """
     try:
         CoreSplitter(pattern)

@@ -1,0 +1,108 @@
+"""Checks of arguments: wrong types and values raise errors with what was expected and what was given."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["check_type", "integer_type", "known_ids", "thread_count", "token_limit"]
+
+HOW_TO_NAME_TOKENS = "`encode_single_token` gives the id of a token, `eot_token` that of the end of a text"
+
+
+def check_type(name: str, value: object, kind: type, hint: str = "") -> None:
+    """Raises `TypeError` for an argument of another type.
+
+    Args:
+        name: The name of the argument.
+        value: Its value.
+        kind: The class that it must be an instance of.
+        hint: How to call correctly.
+    """
+    if not isinstance(value, kind):
+        more = f"; {hint}" if hint else ""
+        raise TypeError(f"{name} must be of the type {kind.__name__}, not {type(value).__name__}{more}")
+
+
+def thread_count(num_threads: int | None) -> int:
+    """Returns a number of threads.
+
+    `None`, which tiktoken takes too, stands for all processors. In a process that `multiprocessing` has
+    started, as for PyTorch and `datasets`, it stands for one: other such processes use the other processors.
+
+    Raises:
+        ValueError: The number is not positive.
+    """
+    if num_threads is None:
+        return 1 if is_worker() else os.cpu_count() or 1
+    if num_threads <= 0:
+        raise ValueError("max_workers must be greater than 0")
+    return num_threads
+
+
+def is_worker() -> bool:
+    """Whether `multiprocessing`, or `multiprocess` for `datasets`, started this process."""
+    # A process that was started by one of them has imported it: there is nothing to import.
+    modules = (sys.modules.get(f"{package}.process") for package in ("multiprocessing", "multiprocess"))
+    return any(module.parent_process() is not None for module in modules if module)
+
+
+def token_limit(name: str, number: SupportsIndex, least: int) -> int:
+    """Returns the number of tokens in the argument called `name`, no larger than the core takes.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It is below `least`.
+    """
+    try:
+        tokens = index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be a number of tokens as an integer, not {number!r}") from None
+    if tokens < least:
+        raise ValueError(f"{name} must be a number of tokens, {least} or more, got {tokens}")
+    return min(tokens, sys.maxsize)
+
+
+def known_ids(name: str, tokens: int | Sequence[int] | None, is_token: Callable[[int], bool]) -> list[int]:
+    """Returns the ids in the argument called `name`: none, one or several.
+
+    Raises:
+        TypeError: They are not integers.
+        ValueError: `is_token` does not know one.
+    """
+    if tokens is None:
+        return []
+    try:
+        ids = list(map(index, tokens if isinstance(tokens, Iterable) else [tokens]))
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a token id or a sequence of them, not {tokens!r}; {HOW_TO_NAME_TOKENS}"
+        ) from None
+    for token in ids:
+        if not is_token(token):
+            raise ValueError(
+                f"{name} has the id {token}, which is no token of this encoding; {HOW_TO_NAME_TOKENS}"
+            )
+    return ids
+
+
+def integer_type(dtype: npt.DTypeLike, highest: int) -> np.dtype[Any]:
+    """Returns the NumPy type `dtype`; `ValueError` if it cannot hold ids up to `highest`."""
+    import numpy as np
+
+    kind = np.dtype(dtype)
+    if kind.kind not in "iu" or np.iinfo(kind).max < highest:
+        raise ValueError(
+            f"dtype {kind} cannot hold token ids up to {highest}: expected an integer type that can, such as "
+            f"{np.min_scalar_type(highest)}"
+        )
+    return kind

@@ -1,0 +1,157 @@
+"""`Definition`: the plain value that says what an encoding is.
+
+Formats read and write definitions, `Encoding` is built from one. Nothing here encodes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from bytemill.errors import VocabularyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["ID_LIMIT", "Definition", "Splitting", "Template", "tokens_by_id"]
+
+# Ids are below this.
+ID_LIMIT = 2**32 - 1
+
+BYTES = 256
+
+# How text is cut into pieces: by a pattern, the regular expression whose matches are the pieces. Another way
+# to split becomes another member of this type, and the type checker then lists who assumes a pattern.
+Splitting: TypeAlias = str
+
+
+class Template(NamedTuple):
+    """Special tokens that a tokenizer's own library adds to each text, by their texts.
+
+    Attributes:
+        prefix: Those before the ids of the text.
+        suffix: Those after them.
+    """
+
+    prefix: tuple[str, ...]
+    suffix: tuple[str, ...]
+
+
+class Definition(NamedTuple):
+    """What an encoding is. Immutable: encodings share the dictionaries, so they must not be changed either.
+
+    Attributes:
+        name: The name of the encoding; it decides nothing about ids.
+        splitting: How text is cut into pieces, which merges never cross: a regular expression.
+        ranks: Each mergeable token's rank, which is also its id.
+        special_tokens: Each special token's id.
+        template: The special tokens that the tokenizer's own library adds to each text, which an encoding
+            does not; `None` if it adds none. It decides nothing about ids either.
+    """
+
+    name: str
+    splitting: Splitting
+    ranks: dict[bytes, int]
+    special_tokens: dict[str, int]
+    template: Template | None = None
+
+    def __repr__(self) -> str:
+        return f"<Definition {self.name!r}: {len(self.ranks)} + {len(self.special_tokens)} tokens>"
+
+    @property
+    def max_id(self) -> int:
+        """The highest token id."""
+        return max(max(self.ranks.values(), default=0), max(self.special_tokens.values(), default=0))
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of everything that decides about ids, in hexadecimal digits.
+
+        `bytemill.fingerprint` defines it.
+
+        Complexity:
+            O(n log n) for n tokens, each time.
+        """
+        # Only here: hashing is rarely needed, and importing it takes a while.
+        from bytemill.fingerprint import vocabulary_sha256
+
+        return vocabulary_sha256(self.splitting, self.ranks, self.special_tokens)
+
+    def vocab(self) -> dict[int, bytes]:
+        """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
+        tokens = {token_id: token for token, token_id in self.ranks.items()}
+        for text, token_id in self.special_tokens.items():
+            tokens.setdefault(token_id, text.encode())
+        return dict(sorted(tokens.items()))
+
+    def check(self, source: str) -> Definition:
+        """Returns the definition itself if its mergeable tokens form a vocabulary.
+
+        Args:
+            source: Where it comes from, for messages.
+
+        Raises:
+            VocabularyError: A single byte is missing, a token is empty, two mergeable tokens have the same
+                id, or an id is out of range.
+        """
+        if missing := [byte for byte in range(BYTES) if bytes([byte]) not in self.ranks]:
+            shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8]) + (", ..." if missing[8:] else "")
+            raise VocabularyError(
+                f"{source}: expected a token for each of the 256 bytes, got none for {shown}"
+            )
+        if b"" in self.ranks:
+            raise VocabularyError(f"{source}: the token with the id {self.ranks[b'']} is empty")
+        tokens_by_id(self.ranks.items(), source)
+        for text, token_id in self.special_tokens.items():
+            check_id(text, token_id, source)
+        return self
+
+    def with_vocab_size(self, vocab_size: int, name: str) -> Definition:
+        """Returns the definition of the first merges only, with the special tokens numbered after them.
+
+        Args:
+            vocab_size: The number of ids, special tokens included.
+            name: The name of the new definition.
+
+        Raises:
+            ValueError: There are fewer ids, or so few do not hold the bytes and the special tokens.
+        """
+        special_ids = sorted(set(self.special_tokens.values()))
+        kept = vocab_size - len(special_ids)
+        ranks = {token: rank for token, rank in self.ranks.items() if rank < kept}
+        if len(ranks) != kept or sum(len(token) == 1 for token in ranks) < BYTES:
+            raise ValueError(
+                f"expected a vocab_size from {BYTES + len(special_ids)} to {self.max_id + 1}, "
+                f"below any gap in the ids of mergeable tokens, got {vocab_size}"
+            )
+        new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
+        special_tokens = {text: new_id[token_id] for text, token_id in self.special_tokens.items()}
+        return Definition(name, self.splitting, ranks, special_tokens)
+
+
+def tokens_by_id(tokens: Iterable[tuple[object, int]], source: str) -> dict[int, object]:
+    """Returns the token of each id.
+
+    Args:
+        tokens: Tokens, each with its id.
+        source: Where they come from, for messages.
+
+    Raises:
+        VocabularyError: Two tokens have the same id, or an id is out of range.
+    """
+    token_of_id: dict[int, object] = {}
+    for token, token_id in tokens:
+        check_id(token, token_id, source)
+        if token_id in token_of_id:
+            raise VocabularyError(
+                f"{source}: the tokens {token_of_id[token_id]!r} and {token!r} have the same id {token_id}"
+            )
+        token_of_id[token_id] = token
+    return token_of_id
+
+
+def check_id(token: object, token_id: int, source: str) -> None:
+    """Raises `VocabularyError` if an id is out of range."""
+    if not 0 <= token_id < ID_LIMIT:
+        raise VocabularyError(
+            f"{source}: the token {token!r} has the id {token_id}: expected one from 0 to {ID_LIMIT - 1}"
+        )

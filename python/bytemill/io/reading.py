@@ -1,0 +1,171 @@
+"""Reads a definition from a file whose format its contents tell, or where they do not, its name."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bytemill.definition import Definition
+from bytemill.errors import VocabularyError
+from bytemill.formats import data_gym, huggingface, minbpe_model, native, tekken, tiktoken_ranks
+from bytemill.formats.json_file import parse_json
+from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, resolve_pattern
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from bytemill.definition import Splitting
+
+__all__ = ["USUAL_NAMES", "read"]
+
+# The files that are looked for in a directory, in this order.
+IN_DIRECTORY = [
+    "tokenizer.json",
+    "tekken.json",
+    "vocab.bpe",
+    "merges.txt",
+    "tiktoken.model",
+    "tokenizer.model",
+]
+
+# Names that say the format of a file and nothing of its contents: the encoding gets the name of the
+# directory.
+USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Definition:
+    """Reads a file of any format, or the one in a directory.
+
+    Args:
+        path: The file or directory.
+        name: The name of the encoding; if not given, that in the file, or else that of the file.
+        pattern: For files without a pattern, a name in `bytemill.patterns.PATTERNS` or a regular expression.
+        special_tokens: Each special token's id, instead of those in the file.
+
+    Raises:
+        VocabularyError: It is of no known format, malformed, or cannot be encoded exactly; the message has
+            file, entry and reason.
+        ValueError: The file needs a pattern and none is given, or has one and another is given.
+        OSError: It cannot be read.
+
+    Warns:
+        UserWarning: The file says that tokens are added to each text, which an encoding does not do.
+    """
+    file = file_of(Path(path))
+    given = None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
+    definition = parse(file, usual_name(path), given)
+    if given not in {None, definition.splitting}:
+        raise ValueError(
+            f"{path} has the pattern {definition.splitting!r}, and another was given: "
+            "pattern= is for files without one"
+        )
+    if definition.template is not None:
+        added = ", ".join([*definition.template.prefix, *definition.template.suffix])
+        warnings.warn(
+            f"{file}: its post-processor adds {added} to each text, which an encoding does not: "
+            "`encode_batch_to_numpy` has `prepend` and `append`",
+            UserWarning,
+            stacklevel=3,
+        )
+    return definition._replace(
+        name=name or definition.name or usual_name(path),
+        special_tokens=dict(definition.special_tokens if special_tokens is None else special_tokens),
+    )
+
+
+def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
+    """Parses a file of any format; errors as `read`."""
+    source, contents = str(file), file.read_bytes()
+    start = contents[:100].lstrip()
+    if start.startswith(b"{"):
+        return parse_json_file(file, contents, name, pattern)
+    if start.startswith(b"minbpe v"):
+        return minbpe_model.definition_of(minbpe_model.parse_model(contents, source), name, source)
+    if start.startswith(b"#version") or file.name in dict(data_gym.FILE_NAMES):
+        return parse_pair(file, contents, None, name, pattern)
+    if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
+        ranks = tiktoken_ranks.parse_ranks(contents, source)
+        definition = Definition(name, pattern or "", ranks, {}).check(source)
+        if pattern is None:
+            raise ValueError(
+                f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
+                "or 'qwen2', or a regular expression"
+            )
+        return definition
+    raise VocabularyError(
+        f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
+        "vocab.json, minbpe's .model, tekken.json or a .bytemill file, got a file that begins with "
+        f"{contents[:16]!r} (SentencePiece's models hold no byte-level BPE)"
+    )
+
+
+def file_of(path: Path) -> Path:
+    """Returns the file to read: in a directory, the first of the known names."""
+    if not path.is_dir():
+        return path
+    for name in IN_DIRECTORY:
+        if (path / name).is_file():
+            return path / name
+    raise VocabularyError(f"{path}: expected a directory with one of {', '.join(IN_DIRECTORY)}")
+
+
+def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Definition:
+    """Parses a JSON file, whose entries tell its format."""
+    file = parse_json(contents, str(path))
+    if file["format"].contents == native.FORMAT:
+        return native.parse_native(file)
+    if isinstance(file["model"].contents, dict):
+        return huggingface.parse_tokenizer(file, name)
+    if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
+        return tekken.parse_tekken(file, name)
+    if all(type(entry) is int for entry in file.object().values()):
+        return parse_pair(path, None, contents, name, pattern)
+    return file.refuse(
+        "expected tokenizer.json (with an entry model), tekken.json (config and vocab), encoder.json (ids "
+        'only) or a native file ("format": "bytemill"), got an object with the keys '
+        f"{sorted(file.object())[:10]}"
+    )
+
+
+def parse_pair(
+    path: Path, merges: bytes | None, encoder: bytes | None, name: str, pattern: Splitting | None
+) -> Definition:
+    """Parses GPT-2's two files, of which one has been read."""
+    merges_path, encoder_path = path, path
+    for merges_name, encoder_name in data_gym.FILE_NAMES:
+        if encoder is None and (path.parent / encoder_name).is_file():
+            encoder_path = path.parent / encoder_name
+        elif merges is None and (path.parent / merges_name).is_file():
+            merges_path = path.parent / merges_name
+        else:
+            continue
+        if path.name in {merges_name, encoder_name}:
+            break
+    if merges_path == encoder_path:
+        others = [names[encoder is None] for names in data_gym.FILE_NAMES]
+        raise VocabularyError(
+            f"{path}: expected {' or '.join(others)} beside it, as GPT-2's vocabularies have two files"
+        )
+    merges = merges_path.read_bytes() if merges is None else merges
+    encoder = encoder_path.read_bytes() if encoder is None else encoder
+    return data_gym.parse_pair(
+        merges,
+        parse_json(encoder, str(encoder_path)),
+        name,
+        vocab_bpe_file=str(merges_path),
+        pattern=GPT2_PATTERN if pattern is None else pattern,
+    )
+
+
+def usual_name(path: str | os.PathLike[str]) -> str:
+    """Returns the name of an encoding by its file, or by the directory where files have one usual name."""
+    file = Path(path).absolute()
+    return file.parent.name if file.name in USUAL_NAMES else file.name if file.is_dir() else file.stem

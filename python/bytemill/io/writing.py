@@ -1,0 +1,103 @@
+"""Writes definitions to files of all formats.
+
+Every writer reads its files back and encodes sample texts before the files get their names: readers see the
+old files or the complete new ones. A definition that a format cannot hold exactly is refused with the reason.
+
+In all functions, `encode` encodes a text by the definition, with all special tokens allowed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytemill._backend import __version__
+from bytemill.formats import data_gym, huggingface, minbpe_model, native, tiktoken_ranks
+from bytemill.formats.json_file import parse_json
+from bytemill.formats.verification import check_definition, check_with_tokenizers
+from bytemill.io.atomic import write_all
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from bytemill.definition import Definition
+    from bytemill.formats.verification import Encode
+
+__all__ = ["write_gpt2", "write_huggingface", "write_minbpe", "write_native", "write_tiktoken"]
+
+
+def write_native(
+    definition: Definition,
+    encode: Encode,
+    path: str | os.PathLike[str],
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes a native file; arguments and errors as `Encoding.save`."""
+    contents = native.format_native(definition, {"bytemill": __version__, **(provenance or {})})
+
+    def check(read: bytes) -> None:
+        check_definition(definition, encode, native.parse_native(parse_json(read, str(path))))
+
+    write_all({path: contents}, check)
+
+
+def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLike[str]) -> None:
+    """Writes a `.tiktoken` file; arguments and errors as `Encoding.save_tiktoken`."""
+
+    def check(read: bytes) -> None:
+        ranks = tiktoken_ranks.parse_ranks(read, str(path))
+        check_definition(definition, encode, definition._replace(ranks=ranks))
+
+    write_all({path: tiktoken_ranks.format_ranks(definition.ranks)}, check)
+
+
+def write_huggingface(definition: Definition, encode: Encode, directory: str | os.PathLike[str]) -> None:
+    """Writes `tokenizer.json` and its configuration; arguments and errors as `Encoding.save_huggingface`."""
+    tokenizer = huggingface.format_tokenizer(definition)
+    config = huggingface.format_tokenizer_config(definition)
+    folder = ensure_dir(directory)
+    path = folder / "tokenizer.json"
+
+    def check(read: bytes, _: bytes) -> None:
+        file = parse_json(read, str(path))
+        check_definition(definition, encode, huggingface.parse_tokenizer(file, definition.name))
+        check_with_tokenizers(definition, encode, read)
+
+    write_all({path: tokenizer, folder / "tokenizer_config.json": config}, check)
+
+
+def write_gpt2(
+    definition: Definition, encode: Encode, directory: str | os.PathLike[str], file_names: tuple[str, str]
+) -> None:
+    """Writes GPT-2's two files; arguments and errors as `Encoding.save_gpt2`."""
+    merges, encoder = data_gym.format_merges(definition), data_gym.format_encoder(definition)
+    folder = ensure_dir(directory)
+    merges_name, encoder_name = file_names
+
+    def check(merges: bytes, encoder: bytes) -> None:
+        file = parse_json(encoder, encoder_name)
+        read = data_gym.parse_pair(merges, file, definition.name, vocab_bpe_file=merges_name)
+        check_definition(definition, encode, read)
+
+    write_all({folder / merges_name: merges, folder / encoder_name: encoder}, check)
+
+
+def write_minbpe(definition: Definition, encode: Encode, prefix: str | os.PathLike[str]) -> None:
+    """Writes minbpe's two files; arguments and errors as `Encoding.save_minbpe`."""
+    model = minbpe_model.model_of(definition)
+    path = Path(f"{Path(prefix)}.model")
+
+    def check(read: bytes, _: bytes) -> None:
+        parsed = minbpe_model.parse_model(read, str(path))
+        check_definition(definition, encode, minbpe_model.definition_of(parsed, definition.name, str(path)))
+
+    vocabulary = minbpe_model.format_vocab(definition.vocab(), model.merges)
+    write_all({path: minbpe_model.format_model(model), Path(f"{Path(prefix)}.vocab"): vocabulary}, check)
+
+
+def ensure_dir(directory: str | os.PathLike[str]) -> Path:
+    """Makes a directory if it does not exist."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
