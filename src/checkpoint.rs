@@ -1,12 +1,12 @@
-//! How long work asks, now and then, whether it should go on.
+//! Cooperative cancellation of long work.
 
-/// Asked between stretches of work; long work stops soon after it says so.
+/// Decides whether work goes on. Long work asks at intervals, and stops soon after the answer is no.
 pub trait Checkpoint: Sync {
-    /// True once the work should stop. Called often, so it must be cheap.
+    /// Returns true once the work should stop. Called often, so it must be cheap.
     fn should_stop(&self) -> bool;
 }
 
-/// Never stops.
+/// A checkpoint that never stops work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunToEnd;
 
@@ -16,11 +16,11 @@ impl Checkpoint for RunToEnd {
     }
 }
 
-/// The work was asked to stop.
+/// The error of work that a checkpoint has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// The checkpoint's answer as a result.
+/// Returns the answer of a checkpoint as a result.
 pub(crate) fn pass(checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
     if checkpoint.should_stop() {
         Err(Interrupted)

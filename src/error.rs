@@ -1,4 +1,4 @@
-//! What can go wrong, as data: each message says what was expected, what came and how to mend it.
+//! Errors. Each message says what was expected, what came instead, and how to fix it.
 
 use std::error::Error;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::io;
 use crate::checkpoint::Interrupted;
 use crate::token::TokenId;
 
-/// Bytes as a message shows them: `b"..."`, escaped, cut after forty bytes.
-fn shown(bytes: &[u8]) -> String {
+/// Formats bytes for a message: `b"..."`, escaped, cut after forty bytes.
+fn display_bytes(bytes: &[u8]) -> String {
     let (head, tail) = if bytes.len() > 40 {
         (&bytes[..40], "...")
     } else {
@@ -17,7 +17,7 @@ fn shown(bytes: &[u8]) -> String {
     format!("b\"{}{tail}\"", head.escape_ascii())
 }
 
-/// So many bytes of memory were asked for, and are not there.
+/// An allocation failed: that of so many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory(pub usize);
 
@@ -55,18 +55,18 @@ pub enum VocabularyError {
         /// Its ids.
         ids: (TokenId, TokenId),
     },
-    /// A token without bytes.
+    /// A token is empty.
     EmptyToken(TokenId),
-    /// The id is reserved as "no token".
+    /// The id is reserved for "no token".
     IdTooLarge(Vec<u8>),
-    /// A merge names a token that is not made yet.
+    /// A merge has a part that no token before it is.
     UnknownPart {
         /// The token that the merge would make.
         id: TokenId,
         /// The part that is missing.
         part: TokenId,
     },
-    /// A merge makes a token whose id is below that of a token made before.
+    /// A merge makes a token whose id is below that of an earlier merge.
     OutOfOrder {
         /// The token that the merge would make.
         id: TokenId,
@@ -75,16 +75,16 @@ pub enum VocabularyError {
     },
     /// All tokens together need more than 4 GiB.
     TooLarge,
-    /// A table of a published vocabulary that is not in the expected format.
+    /// A table of a published vocabulary has another format than expected.
     BadTable(&'static str),
-    /// A token that the merges of lower rank do not bring down to exactly two parts.
+    /// The merges of lower rank do not leave exactly two parts of a token.
     NotTwoParts {
         /// The token.
         token: Vec<u8>,
-        /// How many parts remain.
+        /// Number of parts that remain.
         parts: usize,
     },
-    /// A special token without text: it would match everywhere.
+    /// A special token is the empty string, which would match everywhere.
     EmptySpecialToken(TokenId),
 }
 
@@ -95,18 +95,18 @@ impl fmt::Display for VocabularyError {
                 f,
                 "the vocabulary has no token for the single byte {}: every one of the 256 bytes needs a token, \
                  or text that contains it cannot be encoded; add it to mergeable_ranks",
-                shown(&[*byte])
+                display_bytes(&[*byte])
             ),
             Self::DuplicateId { id, first, second } => write!(
                 f,
                 "the id {id} is given to two tokens, {} and {}: expected one token for each id",
-                shown(first),
-                shown(second)
+                display_bytes(first),
+                display_bytes(second)
             ),
             Self::DuplicateToken { token, ids } => write!(
                 f,
                 "the token {} has two ids, {} and {}: expected one id for each token",
-                shown(token),
+                display_bytes(token),
                 ids.0,
                 ids.1
             ),
@@ -120,7 +120,7 @@ impl fmt::Display for VocabularyError {
                 write!(
                     f,
                     "the token {} has the id 4294967295: expected ids below that",
-                    shown(token)
+                    display_bytes(token)
                 )
             }
             Self::UnknownPart { id, part } => write!(
@@ -138,7 +138,7 @@ impl fmt::Display for VocabularyError {
                 f,
                 "the token {} comes apart in {parts} parts under the merges of lower rank: \
                  expected exactly two, so it cannot be written as a merge",
-                shown(token)
+                display_bytes(token)
             ),
             Self::EmptySpecialToken(id) => write!(
                 f,
@@ -155,14 +155,14 @@ impl Error for VocabularyError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// The regular expression engine does not accept it.
+    /// The regular expression engine does not support the pattern.
     Unsupported {
         /// The pattern.
         pattern: String,
-        /// What the engine said.
+        /// The message of the engine.
         reason: String,
     },
-    /// It can match the empty string, so splitting would not advance.
+    /// The pattern can match the empty string, so that splitting would not advance.
     MatchesEmpty(String),
 }
 
@@ -187,33 +187,33 @@ impl Error for PatternError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) stopped it.
     Interrupted,
     /// The pattern's engine gave up, as a backtracking engine may on some texts.
     Pattern(String),
     /// A splitter supplied by the caller failed.
     Splitter(Box<dyn Error + Send + Sync>),
-    /// One piece is longer than the merge engine can index.
+    /// A piece is longer than the merge engines can index.
     PieceTooLong(usize),
-    /// The text holds a special token that must not occur.
+    /// The text contains a disallowed string.
     Disallowed {
-        /// The special token: the leftmost, then longest.
+        /// The string: the leftmost, then longest.
         token: String,
-        /// How many characters come before it.
+        /// Number of characters before it.
         start: usize,
     },
-    /// A part of a text may have fewer ids than its next character.
+    /// A character has more ids than a part of a text may have.
     NoRoom {
-        /// That character.
+        /// The character.
         character: char,
-        /// How many characters come before it.
+        /// Number of characters before it.
         start: usize,
-        /// How many ids it has by itself.
+        /// Number of ids it has by itself.
         count: usize,
-        /// How many a part may have.
+        /// Number of ids a part may have.
         limit: usize,
     },
-    /// The ids would take more memory than there is.
+    /// Memory for the ids could not be allocated.
     OutOfMemory(OutOfMemory),
 }
 
@@ -253,19 +253,19 @@ impl Error for EncodeError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TrainError {
-    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) stopped it.
     Interrupted,
     /// A text could not be split.
     Split(EncodeError),
-    /// Pieces or pairs would have to be counted beyond 2^64.
+    /// The sum of all counts exceeds 64 bits.
     TooManyOccurrences,
-    /// The pieces take more room than places can be numbered.
+    /// The pieces have more symbols than can be indexed.
     TooLarge,
     /// A byte has no token in the initial vocabulary.
     MissingByte(u8),
-    /// The initial merges are none.
+    /// The initial merges form no vocabulary.
     Initial(VocabularyError),
-    /// Pieces that the memory limit leaves no room for could not be written to a temporary file, or read again.
+    /// Pieces beyond the memory limit could not be written to a temporary file, or read back.
     TemporaryFile(io::Error),
 }
 
@@ -287,7 +287,7 @@ impl fmt::Display for TrainError {
             Self::MissingByte(byte) => write!(
                 f,
                 "the initial vocabulary has no token for the byte {}: expected each of the 256 bytes once",
-                shown(&[*byte])
+                display_bytes(&[*byte])
             ),
             Self::Initial(error) => write!(f, "the initial merges are no vocabulary: {error}"),
             Self::TemporaryFile(error) => write!(
@@ -320,11 +320,11 @@ impl From<EncodeError> for TrainError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) stopped it.
     Interrupted,
-    /// An id that is no token.
+    /// An id has no token.
     UnknownToken(TokenId),
-    /// The bytes would take more memory than there is.
+    /// Memory for the bytes could not be allocated.
     OutOfMemory(OutOfMemory),
 }
 
@@ -340,15 +340,15 @@ impl fmt::Display for DecodeError {
 
 impl Error for DecodeError {}
 
-/// Why no documents come of lines of JSON.
+/// Why reading lines of JSON stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonLinesError {
-    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) asked to stop.
+    /// The caller's [`Checkpoint`](crate::checkpoint::Checkpoint) stopped it.
     Interrupted,
-    /// A line is not what it should be.
+    /// A line is invalid.
     Line {
-        /// Which line of the block, the first being 1.
+        /// Number of the line in the block, from 1.
         number: usize,
         /// What was expected, and what came.
         reason: String,

@@ -12,11 +12,13 @@
 //! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
 //! in its line goes to the next line of its width.
 
+use bytemuck::Zeroable;
+
 use super::key::{Key, Width};
 use super::long::LongPieces;
 use super::packed_ids::{Answer, Packing};
 use super::probe::Spot;
-use crate::util::memory::{self, LargeVec, Zeros};
+use crate::util::memory::{self, LargeVec};
 
 /// One cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +31,7 @@ pub(crate) struct Line {
 
 #[expect(unsafe_code, reason = "a fresh table is not touched")]
 // SAFETY: it consists of numbers.
-unsafe impl Zeros for Line {}
+unsafe impl Zeroable for Line {}
 
 impl Line {
     /// Where in the line a key is.

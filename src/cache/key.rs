@@ -1,5 +1,7 @@
 //! A short piece as a key: the piece itself.
 
+use crate::util::hash::GOLDEN_RATIO;
+
 /// Pieces of at most this many bytes are their own key.
 pub(crate) const LONGEST_WHOLE: usize = 32;
 
@@ -140,7 +142,7 @@ fn has_nul(numbers: [u64; 4]) -> bool {
 
 /// How numbers are spread: the second is turned by so many bits, and both are multiplied by this.
 pub(super) const ROTATION: i32 = 27;
-pub(super) const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(super) const MIXER: u64 = GOLDEN_RATIO;
 
 /// Spreads two numbers over the highest bits.
 #[inline]

@@ -1,14 +1,14 @@
 //! Documents in the lines of a block: a string field of each line of JSON, or the lines themselves.
 //!
 //! ```text
-//! share     the lines cut into shares of about one size, each for one thread at a time
-//! find      in each line the field of that name, the last one if there are several; all else is only checked
-//! unescape  the string, from one backslash to the next, to the end of the share's text
-//! gather    these texts into one
+//! partition  the lines into ranges of similar size, each for one thread at a time
+//! find       the field in each line, the last one if there are several; all else is only validated
+//! unescape   the string, from one backslash to the next, to the end of the range's text
+//! gather     these texts into one
 //! ```
 //!
-//! What is a line of JSON, and which text it holds, is as Python's `json` has it; but `NaN`, `Infinity`, a byte order
-//! mark and a name with a lone surrogate, which it takes, are errors here.
+//! Lines are valid, and hold a text, as Python's `json` has it; but `NaN`, `Infinity`, a byte order mark and
+//! a name with a lone surrogate, which it accepts, are errors here.
 
 use std::ops::Range;
 
@@ -20,25 +20,27 @@ use crate::checkpoint::Checkpoint;
 use crate::error::JsonLinesError;
 use crate::util::parallel;
 
-/// A share has about so many bytes.
-const SHARE_BYTES: usize = 1 << 17;
+/// Approximate size of a range of lines.
+const RANGE_BYTES: usize = 1 << 17;
 
-/// The strings of one field, share by share.
+/// The strings of one field.
 #[derive(Debug)]
-pub struct Fields(Vec<Part>);
+pub struct Fields(Vec<FieldBlock>);
 
+/// The strings of a range of lines.
 #[derive(Debug, Default)]
-struct Part {
+struct FieldBlock {
     text: String,
-    /// Where each string ends in the text.
+    /// Offset in the text where each string ends.
     ends: Vec<usize>,
 }
 
-/// Finds the strings in the field called `field` of the JSON objects in the lines of `block`. Lines of nothing but white
-/// space hold none, nor do those with `null` in that field. A lone surrogate in an escape becomes U+FFFD.
+/// Finds the strings in the field called `field` of the JSON objects in the lines of `block`. Skips lines of
+/// whitespace, and those with `null` in that field. A lone surrogate in an escape becomes U+FFFD.
 ///
 /// # Errors
-/// [`JsonLinesError`]: that of the first line that is not UTF-8, no such object, or holds something else in the field.
+/// [`JsonLinesError`] for the first line that is not UTF-8, no object with that field, or has another value
+/// in it.
 ///
 /// # Complexity
 /// Linear in the block, divided by the threads; memory for the strings, once more while they are gathered.
@@ -48,51 +50,52 @@ pub fn fields(
     threads: usize,
     checkpoint: &dyn Checkpoint,
 ) -> Result<Fields, JsonLinesError> {
-    let parts = parallel::map(&shares(block), threads, checkpoint, |share| {
-        part(&block[share.clone()], field).map_err(|(line, reason)| JsonLinesError::Line {
-            number: line_breaks(&block[..share.start]) + line,
+    let blocks = parallel::map(&partition(block), threads, checkpoint, |range| {
+        strings(&block[range.clone()], field).map_err(|(line, reason)| JsonLinesError::Line {
+            number: line_breaks(&block[..range.start]) + line,
             reason,
         })
     });
-    parts.map(Fields)
+    blocks.map(Fields)
 }
 
 impl Fields {
-    /// How many bytes all strings have.
+    /// Number of bytes of all strings.
     pub fn size(&self) -> usize {
-        self.0.iter().map(|part| part.text.len()).sum()
+        self.0.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Where each string ends among the strings one after the other, after a 0.
+    /// Returns a 0 and the offsets where each string ends, among the strings one after the other.
     pub fn offsets(&self) -> Vec<usize> {
-        let strings: usize = self.0.iter().map(|part| part.ends.len()).sum();
+        let strings: usize = self.0.iter().map(|block| block.ends.len()).sum();
         let mut offsets = Vec::with_capacity(strings + 1);
         offsets.push(0);
         let mut before = 0;
-        for part in &self.0 {
-            offsets.extend(part.ends.iter().map(|end| before + end));
-            before += part.text.len();
+        for block in &self.0 {
+            offsets.extend(block.ends.iter().map(|end| before + end));
+            before += block.text.len();
         }
         offsets
     }
 
-    /// Stores the strings, one after the other, at the start of `place`.
+    /// Stores the strings, one after the other, at the start of `dest`.
     ///
     /// # Panics
-    /// If `place` has less room than [`size`](Self::size).
-    pub fn gather(&self, place: &mut [u8]) {
-        let mut rest = place;
-        for part in &self.0 {
-            let (room, after) = rest.split_at_mut(part.text.len());
-            room.copy_from_slice(part.text.as_bytes());
+    /// If `dest` is shorter than [`size`](Self::size).
+    pub fn gather(&self, dest: &mut [u8]) {
+        let mut rest = dest;
+        for block in &self.0 {
+            let (dest, after) = rest.split_at_mut(block.text.len());
+            dest.copy_from_slice(block.text.as_bytes());
             rest = after;
         }
     }
 }
 
-/// Where each line of `block` ends, its line break included, after a 0; the last line need not have one.
+/// Returns a 0 and the offsets where each line of `block` ends, its line break included, which the last line
+/// need not have.
 pub fn line_offsets(block: &[u8]) -> Vec<usize> {
-    let ends = memchr_iter(b'\n', block).map(|place| place + 1);
+    let ends = memchr_iter(b'\n', block).map(|offset| offset + 1);
     let mut offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
     if offsets.last() != Some(&block.len()) {
         offsets.push(block.len());
@@ -100,58 +103,58 @@ pub fn line_offsets(block: &[u8]) -> Vec<usize> {
     offsets
 }
 
-/// How many line breaks there are.
+/// Counts line breaks.
 pub fn line_breaks(data: &[u8]) -> usize {
     memchr_iter(b'\n', data).count()
 }
 
-/// Where the first bytes are that are not UTF-8.
+/// Returns the offset of the first bytes that are not UTF-8.
 pub fn find_invalid_utf8(data: &[u8]) -> Option<usize> {
     simdutf8::compat::from_utf8(data)
         .err()
         .map(|error| error.valid_up_to())
 }
 
-/// Cuts a block after line breaks.
-fn shares(block: &[u8]) -> Vec<Range<usize>> {
-    let mut shares = Vec::with_capacity(block.len() / SHARE_BYTES + 1);
+/// Divides a block after line breaks.
+fn partition(block: &[u8]) -> Vec<Range<usize>> {
+    let mut ranges = Vec::with_capacity(block.len() / RANGE_BYTES + 1);
     let mut start = 0;
     while start < block.len() {
-        let rest = block.get(start + SHARE_BYTES..).unwrap_or_default();
-        let end = memchr(b'\n', rest).map_or(block.len(), |place| start + SHARE_BYTES + place + 1);
-        shares.push(start..end);
+        let from = block.len().min(start + RANGE_BYTES);
+        let end = memchr(b'\n', &block[from..]).map_or(block.len(), |offset| from + offset + 1);
+        ranges.push(start..end);
         start = end;
     }
-    shares
+    ranges
 }
 
-/// The strings of a share; or which line of it is wrong, the first being 1, and why.
-fn part(share: &[u8], field: &str) -> Result<Part, (usize, String)> {
-    let mut part = Part {
-        // Unescaping makes nothing longer.
-        text: String::with_capacity(share.len()),
+/// Returns the strings of some lines; or the number of the first invalid one, from 1, and the reason.
+fn strings(lines: &[u8], field: &str) -> Result<FieldBlock, (usize, String)> {
+    let mut block = FieldBlock {
+        // Unescaping lengthens nothing.
+        text: String::with_capacity(lines.len()),
         ends: Vec::new(),
     };
-    let offsets = line_offsets(share);
+    let offsets = line_offsets(lines);
     for (number, line) in (1..).zip(offsets.windows(2)) {
-        let found = string(&share[line[0]..line[1]], field, &mut part.text);
+        let found = string(&lines[line[0]..line[1]], field, &mut block.text);
         if found.map_err(|reason| (number, reason))? {
-            part.ends.push(part.text.len());
+            block.ends.push(block.text.len());
         }
     }
-    Ok(part)
+    Ok(block)
 }
 
-/// Appends the string in a line to `text`, if the line holds one.
+/// Appends the string in a line to `text`; returns false if the line has none.
 fn string(line: &[u8], field: &str, text: &mut String) -> Result<bool, String> {
-    // What Python's `bytes.isspace` calls so.
+    // Whitespace as in Python's `bytes.isspace`.
     if line.iter().all(|byte| matches!(byte, b' ' | b'\t'..=b'\r')) {
         return Ok(false);
     }
-    let expected = |what: &str| format!("expected a JSON object: {what}");
+    let expected = |reason: &str| format!("expected a JSON object: {reason}");
     let line = simdutf8::compat::from_utf8(line).map_err(|error| expected(&error.to_string()))?;
     let value = value(line.strip_suffix('\n').unwrap_or(line), field).map_err(|error| {
-        // There is one line only, as the parser sees it.
+        // The parser gets one line at a time.
         expected(
             &error
                 .to_string()
@@ -176,7 +179,7 @@ fn string(line: &[u8], field: &str, text: &mut String) -> Result<bool, String> {
     }
 }
 
-/// The JSON in a field of the object in a line, if it has that field.
+/// Returns the JSON in a field of the object in a line, if it has that field.
 fn value<'a>(line: &'a str, field: &str) -> serde_json::Result<Option<&'a RawValue>> {
     let mut json = serde_json::Deserializer::from_str(line);
     let value = json.deserialize_map(Field(field))?;
@@ -184,7 +187,7 @@ fn value<'a>(line: &'a str, field: &str) -> serde_json::Result<Option<&'a RawVal
     Ok(value)
 }
 
-/// What a JSON value that is no string is.
+/// Names the type of a JSON value that is no string.
 fn kind(value: &str) -> &'static str {
     match value.as_bytes().first() {
         Some(b'{') => "an object",
@@ -194,13 +197,13 @@ fn kind(value: &str) -> &'static str {
     }
 }
 
-/// Appends a string to `text`. It has been checked already: between its quotes stand no others and no wrong escapes.
+/// Appends a string to `text`. The parser has validated what is between its quotes.
 fn unescape(escaped: &str, text: &mut String) -> Result<(), String> {
     let mut rest = escaped;
-    while let Some(place) = memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..place]);
-        rest = &rest[place..];
-        // Where there is one escape, there are often more.
+    while let Some(offset) = memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..offset]);
+        rest = &rest[offset..];
+        // Escapes often follow each other.
         while let Some(after) = rest.strip_prefix('\\') {
             let (character, after) =
                 escape(after).ok_or("expected an escape after the backslash")?;
@@ -212,7 +215,7 @@ fn unescape(escaped: &str, text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// The character of an escape that begins after its backslash, and what follows it.
+/// Reads an escape after its backslash; returns its character and the rest.
 fn escape(text: &str) -> Option<(char, &str)> {
     let (letter, rest) = text.split_at_checked(1)?;
     let character = match letter {
@@ -227,7 +230,7 @@ fn escape(text: &str) -> Option<(char, &str)> {
     Some((character, rest))
 }
 
-/// The character of four hexadecimal digits, or of the eight of a surrogate pair; U+FFFD for half a pair.
+/// Reads four hexadecimal digits, or the two times four of a surrogate pair; U+FFFD for half a pair.
 fn unicode_escape(text: &str) -> Option<(char, &str)> {
     let (unit, rest) = unit(text)?;
     if let (0xD800..0xDC00, Some((low @ 0xDC00..0xE000, after))) =
@@ -244,13 +247,13 @@ fn unicode_escape(text: &str) -> Option<(char, &str)> {
     ))
 }
 
-/// The number that four hexadecimal digits stand for.
+/// Reads a number of four hexadecimal digits.
 fn unit(text: &str) -> Option<(u32, &str)> {
     let (digits, rest) = text.split_at_checked(4)?;
     Some((u32::from_str_radix(digits, 16).ok()?, rest))
 }
 
-/// Finds a field of an object: its JSON, the last one if the name occurs several times.
+/// A visitor that returns the JSON in a field of an object, the last one if the name occurs several times.
 struct Field<'a>(&'a str);
 
 impl<'de> Visitor<'de> for Field<'_> {
@@ -262,8 +265,8 @@ impl<'de> Visitor<'de> for Field<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(wanted) = object.next_key_seed(Name(self.0))? {
-            if wanted {
+        while let Some(is_field) = object.next_key_seed(Name(self.0))? {
+            if is_field {
                 found = Some(object.next_value()?);
             } else {
                 object.next_value::<IgnoredAny>()?;
@@ -273,7 +276,7 @@ impl<'de> Visitor<'de> for Field<'_> {
     }
 }
 
-/// Whether a name is the one wanted.
+/// A visitor that returns true for one name.
 struct Name<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

@@ -16,7 +16,7 @@ use super::Encoder;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, OutOfMemory};
 use crate::token::TokenId;
-use crate::util::lazy::made;
+use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 
@@ -56,7 +56,9 @@ impl Rows {
         if decoded.saturating_add(count) < vocabulary.len() {
             return None;
         }
-        Some(made::<Vec<Row>>(&self.rows, || rows(vocabulary)))
+        Some(get_or_init_nonblocking::<Vec<Row>>(&self.rows, || {
+            rows(vocabulary)
+        }))
     }
 
     /// How many bytes they take.

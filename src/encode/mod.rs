@@ -320,5 +320,5 @@ fn reserve_ids(ids: &mut Vec<TokenId>, first: usize, offset: usize, length: usiz
     let rest = length - offset;
     let so_far = ids.len().saturating_sub(first);
     let expected = so_far.saturating_mul(rest) / offset;
-    memory::make_room(ids, expected + expected / 8 + MIN_SPARE_IDS);
+    memory::reserve_amortized(ids, expected + expected / 8 + MIN_SPARE_IDS);
 }

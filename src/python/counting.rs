@@ -1,4 +1,4 @@
-//! Counting pieces.
+//! Counts the pieces of texts.
 
 use std::env;
 use std::path::PathBuf;
@@ -10,24 +10,24 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
-use super::arrays::array;
 use super::error::guarded;
-use super::run::{beside, run};
+use super::ids::arrays::array;
+use super::runtime::{run, run_alongside};
 use super::splitter::CoreSplitter;
-use super::text::{SharedText, shared, wrong_type};
+use super::strings::{SharedText, to_shared_texts, wrong_type};
 use crate::checkpoint::Checkpoint;
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::train::counting::{self, Item};
 
-/// Pieces and how often they occur.
+/// Pieces and their counts.
 #[pyclass(name = "PieceCounts", module = "bytemill._core", frozen)]
 pub(super) struct PieceCounts(Mutex<counting::PieceCounts>);
 
 impl PieceCounts {
-    /// Runs `work` with the counts, other Python threads meanwhile: who holds the counts may wait for the interpreter,
-    /// so nobody may wait for the counts while holding the interpreter.
+    /// Locks the counts and runs `work`, with the GIL released: the thread that holds the lock may wait for
+    /// the GIL, so no thread may wait for the lock while it holds the GIL.
     pub(super) fn with<R: Send, E: Into<PyErr> + Send>(
         &self,
         py: Python<'_>,
@@ -84,17 +84,17 @@ impl PieceCounts {
             };
             let mut batches = batches.into_iter().map(|batch| texts(&batch?, num_threads));
             let mut batch = batches.next().transpose()?;
-            // A splitter in Python needs the interpreter, and is where Ctrl-C is noticed.
+            // A splitter in Python takes the GIL, and is what notices Ctrl-C.
             let external = matches!(splitter, Some(Splitter::External(_)));
-            let alone = !ahead || num_threads <= 1 || external;
+            let is_sequential = !ahead || num_threads <= 1 || external;
             while let Some(texts) = batch {
-                batch = if alone {
+                batch = if is_sequential {
                     self.with(py, |counts, checkpoint| add(&texts, counts, checkpoint))?;
                     batches.next().transpose()?
                 } else {
                     let count =
                         |checkpoint: &dyn Checkpoint| add(&texts, &mut self.lock(), checkpoint);
-                    beside(py, count, || batches.next().transpose())?
+                    run_alongside(py, count, || batches.next().transpose())?
                 };
             }
             Ok(())
@@ -126,7 +126,8 @@ impl PieceCounts {
     fn merge(&self, other: &Bound<'_, Self>) -> PyResult<()> {
         guarded(|| {
             let py = other.py();
-            // One after the other, so that no two threads wait for each other; and they may be the same.
+            // Never holds both locks: threads that merge each other's counts would deadlock, and both may be
+            // one object.
             let other = other.get().read(py, |counts| counts.clone())?;
             self.with(py, |counts, checkpoint| counts.merge(&other, checkpoint))
         })
@@ -173,22 +174,22 @@ impl PieceCounts {
     }
 }
 
-/// The bytes of all pieces, where they start and end, how often they occur.
+/// The bytes of all pieces, the offsets where they start and end, and their counts.
 type ColumnArrays<'py> = (
     Bound<'py, PyBytes>,
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<u64>>,
 );
 
-/// A text to be counted.
+/// A text whose pieces are counted.
 enum Text {
     Str(SharedText),
     Bytes(PyBackedBytes),
 }
 
-/// The texts of a list, in order, which is that of the pieces' first places.
+/// Reads the texts of a list, in order, which decides the order of the pieces.
 fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Vec<Text>> {
-    // Where there is nothing among the bytes, the next string stands.
+    // A `None` in `bytes` stands for the next of the strings, which are transcoded together.
     let (mut strings, mut bytes) = (Vec::new(), Vec::new());
     for text in batch.cast::<PyList>()? {
         if let Ok(text) = text.cast::<PyString>() {
@@ -200,10 +201,10 @@ fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Vec<Text>> {
             return Err(wrong_type("texts as str or bytes", &text));
         }
     }
-    let mut strings = shared(batch.py(), &strings, num_threads)?.into_iter();
-    let texts = bytes.into_iter().filter_map(|bytes| match bytes {
-        Some(bytes) => Some(Text::Bytes(bytes)),
-        None => strings.next().map(Text::Str),
+    let mut strings = to_shared_texts(batch.py(), &strings, num_threads)?.into_iter();
+    let texts = bytes.into_iter().map(|bytes| match bytes {
+        Some(bytes) => Text::Bytes(bytes),
+        None => Text::Str(strings.next().expect("each `None` stands for a string")),
     });
     Ok(texts.collect())
 }
@@ -219,13 +220,13 @@ fn items(texts: &[Text]) -> Vec<Item<'_>> {
     items
 }
 
-/// Rows made between two looks at whether Ctrl-C was pressed.
-const STRETCH: usize = 1 << 16;
+/// Rows created between checks for Ctrl-C.
+const CHECK_INTERVAL: usize = 1 << 16;
 
 fn list<'py>(py: Python<'py>, columns: &counting::CountTable) -> PyResult<Bound<'py, PyList>> {
     let rows = PyList::empty(py);
-    for (number, (piece, count)) in columns.iter().enumerate() {
-        if number % STRETCH == 0 {
+    for (index, (piece, count)) in columns.iter().enumerate() {
+        if index % CHECK_INTERVAL == 0 {
             py.check_signals()?;
         }
         rows.append((PyBytes::new(py, piece), count))?;

@@ -1,4 +1,4 @@
-//! The one place where the library's errors become Python exceptions. The classes are defined in `bytemill.errors`.
+//! Maps errors of the library to Python exceptions, whose classes are defined in `bytemill.errors`.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ impl From<PatternError> for PyErr {
 impl From<EncodeError> for PyErr {
     fn from(error: EncodeError) -> Self {
         match error {
-            // Only when the signal's own error was not kept.
+            // Only if the exception of the signal handler was not recorded.
             EncodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
             EncodeError::Pattern(_) => classes::PatternError::new_err(error.to_string()),
             EncodeError::Disallowed { token, start } => {
@@ -99,7 +99,7 @@ impl From<TrainError> for PyErr {
             TrainError::TooManyOccurrences | TrainError::TooLarge => {
                 PyOverflowError::new_err(error.to_string())
             }
-            // With the number of the error, Python takes the right subclass.
+            // Python chooses the subclass by the number.
             TrainError::TemporaryFile(ref inner) => match inner.raw_os_error() {
                 Some(number) => PyOSError::new_err((number, error.to_string())),
                 None => PyOSError::new_err(error.to_string()),
@@ -111,12 +111,13 @@ impl From<TrainError> for PyErr {
     }
 }
 
-/// Runs `body`; a panic in it, always a bug of this library, becomes an `InternalError`, which `except Exception` sees.
+/// Runs `body`. A panic in it, always a bug of this library, becomes an `InternalError`, which `except
+/// Exception` catches.
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let what = message(panic.as_ref());
+        let reason = message(panic.as_ref());
         Err(classes::InternalError::new_err(format!(
-            "bytemill {} failed internally: {what}. This is a bug: please report it together with the call that caused it",
+            "bytemill {} failed internally: {reason}. This is a bug: please report it together with the call that caused it",
             env!("CARGO_PKG_VERSION"),
         )))
     })

@@ -1,4 +1,5 @@
-//! Splitters as Python sees them, and those written in Python, for patterns that the library's own engines cannot take.
+//! The class `Splitter`; and splitters written in Python, for patterns that the engines of the library do not
+//! support.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 use super::error::guarded;
 use crate::split::{ExternalSplitter, Splitter};
 
-/// What cuts texts into pieces: a pattern, or a Python function instead of it.
+/// Splits texts into pieces, by a pattern or by a Python function.
 #[pyclass(name = "Splitter", module = "bytemill._core", frozen)]
 pub(super) struct CoreSplitter(pub(super) Splitter);
 
@@ -42,7 +43,7 @@ impl ExternalSplitter for PythonSplitter {
     }
 }
 
-/// What the Python splitter raised, on its way through the library.
+/// The exception of a Python splitter, while it passes through the library.
 #[derive(Debug)]
 pub(super) struct SplitterError(pub(super) PyErr);
 

@@ -1,4 +1,4 @@
-//! Learning merges from counted pieces.
+//! Learns merges from counted pieces.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ use crate::checkpoint::Interrupted;
 use crate::token::Pair;
 use crate::train::{Initial, Options, TieBreak, learning};
 
-/// How often the callback is told how far training is.
-const INTERVAL: Duration = Duration::from_millis(200);
+/// Interval between calls of the progress callback.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 ))]
 #[expect(
     clippy::too_many_arguments,
-    reason = "as many as in Python, where they have names"
+    reason = "those of the Python function, which names them"
 )]
 pub(super) fn train_merges(
     counts: &Bound<'_, PieceCounts>,
@@ -52,12 +52,15 @@ pub(super) fn train_merges(
         };
         let progress = progress.map(|progress| progress.clone().unbind());
         let raised = Mutex::new(None);
-        let mut told = Instant::now();
-        let mut tell = |done: usize| {
-            let Some(progress) = progress.as_ref().filter(|_| told.elapsed() >= INTERVAL) else {
+        let mut reported = Instant::now();
+        let mut report = |done: usize| {
+            let Some(progress) = progress
+                .as_ref()
+                .filter(|_| reported.elapsed() >= PROGRESS_INTERVAL)
+            else {
                 return Ok(());
             };
-            told = Instant::now();
+            reported = Instant::now();
             Python::attach(|py| progress.call1(py, (done, merges)))
                 .map(drop)
                 .map_err(|error| {
@@ -66,7 +69,7 @@ pub(super) fn train_merges(
                 })
         };
         let learned = counts.get().with(py, |counts, checkpoint| {
-            learning::train(counts, merges, &options, checkpoint, &mut tell)
+            learning::train(counts, merges, &options, checkpoint, &mut report)
         });
         let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = raised {
@@ -79,11 +82,11 @@ pub(super) fn train_merges(
     })
 }
 
-/// What was learned from pieces: merge k makes the k-th token after those that training started from.
+/// Learned merges: merge k makes the k-th token after those that training started from.
 #[pyclass(name = "LearnedMerges", module = "bytemill._core", frozen)]
 pub(super) struct LearnedMerges {
     pub(super) merges: Vec<Pair>,
-    /// Whether training started from the 256 bytes, each being its own token, and nothing else.
+    /// True if training started from the 256 byte tokens and nothing else.
     pub(super) from_bytes: bool,
 }
 
@@ -105,7 +108,7 @@ fn initial(
 ) -> PyResult<Initial> {
     let mut initial = Initial::default();
     if let Some(tokens) = tokens {
-        let number = tokens.len();
+        let count = tokens.len();
         let bytes = tokens.iter().filter_map(|token| match **token {
             [byte] => Some(byte),
             _ => None,
@@ -113,7 +116,7 @@ fn initial(
         let bytes: Vec<u8> = bytes.collect();
         initial.bytes = <[u8; 256]>::try_from(bytes).map_err(|bytes| {
             PyValueError::new_err(format!(
-                "{number} initial tokens, {} of them single bytes: expected the 256 bytes, in the order of their ids",
+                "{count} initial tokens, {} of them single bytes: expected the 256 bytes, in the order of their ids",
                 bytes.len()
             ))
         })?;

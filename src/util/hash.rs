@@ -1,40 +1,47 @@
-//! Hashes that nobody outside of this process can foresee.
+//! Hashing keyed with a per-process random seed (resists hash flooding).
 //!
-//! With a known hash, anybody can write texts whose pieces collide, and vocabularies whose tokens do: 40,000 such pieces of
-//! a megabyte took 8 s to count, and four times as long when they were twice as many. What is mixed in here is drawn once
-//! for the process; no result depends on it.
+//! With a known hash, anybody can write texts whose pieces collide, and vocabularies whose tokens do: 40,000
+//! such pieces of a megabyte took 8 s to count, and four times as long when they were twice as many. No
+//! result depends on the seeds.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-/// The numbers that are mixed in. They are the same for all tables, so that what lies in one by its hash is in the order of
-/// others.
-pub(crate) static NUMBERS: LazyLock<[u64; 2]> = LazyLock::new(|| {
-    let random = RandomState::new();
-    [0, 1].map(|number: u64| random.hash_one(number))
-});
+use super::lazy::get_or_init_nonblocking;
 
-/// Multiplied at the end. A secret number may be nearly a simple fraction of 2^64, so that some highest bits of its products
-/// come again and again; the lower ones do not.
-const SPREADING: u64 = 0x9E37_79B9_7F4A_7C15;
+/// 2^64 divided by the golden ratio, the usual multiplier of Fibonacci hashing. A random multiplier may be
+/// nearly a simple fraction of 2^64, so that some of the highest bits of its products recur; those of this
+/// one do not.
+pub(crate) const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Where numbers belong in a table of pairs: they are multiplied, and the highest bits tell the slot. The usual multiplier
-/// spreads the pairs that come from texts. It is known, so that some can be made to lie in a row, where each look-up would
-/// walk over all: then another is taken, which nobody knows.
+/// Returns the seeds, drawn once for the process. All tables share them, so that entries in the order of one
+/// table's hashes are in that of another.
+#[inline]
+pub(crate) fn seeds() -> [u64; 2] {
+    static SEEDS: OnceLock<[u64; 2]> = OnceLock::new();
+    *get_or_init_nonblocking(&SEEDS, || {
+        let random = RandomState::new();
+        [0, 1].map(|number: u64| random.hash_one(number))
+    })
+}
+
+/// Fibonacci hashing, for tables of pairs: multiplies, and takes the highest bits as the slot. The usual
+/// multiplier spreads the pairs of real text. As it is known, pairs can be chosen to fill a run of slots,
+/// which each look-up would walk: then a secret one replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spread(u64);
+pub(crate) struct FibonacciHash(u64);
 
-impl Default for Spread {
+impl Default for FibonacciHash {
     fn default() -> Self {
-        Self(SPREADING)
+        Self(GOLDEN_RATIO)
     }
 }
 
-impl Spread {
-    /// Pairs that come from texts are at most a tenth of it behind their own slots.
-    const LONGEST_WALK: usize = 512;
+impl FibonacciHash {
+    /// Longest acceptable distance from an entry's own slot. Pairs of real text stay below a tenth of it.
+    const MAX_WALK: usize = 512;
 
-    /// The slot of a number in a table of two to the power of `64 - shift`.
+    /// Returns the slot of a number in a table of two to the power of `64 - shift` slots.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -44,45 +51,45 @@ impl Spread {
         (number.wrapping_mul(self.0) >> shift) as usize
     }
 
-    /// How to lay a table out again, if a number has just come so many slots behind its own that it should be.
+    /// Returns the hash to rebuild the table with if an insertion walked too many slots.
     pub(crate) fn after_walk(self, walked: usize) -> Option<Self> {
-        (walked > Self::LONGEST_WALK && self.0 == SPREADING).then(|| Self(NUMBERS[0] | 1))
+        (walked > Self::MAX_WALK && self.0 == GOLDEN_RATIO).then(|| Self(seeds()[0] | 1))
     }
 }
 
-/// Makes hashers that begin with the secret.
+/// Builds hashers that start with the seeds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Secret;
+pub(crate) struct SeededState;
 
-impl BuildHasher for Secret {
-    type Hasher = SecretHasher;
+impl BuildHasher for SeededState {
+    type Hasher = SeededHasher;
 
     #[inline]
-    fn build_hasher(&self) -> SecretHasher {
-        let [state, number] = *NUMBERS;
-        SecretHasher { state, number }
+    fn build_hasher(&self) -> SeededHasher {
+        let [state, seed] = seeds();
+        SeededHasher { state, seed }
     }
 }
 
-/// Folds products: two numbers of the input at a time, as wyhash does.
+/// Folds products of two words of the input at a time, as wyhash does.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SecretHasher {
+pub(crate) struct SeededHasher {
     state: u64,
-    number: u64,
+    seed: u64,
 }
 
-impl SecretHasher {
+impl SeededHasher {
     #[inline]
     fn mix(&mut self, first: u64, second: u64) {
-        self.state = fold(self.state ^ first, self.number ^ second);
+        self.state = fold(self.state ^ first, self.seed ^ second);
     }
 }
 
-impl Hasher for SecretHasher {
+impl Hasher for SeededHasher {
     #[inline]
     fn finish(&self) -> u64 {
-        // Tables take the lowest bits, and the highest.
-        self.state.wrapping_mul(SPREADING).rotate_left(26)
+        // Tables use the lowest bits, and the highest.
+        self.state.wrapping_mul(GOLDEN_RATIO).rotate_left(26)
     }
 
     #[inline]
@@ -114,11 +121,12 @@ impl Hasher for SecretHasher {
     }
 }
 
-/// A short number, mixed with those of [`NUMBERS`], which the caller keeps at hand. The highest bits are the best.
+/// Hashes a key of at most 16 bytes with the [`seeds`], which the caller keeps at hand. The highest bits are
+/// the best.
 #[inline]
-pub(crate) fn mix(number: u128, [first, second]: [u64; 2]) -> u64 {
-    let [low, high] = halves(number);
-    fold(low ^ first, high ^ second).wrapping_mul(SPREADING)
+pub(crate) fn hash_u128(key: u128, [first, second]: [u64; 2]) -> u64 {
+    let [low, high] = halves(key);
+    fold(low ^ first, high ^ second).wrapping_mul(GOLDEN_RATIO)
 }
 
 #[inline]
@@ -127,7 +135,7 @@ fn halves(number: u128) -> [u64; 2] {
     [number as u64, (number >> 64) as u64]
 }
 
-/// Both halves of the product, as one.
+/// Returns both halves of the product, combined.
 #[inline]
 fn fold(first: u64, second: u64) -> u64 {
     let [low, high] = halves(u128::from(first) * u128::from(second));
@@ -139,44 +147,47 @@ mod tests {
     use std::collections::HashSet;
     use std::hash::BuildHasher;
 
-    use super::{Secret, mix};
+    use super::{SeededState, hash_u128};
 
-    /// Strings that differ little, in length or by zeros have different hashes, whose bits at both ends are spread.
+    /// Strings that differ in one byte or in length have different hashes, with random bits at both ends.
     #[test]
     fn hashes_are_spread() {
         let mut all = Vec::new();
         for length in 0..50 {
             all.push(vec![0; length]);
-            for at in 0..length {
+            for index in 0..length {
                 for byte in [1, 2, 0x80, 0xFF] {
                     let mut bytes = vec![0; length];
-                    bytes[at] = byte;
+                    bytes[index] = byte;
                     all.push(bytes);
                 }
             }
         }
-        let hashes: Vec<u64> = all.iter().map(|bytes| Secret.hash_one(bytes)).collect();
+        let hashes: Vec<u64> = all
+            .iter()
+            .map(|bytes| SeededState.hash_one(bytes))
+            .collect();
         let different = |shift: u32| {
             let parts = hashes.iter().map(|hash| hash.rotate_right(shift) & 0xFFFF);
             parts.collect::<HashSet<u64>>().len()
         };
         assert_eq!(hashes.iter().collect::<HashSet<_>>().len(), all.len());
-        // Of 4,951 drawn at random, some 180 are not new.
+        // Of 4,951 random 16-bit numbers, some 180 are duplicates.
         for shift in [0, 48] {
             assert!(different(shift) > all.len() - 400, "{}", different(shift));
         }
     }
 
-    /// The keys that are best to foresee where the numbers are known.
+    /// Arithmetic sequences, which collide under a known multiplier.
     #[test]
     fn short_numbers_are_spread() {
         for seed in 0..20_u64 {
-            let secret = [1, 2].map(|place| {
-                let number = (2 * seed + place).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let seeds = [1, 2].map(|half| {
+                let number = (2 * seed + half).wrapping_mul(0xBF58_476D_1CE4_E5B9);
                 (number ^ number >> 31).wrapping_mul(0x94D0_49BB_1331_11EB)
             });
             for step in [0, 8, 40, 64, 72, 104] {
-                let hashes = (0..1_u128 << 12).map(|number| mix(number << step, secret) >> 48);
+                let hashes = (0..1_u128 << 12).map(|number| hash_u128(number << step, seeds) >> 48);
                 let different = hashes.collect::<HashSet<u64>>().len();
                 assert!(different > 3_500, "{different} by steps of 2^{step}");
             }

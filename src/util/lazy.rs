@@ -1,13 +1,15 @@
-//! What is made once, when it is first asked for.
+//! Lazy initialisation that survives `fork`.
 
 use std::sync::OnceLock;
 
-/// What a cell holds, made now if it is empty. Nobody waits for who makes it: after a fork, that thread may not be there. Of
-/// several threads that come here at once, one's is kept.
-pub(crate) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    if let Some(there) = cell.get() {
-        return there;
+/// Returns the value of `cell`, initialising it if it is empty.
+///
+/// Does not wait for another thread that computes the value: after `fork`, that thread may not exist. If
+/// several threads compute it at once, one value wins.
+pub(crate) fn get_or_init_nonblocking<T>(cell: &OnceLock<T>, init: impl FnOnce() -> T) -> &T {
+    if let Some(value) = cell.get() {
+        return value;
     }
-    let value = make();
+    let value = init();
     cell.get_or_init(|| value)
 }

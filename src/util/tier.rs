@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::util::lazy::made;
+use crate::util::lazy::get_or_init_nonblocking;
 
 /// An instruction set, in ascending order: a machine that has one has all before it. All tiers return the same ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Tier {
     fn fastest() -> Self {
         // Cached: detecting each instruction set in each call took as long as splitting some words.
         static FASTEST: OnceLock<Tier> = OnceLock::new();
-        *made(&FASTEST, || match (has_avx2(), has_avx512()) {
+        *get_or_init_nonblocking(&FASTEST, || match (has_avx2(), has_avx512()) {
             (true, true) => Self::Avx512,
             (true, false) => Self::Avx2,
             (false, _) => Self::Scalar,
@@ -67,7 +67,7 @@ impl Tier {
     /// The tier that `BYTEMILL_TIER` names, if this machine can run it; otherwise the fastest that it can.
     pub fn current() -> Self {
         static CURRENT: OnceLock<Tier> = OnceLock::new();
-        *made(&CURRENT, || {
+        *get_or_init_nonblocking(&CURRENT, || {
             let named = std::env::var("BYTEMILL_TIER").ok();
             named
                 .and_then(|name| Self::from_name(&name))

@@ -25,7 +25,7 @@ use std::thread;
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
-use crate::util::lazy::made;
+use crate::util::lazy::get_or_init_nonblocking;
 use byte_pairs::Adjacencies;
 use pair_table::PairTable;
 use tokens::Tokens;
@@ -254,7 +254,7 @@ impl Vocabulary {
     /// How many bytes the longest token has. O(tokens) for the first caller.
     pub fn longest(&self) -> usize {
         let longest = || self.places().map(|(place, _)| place.len()).max();
-        *made(&self.longest, || longest().unwrap_or(0))
+        *get_or_init_nonblocking(&self.longest, || longest().unwrap_or(0))
     }
 
     /// The token that is exactly `bytes`. O(length).
@@ -301,7 +301,7 @@ impl Vocabulary {
     /// # Complexity
     /// O(n log n) for the first caller; kept from then on, 4 bytes a token.
     pub fn sorted_by_bytes(&self) -> &[TokenId] {
-        made::<Vec<TokenId>>(&self.sorted, || {
+        get_or_init_nonblocking::<Vec<TokenId>>(&self.sorted, || {
             let mut indices: Vec<usize> = (0..self.len()).collect();
             indices.sort_unstable_by_key(|&index| self.tokens.at(index));
             indices

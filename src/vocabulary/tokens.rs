@@ -10,8 +10,8 @@ use hashbrown::hash_table::Entry;
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, TokenId};
-use crate::util::hash::Secret;
-use crate::util::lazy::made;
+use crate::util::hash::SeededState;
+use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory;
 use crate::vocabulary::sections::{Image, Sections};
 
@@ -122,9 +122,9 @@ impl Tokens {
         for index in 0..self.len() {
             let token = self.at(index);
             let entry = table.entry(
-                Secret.hash_one(token),
+                SeededState.hash_one(token),
                 |&other: &u32| self.at(other as usize) == token,
-                |&other| Secret.hash_one(self.at(other as usize)),
+                |&other| SeededState.hash_one(self.at(other as usize)),
             );
             match entry {
                 Entry::Occupied(same) => {
@@ -242,8 +242,8 @@ impl Tokens {
         if token.len() > self.arena.len() {
             return None;
         }
-        let by_bytes = made(&self.by_bytes, || self.index().0);
-        let index = *by_bytes.find(Secret.hash_one(token), |&index| {
+        let by_bytes = get_or_init_nonblocking(&self.by_bytes, || self.index().0);
+        let index = *by_bytes.find(SeededState.hash_one(token), |&index| {
             self.at(index as usize) == token
         })?;
         Some(self.id(index as usize))

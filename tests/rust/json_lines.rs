@@ -1,4 +1,4 @@
-//! Fields of lines of JSON: the same strings however many threads look for them, and the first line that is wrong.
+//! Fields of lines of JSON: the same strings with any number of threads, and the first invalid line.
 //! `test_json_fields.py` compares with Python's `json`.
 
 use bytemill::checkpoint::RunToEnd;
@@ -19,7 +19,7 @@ fn found(block: &[u8], threads: usize) -> Result<Vec<String>, JsonLinesError> {
     Ok(strings)
 }
 
-fn wrong(block: &str) -> Option<(usize, String)> {
+fn error_of(block: &str) -> Option<(usize, String)> {
     match found(block.as_bytes(), 1) {
         Err(JsonLinesError::Line { number, reason }) => Some((number, reason)),
         _ => None,
@@ -81,7 +81,7 @@ fn threads_change_nothing() -> TestResult {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn errors_name_the_line() {
     for (line, reason) in [
         (
             r#"{"text": "a"#,
@@ -101,9 +101,10 @@ fn what_is_wrong_is_told_with_its_line() {
             "expected a JSON object: invalid type: sequence, expected an object",
         ),
     ] {
-        let (number, told) = wrong(&format!("{{\"text\": \"\"}}\n\n{line}\n")).unwrap_or_default();
+        let (number, message) =
+            error_of(&format!("{{\"text\": \"\"}}\n\n{line}\n")).unwrap_or_default();
         assert_eq!(number, 3, "{line}");
-        assert!(told.starts_with(reason), "{told}");
+        assert!(message.starts_with(reason), "{message}");
     }
     let error = found(b"{\"text\": \"\"}\n{\"text\": \"\xFF\"}", 1).err();
     assert!(matches!(

@@ -135,7 +135,7 @@ impl<T: Integer> OrderedOutput<T> {
         let state = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         assert_eq!(state.next, state.items, "every item has been put");
         let mut ragged = state.ragged;
-        memory::give_back(&mut ragged.ids);
+        memory::trim_excess(&mut ragged.ids);
         ragged
     }
 }

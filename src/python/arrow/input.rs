@@ -15,20 +15,20 @@ use crate::error::EncodeError;
 use crate::util::memory;
 use crate::util::text::RawText;
 
-/// What a producer answers if it was asked for something wrong.
+/// Error number of a producer for invalid requests.
 const EINVAL: c_int = 22;
 
-/// The checkpoint is passed after so many texts.
-const TEXTS_PER_CHECK: usize = 1 << 16;
+/// Texts between checkpoints.
+const CHECK_INTERVAL: usize = 1 << 16;
 
-/// What a Python object hands over.
+/// The structs that a Python object exports.
 pub(super) enum Source {
     Array(Schema, Array),
     Stream(Stream),
 }
 
 impl Source {
-    /// Asks `object` for its values.
+    /// Calls the export method of `object`.
     pub(super) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
@@ -55,7 +55,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Reads all of a column.
+    /// Reads all chunks of a column.
     pub(super) fn read(source: Source, checkpoint: &dyn Checkpoint) -> PyResult<Self> {
         match source {
             Source::Array(schema, array) => Ok(Self {
@@ -80,7 +80,7 @@ impl Column {
         }
     }
 
-    /// Where the texts lie, nulls being empty ones; and, if there are nulls, which of them are none.
+    /// Returns the texts, nulls being empty ones; and, if there are nulls, which of them are not null.
     pub(super) fn texts(
         &self,
         checkpoint: &dyn Checkpoint,
@@ -89,12 +89,12 @@ impl Column {
         let chunks = chunks.map(|chunk| Values::of(chunk, self.layout));
         let chunks = chunks.collect::<PyResult<Vec<_>>>()?;
         let count = chunks.iter().map(Values::len).sum();
-        // A column of nulls takes no memory, however long it is.
+        // A column of nulls takes no memory, whatever length it claims.
         let mut texts = memory::try_vec_with_capacity(count)?;
         let mut validity = None;
         for values in &chunks {
             for index in 0..values.len() {
-                if texts.len() % TEXTS_PER_CHECK == 0 {
+                if texts.len() % CHECK_INTERVAL == 0 {
                     checkpoint::pass(checkpoint).map_err(EncodeError::from)?;
                 }
                 let value = values.get(index)?;
@@ -110,22 +110,23 @@ impl Column {
 }
 
 impl Stream {
-    /// Has one of the producer's functions fill `place`.
+    /// Calls a function of the producer, which stores its result in `result`.
     fn call<T>(
         &mut self,
         function: Option<unsafe extern "C" fn(*mut Self, *mut T) -> c_int>,
-        place: &mut T,
+        result: &mut T,
     ) -> PyResult<()> {
         let function = function.ok_or_else(|| malformed("a stream without its functions"))?;
-        // SAFETY: the stream is not released, and one thread at a time calls its functions.
-        let outcome = unsafe { function(self, place) };
+        // SAFETY: the stream is not released, and `&mut self` keeps other threads from calling it; `result`
+        // is a valid, released struct, which the function overwrites.
+        let outcome = unsafe { function(self, result) };
         if outcome == 0 {
             return Ok(());
         }
         let reason = self.get_last_error.map(|last| {
-            // SAFETY: as above; the call before failed.
+            // SAFETY: the stream is not released, and the interface allows this call after one that failed.
             let message = unsafe { last(self) };
-            // SAFETY: it is null or a C string that lives until the next call.
+            // SAFETY: the message is null or a C string that lives until the next call, which comes later.
             unsafe { string(message) }
         });
         let message = format!(
@@ -141,9 +142,9 @@ impl Stream {
 }
 
 impl Layout {
-    /// That of a column of text; refuses others.
+    /// Returns the layout of a column of text; others are a `TypeError`.
     fn of(schema: &Schema) -> PyResult<Self> {
-        // SAFETY: a schema that is not released has a format.
+        // SAFETY: the interface demands a C string in the schema, which lives until it is released.
         let format = unsafe { string(schema.format) }.unwrap_or_default();
         let dictionary = !schema.dictionary.is_null();
         match format.as_str() {
@@ -164,20 +165,20 @@ impl Layout {
     }
 }
 
-fn not_text(what: &str) -> PyErr {
+fn not_text(got: &str) -> PyErr {
     PyTypeError::new_err(format!(
         "expected a column of text or bytes (string, large_string, string_view, binary, large_binary or binary_view), \
-         got {what}: cast it, in PyArrow by `column.cast(pyarrow.string())`, in Polars by `column.cast(polars.String)`, \
+         got {got}: cast it, in PyArrow by `column.cast(pyarrow.string())`, in Polars by `column.cast(polars.String)`, \
          in pandas by `column.astype(\"str\")`"
     ))
 }
 
-/// A string of C's.
+/// Copies a C string; `None` if it is null.
 ///
 /// # Safety
-/// `text` is null or a string that ends in a NUL.
+/// `text` must be null or end in a NUL.
 unsafe fn string(text: *const c_char) -> Option<String> {
-    // SAFETY: as the caller promises.
+    // SAFETY: not null, so that it ends in a NUL, as the caller ensures.
     let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
     text.map(|text| text.to_string_lossy().into_owned())
 }

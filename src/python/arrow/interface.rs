@@ -1,6 +1,7 @@
-//! The Arrow C data interface and C stream interface: their structs, owned, and the capsules that carry them.
+//! The Arrow C data interface and C stream interface: owned structs, and the capsules that carry them.
 //!
-//! <https://arrow.apache.org/docs/format/CDataInterface.html>, <https://arrow.apache.org/docs/format/CStreamInterface.html>,
+//! <https://arrow.apache.org/docs/format/CDataInterface.html>,
+//! <https://arrow.apache.org/docs/format/CStreamInterface.html>,
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
 #![allow(unsafe_code)]
 
@@ -11,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
-/// What a column's values are.
+/// The type of a column.
 #[repr(C)]
 pub(super) struct Schema {
     pub(super) format: *const c_char,
@@ -25,7 +26,7 @@ pub(super) struct Schema {
     pub(super) private_data: *mut c_void,
 }
 
-/// Values of a column. They do not change.
+/// Values of a column, which never change.
 #[repr(C)]
 pub(super) struct Array {
     pub(super) length: i64,
@@ -40,7 +41,7 @@ pub(super) struct Array {
     pub(super) private_data: *mut c_void,
 }
 
-/// Arrays of one schema, one after the other.
+/// A sequence of arrays of one schema.
 #[repr(C)]
 pub(super) struct Stream {
     pub(super) get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
@@ -50,14 +51,14 @@ pub(super) struct Stream {
     pub(super) private_data: *mut c_void,
 }
 
-/// A struct of the interface. A value of it owns what its pointers lead to, unless it is released.
+/// A struct of the interface. It owns what its pointers lead to, unless it is released.
 pub(super) trait Struct: Sized + Send + 'static {
-    /// What a capsule with one is called.
+    /// Name of the capsules that carry one.
     const NAME: &'static CStr;
-    /// Nothing: owns nothing.
+    /// A released struct.
     const RELEASED: Self;
 
-    /// True if it owns nothing.
+    /// True if it is released, so that it owns nothing.
     fn is_released(&self) -> bool;
 }
 
@@ -75,13 +76,14 @@ macro_rules! structs {
         impl Drop for $struct {
             fn drop(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: it is not released yet, and whoever made it says that this is how to do it, once.
+                    // SAFETY: the struct is not released yet, and is dropped once; `release` is the function
+                    // that its producer provides for this.
                     unsafe { release(self) }
                 }
             }
         }
 
-        // SAFETY: the interface lets structs be used and released by another thread than the one they come from.
+        // SAFETY: the interface allows structs to be used and released on any thread.
         unsafe impl Send for $struct {}
     )*};
 }
@@ -100,16 +102,17 @@ structs! {
     }
 }
 
-// SAFETY: an array's memory does not change until it is released, which takes it by value.
+// SAFETY: the memory of an array does not change until it is released, which requires ownership.
 unsafe impl Sync for Array {}
 
-/// Takes the struct out of a capsule, which is left with nothing.
+/// Moves the struct out of a capsule, and leaves a released one.
 pub(super) fn take<T: Struct>(capsule: &Bound<'_, PyAny>) -> PyResult<T> {
-    let place = capsule
+    let pointer = capsule
         .cast::<PyCapsule>()?
         .pointer_checked(Some(T::NAME))?;
-    // SAFETY: a capsule of this name holds such a struct; leaving a released one in it is how to move it out.
-    let taken = unsafe { place.cast::<T>().replace(T::RELEASED) };
+    // SAFETY: a capsule of this name holds such a struct, and the interface moves it out by leaving a
+    // released one.
+    let taken = unsafe { pointer.cast::<T>().replace(T::RELEASED) };
     if taken.is_released() {
         return Err(PyValueError::new_err(format!(
             "the capsule {:?} is empty: expected one that nobody has read yet",
@@ -119,7 +122,7 @@ pub(super) fn take<T: Struct>(capsule: &Bound<'_, PyAny>) -> PyResult<T> {
     Ok(taken)
 }
 
-/// Puts the struct into a capsule. It is released with it, if nobody takes it out.
+/// Moves the struct into a capsule, which releases it if no consumer takes it out.
 pub(super) fn give<T: Struct>(py: Python<'_>, value: T) -> PyResult<Bound<'_, PyCapsule>> {
     PyCapsule::new_with_value(py, value, T::NAME)
 }

@@ -1,19 +1,22 @@
-//! Columns of Apache Arrow: text in, lists of ids out, without a copy of the text or a Python object for a value.
+//! Columns of Apache Arrow: text in, lists of ids out, without copying text and without a Python object for
+//! each value.
 //!
 //! ```text
-//! input      a Python object's capsules → chunks of memory → spans
-//! encode     as a batch of texts; nulls are empty ones
-//! output     ids, offsets and validity → capsules, as often as somebody asks
+//! input      capsules of a Python object -> chunks of memory -> texts
+//! encode     as a batch of texts; nulls are empty texts
+//! output     ids, offsets and validity -> capsules, as often as requested
 //! ```
 //!
-//! All chunks are read before the first is encoded, and all become one array: errors are raised where the column is
-//! handed over, the threads share one batch, and what comes out can be read more than once. Who has more than fits into
-//! memory hands over a part at a time.
+//! All chunks are read before the first is encoded, and become one array: errors are raised by the call that
+//! takes the column, the threads share one batch, and the result can be read more than once. Callers whose
+//! column does not fit into memory pass a part at a time.
 //!
-//! The interface itself, three structs of C, is written down here (`interface`) and not taken from the `arrow` crates:
-//! these need 14 more crates and 48 s of a processor to compile, and still leave the capsules, and streams of columns
-//! that are no tables, to their user. It is also why there is `unsafe` code here: memory of others comes as pointers, and the
-//! interface's promises are all that is known about it. What can be checked is checked.
+//! The three C structs of the interface are declared here (`interface`), not taken from the `arrow` or
+//! `pyo3-arrow` crates: these add 14 crates and 48 s of CPU time to a build, and still leave the capsules,
+//! and streams of columns that are no tables, to their user. Hence the `unsafe` code: foreign memory comes as
+//! pointers, and all that is known about it is what the interface promises. What can be checked is checked.
+//! Among the promises is that the memory never changes: a producer that maps a file must see to it that no
+//! process writes it.
 
 mod input;
 mod interface;
@@ -22,8 +25,8 @@ mod values;
 
 use pyo3::prelude::*;
 
-use super::core_bpe::CoreBpe;
-use super::run::{run, threads_for};
+use super::encoding::CoreBpe;
+use super::runtime::{run, threads_for};
 use crate::encode::batch::Batch;
 use input::Column;
 pub(super) use output::EncodedColumn;

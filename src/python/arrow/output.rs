@@ -1,6 +1,6 @@
-//! Lists of ids as a column for Arrow's users.
+//! Lists of ids as a column of Arrow.
 //!
-//! Every export shares the memory of the column, which goes when the last of them is released and the column is gone.
+//! Every export shares the memory of the column, which is freed with the column and the last export.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -14,7 +14,7 @@ use super::interface::{Array, Schema, Stream, Struct, give, take};
 use crate::python::error::guarded;
 use crate::token::TokenId;
 
-/// In a schema: values may be null.
+/// Flag of a schema: values may be null.
 const NULLABLE: i64 = 2;
 
 const IDS: &CStr = c"I";
@@ -31,22 +31,22 @@ pub(super) struct Lists {
     null_count: usize,
 }
 
-/// Where the ids of each list start and end.
+/// Offsets where the ids of each list start and end.
 enum Offsets {
-    /// As in a list of Arrow.
+    /// Those of the type `list`.
     Narrow(Vec<i32>),
-    /// As in a large list.
+    /// Those of the type `large_list`.
     Wide(Vec<i64>),
 }
 
 impl Lists {
-    /// List i is `ids[offsets[i]..offsets[i + 1]]`, and null unless `validity[i]`, if there is any.
+    /// Creates lists: list i is `ids[offsets[i]..offsets[i + 1]]`, or null if `validity[i]` is false.
     pub(super) fn new(offsets: &[usize], ids: Vec<TokenId>, validity: Option<Vec<bool>>) -> Self {
         let nulls = validity.iter().flatten().filter(|valid| !**valid);
         let null_count = nulls.count();
         let bits = |valid: &[bool]| {
             let bits = valid.iter().zip(0..);
-            bits.fold(0, |byte, (&valid, place)| byte | u8::from(valid) << place)
+            bits.fold(0, |byte, (&valid, bit)| byte | u8::from(valid) << bit)
         };
         let validity = validity.map(|validity| Arc::new(validity.chunks(8).map(bits).collect()));
         Self {
@@ -57,8 +57,8 @@ impl Lists {
         }
     }
 
-    /// The same as large lists.
-    fn large(&self) -> Self {
+    /// Returns the same lists as large lists.
+    fn to_large(&self) -> Self {
         let offsets = match &*self.offsets {
             Offsets::Narrow(offsets) => Arc::new(Offsets::Wide(
                 offsets.iter().copied().map(i64::from).collect(),
@@ -100,7 +100,7 @@ impl Lists {
 }
 
 impl Offsets {
-    /// Narrow ones if they suffice.
+    /// Chooses narrow ones if they suffice.
     fn of(offsets: &[usize]) -> Self {
         let narrow = offsets.iter().map(|&offset| i32::try_from(offset));
         narrow.collect::<Result<_, _>>().map_or_else(
@@ -109,7 +109,7 @@ impl Offsets {
         )
     }
 
-    /// How many lists they are for.
+    /// Number of lists.
     fn count(&self) -> usize {
         match self {
             Self::Narrow(offsets) => offsets.len() - 1,
@@ -125,9 +125,9 @@ impl Offsets {
     }
 }
 
-/// What a schema that is given away owns.
+/// The memory that an exported schema owns.
 struct SchemaParts {
-    /// Made by `Box::into_raw`.
+    /// Created by `Box::into_raw`.
     children: Vec<*mut Schema>,
 }
 
@@ -151,22 +151,23 @@ fn schema(format: &'static CStr, name: &'static CStr, child: Option<Schema>) -> 
 impl Drop for SchemaParts {
     fn drop(&mut self) {
         for &child in &self.children {
-            // SAFETY: it is where `schema` put it, be it as it was or released, and this happens once.
+            // SAFETY: `schema` created the box, and nothing else frees it: a consumer may move the struct out
+            // of it, but not the box.
             drop(unsafe { Box::from_raw(child) });
         }
     }
 }
 
-/// What an array that is given away owns: all that its pointers lead to.
+/// The memory that an exported array owns.
 struct ArrayParts {
-    /// Made by `Box::into_raw`.
+    /// Created by `Box::into_raw`.
     children: Vec<*mut Array>,
     buffers: Vec<*const c_void>,
     /// Keeps the buffers alive.
     _lists: Lists,
 }
 
-/// An array around `buffers`, which are parts of `lists`.
+/// Creates an array around `buffers`, which are parts of `lists`.
 fn array(
     length: usize,
     null_count: usize,
@@ -196,19 +197,20 @@ fn array(
 impl Drop for ArrayParts {
     fn drop(&mut self) {
         for &child in &self.children {
-            // SAFETY: it is where `array` put it, be it as it was or released, and this happens once.
+            // SAFETY: `array` created the box, and nothing else frees it: a consumer may move the struct out
+            // of it, but not the box.
             drop(unsafe { Box::from_raw(child) });
         }
     }
 }
 
-/// A number of things in memory as the interface has it.
+/// Converts a count, as the interface has it.
 fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+    i64::try_from(count).expect("counts of objects in memory fit")
 }
 
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
-    // SAFETY: it was made by `schema` above, and is released once.
+    // SAFETY: consumers call this once, with a struct that `schema` created, as the interface demands.
     unsafe {
         drop(Box::from_raw((*schema).private_data.cast::<SchemaParts>()));
         (*schema).release = None;
@@ -216,14 +218,14 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
 }
 
 unsafe extern "C" fn release_array(array: *mut Array) {
-    // SAFETY: it was made by `array` above, and is released once.
+    // SAFETY: consumers call this once, with a struct that `array` created, as the interface demands.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<ArrayParts>()));
         (*array).release = None;
     }
 }
 
-/// What a stream that is given away owns.
+/// The memory that an exported stream owns.
 struct StreamParts {
     lists: Lists,
     is_read: bool,
@@ -243,17 +245,18 @@ fn stream(lists: Lists) -> Stream {
     }
 }
 
-unsafe extern "C" fn get_schema(stream: *mut Stream, place: *mut Schema) -> c_int {
-    // SAFETY: the stream was made by `stream` above and is not released; the place is for the result and holds none.
+unsafe extern "C" fn get_schema(stream: *mut Stream, result: *mut Schema) -> c_int {
+    // SAFETY: consumers call this with a struct that `stream` created and that is not released; `result` is
+    // writable, and what it held needs no release.
     unsafe {
         let parts = &*(*stream).private_data.cast::<StreamParts>();
-        place.write(parts.lists.schema());
+        result.write(parts.lists.schema());
     }
     0
 }
 
-unsafe extern "C" fn get_next(stream: *mut Stream, place: *mut Array) -> c_int {
-    // SAFETY: as above; one thread at a time calls the functions of a stream.
+unsafe extern "C" fn get_next(stream: *mut Stream, result: *mut Array) -> c_int {
+    // SAFETY: as in `get_schema`; consumers call the functions of a stream from one thread at a time.
     unsafe {
         let parts = &mut *(*stream).private_data.cast::<StreamParts>();
         let array = if parts.is_read {
@@ -261,7 +264,7 @@ unsafe extern "C" fn get_next(stream: *mut Stream, place: *mut Array) -> c_int {
         } else {
             parts.lists.array()
         };
-        place.write(array);
+        result.write(array);
         parts.is_read = true;
     }
     0
@@ -272,7 +275,7 @@ unsafe extern "C" fn get_last_error(_: *mut Stream) -> *const c_char {
 }
 
 unsafe extern "C" fn release_stream(stream: *mut Stream) {
-    // SAFETY: it was made by `stream` above, and is released once.
+    // SAFETY: consumers call this once, with a struct that `stream` created, as the interface demands.
     unsafe {
         drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
         (*stream).release = None;
@@ -290,13 +293,13 @@ impl EncodedColumn {
         Self { lists }
     }
 
-    /// As large lists if that is what is asked for.
-    fn asked_for(&self, requested_schema: Option<&Bound<'_, PyAny>>) -> PyResult<Lists> {
+    /// Returns the lists in the requested type: large lists, or else the type they have.
+    fn requested(&self, requested_schema: Option<&Bound<'_, PyAny>>) -> PyResult<Lists> {
         if let Some(capsule) = requested_schema {
             let requested: Schema = take(capsule)?;
-            // SAFETY: a schema that is not released has a format.
+            // SAFETY: the interface demands a C string in a schema that is not released.
             if unsafe { CStr::from_ptr(requested.format) } == LARGE_LISTS {
-                return Ok(self.lists.large());
+                return Ok(self.lists.to_large());
             }
         }
         Ok(self.lists.clone())
@@ -316,7 +319,7 @@ impl EncodedColumn {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         guarded(|| {
-            let lists = self.asked_for(requested_schema)?;
+            let lists = self.requested(requested_schema)?;
             Ok((give(py, lists.schema())?, give(py, lists.array())?))
         })
     }
@@ -327,6 +330,6 @@ impl EncodedColumn {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        guarded(|| give(py, stream(self.asked_for(requested_schema)?)))
+        guarded(|| give(py, stream(self.requested(requested_schema)?)))
     }
 }

@@ -1,6 +1,7 @@
-//! Where the values of an array of text lie.
+//! The values of an array of text, in memory of the producer.
 //!
-//! Numbers are read one by one, wherever they are: some producers map files in which they are not aligned.
+//! Integers are read one by one, without assuming alignment: some producers map files in which they are not
+//! aligned.
 #![allow(unsafe_code)]
 
 use std::{ptr, slice};
@@ -11,16 +12,16 @@ use pyo3::prelude::*;
 
 use super::interface::Array;
 
-/// How the values of a column lie in memory.
+/// Memory layout of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One after the other, and where each ends as 32-bit numbers.
+    /// Contiguous, with 32-bit offsets.
     Narrow,
-    /// The same with 64-bit numbers.
+    /// Contiguous, with 64-bit offsets.
     Wide,
-    /// Short ones in place, others anywhere in further buffers.
+    /// Views: short values inline, others in further buffers.
     Views,
-    /// There are no values.
+    /// No values, only nulls.
     Nulls,
 }
 
@@ -28,26 +29,27 @@ pub(super) enum Layout {
 pub(super) struct Values<'a> {
     layout: Layout,
     length: usize,
-    /// The place of the first value in the buffers.
+    /// Index of the first value in the buffers.
     first: usize,
-    /// Bits that are 0 where a value is null; null if none is.
+    /// Bitmap, 0 where a value is null; a null pointer if none is.
     validity: *const u8,
-    /// Where each value ends, or its view.
-    places: *const u8,
-    /// The bytes of all values, or the buffers of those that do not fit their views.
+    /// The offsets, one more than values, or the views.
+    index: *const u8,
+    /// The buffer with the bytes of all values, or those of the values that do not fit their views.
     data: &'a [*const u8],
-    /// How many bytes these buffers have, if the values are views.
+    /// Sizes of these buffers in bytes, if the values are views.
     sizes: Vec<usize>,
 }
 
-/// A view: the length of a value; then all of it, or its first bytes, a buffer and the place in that.
+/// Size of a view: the length of a value; then its bytes, or a prefix, the index of a buffer and the offset
+/// in that.
 const VIEW: usize = 16;
 
-/// Values of more bytes do not fit their view.
-const IN_VIEW: usize = 12;
+/// Longer values do not fit their view.
+const MAX_INLINE: usize = 12;
 
 impl<'a> Values<'a> {
-    /// Those of an array with that layout.
+    /// Reads the header of an array with that layout.
     pub(super) fn of(array: &'a Array, layout: Layout) -> PyResult<Self> {
         let (length, first) = (size(array.length)?, size(array.offset)?);
         if first
@@ -61,7 +63,7 @@ impl<'a> Values<'a> {
             length,
             first,
             validity: ptr::null(),
-            places: ptr::null(),
+            index: ptr::null(),
             data: &[],
             sizes: Vec::new(),
         };
@@ -72,11 +74,12 @@ impl<'a> Values<'a> {
         if array.buffers.is_null() || count < 3 {
             return Err(malformed("a buffer is missing"));
         }
-        // SAFETY: the array has so many pointers to buffers, for as long as it is not released.
+        // SAFETY: the interface promises `buffers_count` pointers at `buffers`, valid until the array is
+        // released, and the array is borrowed for `'a`.
         let buffers: &'a [*const u8] =
             unsafe { slice::from_raw_parts(array.buffers.cast(), count) };
-        values.places = buffers[1];
-        if values.places.is_null() {
+        values.index = buffers[1];
+        if values.index.is_null() {
             return Err(malformed("a buffer is missing"));
         }
         if array.null_count != 0 {
@@ -90,51 +93,55 @@ impl<'a> Values<'a> {
             if sizes.is_null() && !data.is_empty() {
                 return Err(malformed("a buffer is missing"));
             }
-            // SAFETY: the last buffer has the size of each of the buffers between.
+            // SAFETY: the interface promises, in the last buffer, a size for each variadic buffer before it.
             let sizes = (0..data.len()).map(|index| size(unsafe { read(sizes, index) }));
             values.sizes = sizes.collect::<PyResult<_>>()?;
         }
         Ok(values)
     }
 
-    /// How many there are.
+    /// Number of values.
     pub(super) fn len(&self) -> usize {
         self.length
     }
 
-    /// Value `index`, which is below their number; `None` if it is null.
+    /// Returns value `index`, `None` if it is null.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
     pub(super) fn get(&self, index: usize) -> PyResult<Option<&'a [u8]>> {
         assert!(index < self.length, "value {index} of {}", self.length);
-        let place = self.first + index;
-        if self.is_null(place) {
+        let entry = self.first + index;
+        if self.is_null(entry) {
             return Ok(None);
         }
-        let places = self.places;
-        // SAFETY: there is a place more than there are values, and a view for each value.
+        let index = self.index;
+        // SAFETY: `entry` is below the number of values, as was just asserted; the interface promises an
+        // offset more than values, or a view for each.
         let value = unsafe {
             match self.layout {
                 Layout::Nulls => return Ok(None),
                 Layout::Narrow => {
-                    let end: [i32; 2] = [read(places, place), read(places, place + 1)];
+                    let end: [i32; 2] = [read(index, entry), read(index, entry + 1)];
                     self.between(end[0].into(), end[1].into())
                 }
-                Layout::Wide => self.between(read(places, place), read(places, place + 1)),
-                Layout::Views => self.view(place),
+                Layout::Wide => self.between(read(index, entry), read(index, entry + 1)),
+                Layout::Views => self.view(entry),
             }
         };
         value.map(Some)
     }
 
-    fn is_null(&self, place: usize) -> bool {
+    fn is_null(&self, entry: usize) -> bool {
         if self.layout == Layout::Nulls || self.validity.is_null() {
             return self.layout == Layout::Nulls;
         }
-        // SAFETY: the buffer has a bit for each value.
-        let bits: u8 = unsafe { read(self.validity, place / 8) };
-        bits >> (place % 8) & 1 == 0
+        // SAFETY: the interface promises a bit for each value.
+        let bits: u8 = unsafe { read(self.validity, entry / 8) };
+        bits >> (entry % 8) & 1 == 0
     }
 
-    /// The bytes of all values from `start` to `end`.
+    /// Returns the bytes at offsets `start..end` of the data buffer.
     fn between(&self, start: i64, end: i64) -> PyResult<&'a [u8]> {
         let (start, end) = (size(start)?, size(end)?);
         if start > end {
@@ -145,21 +152,22 @@ impl<'a> Values<'a> {
         }
         let data = self.data.first().filter(|data| !data.is_null());
         let data = data.ok_or_else(|| malformed("a buffer is missing"))?;
-        // SAFETY: values end where the buffer does or before; it lives as long as the array.
+        // SAFETY: the interface promises that offsets lie within the buffer, whose size it does not tell; the
+        // buffer lives as long as the array, which is borrowed for `'a`.
         Ok(unsafe { slice::from_raw_parts(data.add(start), end - start) })
     }
 
-    /// The value of a view.
+    /// Returns the value of a view.
     ///
     /// # Safety
-    /// There are more views than `place`.
-    unsafe fn view(&self, place: usize) -> PyResult<&'a [u8]> {
-        // SAFETY: as the caller promises.
-        let [length, _, buffer, start]: [i32; 4] = unsafe { read(self.places, place) };
+    /// `entry` must be below the number of views.
+    unsafe fn view(&self, entry: usize) -> PyResult<&'a [u8]> {
+        // SAFETY: the view exists, as the caller ensures.
+        let [length, _, buffer, start]: [i32; 4] = unsafe { read(self.index, entry) };
         let length = size(length.into())?;
-        if length <= IN_VIEW {
-            // SAFETY: the value is in the view, after its length.
-            return Ok(unsafe { slice::from_raw_parts(self.places.add(place * VIEW + 4), length) });
+        if length <= MAX_INLINE {
+            // SAFETY: the value is in the 12 bytes of the view after its length.
+            return Ok(unsafe { slice::from_raw_parts(self.index.add(entry * VIEW + 4), length) });
         }
         let (buffer, start) = (size(buffer.into())?, size(start.into())?);
         let (data, size) = match (self.data.get(buffer), self.sizes.get(buffer)) {
@@ -169,28 +177,28 @@ impl<'a> Values<'a> {
         if start.checked_add(length).is_none_or(|end| end > size) {
             return Err(malformed("a view leads out of its buffer"));
         }
-        // SAFETY: the buffer has so many bytes; it lives as long as the array.
+        // SAFETY: the range lies within the buffer, as was just checked, which lives as long as the array.
         Ok(unsafe { slice::from_raw_parts(data.add(start), length) })
     }
 }
 
-/// Number `index` of those in a buffer, aligned or not.
+/// Reads integer `index` of a buffer, aligned or not.
 ///
 /// # Safety
-/// The buffer has so many numbers.
+/// The buffer must have more than `index` integers.
 unsafe fn read<T: Copy>(buffer: *const u8, index: usize) -> T {
-    // SAFETY: as the caller promises.
+    // SAFETY: within the buffer, as the caller ensures; no alignment is assumed.
     unsafe { buffer.cast::<T>().add(index).read_unaligned() }
 }
 
-/// A length, count or place.
+/// Converts a length, count or offset.
 fn size(number: i64) -> PyResult<usize> {
-    usize::try_from(number).map_err(|_| malformed("a length or place is negative"))
+    usize::try_from(number).map_err(|_| malformed("a length or offset is negative"))
 }
 
-/// The error for data that breaks the interface's rules.
-pub(super) fn malformed(what: &str) -> PyErr {
+/// Builds the error for data that breaks the rules of the interface.
+pub(super) fn malformed(reason: &str) -> PyErr {
     PyValueError::new_err(format!(
-        "malformed Arrow data: {what}; expected what the Arrow C data interface demands"
+        "malformed Arrow data: {reason}; expected what the Arrow C data interface demands"
     ))
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::counted::Counted;
-use crate::util::hash::Secret;
+use crate::util::hash::SeededState;
 
 /// A counted piece, whose bytes are in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl LongPieceMap {
     /// Counts a piece.
     #[inline(never)]
     pub(super) fn add(&mut self, piece: &[u8], counted: Counted) {
-        let hash = Secret.hash_one(piece);
+        let hash = SeededState.hash_one(piece);
         let arena = &mut self.arena;
         let same = |entry: &LongPiece| entry.hash == hash && &arena[entry.range()] == piece;
         if let Some(entry) = self.table.find_mut(hash, same) {

@@ -3,13 +3,15 @@
 //! A piece of at most 16 bytes is its own key, in a slot of half a cache line. Pieces come in batches, and
 //! the slots of a batch are prefetched before the first of them is read.
 
+use bytemuck::Zeroable;
+
 use super::counted::Counted;
 use super::key::{self, MAX_KEY_LEN, PieceKey};
 use super::long_pieces::{LongPieceMap, peak_capacity};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::util::hash;
-use crate::util::memory::{self, LargeVec, Zeros};
+use crate::util::memory::{self, LargeVec};
 
 /// A short piece and its count. An empty slot has the key 0 and the count 0; no piece has either.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +24,7 @@ pub(super) struct PieceSlot {
 
 #[expect(unsafe_code, reason = "a fresh map is not touched")]
 // SAFETY: all fields are integers, of which zeros are values.
-unsafe impl Zeros for PieceSlot {}
+unsafe impl Zeroable for PieceSlot {}
 
 impl PieceSlot {
     fn new(key: PieceKey, counted: Counted) -> Self {
@@ -106,7 +108,7 @@ impl PieceMap {
         Self {
             slots: memory::zeros(1 << log2),
             shift: 64 - log2,
-            seed: *hash::NUMBERS,
+            seed: hash::seeds(),
             filled: 0,
             long: LongPieceMap::default(),
         }
@@ -305,7 +307,7 @@ impl PieceMap {
 
     #[inline]
     fn hash(&self, key: PieceKey) -> u64 {
-        hash::mix(key, self.seed)
+        hash::hash_u128(key, self.seed)
     }
 
     /// Adds to the count of a short piece. The caller has [reserved](Self::reserve) a slot.
@@ -376,7 +378,7 @@ impl PieceMapView<'_> {
     /// Hashes a key and prefetches its slot.
     #[inline]
     pub(super) fn probe(&self, key: PieceKey, first: u64) -> CountProbe {
-        let hash = hash::mix(key, self.seed);
+        let hash = hash::hash_u128(key, self.seed);
         self.prefetch(hash);
         CountProbe { key, hash, first }
     }

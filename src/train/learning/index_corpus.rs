@@ -106,7 +106,7 @@ fn index_with<C: PairCounter + Send>(
         Ok::<_, TrainError>(())
     })?;
     for (index, pool) in indexes.iter_mut().zip(pools) {
-        index.set_pool(memory::no_longer_shared(pool));
+        index.set_pool(memory::into_integers(pool));
     }
     Ok(IndexedCorpus { indexes, pairs })
 }

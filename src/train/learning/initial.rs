@@ -9,7 +9,7 @@ use crate::error::TrainError;
 use crate::merge;
 use crate::token::{Pair, TokenId};
 use crate::train::{FIRST_MERGE, Options};
-use crate::util::hash::Secret;
+use crate::util::hash::SeededState;
 use crate::vocabulary::Vocabulary;
 
 /// Bytes of pieces added between two checkpoints.
@@ -21,7 +21,7 @@ pub(super) struct InitialState {
     /// Length of each token in bytes.
     pub(super) lengths: Vec<u32>,
     /// The bytes of tokens that no merge may make again, because merging these bytes makes other tokens.
-    pub(super) reserved: HashSet<Vec<u8>, Secret>,
+    pub(super) reserved: HashSet<Vec<u8>, SeededState>,
     byte_tokens: [TokenId; 256],
     vocabulary: Vocabulary,
 }
@@ -92,7 +92,7 @@ fn unreachable_tokens(
     vocabulary: &Vocabulary,
     merges: usize,
     checkpoint: &dyn Checkpoint,
-) -> Result<HashSet<Vec<u8>, Secret>, TrainError> {
+) -> Result<HashSet<Vec<u8>, SeededState>, TrainError> {
     let mut unreachable = HashSet::default();
     let mut ids = Vec::new();
     for token in (FIRST_MERGE..).take(merges) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::token::Pair;
-use crate::util::hash::Secret;
+use crate::util::hash::SeededState;
 
 /// What is counted for a pair.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl PairCounter for BytePairCounter {
 
 /// Stats of any pairs.
 #[derive(Debug, Default)]
-pub(super) struct HashPairCounter(HashMap<Pair, PairStats, Secret>);
+pub(super) struct HashPairCounter(HashMap<Pair, PairStats, SeededState>);
 
 impl PairCounter for HashPairCounter {
     #[inline]

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::corpus::Occurrence;
 use crate::error::TrainError;
 use crate::token::Pair;
-use crate::util::hash::Spread;
+use crate::util::hash::FibonacciHash;
 use crate::util::memory::{self, LargeVec};
 
 /// What is known of a pair.
@@ -40,7 +40,7 @@ const MIN_GAPS: usize = if cfg!(test) { 1 << 4 } else { 1 << 16 };
 #[inline]
 pub(super) fn shard_of(pair: Pair, shards: usize) -> usize {
     // The upper half of the hash, scaled to the number of shards.
-    let hash = Spread::default().slot(u64::from(pair.left ^ pair.right), u32::BITS);
+    let hash = FibonacciHash::default().slot(u64::from(pair.left ^ pair.right), u32::BITS);
     ((hash as u64 * shards as u64) >> u32::BITS) as usize
 }
 
@@ -48,7 +48,7 @@ pub(super) fn shard_of(pair: Pair, shards: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct PairIndex {
     entries: LargeVec<IndexEntry>,
-    spread: Spread,
+    spread: FibonacciHash,
     /// Shifts a hash down to the index of an entry.
     shift: u32,
     filled: usize,
@@ -65,7 +65,7 @@ impl Default for PairIndex {
     fn default() -> Self {
         Self {
             entries: empty_entries(MIN_ENTRIES_LOG2),
-            spread: Spread::default(),
+            spread: FibonacciHash::default(),
             shift: 64 - MIN_ENTRIES_LOG2,
             filled: 0,
             pool: memory::large_vec(0),

@@ -8,7 +8,7 @@ use super::partition::MAX_TOKENS;
 use super::tie_break::TieBreaker;
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
-use crate::util::hash::Secret;
+use crate::util::hash::SeededState;
 
 /// The tokens so far, and what decides about the next.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct MergePolicy {
     max_token_len: u32,
     /// The bytes of initial tokens that no merge may make again, because merging these bytes makes other
     /// tokens.
-    reserved: HashSet<Vec<u8>, Secret>,
+    reserved: HashSet<Vec<u8>, SeededState>,
 }
 
 impl MergePolicy {

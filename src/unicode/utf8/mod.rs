@@ -1,17 +1,21 @@
-//! Characters of one, two or four bytes each → UTF-8.
+//! Characters of one, two or four bytes each to UTF-8.
 //!
 //! ```text
-//! for some hundred characters, so that their bytes stay near:
-//!     for eight of them: one byte each if all are ASCII; else one to four bytes each, one after the other;
-//!     or sixteen of them at once, by AVX-512
-//!     append the bytes, if they are UTF-8; those of a surrogate are not
-//! if there were surrogates: join pairs, and put U+FFFD for lone ones
+//! for some hundred characters, so that their bytes stay in L1:
+//!     eight at a time: one byte each if all are ASCII, else one to four bytes each, one after the other;
+//!     or sixteen at a time, with AVX-512
+//!     append the bytes if they are UTF-8; those of a surrogate are not
+//! if there was a surrogate: start again, joining pairs, with U+FFFD for lone ones
 //! ```
 //!
-//! Interpreters keep text so. Ten MB of English with a few longer characters took that of Python 20 to 33 ms, much of it for
-//! memory that then stays with the string, and take 5 to 10 ms here; encoding them takes 60 when they are met for the first
-//! time. A number of bytes that is chosen without a branch was slower, as characters of one length follow each other; so was
-//! a search for the first character of a group that is not ASCII. The way back is [`widen`](widen()).
+//! Interpreters store text like this. For 10 MB of English with a few longer characters, Python's own
+//! conversion took 20 to 33 ms, much of it for memory that then stays with the string, and this one takes 5
+//! to 10 ms; encoding them takes 60 when their pieces are not cached. Slower: choosing the number of bytes
+//! without a branch, as characters of one length follow each other; and searching a group for its first
+//! character that is not ASCII. The way back is [`widen`](widen()).
+//!
+//! `encoding_rs::mem` converts from one and two bytes only, and stops at a surrogate; this code serves four
+//! bytes as well.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -24,36 +28,36 @@ use crate::error::EncodeError;
 use crate::util::memory;
 use crate::util::tier::Tier;
 
-/// So many characters are looked at together. With sixteen, English takes three quarters of the time, and French, which has an
-/// accent in most groups then, nearly twice as long.
+/// Characters tested together for ASCII. With sixteen, English takes three quarters of the time, and French,
+/// which then has an accent in most groups, nearly twice as long.
 const GROUP: usize = 8;
 
-/// So many are checked and appended together.
+/// Characters validated and appended together.
 const CHUNK: usize = 32 * GROUP;
 
-/// So many pass between two checkpoints.
-const STRETCH: usize = 256 * CHUNK;
+/// Characters between checkpoints.
+const CHECK_INTERVAL: usize = 256 * CHUNK;
 
-/// The first number after those of characters.
+/// The first number beyond those of characters.
 const TOO_LARGE: u32 = char::MAX as u32 + 1;
 
-/// Bytes of a chunk, and what is stored beyond them.
+/// The bytes of a chunk, and as many as stores write beyond them.
 type Bytes = [u8; 4 * CHUNK + GROUP];
 
 /// A character, or a surrogate, as a number.
 pub trait Character: Copy {
-    /// Bytes that it takes in UTF-8, at most.
-    const LONGEST: usize;
+    /// Maximum number of bytes in UTF-8.
+    const MAX_BYTES: usize;
 
-    /// The number.
+    /// Returns its number.
     fn number(self) -> u32;
 
-    /// The character of a number, of which it takes the lower bits.
+    /// Returns the character of the lower bits of a number.
     fn truncated(number: u32) -> Self;
 }
 
 impl Character for u8 {
-    const LONGEST: usize = 2;
+    const MAX_BYTES: usize = 2;
 
     fn number(self) -> u32 {
         self.into()
@@ -66,7 +70,7 @@ impl Character for u8 {
 }
 
 impl Character for u16 {
-    const LONGEST: usize = 3;
+    const MAX_BYTES: usize = 3;
 
     fn number(self) -> u32 {
         self.into()
@@ -79,7 +83,7 @@ impl Character for u16 {
 }
 
 impl Character for u32 {
-    const LONGEST: usize = 4;
+    const MAX_BYTES: usize = 4;
 
     fn number(self) -> u32 {
         self
@@ -90,57 +94,58 @@ impl Character for u32 {
     }
 }
 
-/// Puts the characters in the place of what `text` was. Pairs of surrogates become the character they stand for and lone ones
-/// U+FFFD, as a round trip through UTF-16 makes them; so does a number that is too large for a character.
+/// Replaces `text` by the UTF-8 of the characters. Pairs of surrogates become the character they stand for
+/// and lone ones U+FFFD, as a round trip through UTF-16 makes them; so do numbers beyond those of characters.
 ///
 /// # Errors
-/// [`EncodeError::OutOfMemory`], and [`EncodeError::Interrupted`] if `checkpoint` says so.
+/// [`EncodeError::OutOfMemory`]; [`EncodeError::Interrupted`] from the checkpoint.
 ///
 /// # Complexity
-/// O(n) for n characters. What is asked for is memory for the longest UTF-8, of which only what is needed is touched.
-pub fn put_characters<C: Character>(
+/// O(n) for n characters. Capacity is for the longest UTF-8 that they may have; memory that is not needed is
+/// not touched.
+pub fn transcode<C: Character>(
     characters: &[C],
     text: &mut String,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    put_characters_by(Tier::current(), characters, text, checkpoint)
+    transcode_with(Tier::current(), characters, text, checkpoint)
 }
 
-fn put_characters_by<C: Character>(
+fn transcode_with<C: Character>(
     tier: Tier,
     characters: &[C],
     text: &mut String,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    clear(text, characters)?;
+    clear_and_reserve(text, characters)?;
     let mut bytes = [0; size_of::<Bytes>()];
-    for stretch in characters.chunks(STRETCH) {
+    for interval in characters.chunks(CHECK_INTERVAL) {
         checkpoint::pass(checkpoint)?;
-        for chunk in stretch.chunks(CHUNK) {
+        for chunk in interval.chunks(CHUNK) {
             let length = store(tier, chunk, &mut bytes);
-            let Some(Ok(part)) = bytes.get(..length).map(simdutf8::basic::from_utf8) else {
-                return mended(characters, text, checkpoint);
+            let Ok(utf8) = simdutf8::basic::from_utf8(&bytes[..length]) else {
+                return transcode_repaired(characters, text, checkpoint);
             };
-            text.push_str(part);
+            text.push_str(utf8);
         }
     }
     Ok(())
 }
 
-/// Empties a text, and makes room for all characters.
-fn clear<C: Character>(text: &mut String, characters: &[C]) -> Result<(), EncodeError> {
+/// Clears `text` and reserves capacity for the UTF-8 of all characters.
+fn clear_and_reserve<C: Character>(text: &mut String, characters: &[C]) -> Result<(), EncodeError> {
     text.clear();
-    let most = characters.len().saturating_mul(C::LONGEST);
-    if text.capacity() < most {
-        let bytes = memory::try_vec_with_capacity(most)?;
-        *text = String::from_utf8(bytes).unwrap_or_default();
+    let capacity = characters.len().saturating_mul(C::MAX_BYTES);
+    if text.capacity() < capacity {
+        let bytes = memory::try_vec_with_capacity(capacity)?;
+        *text = String::from_utf8(bytes).expect("no bytes are UTF-8");
     }
     Ok(())
 }
 
-/// The characters, of which some are surrogates, as text, put into `text`.
+/// As [`transcode`], of characters with surrogates among them.
 #[cold]
-fn mended<C: Character>(
+fn transcode_repaired<C: Character>(
     characters: &[C],
     text: &mut String,
     checkpoint: &dyn Checkpoint,
@@ -149,8 +154,8 @@ fn mended<C: Character>(
     let units = characters
         .iter()
         .flat_map(|character| utf16(character.number()));
-    for (number, character) in char::decode_utf16(units).enumerate() {
-        if number % STRETCH == 0 {
+    for (index, character) in char::decode_utf16(units).enumerate() {
+        if index % CHECK_INTERVAL == 0 {
             checkpoint::pass(checkpoint)?;
         }
         text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -158,7 +163,7 @@ fn mended<C: Character>(
     Ok(())
 }
 
-/// A character or a surrogate in UTF-16.
+/// Returns a character or surrogate in UTF-16; U+FFFD for a number beyond them.
 fn utf16(number: u32) -> impl Iterator<Item = u16> {
     let mut units = [None; 2];
     if let Ok(unit) = u16::try_from(number) {
@@ -166,14 +171,14 @@ fn utf16(number: u32) -> impl Iterator<Item = u16> {
     } else {
         let character = char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER);
         let mut pair = [0; 2];
-        for (place, unit) in units.iter_mut().zip(character.encode_utf16(&mut pair)) {
-            *place = Some(*unit);
+        for (slot, unit) in units.iter_mut().zip(character.encode_utf16(&mut pair)) {
+            *slot = Some(*unit);
         }
     }
     units.into_iter().flatten()
 }
 
-/// Stores the bytes of up to [`CHUNK`] characters; answers how many.
+/// Stores the bytes of up to [`CHUNK`] characters; returns their number.
 fn store<C: Character>(tier: Tier, chunk: &[C], bytes: &mut Bytes) -> usize {
     #[cfg(target_arch = "x86_64")]
     if tier == Tier::Avx512
@@ -183,29 +188,32 @@ fn store<C: Character>(tier: Tier, chunk: &[C], bytes: &mut Bytes) -> usize {
     }
     let mut length = 0;
     for group in chunk.chunks(GROUP) {
-        if let Some(ascii) = group.first_chunk::<GROUP>().filter(|group| is_ascii(group))
-            && let Some(place) = bytes[length..].first_chunk_mut()
-        {
-            *place = ascii.map(low_byte::<C>);
+        if let Some(ascii) = group.first_chunk::<GROUP>().filter(|group| is_ascii(group)) {
+            *dest(bytes, length) = ascii.map(low_byte::<C>);
             length += GROUP;
             continue;
         }
-        length += store_each(group, &mut bytes[length..]);
+        length = store_each(group, bytes, length);
     }
     length
 }
 
-/// Stores the bytes of characters, one after the other; answers how many.
-fn store_each<C: Character>(group: &[C], bytes: &mut [u8]) -> usize {
-    let mut length = 0;
+/// Stores the bytes of characters from `length` on, one after the other; returns where they end.
+fn store_each<C: Character>(group: &[C], bytes: &mut Bytes, mut length: usize) -> usize {
     for &character in group {
-        let (word, width) = encoded(character.number());
-        if let Some(place) = bytes[length..].first_chunk_mut() {
-            *place = word.to_le_bytes();
-        }
+        let (word, width) = encode(character.number());
+        *dest(bytes, length) = word.to_le_bytes();
         length += width;
     }
     length
+}
+
+/// The next `N` bytes to write.
+#[inline]
+fn dest<const N: usize>(bytes: &mut Bytes, length: usize) -> &mut [u8; N] {
+    bytes[length..]
+        .first_chunk_mut()
+        .expect("there are four bytes for each character of the chunk")
 }
 
 #[inline]
@@ -221,9 +229,9 @@ fn low_byte<C: Character>(character: C) -> u8 {
     character.number().to_le_bytes()[0]
 }
 
-/// The bytes of a character, the first one lowest, and how many there are.
-fn encoded(character: u32) -> (u32, usize) {
-    // What is too large stays no UTF-8. Six bits of the character as a byte that goes on a sequence.
+/// Returns the bytes of a character, the first one lowest, and their number.
+fn encode(character: u32) -> (u32, usize) {
+    // Numbers beyond those of characters give invalid UTF-8. `six` is a continuation byte of six bits.
     let character = character.min(TOO_LARGE);
     let six = |from: u32| 0x80 | (character >> from & 0x3F);
     match character {
@@ -237,7 +245,7 @@ fn encoded(character: u32) -> (u32, usize) {
     }
 }
 
-/// Characters of all lengths, alone and mixed, for tests of both ways.
+/// Characters of all lengths, alone and mixed, for the tests of both directions.
 #[cfg(test)]
 const ALPHABETS: [&str; 8] = [
     "a",
@@ -252,27 +260,27 @@ const ALPHABETS: [&str; 8] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{ALPHABETS, CHUNK, Character, STRETCH, put_characters, put_characters_by};
+    use super::{ALPHABETS, CHECK_INTERVAL, CHUNK, Character, transcode, transcode_with};
     use crate::checkpoint::{Checkpoint, RunToEnd};
     use crate::error::EncodeError;
     use crate::util::tier::Tier;
 
-    /// What every tier makes of the characters.
+    /// The UTF-8 of the characters, which every tier agrees on.
     fn text(characters: &[impl Character]) -> String {
         let text = |tier| {
             let mut text = "what was there before".to_owned();
-            let put = put_characters_by(tier, characters, &mut text, &RunToEnd);
-            put.map_or_else(|error| error.to_string(), |()| text)
+            let result = transcode_with(tier, characters, &mut text, &RunToEnd);
+            result.map_or_else(|error| error.to_string(), |()| text)
         };
-        let plain = text(Tier::Scalar);
+        let scalar = text(Tier::Scalar);
         for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
-            assert_eq!(text(tier), plain, "{tier:?}");
+            assert_eq!(text(tier), scalar, "{tier:?}");
         }
-        plain
+        scalar
     }
 
     #[test]
-    fn each_number_is_what_the_standard_library_says() {
+    fn each_number_alone_agrees_with_the_standard_library() {
         let beyond = (21..32).flat_map(|bit| [1 << bit, (1 << bit) | 0x1_F600]);
         for number in (0..0x0011_0010).chain(beyond).chain([u32::MAX]) {
             let expected = char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -287,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn each_character_does_among_others() {
+    fn all_characters_in_one_text() {
         let expected: String = ('\0'..=char::MAX).collect();
         let wide: Vec<u32> = expected.chars().map(u32::from).collect();
         assert_eq!(text(&wide), expected);
@@ -306,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lengths_and_mixtures_come_out() {
+    fn all_lengths_and_mixtures() {
         for length in [
             0,
             1,
@@ -322,7 +330,7 @@ mod tests {
             CHUNK - 1,
             CHUNK,
             CHUNK + 1,
-            STRETCH + 3,
+            CHECK_INTERVAL + 3,
         ] {
             for alphabet in ALPHABETS {
                 let expected: String = alphabet.chars().cycle().take(length).collect();
@@ -341,9 +349,9 @@ mod tests {
     }
 
     #[test]
-    fn surrogates_are_mended_wherever_they_are() {
+    fn surrogates_are_repaired_at_every_index() {
         let (high, low) = (0xD83D, 0xDE00);
-        for place in 0..2 * CHUNK {
+        for index in 0..2 * CHUNK {
             let mut characters = vec![0x8A9E_u16; 2 * CHUNK + 2];
             for (found, expected) in [
                 ([high, low], "😀"),
@@ -351,8 +359,8 @@ mod tests {
                 ([high, high], "\u{FFFD}\u{FFFD}"),
                 ([0x61, high], "a\u{FFFD}"),
             ] {
-                characters[place..place + 2].copy_from_slice(&found);
-                let expected = "語".repeat(place) + expected + &"語".repeat(2 * CHUNK - place);
+                characters[index..index + 2].copy_from_slice(&found);
+                let expected = "語".repeat(index) + expected + &"語".repeat(2 * CHUNK - index);
                 assert_eq!(text(&characters), expected);
                 let wide: Vec<u32> = characters.iter().copied().map(u32::from).collect();
                 assert_eq!(text(&wide), expected);
@@ -361,14 +369,14 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_stopped() {
+    fn checkpoints_interrupt() {
         struct Stopped;
         impl Checkpoint for Stopped {
             fn should_stop(&self) -> bool {
                 true
             }
         }
-        let result = put_characters(&[0x41_u32], &mut String::new(), &Stopped);
+        let result = transcode(&[0x41_u32], &mut String::new(), &Stopped);
         assert!(matches!(result, Err(EncodeError::Interrupted)));
     }
 }

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
-use crate::util::lazy::made;
+use crate::util::lazy::get_or_init_nonblocking;
 pub(crate) use work_items::{WorkItem, partition};
 
 /// How often the calling thread asks the checkpoint while only other threads work.
@@ -137,7 +137,7 @@ where
 /// Returns how many threads can run at once. Cached: the system reads it from files, which takes longer than a small batch.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *made(&CORES, || {
+    *get_or_init_nonblocking(&CORES, || {
         thread::available_parallelism().map_or(1, NonZeroUsize::get)
     })
 }

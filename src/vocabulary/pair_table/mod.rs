@@ -19,9 +19,11 @@ pub(crate) mod avx2;
 
 use std::collections::HashMap;
 
+use bytemuck::Zeroable;
+
 use crate::token::{NO_TOKEN, Pair, TokenId};
-use crate::util::hash::{Secret, Spread};
-use crate::util::memory::{self, LargeVec, Zeros};
+use crate::util::hash::{FibonacciHash, SeededState};
+use crate::util::memory::{self, LargeVec};
 use crate::vocabulary::sections::{Image, Sections};
 
 const PART_BITS: u32 = 20;
@@ -43,7 +45,7 @@ struct Bucket([u64; SLOTS]);
 
 #[expect(unsafe_code, reason = "a fresh table is not touched")]
 // SAFETY: it consists of numbers.
-unsafe impl Zeros for Bucket {}
+unsafe impl Zeroable for Bucket {}
 
 impl Bucket {
     /// The number of the token of a pair, or 0. No branch, as it would be a surprise.
@@ -70,10 +72,10 @@ pub struct PairTable {
     buckets: LargeVec<Bucket>,
     /// For each bucket: a bit for each pair that belongs to it, which others may share.
     bits: Vec<u64>,
-    spread: Spread,
+    spread: FibonacciHash,
     shift: u32,
     filled: usize,
-    large: HashMap<u64, TokenId, Secret>,
+    large: HashMap<u64, TokenId, SeededState>,
     /// As in a bucket, for all of them: whether small pairs are among the large ones, as their tokens are large.
     overflown: u64,
 }
@@ -86,7 +88,7 @@ impl PairTable {
         Self {
             buckets: memory::zeros(buckets),
             bits: vec![0; buckets],
-            spread: Spread::default(),
+            spread: FibonacciHash::default(),
             shift: 64 - buckets.ilog2(),
             filled: 0,
             large: HashMap::default(),
@@ -155,7 +157,7 @@ impl PairTable {
             "no id is large"
         );
         assert!(
-            self.spread == Spread::default(),
+            self.spread == FibonacciHash::default(),
             "pairs are spread as usual"
         );
         let slots: Vec<[u64; SLOTS]> = self.buckets.iter().map(|bucket| bucket.0).collect();
@@ -217,7 +219,7 @@ impl PairTable {
     }
 
     /// Moves all pairs to where they are if they are spread in another way, or there is room for more merges.
-    fn lay_out(&mut self, merges: usize, spread: Spread) {
+    fn lay_out(&mut self, merges: usize, spread: FibonacciHash) {
         let mut moved = Self::with_capacity(merges.max(self.filled));
         moved.spread = spread;
         for entry in self.buckets.iter().flat_map(|bucket| bucket.0) {

@@ -1,12 +1,12 @@
-//! UTF-8 → characters of one, two or four bytes each, as interpreters keep text.
+//! UTF-8 to characters of one, two or four bytes each, as interpreters store text.
 //!
 //! ```text
-//! the width that the widest character needs: by the largest byte
-//! for each character: its number; or for those of 64 bytes at once, by AVX-512
+//! the width that the widest character needs: from the largest byte
+//! for each character: its number; or those of 64 bytes at a time, with AVX-512
 //! ```
 //!
-//! Decoding a million ids to text of many languages, Python's own way took two fifths of the time from a list, and three
-//! quarters from an array.
+//! When a million ids are decoded to text of many languages, Python's own conversion took two fifths of the
+//! time from a list, and three quarters from an array.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use super::Character;
 use crate::util::tier::Tier;
 
-/// How much room a character has where all of a text have the same.
+/// Size of the characters of a text, all of which have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// One byte, and all of them are ASCII.
@@ -30,9 +30,9 @@ pub enum Width {
 }
 
 impl Width {
-    /// The narrowest for a text.
+    /// Returns the narrowest width for a text.
     pub fn of(text: &str) -> Self {
-        // The first byte tells how large a character is.
+        // Larger characters have larger first bytes.
         match text.bytes().max() {
             None | Some(0..0x80) => Self::Ascii,
             Some(0x80..0xC4) => Self::One,
@@ -41,7 +41,7 @@ impl Width {
         }
     }
 
-    /// The largest character that has room, as a number.
+    /// Number of the largest character of this width.
     pub fn largest(self) -> u32 {
         match self {
             Self::Ascii => 0x7F,
@@ -52,26 +52,25 @@ impl Width {
     }
 }
 
-/// Stores the characters of a text, those that find no room being left out; answers how many.
+/// Stores the characters of a text; returns their number. Characters beyond the length of `dest` are left
+/// out.
 ///
-/// What a character is too wide for is lost of it: see [`Width::of`].
+/// Of characters wider than `C` only the lower bits are stored: see [`Width::of`].
 ///
 /// # Complexity
 /// O(bytes).
-pub fn widen<C: Character>(text: &str, room: &mut [MaybeUninit<C>]) -> usize {
-    widen_by(Tier::current(), text, room)
+pub fn widen<C: Character>(text: &str, dest: &mut [MaybeUninit<C>]) -> usize {
+    widen_with(Tier::current(), text, dest)
 }
 
-fn widen_by<C: Character>(tier: Tier, text: &str, room: &mut [MaybeUninit<C>]) -> usize {
-    let (mut place, mut stored) = (0, 0);
+fn widen_with<C: Character>(tier: Tier, text: &str, dest: &mut [MaybeUninit<C>]) -> usize {
+    let (mut read, mut stored) = (0, 0);
     #[cfg(target_arch = "x86_64")]
     if tier == Tier::Avx512 {
-        (place, stored) = avx512::widen(text.as_bytes(), room);
+        (read, stored) = avx512::widen(text.as_bytes(), dest);
     }
-    let rest = text.get(place..).unwrap_or_default();
-    let room = room.get_mut(stored..).unwrap_or_default();
-    for (to, character) in room.iter_mut().zip(rest.chars()) {
-        to.write(C::truncated(character.into()));
+    for (slot, character) in dest[stored..].iter_mut().zip(text[read..].chars()) {
+        slot.write(C::truncated(character.into()));
         stored += 1;
     }
     stored
@@ -81,30 +80,31 @@ fn widen_by<C: Character>(tier: Tier, text: &str, room: &mut [MaybeUninit<C>]) -
 mod tests {
     use std::mem::MaybeUninit;
 
-    use super::{Width, widen_by};
+    use super::{Width, widen_with};
     use crate::unicode::utf8::{ALPHABETS, Character};
     use crate::util::tier::Tier;
 
-    /// What every tier makes of the text, with `more` places than it needs, or less.
+    /// The characters of the text, which every tier agrees on, stored in `more` slots than they need, or
+    /// less.
     fn widened<C: Character>(text: &str, more: isize) -> Vec<u32> {
-        let places = text.chars().count().saturating_add_signed(more);
+        let slots = text.chars().count().saturating_add_signed(more);
         let by = |tier| {
-            let mut room = vec![MaybeUninit::new(C::truncated(7)); places];
-            let stored = widen_by(tier, text, &mut room);
-            assert!(stored <= places);
-            #[expect(unsafe_code, reason = "all places were filled before")]
-            // SAFETY: they were filled.
-            let number = |place: &MaybeUninit<C>| unsafe { place.assume_init() }.number();
-            room[..stored].iter().map(number).collect::<Vec<_>>()
+            let mut dest = vec![MaybeUninit::new(C::truncated(7)); slots];
+            let stored = widen_with(tier, text, &mut dest);
+            assert!(stored <= slots);
+            #[expect(unsafe_code, reason = "all slots were initialised before")]
+            // SAFETY: every slot was initialised above.
+            let number = |slot: &MaybeUninit<C>| unsafe { slot.assume_init() }.number();
+            dest[..stored].iter().map(number).collect::<Vec<_>>()
         };
-        let plain = by(Tier::Scalar);
+        let scalar = by(Tier::Scalar);
         for tier in Tier::ALL.into_iter().filter(|tier| tier.available()) {
-            assert_eq!(by(tier), plain, "{tier:?} {text:?}");
+            assert_eq!(by(tier), scalar, "{tier:?} {text:?}");
         }
-        plain
+        scalar
     }
 
-    /// That the text comes out, in its own width and in wider ones.
+    /// Checks a text in its own width and in wider ones.
     fn check(text: &str) {
         let expected: Vec<u32> = text.chars().map(u32::from).collect();
         let width = Width::of(text);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn each_character_does_among_others() {
+    fn all_characters_in_one_text() {
         check(&('\0'..=char::MAX).collect::<String>());
         check(&('\0'..='\u{FFFF}').collect::<String>());
         check(&('\0'..='\u{FF}').collect::<String>());
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lengths_and_mixtures_come_out() {
+    fn all_lengths_and_mixtures() {
         for length in (0..200).chain([1000]) {
             for alphabet in ALPHABETS {
                 check(&alphabet.chars().cycle().take(length).collect::<String>());
@@ -156,13 +156,13 @@ mod tests {
         }
     }
 
-    /// A character of each length at each place of a window, others of each length around it.
+    /// A character of each length at each offset of a block, between others of each length.
     #[test]
-    fn all_places_of_a_window_come_out() {
+    fn all_offsets_in_a_block() {
         for around in ["a", "é", "語", "😀"] {
             for character in ['b', 'ü', '本', '🎉'] {
-                for place in 0..130 {
-                    let before = "x".repeat(place % 4) + &around.repeat(place);
+                for offset in 0..130 {
+                    let before = "x".repeat(offset % 4) + &around.repeat(offset);
                     check(&format!("{before}{character}{}", around.repeat(70)));
                 }
             }

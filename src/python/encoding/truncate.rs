@@ -1,17 +1,17 @@
-//! How much of a text fits into so many ids: counts, truncated texts, parts. Lengths are characters, for Python to cut.
+//! Truncates texts to a number of ids. Lengths are in characters, for Python to slice by.
 
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyString};
 
-use super::core_bpe::CoreBpe;
-use super::run::run;
-use super::text::text;
+use super::class::CoreBpe;
 use crate::encode::offsets::CharCounter;
 use crate::encode::truncate::Keep;
+use crate::python::runtime::run;
+use crate::python::strings::text;
 
-/// How many ids a text has, if no more than the limit.
+/// Counts the ids of a text; `None` if there are more than `limit`.
 pub(super) fn count(
     core: &CoreBpe,
     text: &Bound<'_, PyAny>,
@@ -26,7 +26,7 @@ pub(super) fn count(
     })
 }
 
-/// How many characters of a text to keep, none if it fits as it is, and how many ids these have.
+/// Returns how many characters of a text to keep, `None` if all, and how many ids these have.
 pub(super) fn truncate(
     core: &CoreBpe,
     text: &Bound<'_, PyAny>,
@@ -54,7 +54,7 @@ pub(super) fn truncate(
     Ok(((!whole).then(characters), part.count))
 }
 
-/// Where the parts of a text start and end.
+/// Returns the spans of parts of at most `limit` ids.
 pub(super) fn parts(
     core: &CoreBpe,
     text: &Bound<'_, PyAny>,
@@ -73,7 +73,7 @@ pub(super) fn parts(
     })
 }
 
-/// Whether a text has more ids than the limit whatever it holds: a character is at least a byte.
+/// Returns true if a text has more ids than `limit` whatever it contains: a character is at least a byte.
 fn exceeds(core: &CoreBpe, text: &Bound<'_, PyAny>, limit: usize) -> bool {
     let length = text
         .cast::<PyString>()
@@ -81,8 +81,8 @@ fn exceeds(core: &CoreBpe, text: &Bound<'_, PyAny>, limit: usize) -> bool {
     core.encoder.exceeds(length, limit)
 }
 
-/// The beginning or the end of a text that exceeds the limit, so long that it exceeds it as well. The rest need not be
-/// looked at, nor be turned into UTF-8.
+/// Slices a text that exceeds the limit at its start or end, so long that the slice exceeds it as well. The
+/// rest is neither transcoded nor encoded.
 fn window<'py>(
     core: &CoreBpe,
     text: &Bound<'py, PyAny>,

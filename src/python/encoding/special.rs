@@ -1,15 +1,15 @@
-//! Special tokens from Python dictionaries and sets.
+//! Special tokens and disallowed strings from Python dictionaries and sets.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyDict, PyFrozenSet, PySet};
 
-use super::text::text;
 use crate::encode::Encoder;
 use crate::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
+use crate::python::strings::text;
 use crate::token::TokenId;
 
-/// The special tokens of a dictionary from text to id, in its order.
+/// Reads special tokens from a dictionary from text to id, in its order.
 pub(super) fn special_tokens(tokens: &Bound<'_, PyDict>) -> PyResult<SpecialTokens> {
     let tokens = tokens
         .iter()
@@ -56,8 +56,8 @@ impl Tokens<'_, '_> {
     }
 }
 
-/// Compiles how special tokens are treated, once for all texts of a call. `disallowed` being all of them means all that are
-/// not allowed.
+/// Compiles how special tokens are treated, once for all texts of a call. `disallowed` being all of them
+/// means all that are not allowed.
 pub(super) fn policy(
     encoder: &Encoder,
     allowed: Tokens<'_, '_>,

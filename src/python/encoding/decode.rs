@@ -1,18 +1,18 @@
-//! Ids → bytes and text.
+//! Decodes ids to bytes and text.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::core_bpe::CoreBpe;
-use super::ids::TokenIds;
-use super::run::{run, threads_for};
-use super::string::string;
+use super::class::CoreBpe;
+use crate::python::ids::TokenIds;
+use crate::python::runtime::{run, threads_for};
+use crate::python::strings::new_string;
 use crate::util::parallel;
 
-/// How much work an id is, in bytes.
+/// Bytes of work that decoding an id counts as.
 const BYTES_PER_ID: usize = 4;
 
-/// Room for so many bytes may be missing.
+/// For fewer bytes, memory is assumed to suffice.
 const MANY_BYTES: usize = 1 << 26;
 
 pub(super) fn bytes<'py>(
@@ -30,20 +30,20 @@ pub(super) fn one_string<'py>(
     text(tokens.py(), &decoded(core, tokens)?, errors)
 }
 
-/// The bytes as Python's. Where there may be no room for many, the way that says so and does not panic, at the price of
-/// writing them twice.
+/// Creates a `bytes`. Many bytes are written twice, by a function that raises `MemoryError` where the other
+/// panics.
 fn bytes_object<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     if bytes.len() < MANY_BYTES {
         return Ok(PyBytes::new(py, bytes));
     }
-    PyBytes::new_with(py, bytes.len(), |room| {
-        room.copy_from_slice(bytes);
+    PyBytes::new_with(py, bytes.len(), |buffer| {
+        buffer.copy_from_slice(bytes);
         Ok(())
     })
 }
 
 fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let ids = TokenIds::of(tokens)?;
+    let ids = TokenIds::from_py(tokens)?;
     let ids = ids.as_slice()?;
     run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
         core.encoder.decode(ids, checkpoint)
@@ -81,7 +81,7 @@ fn decoded_rows(
     let py = rows.py();
     let rows = rows
         .iter()
-        .map(|tokens| TokenIds::of(&tokens))
+        .map(|tokens| TokenIds::from_py(&tokens))
         .collect::<PyResult<Vec<_>>>()?;
     let rows = rows
         .iter()
@@ -95,10 +95,10 @@ fn decoded_rows(
     })
 }
 
-/// The text in UTF-8 bytes, with Python's own treatment of errors where they are not.
+/// Decodes UTF-8; where it is invalid, Python does, with `errors`.
 fn text<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py, PyString>> {
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-        return string(py, text);
+        return new_string(py, text);
     }
     let decoded = bytes_object(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
     Ok(decoded.cast_into::<PyString>()?)

@@ -1,4 +1,4 @@
-//! Building the encoder from what Python gives.
+//! Builds encoders from Python arguments.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::core_bpe::CoreBpe;
+use super::class::CoreBpe;
 use super::special;
-use super::splitter::PythonSplitter;
-use super::training::LearnedMerges;
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
+use crate::python::splitter::PythonSplitter;
+use crate::python::training::LearnedMerges;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::train;
 use crate::vocabulary::Vocabulary;
 
-/// Of ranks, with a splitter in Python if one is given.
+/// Builds an encoder from ranks, and from a splitter in Python if there is one.
 pub(super) fn custom(
     py: Python<'_>,
     mergeable_ranks: &Bound<'_, PyDict>,
@@ -31,10 +31,10 @@ pub(super) fn custom(
         .map(|(token, id)| Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?)))
         .collect::<PyResult<Vec<(Vec<u8>, TokenId)>>>()?;
     let vocabulary = Arc::new(py.detach(|| Vocabulary::from_ranks(ranks))?);
-    around(vocabulary, special_tokens, splitter)
+    assemble(vocabulary, special_tokens, splitter)
 }
 
-/// Of merges that were learned starting from the bytes.
+/// Builds an encoder from merges that were learned starting from the bytes.
 pub(super) fn trained(
     py: Python<'_>,
     learned: &LearnedMerges,
@@ -49,10 +49,10 @@ pub(super) fn trained(
     }
     let splitter = self::splitter(pattern, splitter)?;
     let vocabulary = Arc::new(py.detach(|| train::vocabulary(&learned.merges))?);
-    around(vocabulary, special_tokens, splitter)
+    assemble(vocabulary, special_tokens, splitter)
 }
 
-/// Around a published vocabulary.
+/// Builds an encoder around a published vocabulary.
 pub(super) fn builtin(
     py: Python<'_>,
     vocabulary: &str,
@@ -66,16 +66,16 @@ pub(super) fn builtin(
         ))
     })?;
     let vocabulary = py.detach(|| builtin.vocabulary())?;
-    around(vocabulary, special_tokens, Splitter::new(pattern)?)
+    assemble(vocabulary, special_tokens, Splitter::new(pattern)?)
 }
 
-/// Around the same vocabulary.
+/// Builds an encoder around the same vocabulary.
 pub(super) fn with_special_tokens(
     core: &CoreBpe,
     special_tokens: &Bound<'_, PyDict>,
 ) -> PyResult<CoreBpe> {
     let special_tokens = special::special_tokens(special_tokens)?;
-    Ok(CoreBpe::around(
+    Ok(CoreBpe::new(
         core.encoder.with_special_tokens(special_tokens),
     ))
 }
@@ -87,13 +87,13 @@ fn splitter(pattern: &str, splitter: Option<Py<PyAny>>) -> PyResult<Splitter> {
     })
 }
 
-fn around(
+fn assemble(
     vocabulary: Arc<Vocabulary>,
     special_tokens: &Bound<'_, PyDict>,
     splitter: Splitter,
 ) -> PyResult<CoreBpe> {
     let special_tokens = special::special_tokens(special_tokens)?;
-    Ok(CoreBpe::around(Encoder::new(
+    Ok(CoreBpe::new(Encoder::new(
         vocabulary,
         special_tokens,
         splitter,

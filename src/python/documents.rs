@@ -1,21 +1,21 @@
-//! Blocks of files → documents, as bytes one after the other and where each starts and ends.
+//! Finds the documents in blocks of files.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::arrays;
 use super::buffer::Bytes;
 use super::error::guarded;
-use super::run::{detached, run, threads_for};
+use super::ids::arrays;
+use super::runtime::{detached, run, threads_for};
 use super::splitter::CoreSplitter;
 use crate::documents::{cut, json_lines};
 
-/// The bytes of documents, and where they start and end.
+/// The bytes of documents, one after the other, and the offsets where they start and end.
 type Spans<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<isize>>);
 
-/// The strings in a field of lines of JSON.
+/// Returns the strings in a field of JSON lines.
 #[pyfunction]
 #[pyo3(signature = (block, field, num_threads, /))]
 pub(super) fn json_fields<'py>(
@@ -32,15 +32,15 @@ pub(super) fn json_fields<'py>(
             Ok::<_, crate::error::JsonLinesError>((fields, offsets))
         })?;
         let size = fields.size();
-        let data = PyBytes::new_with(py, size, |place| {
-            detached(py, size, || fields.gather(place));
+        let data = PyBytes::new_with(py, size, |data| {
+            detached(py, size, || fields.gather(data));
             Ok(())
         })?;
         Ok((data, arrays::offsets(py, offsets)?))
     })
 }
 
-/// Where the lines of a text start and end.
+/// Returns the offsets where the lines of a block start and end.
 #[pyfunction]
 #[pyo3(signature = (block, /))]
 pub(super) fn line_offsets<'py>(
@@ -53,7 +53,7 @@ pub(super) fn line_offsets<'py>(
     })
 }
 
-/// How many line breaks there are.
+/// Counts line breaks.
 #[pyfunction]
 #[pyo3(signature = (data, /))]
 pub(super) fn line_breaks(data: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -63,7 +63,7 @@ pub(super) fn line_breaks(data: &Bound<'_, PyAny>) -> PyResult<usize> {
     })
 }
 
-/// Where the first bytes are that are not UTF-8.
+/// Returns the offset of the first bytes that are not UTF-8.
 #[pyfunction]
 #[pyo3(signature = (data, /))]
 pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
@@ -75,7 +75,7 @@ pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usiz
     })
 }
 
-/// The last offset at which a document may be cut that goes on after `block`.
+/// Returns the last offset at which a document may be cut that goes on after `block`.
 #[pyfunction]
 #[pyo3(signature = (block, special_tokens, splitter, window, /))]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]

@@ -1,4 +1,4 @@
-//! Running long work: other Python threads go on meanwhile, and Ctrl-C stops it soon.
+//! Long work with the GIL released, which Ctrl-C stops soon.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,15 +13,15 @@ use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::util::parallel;
 
-/// Work over fewer bytes than this is done without giving the interpreter to other threads: handing it over and back
-/// costs about as much as encoding a few hundred bytes.
-const WORTH_DETACHING: usize = 1024;
+/// Work over fewer bytes keeps the GIL: releasing and taking it costs about as much as encoding a few hundred
+/// bytes.
+const MIN_DETACHED_BYTES: usize = 1024;
 
-/// Work over fewer bytes than this is done before another thread has started.
-const WORTH_A_THREAD: usize = 64 * 1024;
+/// Work over fewer bytes for each thread is done before another thread has started.
+const BYTES_PER_THREAD: usize = 64 * 1024;
 
-/// Runs `work`, other Python threads meanwhile too if it is `size` bytes of work and that is much. The checkpoint it is
-/// given stops it once a signal handler has raised; what was raised is the error then.
+/// Runs `work`, which processes `size` bytes, and releases the GIL if that pays. Its checkpoint stops it once
+/// a signal handler has raised; the error is then what the handler raised.
 pub(super) fn run<R: Send, E: Into<PyErr> + Send>(
     py: Python<'_>,
     size: usize,
@@ -29,21 +29,21 @@ pub(super) fn run<R: Send, E: Into<PyErr> + Send>(
 ) -> PyResult<R> {
     let signals = Signals::new();
     let result = detached(py, size, || work(&signals));
-    result.map_err(|error| signals.explain(error))
+    result.map_err(|error| signals.raised_or(error))
 }
 
-/// Runs `work` without a checkpoint.
+/// As [`run`], without a checkpoint.
 pub(super) fn detached<R: Send>(py: Python<'_>, size: usize, work: impl FnOnce() -> R + Send) -> R {
-    if size < WORTH_DETACHING {
+    if size < MIN_DETACHED_BYTES {
         work()
     } else {
         py.detach(work)
     }
 }
 
-/// Runs `work` in a thread of its own, and meanwhile `here`, with the interpreter, in this one. Ctrl-C stops the work, as does
-/// what `here` raises that is no ordinary error. Of two errors, that of the work comes first.
-pub(super) fn beside<H, E: Into<PyErr> + Send>(
+/// Runs `work` in a new thread, and `here` in this one, which keeps the GIL. Ctrl-C stops the work, as does
+/// an exception from `here` that is no `Exception`. If both fail, the error is that of the work.
+pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
     py: Python<'_>,
     work: impl Fn(&dyn Checkpoint) -> Result<(), E> + Sync,
     here: impl FnOnce() -> PyResult<H>,
@@ -59,7 +59,7 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
             work(&stopped)
         });
         let Ok(worker) = worker else {
-            // The system allows no more threads.
+            // The system refuses another thread.
             run(py, usize::MAX, |checkpoint| work(checkpoint))?;
             return here();
         };
@@ -69,7 +69,7 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
         {
             stopped.raise();
         }
-        let waited = run(py, usize::MAX, |checkpoint| {
+        let joined = run(py, usize::MAX, |checkpoint| {
             while !done.is_raised() {
                 if checkpoint.should_stop() {
                     stopped.raise();
@@ -79,32 +79,34 @@ pub(super) fn beside<H, E: Into<PyErr> + Send>(
             }
             Ok(())
         });
-        // It ends soon now.
+        // Either done, or stopping at its next checkpoint.
         let outcome = py.detach(|| worker.join());
         match outcome.unwrap_or_else(|panic| resume_unwind(panic)) {
             Err(error) if !stopped.is_raised() => Err(error.into()),
-            _ => waited.and(here),
+            _ => joined.and(here),
         }
     })
 }
 
-/// As many threads as asked for that `size` bytes of work can keep busy.
+/// Returns the number of threads that `size` bytes of work keep busy, at most `num_threads`.
 pub(super) fn threads_for(size: usize, num_threads: usize) -> usize {
-    num_threads.min(size.div_ceil(WORTH_A_THREAD))
+    num_threads.min(size.div_ceil(BYTES_PER_THREAD))
 }
 
-/// How often Python is asked. Asking means waiting for the interpreter, so not more often than a person notices.
-const INTERVAL: Duration = Duration::from_millis(50);
+/// Interval between checks for signals. A check waits for the GIL, so it is as rare as a person does not
+/// notice.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// So many checkpoints are passed without a look at thread and clock: short work is done by then, and pays nothing.
-const FREE: u32 = 4;
+/// Checkpoints that return before looking at thread and clock, so that short work pays nothing.
+const FREE_CHECKPOINTS: u32 = 4;
 
-/// Stops work once a signal handler has raised. Only the thread that made it asks Python; others see its answer.
+/// Stops work once a signal handler has raised. Only the calling thread runs handlers; others read the
+/// result.
 struct Signals {
-    caller: Marker,
+    caller: ThreadTag,
     passed: AtomicU32,
     clock: OnceLock<Instant>,
-    /// Milliseconds on the clock at which to ask next.
+    /// Milliseconds on the clock at which the next check is due.
     next: AtomicU64,
     raised: AtomicBool,
     error: Mutex<Option<PyErr>>,
@@ -113,38 +115,38 @@ struct Signals {
 impl Signals {
     fn new() -> Self {
         Self {
-            caller: Marker::here(),
+            caller: ThreadTag::current(),
             passed: AtomicU32::new(0),
             clock: OnceLock::new(),
-            next: AtomicU64::new(millis(INTERVAL)),
+            next: AtomicU64::new(millis(CHECK_INTERVAL)),
             raised: AtomicBool::new(false),
             error: Mutex::new(None),
         }
     }
 
-    /// Whether this is one of the first checkpoints, of all threads. Counts it; of two at once, perhaps one.
+    /// Counts a checkpoint; returns true for the first few of all threads. Two at once may count as one.
     fn is_free(&self) -> bool {
         let passed = self.passed.load(Ordering::Relaxed);
-        let free = passed < FREE;
+        let free = passed < FREE_CHECKPOINTS;
         if free {
             self.passed.store(passed + 1, Ordering::Relaxed);
         }
         free
     }
 
-    /// True, at most once in an interval, if it is time to ask Python.
+    /// Returns true, about once in an interval, when the next check is due.
     fn is_due(&self) -> bool {
         let elapsed = millis(self.clock.get_or_init(Instant::now).elapsed());
         let due = elapsed >= self.next.load(Ordering::Relaxed);
         if due {
             self.next
-                .store(elapsed + millis(INTERVAL), Ordering::Relaxed);
+                .store(elapsed + millis(CHECK_INTERVAL), Ordering::Relaxed);
         }
         due
     }
 
-    /// The Python exception for `error`: what a signal handler raised, if that is why work stopped.
-    fn explain(&self, error: impl Into<PyErr>) -> PyErr {
+    /// Returns what a signal handler raised, if that is why work stopped, else `error`.
+    fn raised_or(&self, error: impl Into<PyErr>) -> PyErr {
         let raised = self
             .error
             .lock()
@@ -159,7 +161,7 @@ impl Checkpoint for Signals {
         if self.raised.load(Ordering::Relaxed) {
             return true;
         }
-        if self.is_free() || Marker::here() != self.caller || !self.is_due() {
+        if self.is_free() || ThreadTag::current() != self.caller || !self.is_due() {
             return false;
         }
         #[expect(
@@ -177,7 +179,7 @@ impl Checkpoint for Signals {
     }
 }
 
-/// Work stops when it is raised.
+/// A checkpoint that another thread raises.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 
@@ -197,7 +199,7 @@ impl Checkpoint for Flag {
     }
 }
 
-/// Does something at the end, however that comes.
+/// Calls a function on drop, so also when its scope unwinds.
 struct Finally<F: Fn()>(F);
 
 impl<F: Fn()> Drop for Finally<F> {
@@ -206,15 +208,15 @@ impl<F: Fn()> Drop for Finally<F> {
     }
 }
 
-/// Tells threads that run at the same time apart: by the address of something that each of them has. A
-/// [`ThreadId`](std::thread::ThreadId) does too, at several times the cost of the smallest call.
+/// Identifies a running thread, by the address of a thread-local. [`ThreadId`](std::thread::ThreadId) does
+/// that too, at several times the cost of the smallest call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Marker(usize);
+struct ThreadTag(usize);
 
-impl Marker {
-    fn here() -> Self {
-        thread_local!(static PLACE: u8 = const { 0 });
-        Self(PLACE.with(|place| std::ptr::from_ref(place).addr()))
+impl ThreadTag {
+    fn current() -> Self {
+        thread_local!(static ADDRESSED: u8 = const { 0 });
+        Self(ADDRESSED.with(|local| std::ptr::from_ref(local).addr()))
     }
 }
 

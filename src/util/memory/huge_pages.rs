@@ -1,10 +1,10 @@
-//! Memory for large arrays that stay, such as tables: mappings of their own, from the start of a huge page on.
+//! An allocator for large, long-lived tables: mappings of their own that start at a huge page.
 //!
-//! The usual allocator puts a large array a few bytes behind the start of a page, which it has touched by then, so that the
-//! first huge page does not come by itself; and in a process that has freed large arrays before, into memory that has small
-//! pages already. To ask the system for a huge page in their place (`MADV_COLLAPSE`) was as good in a quiet process. But the
-//! system waits for all processors then: with one of them busy, for up to 7 ms, so that `o200k_base` was loaded in anything
-//! from 15 to 60 ms.
+//! The usual allocator puts a large array a few bytes behind the start of a page that it has touched by then,
+//! so that the first huge page is not used; and, in a process that has freed large arrays, into memory that
+//! has small pages already. Collapsing these to a huge page (`MADV_COLLAPSE`) was as good in a quiet process.
+//! But the system then waits for all processors: with one of them busy, for up to 7 ms, so that loading
+//! `o200k_base` took anything from 15 to 60 ms.
 #![allow(unsafe_code)]
 
 use std::alloc::Layout;
@@ -14,17 +14,18 @@ use allocator_api2::alloc::{AllocError, Allocator, Global};
 #[cfg(target_os = "linux")]
 use mapped::Mapped;
 
-/// Smaller arrays are left to the usual allocator: less than a huge page.
+/// Smaller arrays, of less than a huge page, are left to the usual allocator.
 #[cfg(any(target_os = "linux", test))]
-pub(super) const WORTH_MAPPING: usize = 2 << 20;
+pub(super) const MIN_MAPPED_BYTES: usize = 2 << 20;
 
-/// An allocator: of mappings in huge pages for what is large, else the usual one.
+/// Maps large arrays in huge pages; passes small ones to the usual allocator.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pages;
+pub(crate) struct HugePageAlloc;
 
-// SAFETY: a layout is always served by the same of both, of which each gives memory of its own, that stays where it is until it
-// is given back.
-unsafe impl Allocator for Pages {
+// SAFETY: whether a block is mapped depends on its layout alone, so that it is freed by the allocator that it
+// came from. Both return blocks that fit the layout, overlap no other, and stay valid until they are freed;
+// copies of the unit struct are interchangeable.
+unsafe impl Allocator for HugePageAlloc {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         #[cfg(target_os = "linux")]
         if let Some(mapped) = Mapped::of(layout) {
@@ -36,7 +37,7 @@ unsafe impl Allocator for Pages {
     fn allocate_zeroed(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         #[cfg(target_os = "linux")]
         if let Some(mapped) = Mapped::of(layout) {
-            // As mappings are.
+            // Fresh mappings are zero.
             return mapped.allocate().ok_or(AllocError);
         }
         Global.allocate_zeroed(layout)
@@ -45,15 +46,17 @@ unsafe impl Allocator for Pages {
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
         #[cfg(target_os = "linux")]
         if let Some(mapped) = Mapped::of(layout) {
-            // SAFETY: the caller's: it was allocated with this layout, so in this way.
+            // SAFETY: the caller ensures that the block was allocated with this layout, hence mapped with
+            // this length, and is not used any more.
             unsafe { mapped.deallocate(start) };
             return;
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller ensures that the block was allocated with this layout, hence by `Global`, and is
+        // not used any more.
         unsafe { Global.deallocate(start, layout) };
     }
 
-    /// A mapping is not copied, which would take as much memory again.
+    /// Moves a mapping without copying it, which would take as much memory again.
     unsafe fn grow(
         &self,
         start: NonNull<u8>,
@@ -62,11 +65,14 @@ unsafe impl Allocator for Pages {
     ) -> Result<NonNull<[u8]>, AllocError> {
         #[cfg(target_os = "linux")]
         if let (Some(before), Some(after)) = (Mapped::of(old), Mapped::of(new)) {
-            // SAFETY: the caller's: it was allocated with the old layout, so in this way.
+            // SAFETY: the caller ensures that the block was allocated with the old layout, hence mapped with
+            // its length, and is used only at the returned address from now on.
             return unsafe { before.grow_to(after, start) }.ok_or(AllocError);
         }
         let larger = self.allocate(new)?;
-        // SAFETY: both have so many bytes, and the larger one is nobody else's; then the other is given back, as the caller may.
+        // SAFETY: the caller ensures that the old block has `old.size()` bytes and the new layout is no
+        // smaller; the new block is fresh, so that they do not overlap. The old one may be freed, as the
+        // caller uses only the new one from now on.
         unsafe {
             start.copy_to_nonoverlapping(larger.cast(), old.size());
             self.deallocate(start, old);
@@ -80,39 +86,40 @@ mod mapped {
     use std::alloc::Layout;
     use std::ptr::{self, NonNull};
 
-    use super::WORTH_MAPPING;
+    use super::MIN_MAPPED_BYTES;
 
-    /// A huge page on most machines. A multiple of every usual page.
+    /// Size of a huge page on most machines, a multiple of every usual page size.
     const HUGE_PAGE: usize = 2 << 20;
 
-    /// The smallest page there is: mappings are aligned to it wherever they are.
+    /// The smallest page size, to which every mapping is aligned.
     const PAGE: usize = 4096;
 
-    /// How many bytes to map: whole huge pages.
+    /// The length of a mapping: whole huge pages.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Mapped(usize);
 
     impl Mapped {
-        /// For a layout that is worth it.
+        /// Returns the length to map for a layout; `None` if it is left to the usual allocator.
         pub(super) fn of(layout: Layout) -> Option<Self> {
-            if layout.size() < WORTH_MAPPING || layout.align() > PAGE {
+            if layout.size() < MIN_MAPPED_BYTES || layout.align() > PAGE {
                 return None;
             }
             let length = layout.size().checked_next_multiple_of(HUGE_PAGE)?;
             isize::try_from(length).is_ok().then_some(Self(length))
         }
 
-        /// Zeroed memory, from the start of a huge page on if that can be; none if there is none.
+        /// Maps zeroed memory, from the start of a huge page on if possible; `None` if memory is short.
         pub(super) fn allocate(self) -> Option<NonNull<[u8]>> {
             let mut start = map(self.0)?;
-            // Systems lay out what fills huge pages at the start of one, but for older ones.
+            // Recent kernels align a mapping of whole huge pages; on older ones, map more and unmap the ends.
             if !start.addr().get().is_multiple_of(HUGE_PAGE)
                 && let Some(more) = self.0.checked_add(HUGE_PAGE)
                 && let Some(all) = map(more)
             {
                 let before = all.addr().get().next_multiple_of(HUGE_PAGE) - all.addr().get();
-                // SAFETY: the first mapping is of no use to anybody; the part of the other from `before` on has room for as many
-                // bytes as wanted, and what is around it is of no use.
+                // SAFETY: the first mapping is not used yet. The second has `self.0 + HUGE_PAGE` bytes, of
+                // which the block takes `self.0` from `before <= HUGE_PAGE` on; what is unmapped before and
+                // after it is not used.
                 unsafe {
                     unmap(start, self.0);
                     start = all.add(before);
@@ -120,41 +127,46 @@ mod mapped {
                     unmap(start.add(self.0), HUGE_PAGE - before);
                 }
             }
-            // SAFETY: the advice changes no contents. Where it is not known the call fails, which is fine.
+            // SAFETY: the advice changes no contents; the call fails where it is unknown, which is harmless.
             let _ = unsafe { libc::madvise(start.as_ptr().cast(), self.0, libc::MADV_HUGEPAGE) };
             Some(NonNull::slice_from_raw_parts(start, self.0))
         }
 
-        /// The same memory with more behind it, perhaps elsewhere; none, and nothing changed, if there is none.
+        /// Extends a mapping, perhaps at another address; `None`, and no change, if memory is short.
         ///
         /// # Safety
-        /// It was allocated for the same layout, and nobody uses it.
+        /// `start` must be a block that `self` allocated, which is used only at the returned address from now
+        /// on.
         pub(super) unsafe fn grow_to(self, to: Self, start: NonNull<u8>) -> Option<NonNull<[u8]>> {
-            let mut place = start;
+            let mut address = start;
             if self.0 != to.0 {
-                // SAFETY: the caller's: so many bytes are mapped there.
+                // SAFETY: `self.0` bytes are mapped at `start`, as the caller ensures, and no reference to
+                // them remains.
                 let moved = unsafe {
                     libc::mremap(start.as_ptr().cast(), self.0, to.0, libc::MREMAP_MAYMOVE)
                 };
                 if moved == libc::MAP_FAILED {
                     return None;
                 }
-                place = NonNull::new(moved.cast())?;
+                address = NonNull::new(moved.cast())?;
             }
-            Some(NonNull::slice_from_raw_parts(place, to.0))
+            Some(NonNull::slice_from_raw_parts(address, to.0))
         }
 
+        /// Unmaps a block.
+        ///
         /// # Safety
-        /// It was allocated for the same layout, and nobody uses it.
+        /// `start` must be a block that `self` allocated, which is not used any more.
         pub(super) unsafe fn deallocate(self, start: NonNull<u8>) {
-            // SAFETY: the caller's.
+            // SAFETY: `self.0` bytes are mapped at `start` and not used any more, as the caller ensures.
             unsafe { unmap(start, self.0) };
         }
     }
 
-    /// Fresh memory.
+    /// Maps fresh memory.
     fn map(length: usize) -> Option<NonNull<u8>> {
-        // SAFETY: asks for memory wherever there is some, so that no other changes.
+        // SAFETY: without a fixed address, the system chooses unmapped memory, so that no other mapping
+        // changes.
         let start = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -171,12 +183,16 @@ mod mapped {
         NonNull::new(start.cast())
     }
 
+    /// Unmaps `length` bytes.
+    ///
     /// # Safety
-    /// All of it is mapped by [`map`], and nobody uses it. It begins and ends with a page.
+    /// All of them must be mapped by [`map`] and not used any more; they must start and end at page
+    /// boundaries.
     unsafe fn unmap(start: NonNull<u8>, length: usize) {
         if length > 0 {
-            // SAFETY: the caller's. It cannot fail but where the system has no room to keep account of two parts of a mapping; then the
-            // memory is lost to this process, and nothing else happens.
+            // SAFETY: mapped and not used any more, as the caller ensures. It fails only where the system
+            // cannot keep track of two parts of a mapping; then the memory is leaked, and nothing else
+            // happens.
             let _ = unsafe { libc::munmap(start.as_ptr().cast(), length) };
         }
     }
@@ -184,21 +200,18 @@ mod mapped {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LargeVec, Zeros, try_zeros};
-    use super::{Pages, WORTH_MAPPING};
+    use super::super::{LargeVec, try_zeros};
+    use super::{HugePageAlloc, MIN_MAPPED_BYTES};
     use crate::error::OutOfMemory;
 
-    // SAFETY: numbers are zeros where all their bytes are.
-    unsafe impl Zeros for [u64; 2] {}
-
-    /// Arrays of all sizes hold what is put there, while they grow and others come and go.
+    /// Arrays of all sizes keep their values while they grow and others are allocated and freed.
     #[test]
-    fn holds_what_is_put_there() {
+    fn arrays_keep_their_values() {
         let mut kept: Vec<(usize, LargeVec<usize>)> = Vec::new();
         for seed in 0..40 {
             // Some of less than a huge page, some of more.
-            let length = WORTH_MAPPING / 16 * (1 + seed % 5) + seed;
-            let mut array = LargeVec::new_in(Pages);
+            let length = MIN_MAPPED_BYTES / 16 * (1 + seed % 5) + seed;
+            let mut array = LargeVec::new_in(HugePageAlloc);
             if seed % 2 == 0 {
                 array.reserve_exact(length);
             }
@@ -221,20 +234,23 @@ mod tests {
         }
     }
 
-    /// Large arrays start where a huge page does.
     #[cfg(target_os = "linux")]
     #[test]
-    fn large_ones_start_with_a_huge_page() {
-        for length in [WORTH_MAPPING, 3 * WORTH_MAPPING + 1, 64 * WORTH_MAPPING] {
-            let array: LargeVec<u8> = LargeVec::with_capacity_in(length, Pages);
+    fn large_arrays_start_at_a_huge_page() {
+        for length in [
+            MIN_MAPPED_BYTES,
+            3 * MIN_MAPPED_BYTES + 1,
+            64 * MIN_MAPPED_BYTES,
+        ] {
+            let array: LargeVec<u8> = LargeVec::with_capacity_in(length, HugePageAlloc);
             assert!(array.as_ptr().addr().is_multiple_of(2 << 20), "{length}");
         }
     }
 
-    /// Zeros are zeros, whatever was there before.
+    /// Memory that was used before is zeroed again.
     #[test]
-    fn zeros_are_zeros() -> Result<(), OutOfMemory> {
-        for length in [0, 1, 100, WORTH_MAPPING / 8, WORTH_MAPPING] {
+    fn try_zeros_returns_zeros() -> Result<(), OutOfMemory> {
+        for length in [0, 1, 100, MIN_MAPPED_BYTES / 8, MIN_MAPPED_BYTES] {
             for _ in 0..3 {
                 let mut zeros: LargeVec<[u64; 2]> = try_zeros(length, 2 * length)?;
                 assert!(zeros.len() == length && zeros.capacity() >= 2 * length);
@@ -245,10 +261,10 @@ mod tests {
         Ok(())
     }
 
-    /// What no machine has is refused, and nothing ends.
+    /// More memory than any machine has is an error, not an abort.
     #[test]
-    fn too_much_is_refused() {
-        let mut array: LargeVec<u8> = LargeVec::new_in(Pages);
+    fn excessive_requests_fail() {
+        let mut array: LargeVec<u8> = LargeVec::new_in(HugePageAlloc);
         assert!(array.try_reserve_exact(usize::MAX / 4).is_err());
         assert!(try_zeros::<[u64; 2]>(0, usize::MAX / 32).is_err());
         assert!(try_zeros::<[u64; 2]>(usize::MAX, 0).is_err());

@@ -1,7 +1,7 @@
-//! Numbers → `NumPy` arrays, which own them from then on.
+//! Vectors to `NumPy` arrays, which take over the memory.
 #![expect(
     unsafe_code,
-    reason = "an array can only be proved immutable if its owner is known to have made no other"
+    reason = "an array is known to be immutable only if its owner never exposed the memory in another way"
 )]
 
 use numpy::ndarray::ArrayView1;
@@ -11,16 +11,17 @@ use pyo3::sync::PyOnceLock;
 
 use crate::token::TokenId;
 
-/// The owner of the ids of read-only arrays. There never was a writable array of them, and they export no buffer, so
-/// `NumPy` refuses to make one: decoding may borrow them. Copying a million ids instead took 15 % of decoding them.
+/// The owner of the ids of read-only arrays. No writable array of them ever existed, and the owner exports no
+/// buffer, so that `NumPy` refuses to make one: decoding may borrow the ids. Copying a million ids took 12 to
+/// 15 % of decoding them.
 #[pyclass(name = "ImmutableIds", module = "bytemill._core", frozen)]
-pub(super) struct ImmutableIds(Vec<TokenId>);
+pub(in crate::python) struct ImmutableIds(Vec<TokenId>);
 
-/// A read-only array of shape (ids,), which nothing can make writable.
+/// Creates a read-only array of shape (ids,), which nothing can make writable.
 ///
 /// # Errors
 /// As [`array`].
-pub(super) fn immutable_ids(
+pub(in crate::python) fn immutable_ids(
     py: Python<'_>,
     ids: Vec<TokenId>,
 ) -> PyResult<Bound<'_, PyArray1<TokenId>>> {
@@ -33,11 +34,11 @@ pub(super) fn immutable_ids(
     Ok(array)
 }
 
-/// An array of shape (values,).
+/// Creates a writable array of shape (values,).
 ///
 /// # Errors
-/// What importing `NumPy` raises, where that comes first here: `KeyboardInterrupt`, too.
-pub(super) fn array<T: Element>(
+/// Those of importing `NumPy`, which may happen here first: `KeyboardInterrupt`, for example.
+pub(in crate::python) fn array<T: Element>(
     py: Python<'_>,
     values: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
@@ -45,15 +46,8 @@ pub(super) fn array<T: Element>(
     Ok(values.into_pyarray(py))
 }
 
-fn import_numpy(py: Python<'_>) -> PyResult<()> {
-    static IMPORTED: PyOnceLock<()> = PyOnceLock::new();
-    IMPORTED
-        .get_or_try_init(py, || py.import("numpy").map(drop))
-        .copied()
-}
-
-/// As [`array`], of places and numbers of things, which `Python` code expects as `int64`.
-pub(super) fn offsets(
+/// As [`array`], of offsets and counts, which Python code expects as `int64`.
+pub(in crate::python) fn offsets(
     py: Python<'_>,
     values: impl IntoIterator<Item = usize>,
 ) -> PyResult<Bound<'_, PyArray1<isize>>> {
@@ -64,4 +58,11 @@ pub(super) fn offsets(
             .map(usize::cast_signed)
             .collect::<Vec<_>>(),
     )
+}
+
+fn import_numpy(py: Python<'_>) -> PyResult<()> {
+    static IMPORTED: PyOnceLock<()> = PyOnceLock::new();
+    IMPORTED
+        .get_or_try_init(py, || py.import("numpy").map(drop))
+        .copied()
 }

@@ -1,4 +1,8 @@
-//! Token ids from whatever holds integers in Python.
+//! Token ids from Python integers and to them.
+
+pub(super) mod arrays;
+mod interned;
+mod list;
 
 use std::fmt::Display;
 
@@ -10,12 +14,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::buffer::{is_immutable, numpy_is_imported};
-use super::listed;
 use crate::token::TokenId;
 use crate::util::memory;
+pub(super) use interned::InternedIds;
 
-/// Fewer ids are copied at less cost than borrowed.
-const WORTH_BORROWING: usize = 4096;
+/// Arrays of fewer ids are copied, which costs less than proving that they can be borrowed.
+const MIN_BORROWED: usize = 4096;
 
 /// Ids from an argument.
 pub(super) enum TokenIds<'py> {
@@ -25,11 +29,11 @@ pub(super) enum TokenIds<'py> {
 }
 
 impl<'py> TokenIds<'py> {
-    /// The ids in a list, a tuple or another sequence, or in a one-dimensional buffer of any integer type, such as a
-    /// `NumPy` array or `array.array`: those are read without a Python integer for each id.
-    pub(super) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
+    /// Reads the ids in a list, a tuple or another sequence, or in a one-dimensional buffer of any integer
+    /// type, such as a `NumPy` array or `array.array`: a buffer is read without creating Python integers.
+    pub(super) fn from_py(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(list) = argument.cast::<PyList>() {
-            return listed::ids(list).map(Self::Copied);
+            return list::ids_from_list(list).map(Self::Copied);
         }
         if !argument.is_instance_of::<PyTuple>() {
             if numpy_is_imported(argument.py())?
@@ -60,21 +64,21 @@ impl<'py> TokenIds<'py> {
     }
 }
 
-/// The ids in an array, if the argument is one that lies in memory as integers of the machine do.
+/// Reads a contiguous array of native integers; `None` for any other argument.
 fn from_array<'py>(argument: &Bound<'py, PyAny>) -> Option<PyResult<TokenIds<'py>>> {
-    if let Some(array) = array::<TokenId>(argument) {
-        return Some(borrowed_or_copied(array));
+    if let Some(array) = contiguous_array::<TokenId>(argument) {
+        return Some(borrow_or_copy(array));
     }
-    let ids = array::<i64>(argument)
-        .map(|array| converted(array.as_slice()?))
-        .or_else(|| array::<i32>(argument).map(|array| converted(array.as_slice()?)))
-        .or_else(|| array::<u64>(argument).map(|array| converted(array.as_slice()?)))?;
+    let ids = contiguous_array::<i64>(argument)
+        .map(|array| convert(array.as_slice()?))
+        .or_else(|| contiguous_array::<i32>(argument).map(|array| convert(array.as_slice()?)))
+        .or_else(|| contiguous_array::<u64>(argument).map(|array| convert(array.as_slice()?)))?;
     Some(ids.map(TokenIds::Copied))
 }
 
-/// Borrows an array that nothing can write, copies any other while the interpreter is held.
-fn borrowed_or_copied(array: PyReadonlyArray1<'_, TokenId>) -> PyResult<TokenIds<'_>> {
-    if array.len() >= WORTH_BORROWING && is_immutable(&array)? {
+/// Borrows an array that nothing can write; copies any other before the GIL is released.
+fn borrow_or_copy(array: PyReadonlyArray1<'_, TokenId>) -> PyResult<TokenIds<'_>> {
+    if array.len() >= MIN_BORROWED && is_immutable(&array)? {
         return Ok(TokenIds::Borrowed(array));
     }
     let mut ids = memory::try_vec_with_capacity(array.len())?;
@@ -82,47 +86,50 @@ fn borrowed_or_copied(array: PyReadonlyArray1<'_, TokenId>) -> PyResult<TokenIds
     Ok(TokenIds::Copied(ids))
 }
 
-/// The argument as an array of `T` without gaps.
-fn array<'py, T: numpy::Element>(argument: &Bound<'py, PyAny>) -> Option<PyReadonlyArray1<'py, T>> {
+/// Returns the argument if it is a contiguous, aligned array of `T`.
+fn contiguous_array<'py, T: numpy::Element>(
+    argument: &Bound<'py, PyAny>,
+) -> Option<PyReadonlyArray1<'py, T>> {
     let array = argument.cast::<PyArray1<T>>().ok()?;
-    let usable = array.is_contiguous() && array.is_aligned();
-    usable.then(|| array.try_readonly().ok()).flatten()
+    let is_usable = array.is_contiguous() && array.is_aligned();
+    is_usable.then(|| array.try_readonly().ok()).flatten()
 }
 
-/// The ids in a one-dimensional buffer of `T`; `None` if the argument is not one.
+/// Reads a one-dimensional buffer of `T`; `None` for any other argument.
 fn from_buffer<T>(argument: &Bound<'_, PyAny>) -> Option<PyResult<Vec<TokenId>>>
 where
     T: Element + Default + Display,
     TokenId: TryFrom<T>,
 {
     let buffer = PyBuffer::<T>::get(argument).ok()?;
-    // Numbers in the other byte order are read one by one.
+    // Integers in the other byte order are read as a sequence.
     let format = buffer.format().to_bytes().first();
-    let swapped = matches!(format, Some(b'>' | b'!')) != cfg!(target_endian = "big")
+    let is_swapped = matches!(format, Some(b'>' | b'!')) != cfg!(target_endian = "big")
         && matches!(format, Some(b'<' | b'>' | b'!'));
-    if buffer.dimensions() != 1 || swapped {
+    if buffer.dimensions() != 1 || is_swapped {
         return None;
     }
-    let numbers = || {
-        // Perhaps one number, said to be there many times.
+    let read = || {
+        // With strides of 0, a huge buffer may be one integer in memory.
         let mut numbers = memory::try_vec_with_capacity(buffer.item_count())?;
         numbers.resize(buffer.item_count(), T::default());
         buffer.copy_to_slice(argument.py(), &mut numbers)?;
-        converted(&numbers)
+        convert(&numbers)
     };
-    Some(numbers())
+    Some(read())
 }
 
-/// The ids in any other sequence.
+/// Reads any other sequence.
 fn from_sequence(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
-    let by_place = argument.hasattr(intern!(argument.py(), "__getitem__"))?;
-    if !by_place || argument.is_instance_of::<PyString>() || argument.is_instance_of::<PyDict>() {
+    let is_sequence = argument.hasattr(intern!(argument.py(), "__getitem__"))?;
+    if !is_sequence || argument.is_instance_of::<PyString>() || argument.is_instance_of::<PyDict>()
+    {
         return Err(PyTypeError::new_err(format!(
             "expected a sequence of token ids, got {}",
             argument.get_type().qualname()?
         )));
     }
-    // The length costs nothing to say: that of a range, or of a class of one's own.
+    // The length may be any number: that of a range, or of a user's class.
     let mut ids = memory::try_vec_with_capacity(argument.len()?)?;
     for item in argument.try_iter()? {
         memory::try_reserve(&mut ids, 1)?;
@@ -131,11 +138,12 @@ fn from_sequence(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
     Ok(ids)
 }
 
-fn converted<T: Copy + Display>(numbers: &[T]) -> PyResult<Vec<TokenId>>
+/// Converts integers to ids; the error names the first that does not fit.
+fn convert<T: Copy + Display>(numbers: &[T]) -> PyResult<Vec<TokenId>>
 where
     TokenId: TryFrom<T>,
 {
-    // Without a way out in the loop, which would keep it from being done several numbers at a time.
+    // No early exit in the loop, so that it is vectorised.
     let mut fits = true;
     let id = |&number: &T| {
         TokenId::try_from(number).unwrap_or_else(|_| {
@@ -153,6 +161,6 @@ where
         .filter(|&&number| TokenId::try_from(number).is_err());
     Err(PyOverflowError::new_err(format!(
         "the id {} is out of range: expected 0 to 4294967295",
-        outside.next().map_or_else(String::new, T::to_string)
+        outside.next().expect("a number did not fit")
     )))
 }

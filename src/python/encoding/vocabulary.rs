@@ -1,16 +1,16 @@
-//! What the vocabulary and the special tokens hold: ids, bytes, merges.
+//! Look-ups in the vocabulary and the special tokens: ids, bytes, merges.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::arrays::array;
-use super::core_bpe::CoreBpe;
-use super::error::UnknownTokenError;
+use super::class::CoreBpe;
 use crate::merge::derive::merges_of;
+use crate::python::error::UnknownTokenError;
+use crate::python::ids::arrays::array;
 use crate::token::{Pair, TokenId};
 
-/// The id of a token.
+/// Returns the id of a token.
 pub(super) fn id(core: &CoreBpe, token: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
     let bytes = token.as_bytes();
     let special = || {
@@ -22,7 +22,7 @@ pub(super) fn id(core: &CoreBpe, token: &Bound<'_, PyBytes>) -> PyResult<TokenId
     id.ok_or_else(|| UnknownTokenError::new_err((token.clone().unbind(),)))
 }
 
-/// The bytes of a token.
+/// Returns the bytes of a token.
 pub(super) fn bytes<'py>(
     core: &CoreBpe,
     py: Python<'py>,
@@ -34,43 +34,42 @@ pub(super) fn bytes<'py>(
         .ok_or_else(|| UnknownTokenError::new_err(token.to_string()))
 }
 
-/// The bytes of all mergeable tokens, sorted.
+/// Returns the bytes of all mergeable tokens, sorted.
 pub(super) fn sorted<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     let vocabulary = core.encoder.vocabulary();
     let sorted = vocabulary
         .sorted_by_bytes()
         .iter()
-        .filter_map(|&id| vocabulary.bytes(id));
+        .map(|&id| vocabulary.bytes(id).expect("each id has a token"));
     let tokens: Vec<_> = sorted.map(|token| PyBytes::new(py, token)).collect();
     PyList::new(py, tokens)
 }
 
-/// Ids, and how many bytes each has.
+/// Ids, and the number of bytes of each.
 pub(super) type Lengths<'py> = (Bound<'py, PyArray1<TokenId>>, Bound<'py, PyArray1<usize>>);
 
-/// Of all mergeable tokens.
+/// Returns the lengths of all mergeable tokens, in rank order.
 pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Lengths<'py>> {
     let vocabulary = core.encoder.vocabulary();
-    let lengths = vocabulary.places().map(|(place, _)| place.len());
-    let lengths: Vec<usize> = lengths.collect();
+    let lengths: Vec<usize> = vocabulary.places().map(|(range, _)| range.len()).collect();
     Ok((
         array(py, vocabulary.ids().collect::<Vec<_>>())?,
         array(py, lengths)?,
     ))
 }
 
-/// The mergeable tokens with their ranks, in rank order.
+/// Returns the mergeable tokens with their ranks, in rank order.
 pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
     let ranks = PyDict::new(py);
     let vocabulary = core.encoder.vocabulary();
     for id in vocabulary.ids() {
-        let token = vocabulary.bytes(id).unwrap_or_default();
+        let token = vocabulary.bytes(id).expect("each id has a token");
         ranks.set_item(PyBytes::new(py, token), id)?;
     }
     Ok(ranks)
 }
 
-/// The two parts of each merged token, in rank order.
+/// Returns the two parts of each merged token, in rank order.
 pub(super) fn merges(core: &CoreBpe, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
     let merges = py.detach(|| merges_of(core.encoder.vocabulary()))?;
     Ok(merges

@@ -1,18 +1,17 @@
-//! Texts that lie one after the other in one buffer → arrays of ids: no Python object for each text.
+//! Encodes texts that lie one after the other in one buffer, without a Python object for each.
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::buffer::Bytes;
-use super::core_bpe::CoreBpe;
-use super::many::{self, Arrays};
+use super::class::CoreBpe;
+use super::encode_batch::{self, Arrays};
 use crate::encode::batch::Batch;
+use crate::python::buffer::Bytes;
 use crate::util::memory;
 use crate::util::text::RawText;
 
-/// The ids of the texts `data[offsets[i]..offsets[i + 1]]` in an array of the `NumPy` type named, and where the ids of
-/// each text start and end.
+/// Encodes the texts `data[offsets[i]..offsets[i + 1]]` to one array of the integer type `dtype`.
 pub(super) fn arrays<'py>(
     core: &CoreBpe,
     data: &Bound<'py, PyAny>,
@@ -23,10 +22,10 @@ pub(super) fn arrays<'py>(
     let py = data.py();
     let data = Bytes::of(data)?;
     let spans = spans(&data, offsets)?;
-    many::arrays_of(core, py, &spans, batch, dtype)
+    encode_batch::arrays_of(core, py, &spans, batch, dtype)
 }
 
-/// The stretches of `data` between each offset and the next.
+/// Returns the texts between each offset and the next.
 fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<RawText<'d>>> {
     let Ok(offsets) = offsets.extract::<PyReadonlyArray1<'_, i64>>() else {
         return Err(PyTypeError::new_err(format!(
@@ -61,12 +60,12 @@ fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<RawText
     Ok(spans)
 }
 
-/// What was given instead of an array of offsets: its type, of an array its own and that of its elements.
+/// Describes an argument that is no array of offsets: its type; of an array also dtype and shape.
 fn description(offsets: &Bound<'_, PyAny>) -> PyResult<String> {
-    let kind = offsets.get_type().qualname()?;
-    let part = |name: &str| offsets.getattr(name).and_then(|part| part.str());
-    Ok(match (part("dtype"), part("shape")) {
-        (Ok(dtype), Ok(shape)) => format!("{kind} of {dtype} and shape {shape}"),
-        _ => kind.to_string(),
+    let name = offsets.get_type().qualname()?;
+    let attribute = |name: &str| offsets.getattr(name).and_then(|value| value.str());
+    Ok(match (attribute("dtype"), attribute("shape")) {
+        (Ok(dtype), Ok(shape)) => format!("{name} of {dtype} and shape {shape}"),
+        _ => name.to_string(),
     })
 }

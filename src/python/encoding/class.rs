@@ -1,31 +1,31 @@
-//! `CoreBPE`: the encoder as Python sees it. Every method is one line here; what it does is in the files beside this one.
+//! The class `CoreBPE`. Each method is one call of a function in the modules beside this one.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::arrow::EncodedColumn;
-use super::buffer::Bytes;
-use super::error::guarded;
-use super::interned::InternedIds;
 use super::special::{Tokens, policy};
-use super::training::LearnedMerges;
-use super::{arrow, build, cutting, decode, look_up, many, one, places, spans};
+use super::{build, decode, encode_batch, encode_one, offsets, spans, truncate, vocabulary};
 use crate::encode::Encoder;
 use crate::encode::batch::Batch;
 use crate::encode::special::Policy;
+use crate::python::arrow::{self, EncodedColumn};
+use crate::python::buffer::Bytes;
+use crate::python::error::guarded;
+use crate::python::ids::InternedIds;
+use crate::python::training::LearnedMerges;
 use crate::token::TokenId;
 
-/// A vocabulary, its special tokens and its splitter; immutable, so freely shared between threads.
+/// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
-pub(super) struct CoreBpe {
-    pub(super) encoder: Encoder,
+pub(in crate::python) struct CoreBpe {
+    pub(in crate::python) encoder: Encoder,
     pub(super) interned: InternedIds,
 }
 
 impl CoreBpe {
-    pub(super) fn around(encoder: Encoder) -> Self {
+    pub(super) fn new(encoder: Encoder) -> Self {
         let largest = encoder
             .vocabulary()
             .highest_id()
@@ -45,7 +45,7 @@ impl CoreBpe {
 impl CoreBpe {
     #[new]
     #[pyo3(signature = (mergeable_ranks, special_tokens, pattern, splitter=None))]
-    fn new(
+    fn py_new(
         py: Python<'_>,
         mergeable_ranks: &Bound<'_, PyDict>,
         special_tokens: &Bound<'_, PyDict>,
@@ -86,7 +86,7 @@ impl CoreBpe {
 
     #[pyo3(signature = (text, /))]
     fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::list(self, text, &Policy::ORDINARY))
+        guarded(|| encode_one::list(self, text, &Policy::ORDINARY))
     }
 
     #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
@@ -97,7 +97,7 @@ impl CoreBpe {
         disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            one::list(
+            encode_one::list(
                 self,
                 text,
                 &self.policy(allowed_special, disallowed_special)?,
@@ -111,7 +111,7 @@ impl CoreBpe {
         text: &Bound<'py, PyAny>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
-        guarded(|| many::array(self, text, num_threads))
+        guarded(|| encode_batch::array(self, text, num_threads))
     }
 
     #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
@@ -123,7 +123,7 @@ impl CoreBpe {
     ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            one::array(self, text, &policy)
+            encode_one::array(self, text, &policy)
         })
     }
 
@@ -136,18 +136,18 @@ impl CoreBpe {
     ) -> PyResult<(Vec<TokenId>, Vec<Vec<TokenId>>)> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            one::with_unstable(self, text, &policy)
+            encode_one::with_unstable(self, text, &policy)
         })
     }
 
     #[pyo3(signature = (text, /))]
     fn count(&self, text: &Bound<'_, PyAny>) -> PyResult<usize> {
-        guarded(|| one::count(self, text))
+        guarded(|| encode_one::count(self, text))
     }
 
     #[pyo3(signature = (text, limit, /))]
     fn count_till_limit(&self, text: &Bound<'_, PyAny>, limit: usize) -> PyResult<Option<usize>> {
-        guarded(|| cutting::count(self, text, limit))
+        guarded(|| truncate::count(self, text, limit))
     }
 
     #[pyo3(signature = (text, limit, keep_end, /))]
@@ -157,7 +157,7 @@ impl CoreBpe {
         limit: usize,
         keep_end: bool,
     ) -> PyResult<(Option<usize>, usize)> {
-        guarded(|| cutting::truncate(self, text, limit, keep_end))
+        guarded(|| truncate::truncate(self, text, limit, keep_end))
     }
 
     #[pyo3(signature = (text, limit, overlap, /))]
@@ -167,7 +167,7 @@ impl CoreBpe {
         limit: usize,
         overlap: usize,
     ) -> PyResult<Vec<(usize, usize)>> {
-        guarded(|| cutting::parts(self, text, limit, overlap))
+        guarded(|| truncate::parts(self, text, limit, overlap))
     }
 
     #[pyo3(signature = (text, allowed_special, disallowed_special, characters, /))]
@@ -177,10 +177,10 @@ impl CoreBpe {
         allowed_special: Tokens<'_, '_>,
         disallowed_special: Tokens<'_, '_>,
         characters: bool,
-    ) -> PyResult<places::Arrays<'py>> {
+    ) -> PyResult<offsets::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            places::arrays(self, text, &policy, characters)
+            offsets::arrays(self, text, &policy, characters)
         })
     }
 
@@ -192,7 +192,7 @@ impl CoreBpe {
         texts: &Bound<'py, PyList>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| many::lists(self, texts, Batch::new(Policy::ORDINARY, num_threads)))
+        guarded(|| encode_batch::lists(self, texts, Batch::new(Policy::ORDINARY, num_threads)))
     }
 
     #[pyo3(signature = (texts, allowed_special, disallowed_special, num_threads, /))]
@@ -205,13 +205,13 @@ impl CoreBpe {
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            many::lists(self, texts, Batch::new(policy, num_threads))
+            encode_batch::lists(self, texts, Batch::new(policy, num_threads))
         })
     }
 
     #[expect(
         clippy::too_many_arguments,
-        reason = "as many as in Python, where they have names"
+        reason = "those of the Python method, which names them"
     )]
     #[pyo3(signature = (texts, allowed_special, disallowed_special, prepend, append, dtype, num_threads, /))]
     fn encode_batch_to_numpy<'py>(
@@ -223,17 +223,17 @@ impl CoreBpe {
         append: Vec<TokenId>,
         dtype: &str,
         num_threads: usize,
-    ) -> PyResult<many::Arrays<'py>> {
+    ) -> PyResult<encode_batch::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
             let batch = Batch::new(policy, num_threads).between(prepend, append);
-            many::arrays(self, texts, batch, dtype)
+            encode_batch::arrays(self, texts, batch, dtype)
         })
     }
 
     #[expect(
         clippy::too_many_arguments,
-        reason = "as many as in Python, where they have names"
+        reason = "those of the Python method, which names them"
     )]
     #[pyo3(signature = (data, offsets, allowed_special, disallowed_special, prepend, append, dtype, num_threads, /))]
     fn encode_spans_to_numpy<'py>(
@@ -246,7 +246,7 @@ impl CoreBpe {
         append: Vec<TokenId>,
         dtype: &str,
         num_threads: usize,
-    ) -> PyResult<many::Arrays<'py>> {
+    ) -> PyResult<encode_batch::Arrays<'py>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
             let batch = Batch::new(policy, num_threads).between(prepend, append);
@@ -275,14 +275,14 @@ impl CoreBpe {
         texts: &Bound<'py, PyList>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<isize>>> {
-        guarded(|| many::counts(self, texts, num_threads))
+        guarded(|| encode_batch::counts(self, texts, num_threads))
     }
 
     // --- Bytes to ids ---
 
     #[pyo3(signature = (piece, /))]
     fn encode_single_token(&self, piece: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
-        guarded(|| look_up::id(self, piece))
+        guarded(|| vocabulary::id(self, piece))
     }
 
     #[pyo3(signature = (piece, /))]
@@ -291,29 +291,29 @@ impl CoreBpe {
         py: Python<'py>,
         piece: &[u8],
     ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::pieces(self, py, &[piece]))
+        guarded(|| encode_one::pieces(self, py, &[piece]))
     }
 
     #[pyo3(signature = (pieces, /))]
     fn encode_pieces<'py>(&self, pieces: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::pieces(self, pieces.py(), &pieces.extract::<Vec<PyBackedBytes>>()?))
+        guarded(|| encode_one::pieces(self, pieces.py(), &pieces.extract::<Vec<PyBackedBytes>>()?))
     }
 
     #[pyo3(signature = (data, /))]
     fn _encode_bytes<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::bytes(self, py, data))
+        guarded(|| encode_one::bytes(self, py, data))
     }
 
     #[pyo3(signature = (data, /))]
     fn encode_bytes<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::bytes(self, data.py(), &Bytes::of(data)?))
+        guarded(|| encode_one::bytes(self, data.py(), &Bytes::of(data)?))
     }
 
     // --- Text to pieces ---
 
     #[pyo3(signature = (text, /))]
     fn split<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| one::split(self, text))
+        guarded(|| encode_one::split(self, text))
     }
 
     // --- Ids to bytes and text ---
@@ -357,7 +357,7 @@ impl CoreBpe {
         py: Python<'py>,
         token: TokenId,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        guarded(|| look_up::bytes(self, py, token))
+        guarded(|| vocabulary::bytes(self, py, token))
     }
 
     #[pyo3(signature = (number, /))]
@@ -382,18 +382,18 @@ impl CoreBpe {
     }
 
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| look_up::sorted(self, py))
+        guarded(|| vocabulary::sorted(self, py))
     }
 
-    fn token_lengths<'py>(&self, py: Python<'py>) -> PyResult<look_up::Lengths<'py>> {
-        guarded(|| look_up::lengths(self, py))
+    fn token_lengths<'py>(&self, py: Python<'py>) -> PyResult<vocabulary::Lengths<'py>> {
+        guarded(|| vocabulary::lengths(self, py))
     }
 
     fn mergeable_ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        guarded(|| look_up::ranks(self, py))
+        guarded(|| vocabulary::ranks(self, py))
     }
 
     fn merges(&self, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
-        guarded(|| look_up::merges(self, py))
+        guarded(|| vocabulary::merges(self, py))
     }
 }

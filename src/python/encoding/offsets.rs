@@ -1,22 +1,22 @@
-//! Text → ids and where each of them is in the text.
+//! Encodes a text with the offsets of its ids.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::arrays;
-use super::core_bpe::CoreBpe;
-use super::run::run;
-use super::text::text;
+use super::class::CoreBpe;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;
+use crate::python::ids::arrays;
+use crate::python::runtime::run;
+use crate::python::strings::text;
 use crate::token::TokenId;
 
 type Offsets<'py> = Bound<'py, PyArray1<isize>>;
 
-/// The ids, where each starts and where it ends.
+/// Ids, and the offsets where each starts and ends.
 pub(super) type Arrays<'py> = (Bound<'py, PyArray1<TokenId>>, Offsets<'py>, Offsets<'py>);
 
-/// The ids and places of a text, in bytes or in characters.
+/// Encodes a text; offsets are in characters or in bytes.
 pub(super) fn arrays<'py>(
     core: &CoreBpe,
     text: &Bound<'py, PyAny>,
@@ -24,20 +24,20 @@ pub(super) fn arrays<'py>(
     characters: bool,
 ) -> PyResult<Arrays<'py>> {
     let (py, text) = (text.py(), self::text(text)?);
-    let places = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+    let encoded = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
         let special_tokens = core.encoder.special_tokens();
         special_tokens.refuse(&text, &policy.disallowed)?;
-        let mut places = core
+        let mut encoded = core
             .encoder
             .encode_with_offsets(&text, &policy.allowed, checkpoint)?;
         if characters {
-            places.to_characters(&text);
+            encoded.to_characters(&text);
         }
-        Ok(places)
+        Ok(encoded)
     })?;
     Ok((
-        arrays::array(py, places.ids)?,
-        arrays::offsets(py, places.starts)?,
-        arrays::offsets(py, places.ends)?,
+        arrays::array(py, encoded.ids)?,
+        arrays::offsets(py, encoded.starts)?,
+        arrays::offsets(py, encoded.ends)?,
     ))
 }

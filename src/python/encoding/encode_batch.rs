@@ -1,41 +1,41 @@
-//! Many texts → lists or arrays of ids, or their numbers.
+//! Encodes many texts to lists or to arrays, or counts their ids.
 
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::arrays;
-use super::core_bpe::CoreBpe;
-use super::run::{run, threads_for};
-use super::text::{batch_texts, stretches, strings, text};
+use super::class::CoreBpe;
 use crate::encode::batch::{Batch, Integer, Ragged};
 use crate::encode::special::Policy;
+use crate::python::ids::arrays;
+use crate::python::runtime::{run, threads_for};
+use crate::python::strings::{batch_texts, chunks, expect_strings, text};
 use crate::token::TokenId;
 use crate::util::text::Text;
 
-/// Python is asked for signals after making lists of so many ids: some milliseconds.
-const IDS_PER_CHECK: usize = 1 << 20;
+/// Ids put into lists between checks for signals: some milliseconds.
+const CHECK_INTERVAL: usize = 1 << 20;
 
-/// Ids and offsets.
+/// Ids, and the offsets where those of each text start and end.
 pub(super) type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<isize>>);
 
-/// A list of ids for each text.
+/// Encodes each text to a list.
 pub(super) fn lists<'py>(
     core: &CoreBpe,
     texts: &Bound<'py, PyList>,
     batch: Batch,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (py, (strings, complete)) = (texts.py(), strings(texts));
+    let (py, (strings, complete)) = (texts.py(), expect_strings(texts));
     let texts = batch_texts(py, &strings, batch.threads)?;
     let Ragged { ids, offsets } = encode::<TokenId>(core, py, &texts, batch)?;
-    // Had a text before the one that is no text failed, its error would have come first.
+    // Reports the earliest failure: errors of preceding texts win over this `TypeError`.
     complete?;
     let mut unchecked = 0;
     let lists = offsets.windows(2).map(|text| {
         let ids = &ids[text[0]..text[1]];
         unchecked += ids.len();
-        if unchecked > IDS_PER_CHECK {
+        if unchecked > CHECK_INTERVAL {
             unchecked = 0;
             py.check_signals()?;
         }
@@ -44,21 +44,21 @@ pub(super) fn lists<'py>(
     PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The ids of all texts in an array of the `NumPy` type named, and where the ids of each text start and end.
+/// Encodes all texts to one array of the integer type `dtype`.
 pub(super) fn arrays<'py>(
     core: &CoreBpe,
     texts: &Bound<'py, PyList>,
     batch: Batch,
     dtype: &str,
 ) -> PyResult<Arrays<'py>> {
-    let (py, (strings, complete)) = (texts.py(), strings(texts));
+    let (py, (strings, complete)) = (texts.py(), expect_strings(texts));
     let texts = batch_texts(py, &strings, batch.threads)?;
     let arrays = arrays_of(core, py, &texts, batch, dtype)?;
     complete?;
     Ok(arrays)
 }
 
-/// As [`arrays`], of any texts.
+/// As [`arrays`], for texts from any source.
 pub(super) fn arrays_of<'py>(
     core: &CoreBpe,
     py: Python<'py>,
@@ -91,7 +91,7 @@ fn arrays_as<'py, T: Integer + Element>(
     Ok((ids, arrays::offsets(py, offsets)?))
 }
 
-/// The ids of one text in an array.
+/// Encodes one text to an array.
 pub(super) fn array<'py>(
     core: &CoreBpe,
     text: &Bound<'py, PyAny>,
@@ -99,20 +99,20 @@ pub(super) fn array<'py>(
 ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
     let py = text.py();
     let batch = Batch::new(Policy::ORDINARY, num_threads);
-    let Ragged { ids, .. } = match stretches(text, core.encoder.splitter(), num_threads)? {
-        Some(stretches) => encode(core, py, &stretches, batch)?,
+    let Ragged { ids, .. } = match chunks(text, core.encoder.splitter(), num_threads)? {
+        Some(chunks) => encode(core, py, &chunks, batch)?,
         None => encode(core, py, &[self::text(text)?], batch)?,
     };
     arrays::array(py, ids)
 }
 
-/// How many ids each text becomes.
+/// Counts the ids of each text.
 pub(super) fn counts<'py>(
     core: &CoreBpe,
     texts: &Bound<'py, PyList>,
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<isize>>> {
-    let (py, (strings, complete)) = (texts.py(), strings(texts));
+    let (py, (strings, complete)) = (texts.py(), expect_strings(texts));
     let texts = batch_texts(py, &strings, num_threads)?;
     let size = texts.iter().map(Text::len).sum();
     let threads = threads_for(size, num_threads);
@@ -123,7 +123,7 @@ pub(super) fn counts<'py>(
     arrays::offsets(py, offsets.windows(2).map(|text| text[1] - text[0]))
 }
 
-/// Encodes the texts while other Python threads run.
+/// Encodes the texts with the GIL released.
 fn encode<T: Integer>(
     core: &CoreBpe,
     py: Python<'_>,

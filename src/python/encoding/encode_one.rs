@@ -1,4 +1,4 @@
-//! One text or one piece → ids.
+//! Encodes one text or one piece.
 
 use std::collections::HashSet;
 
@@ -6,13 +6,13 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::arrays;
-use super::core_bpe::CoreBpe;
-use super::run::run;
-use super::text::text;
+use super::class::CoreBpe;
 use crate::checkpoint;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;
+use crate::python::ids::arrays;
+use crate::python::runtime::run;
+use crate::python::strings::text;
 use crate::token::TokenId;
 use crate::util::memory;
 
@@ -31,7 +31,7 @@ pub(super) fn array<'py>(
     policy: &Policy,
 ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
     let mut ids = ids(core, text, policy)?;
-    memory::give_back(&mut ids);
+    memory::trim_excess(&mut ids);
     arrays::immutable_ids(text.py(), ids)
 }
 
@@ -69,7 +69,7 @@ pub(super) fn with_unstable(
     Ok((stable, HashSet::into_iter(completions).collect()))
 }
 
-/// The ids of bytes that need not be UTF-8.
+/// Encodes bytes that need not be UTF-8.
 pub(super) fn bytes<'py>(
     core: &CoreBpe,
     py: Python<'py>,
@@ -83,7 +83,7 @@ pub(super) fn bytes<'py>(
     core.interned.list(py, &ids)
 }
 
-/// The ids of pieces that are not to be split.
+/// Encodes pieces without splitting them.
 pub(super) fn pieces<'py>(
     core: &CoreBpe,
     py: Python<'py>,
@@ -101,7 +101,7 @@ pub(super) fn pieces<'py>(
     core.interned.list(py, &ids)
 }
 
-/// The pieces of a text.
+/// Splits a text into its pieces.
 pub(super) fn split<'py>(core: &CoreBpe, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let (py, text) = (text.py(), self::text(text)?);
     let pieces = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {

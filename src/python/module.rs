@@ -1,0 +1,40 @@
+//! Names in `bytemill._core`.
+
+use pyo3::prelude::*;
+
+/// The compiled core of bytemill. Private: `bytemill.Encoding` is the public class.
+#[pymodule(gil_used = false)]
+mod _core {
+    use pyo3::prelude::*;
+
+    use crate::python::{arrow, counting, documents, encoding, splitter, training};
+
+    #[pymodule_export]
+    use arrow::EncodedColumn;
+    #[pymodule_export]
+    use counting::PieceCounts;
+    #[pymodule_export]
+    use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
+    #[pymodule_export]
+    use encoding::CoreBpe;
+    #[pymodule_export]
+    use splitter::CoreSplitter;
+    #[pymodule_export]
+    use training::{LearnedMerges, train_merges};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("UNICODE_VERSION", crate::unicode::classify::UNICODE_VERSION)?;
+        module.add("TIER", crate::util::tier::Tier::current().name())?;
+        // Benchmarks run on release builds only.
+        module.add(
+            "BUILD_PROFILE",
+            if cfg!(debug_assertions) {
+                "debug"
+            } else {
+                "release"
+            },
+        )
+    }
+}
