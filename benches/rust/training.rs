@@ -32,7 +32,7 @@ fn learned(
     learning::train(counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 
-/// Bytes of text counted in a second.
+/// Counts pieces: bytes of text per second.
 pub(crate) fn count(criterion: &mut Criterion) -> Outcome {
     let mut group = group(criterion, "count", Duration::from_millis(900));
     let splitter = Splitter::new(CL100K)?;
@@ -51,7 +51,7 @@ pub(crate) fn count(criterion: &mut Criterion) -> Outcome {
     Ok(())
 }
 
-/// Merges learned in a second, from text, and from words of random letters, of which hardly two are the same.
+/// Learns merges, per second: from text, and from words of random letters, hardly two of them equal.
 pub(crate) fn train(criterion: &mut Criterion) -> Outcome {
     let mut group = group(criterion, "train", Duration::from_millis(900));
     let splitter = Splitter::new(CL100K)?;

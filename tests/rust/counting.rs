@@ -1,4 +1,4 @@
-//! Counting pieces: whatever the threads, batches and memory, the same as counting them one by one.
+//! Counting pieces: with any threads, batches and memory limit, the same as counting them one by one.
 
 use std::collections::HashMap;
 use std::env;
@@ -26,12 +26,12 @@ fn one_by_one(
     special: &SpecialTokens,
 ) -> Result<Counted, EncodeError> {
     let mut counted: Counted = Vec::new();
-    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut indices: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut count = |piece: &[u8]| {
         if !piece.is_empty() {
-            let number = *numbers.entry(piece.to_vec()).or_insert(counted.len());
-            counted.resize(counted.len().max(number + 1), (piece.to_vec(), 0));
-            counted[number].1 += 1;
+            let index = *indices.entry(piece.to_vec()).or_insert(counted.len());
+            counted.resize(counted.len().max(index + 1), (piece.to_vec(), 0));
+            counted[index].1 += 1;
         }
     };
     for document in documents {
@@ -73,9 +73,9 @@ fn rows(counts: &mut PieceCounts) -> Result<Counted, TrainError> {
     Ok(rows.collect())
 }
 
-/// Without a limit, or with one that all, some or no documents of so many parts keep.
+/// Empty counts without a limit, or with one that all, some or no documents of `parts` parts keep.
 fn empty(random: &mut Random, parts: usize) -> PieceCounts {
-    // Every piece makes a file if there is no room for two.
+    // With a limit of 0, each piece becomes a run; too many files for many parts.
     let limits = if parts > 1000 {
         [300_000, 1 << 20, 1 << 30]
     } else {
@@ -87,7 +87,7 @@ fn empty(random: &mut Random, parts: usize) -> PieceCounts {
     }
 }
 
-/// Documents of all that is hard to split, special tokens, and bytes that are no text.
+/// Documents of characters that are hard to split, special tokens, and invalid UTF-8.
 fn random_documents(random: &mut Random, parts: usize) -> Vec<Vec<u8>> {
     (0..random.below(12))
         .map(|_| {
@@ -122,7 +122,7 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
         special_tokens()?
     };
     let expected = one_by_one(&documents, splitter.as_ref(), &special)?;
-    let mut whole = PieceCounts::new();
+    let mut last = PieceCounts::new();
     for threads in [1, 2, 7] {
         let mut counts = empty(&mut random, parts);
         let mut halves = [empty(&mut random, parts), empty(&mut random, parts)];
@@ -149,28 +149,28 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
                 "{documents:?} by {splitter:?} on {threads} threads: {found:?}, expected {expected:?}"
             )));
         }
-        whole = counts;
+        last = counts;
     }
     let mut again = empty(&mut random, parts);
     let borrowed = expected
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
     again.add_pieces(borrowed, &RunToEnd)?;
-    let same = rows(&mut again)? == rows(&mut whole)? && again.len(&RunToEnd)? == expected.len();
+    let same = rows(&mut again)? == rows(&mut last)? && again.len(&RunToEnd)? == expected.len();
     Ok((!same).then(|| format!("{expected:?} counted as pieces")))
 }
 
 #[test]
-fn random_documents_are_counted_alike() {
+fn random_documents_are_counted_as_one_by_one() {
     let wrong = on_all_cores(600, |seed| {
         difference(seed, 30).unwrap_or_else(|error| Some(error.to_string()))
     });
     assert_eq!(wrong.first(), None);
 }
 
-/// Long enough for texts to be cut, and for tables to grow.
+/// Long enough that texts are cut and maps grow.
 #[test]
-fn long_documents_are_counted_alike() {
+fn long_documents_are_counted_as_one_by_one() {
     let wrong = on_all_cores(6, |seed| {
         difference(seed, 60_000).unwrap_or_else(|error| Some(error.to_string()))
     });
@@ -178,7 +178,7 @@ fn long_documents_are_counted_alike() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_pieces() -> TestResult {
+fn invalid_utf8_is_counted_as_pieces() -> TestResult {
     let mut items = Vec::new();
     Item::split_bytes(b"ab\xFF\xFE\xC3c d\xE4\xB8", &mut items);
     let mut counts = PieceCounts::new();
@@ -198,7 +198,7 @@ fn bytes_that_are_no_text_are_pieces() -> TestResult {
     Ok(())
 }
 
-/// A piece that is handed in as such comes after those of the texts before it, also if it is one of them.
+/// An [`Item::Piece`] comes after the pieces of the texts before it, also if it is equal to one of them.
 #[test]
 fn texts_and_pieces_keep_their_order() -> TestResult {
     let splitter = Splitter::new(PUBLISHED[1])?;
@@ -212,7 +212,7 @@ fn texts_and_pieces_keep_their_order() -> TestResult {
 }
 
 #[test]
-fn the_most_common_come_first() -> TestResult {
+fn most_common_pieces_come_first() -> TestResult {
     let mut counts = PieceCounts::new();
     let pieces: [(&[u8], u64); 4] = [(b"x", 2), (b"once", 1), (b"y", 2), (b"z", 9)];
     counts.add_pieces(pieces.into_iter(), &RunToEnd)?;
@@ -227,7 +227,7 @@ fn the_most_common_come_first() -> TestResult {
 }
 
 #[test]
-fn counting_stops_when_told() -> TestResult {
+fn counting_can_be_interrupted() -> TestResult {
     let text = "some words ".repeat(200_000);
     let splitter = Splitter::new(PUBLISHED[1])?;
     let special = SpecialTokens::default();
@@ -243,12 +243,12 @@ fn counting_stops_when_told() -> TestResult {
     Ok(())
 }
 
-/// What counts are asked.
-type Question = fn(&mut PieceCounts, &dyn Checkpoint) -> Result<(), TrainError>;
+/// A method that reads counts.
+type Read = fn(&mut PieceCounts, &dyn Checkpoint) -> Result<(), TrainError>;
 
-/// What a table of many pieces is asked stops at whichever question is the first that says so, and harms nothing.
+/// Reading many pieces stops at the first checkpoint that says so, whichever it is, and changes nothing.
 #[test]
-fn reading_stops_when_told() -> TestResult {
+fn reading_can_be_interrupted() -> TestResult {
     let mut counts = PieceCounts::new();
     let pieces: Vec<(Vec<u8>, u64)> = (0..400_000_u64)
         .map(|number| {
@@ -262,7 +262,7 @@ fn reading_stops_when_told() -> TestResult {
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
     counts.add_pieces(borrowed, &RunToEnd)?;
-    let questions: [(&str, Question); 2] = [
+    let reads: [(&str, Read); 2] = [
         ("columns", |counts, checkpoint| {
             counts.columns(checkpoint).map(drop)
         }),
@@ -270,16 +270,16 @@ fn reading_stops_when_told() -> TestResult {
             counts.most_common(10, checkpoint).map(drop)
         }),
     ];
-    for (what, ask) in questions {
+    for (what, read) in reads {
         let endless = Patience::new(usize::MAX);
-        ask(&mut counts, &endless)?;
+        read(&mut counts, &endless)?;
         assert!(endless.asked() >= 20, "{what}: {}", endless.asked());
         let step = endless.asked() / 8;
         for patience in (0..endless.asked()).step_by(step) {
             let checkpoint = Patience::new(patience);
-            let result = ask(&mut counts, &checkpoint);
+            let result = read(&mut counts, &checkpoint);
             assert!(matches!(result, Err(TrainError::Interrupted)), "{what}");
-            assert_eq!(checkpoint.asked(), patience + 1, "{what} went on");
+            assert_eq!(checkpoint.asked(), patience + 1, "{what} continued");
         }
     }
     assert_eq!(rows(&mut counts)?, pieces);

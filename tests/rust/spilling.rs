@@ -1,5 +1,5 @@
-//! Counting within a memory limit: the same as without, however often pieces go to files. Random documents with limits
-//! are in `counting.rs`.
+//! Counting within a memory limit: the same as without one, however many runs are written. Random documents
+//! with limits are in `counting.rs`.
 
 use std::env;
 use std::path::Path;
@@ -13,7 +13,7 @@ use bytemill::train::{Options, TieBreak, learning};
 
 use crate::support::{Patience, Random, TestResult};
 
-/// Words of all lengths, few of which occur twice, and some that differ at the end only, or in bytes 0 and 0xFF.
+/// Words of all lengths, few of which occur twice; some differ only at the end, or in bytes 0 and 0xFF.
 fn words(random: &mut Random, number: usize) -> Vec<Vec<u8>> {
     (0..number)
         .map(|_| {
@@ -65,7 +65,7 @@ fn counts_are_the_same_for_every_limit() -> TestResult {
     Ok(())
 }
 
-/// A limit of nothing makes a run of every piece: so many runs that runs of runs are merged, too.
+/// A limit of 0 makes a run of every piece: so many that merged runs are merged again.
 #[test]
 fn thousands_of_runs_are_merged() -> TestResult {
     let mut random = Random::new(2);
@@ -76,7 +76,7 @@ fn thousands_of_runs_are_merged() -> TestResult {
     add(&mut counts, &words, 2, &RunToEnd)?;
     let expected = unlimited.columns(&RunToEnd)?;
     assert_eq!(counts.columns(&RunToEnd)?, expected);
-    // What is read can be added to.
+    // Pieces can be added after reading.
     add(&mut counts, &words, 1, &RunToEnd)?;
     let twice = counts.columns(&RunToEnd)?;
     assert_eq!(twice.bytes, expected.bytes);
@@ -86,7 +86,7 @@ fn thousands_of_runs_are_merged() -> TestResult {
 }
 
 #[test]
-fn tables_keep_the_limit() -> TestResult {
+fn maps_keep_the_limit() -> TestResult {
     let mut random = Random::new(3);
     let splitter = Splitter::new(r"\w+|[^\w]")?;
     let special = SpecialTokens::default();
@@ -114,7 +114,7 @@ fn tables_keep_the_limit() -> TestResult {
 }
 
 #[test]
-fn every_tie_rule_learns_the_same() -> TestResult {
+fn every_tie_rule_learns_the_same_with_a_limit() -> TestResult {
     let mut random = Random::new(4);
     let words = words(&mut random, 3_000);
     for tie_break in TieBreak::ALL {
@@ -158,7 +158,7 @@ fn limited_counts_add_up() -> TestResult {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_an_error_that_loses_nothing() -> TestResult {
+fn a_missing_directory_is_an_error_that_loses_nothing() -> TestResult {
     let directory = Path::new("no such directory").to_owned();
     let mut counts = PieceCounts::with_memory_limit(200_000, directory);
     let mut random = Random::new(6);
@@ -170,14 +170,14 @@ fn a_directory_that_is_not_there_is_an_error_that_loses_nothing() -> TestResult 
         return Err(format!("expected an error of a file, got {result:?}").into());
     };
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-    // All but the piece that had no room, and those after it, are counted.
+    // All pieces before the one that did not fit are counted.
     let after = counts.columns(&RunToEnd)?;
     assert!(after.bytes.starts_with(&before.bytes));
     assert!(after.counts.len() > before.counts.len());
     Ok(())
 }
 
-/// Wherever writing and merging stops, what was counted is still there.
+/// Wherever writing and merging is interrupted, all counts remain.
 #[test]
 fn interruption_loses_nothing() -> TestResult {
     let text: Vec<String> = (0..20_000).map(|number| format!("x{number:x} ")).collect();

@@ -1,4 +1,4 @@
-//! Training against its definition: every tie rule, on thousands of random corpora.
+//! Training compared with its definition: every tie rule, on thousands of random corpora.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,8 @@ fn trained(words: &Words, merges: usize, options: &Options) -> Result<Vec<Pair>,
     learning::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 
-/// Pieces of few symbols, so that pairs are often equally frequent; now and then runs, huge weights, long pieces.
+/// Pieces of few symbols, so that pairs are often equally frequent; some with repeats, huge counts or many
+/// bytes.
 fn random_words(random: &mut Random) -> Words {
     let symbols = random.within(2..11);
     let mut alphabet: Vec<u8> = (0..symbols)
@@ -40,13 +41,13 @@ fn random_words(random: &mut Random) -> Words {
     (0..random.within(1..40))
         .map(|_| {
             let length = random.below(longest);
-            let weight = match random.below(10) {
+            let count = match random.below(10) {
                 0 => 10_000_000_000_000 + random.number() % 3,
                 1 => (1 << 32) - 1,
                 2..5 => 1 + random.number() % 100,
                 _ => 1,
             };
-            (random.bytes(&alphabet, length), weight)
+            (random.bytes(&alphabet, length), count)
         })
         .collect()
 }
@@ -61,13 +62,13 @@ fn random_options(random: &mut Random) -> Options {
     }
 }
 
-/// The bytes of all tokens, and the pieces as all merges in turn leave them.
+/// Applies all merges in turn. Returns the bytes of all tokens, and the pieces as tokens.
 fn apply(words: &Words, initial: &Initial, learned: &[Pair]) -> (Vec<Vec<u8>>, Vec<Vec<TokenId>>) {
     let mut tokens: Vec<Vec<u8>> = initial.bytes.iter().map(|&byte| vec![byte]).collect();
     let ids: Vec<TokenId> = (0..256).collect();
     let id = |byte: &u8| {
-        let place = initial.bytes.iter().position(|other| other == byte);
-        ids[place.unwrap_or_default()]
+        let index = initial.bytes.iter().position(|other| other == byte);
+        ids[index.expect("each byte has a token")]
     };
     let mut pieces: Vec<Vec<TokenId>> = words
         .iter()
@@ -77,20 +78,20 @@ fn apply(words: &Words, initial: &Initial, learned: &[Pair]) -> (Vec<Vec<u8>>, V
         let part = |id: TokenId| tokens[id as usize].as_slice();
         tokens.push([part(pair.left), part(pair.right)].concat());
         for piece in &mut pieces {
-            let mut place = 0;
-            while place + 1 < piece.len() {
-                if piece[place..place + 2] == [pair.left, pair.right] {
-                    piece.splice(place..place + 2, [token]);
+            let mut index = 0;
+            while index + 1 < piece.len() {
+                if piece[index..index + 2] == [pair.left, pair.right] {
+                    piece.splice(index..index + 2, [token]);
                 }
-                place += 1;
+                index += 1;
             }
         }
     }
     (tokens, pieces)
 }
 
-/// What is wrong with a trained vocabulary, if anything: two tokens of the same bytes, or a piece that is encoded to
-/// anything but what training left of it.
+/// Returns what is wrong with a trained vocabulary, if anything: two tokens of the same bytes, or a piece
+/// whose encoding differs from what its merges in training made of it.
 fn fault(words: &Words, initial: &Initial, learned: &[Pair]) -> Option<String> {
     let (tokens, pieces) = apply(words, initial, learned);
     if HashSet::<&Vec<u8>>::from_iter(&tokens).len() < tokens.len() {
@@ -107,7 +108,7 @@ fn fault(words: &Words, initial: &Initial, learned: &[Pair]) -> Option<String> {
     })
 }
 
-/// Merges that nobody learned: any pairs of tokens made before that make no token again.
+/// Arbitrary merges, which were not learned: pairs of earlier tokens that make new bytes.
 fn any_merges(random: &mut Random, bytes: [u8; 256], alphabet: &[u8]) -> Vec<Pair> {
     let mut tokens: Vec<Vec<u8>> = bytes.map(|byte| vec![byte]).to_vec();
     let mut usable: Vec<usize> = (0..256)
@@ -127,9 +128,9 @@ fn any_merges(random: &mut Random, bytes: [u8; 256], alphabet: &[u8]) -> Vec<Pai
     merges
 }
 
-/// Tokens that their own bytes do not become are not made again.
+/// Tokens that their own bytes do not merge to are not made again.
 #[test]
-fn random_initial_merges() {
+fn random_initial_merges_equal_the_definition() {
     let skipped = AtomicUsize::new(0);
     let wrong = on_all_cores(2000, |seed| {
         let mut random = Random::new(seed);
@@ -162,7 +163,7 @@ fn random_initial_merges() {
 }
 
 #[test]
-fn random_corpora() {
+fn random_corpora_equal_the_definition() {
     let wrong = on_all_cores(4000, |seed| {
         let mut random = Random::new(seed);
         let words = random_words(&mut random);
@@ -191,7 +192,7 @@ fn random_corpora() {
     assert_eq!(wrong.first(), None);
 }
 
-/// Frequent pairs, so that several threads share their places: what they find is what one finds.
+/// With frequent pairs, so that several threads share their occurrences.
 #[test]
 fn threads_change_nothing() -> TestResult {
     let mut random = Random::new(3);
@@ -201,7 +202,7 @@ fn threads_change_nothing() -> TestResult {
             (random.bytes(b"abc", length), 1 + number % 5)
         })
         .collect();
-    // A long piece, where there is no place to part near the middle.
+    // A long piece, so that the corpus cannot be divided near the middle.
     words.insert(15_000, (random.bytes(b"abc", MEGABYTE), 7));
     let mut counts = PieceCounts::new();
     counts.add_pieces(borrowed(&words).into_iter(), &RunToEnd)?;
@@ -222,9 +223,9 @@ fn threads_change_nothing() -> TestResult {
     Ok(())
 }
 
-/// One piece of runs, merged in halves: `aaaa` holds `aa` three times, and becomes two tokens.
+/// A repeated byte: `aaaa` holds `aa` three times, and becomes two tokens.
 #[test]
-fn runs_are_merged_in_halves() -> TestResult {
+fn repeats_are_merged_in_halves() -> TestResult {
     for tie_break in TieBreak::ALL {
         let options = Options {
             tie_break,
@@ -240,9 +241,10 @@ fn runs_are_merged_in_halves() -> TestResult {
     Ok(())
 }
 
-/// The number of questions is that of the places looked at, which grows with the piece and no faster.
+/// The number of checkpoints follows the number of occurrences visited, which is linear in the length of a
+/// piece.
 #[test]
-fn long_pieces_ask_in_proportion() -> TestResult {
+fn work_on_long_pieces_is_linear() -> TestResult {
     for (kind, text) in MONOTONOUS {
         let asked = |length: usize| -> Result<usize, TrainError> {
             let mut counts = PieceCounts::new();
@@ -255,14 +257,14 @@ fn long_pieces_ask_in_proportion() -> TestResult {
         let (small, large) = (asked(MEGABYTE)?, asked(4 * MEGABYTE)?);
         assert!(
             large <= 6 * small.max(2),
-            "{kind}: {small} questions, then {large}"
+            "{kind}: {small} checkpoints, then {large}"
         );
     }
     Ok(())
 }
 
 #[test]
-fn training_stops_when_told() -> TestResult {
+fn training_can_be_interrupted() -> TestResult {
     let mut random = Random::new(1);
     let words: Words = (0..20_000)
         .map(|_| (random.bytes(b"abcdefghijklmnopqrstuvwxyz", 12), 1))
@@ -277,17 +279,17 @@ fn training_stops_when_told() -> TestResult {
     };
     let (result, asked) = train(usize::MAX);
     assert_eq!(result?.len(), 9000);
-    assert!(asked >= 10, "{asked} questions");
+    assert!(asked >= 10, "{asked} checkpoints");
     for patience in 0..asked {
         let (result, asked) = train(patience);
         assert!(matches!(result, Err(TrainError::Interrupted)));
         assert_eq!(asked, patience + 1);
     }
-    // As the one who is told of progress may say, too.
+    // Also by the progress callback.
     let options = Options::default();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let result = learning::train(&mut counts, 9000, &options, &RunToEnd, &mut |done| {
-        told.push(done);
+        reported.push(done);
         if done > 4000 {
             Err(bytemill::checkpoint::Interrupted)
         } else {
@@ -295,12 +297,12 @@ fn training_stops_when_told() -> TestResult {
         }
     });
     assert!(matches!(result, Err(TrainError::Interrupted)));
-    assert!(told.is_sorted() && told.len() > 2, "{told:?}");
+    assert!(reported.is_sorted() && reported.len() > 2, "{reported:?}");
     Ok(())
 }
 
 #[test]
-fn little_or_nothing_to_learn() -> TestResult {
+fn there_may_be_little_or_nothing_to_learn() -> TestResult {
     let options = Options::default();
     let nothing: [Words; 4] = [
         vec![],
@@ -322,7 +324,7 @@ fn little_or_nothing_to_learn() -> TestResult {
     Ok(())
 }
 
-/// Counts beyond 32 bits, up to the last that is exact, and not one further.
+/// Counts beyond 32 bits, up to the greatest that is exact, and one more.
 #[test]
 fn large_counts_are_exact_or_refused() -> TestResult {
     let options = Options::default();

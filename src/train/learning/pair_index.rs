@@ -2,7 +2,7 @@
 //!
 //! A pair gets all of its occurrences at once: when the corpus is indexed, or with the merge that makes one
 //! of its tokens. After that it only loses some. So the occurrences of all pairs are in one pool, those of a
-//! pair adjacent and sorted, and are never removed one by one: whoever visits an occurrence checks that the
+//! pair adjacent and sorted, and are never removed one by one: a visitor of an occurrence checks that the
 //! pair is still there.
 
 use std::ops::Range;
