@@ -26,7 +26,7 @@ IDS_DIFFER = "ids differ"
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What the contenders of a group have in common; see `Cell`."""
+    """Common properties of the contenders of a group; see `Cell`."""
 
     row: str
     corpus: str

@@ -1,4 +1,4 @@
-"""What every benchmark needs: engines to compare, text, and a table at the end."""
+"""Fixtures of the benchmarks: engines, texts, and a table at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bytemill.reference import ReferenceEncoding
 from harness.corpora import read_texts
 from support.offline_tiktoken import offline_tiktoken
 
-# What a group of benchmarks compares: bytes of input, and the median seconds of each engine.
+# A group of benchmarks, by name and bytes of input: the median seconds of each engine.
 Group = dict[str, float]
 GROUPS: dict[tuple[str, int], Group] = {}
 
@@ -31,21 +31,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def release_build() -> None:
-    """Refuses to measure anything else."""
+    """Requires a release build."""
     if BUILD_PROFILE != "release":
         pytest.exit(f"the extension is a {BUILD_PROFILE} build: run `make build`")
 
 
 @pytest.fixture(scope="session")
 def tiktoken_encodings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, tiktoken.Encoding]]:
-    """The real tiktoken, offline."""
+    """Yields the real tiktoken, offline."""
     with offline_tiktoken(tmp_path_factory.mktemp("tiktoken-cache")) as encodings:
         yield encodings
 
 
 @pytest.fixture(scope="session")
 def texts(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Texts by name, about 2 MB each."""
+    """Returns texts by name, about 2 MB each."""
     return read_texts(request.config.getoption("--corpus"), 2_000_000)
 
 
@@ -53,7 +53,7 @@ def texts(request: pytest.FixtureRequest) -> dict[str, str]:
 def engines(
     request: pytest.FixtureRequest, tiktoken_encodings: Mapping[str, tiktoken.Encoding]
 ) -> dict[str, Any]:
-    """The same encoding three times."""
+    """Returns the same encoding by three engines."""
     ours = bytemill.get_encoding(request.param)
     return {
         "bytemill": ours,
@@ -66,7 +66,7 @@ def engines(
 
 @pytest.fixture
 def compare(benchmark: Any) -> Callable[[str, str, int, Callable[[], object], object], None]:
-    """Measures one engine of a group, after its result has been compared with what it must be."""
+    """Measures one engine of a group after comparing its result."""
 
     def compare(group: str, engine: str, size: int, work: Callable[[], object], expected: object) -> None:
         assert work() == expected, f"{engine} gives another result"

@@ -74,12 +74,12 @@ fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
     }
     for kept in [Keep::Start, Keep::End] {
         let Truncation {
-            cut: place,
+            cut: start,
             count: told,
         } = encoder
             .truncate(text, limit, kept, &RunToEnd)
             .expect("a part");
-        let (before, after) = text.split_at(place);
+        let (before, after) = text.split_at(start);
         let (part, rest) = match kept {
             Keep::Start => (before, after),
             Keep::End => (after, before),
@@ -137,20 +137,20 @@ fn assert_places(encoder: &Encoder, text: &str) {
         encoder
             .encode(text, &allowed, &mut ids, &RunToEnd)
             .expect("ids");
-        let mut places = encoder
+        let mut offsets = encoder
             .encode_with_offsets(text, &allowed, &RunToEnd)
-            .expect("places");
-        assert_eq!(places.ids, ids);
+            .expect("offsets");
+        assert_eq!(offsets.ids, ids);
         assert_eq!(
-            (places.starts.len(), places.ends.len()),
+            (offsets.starts.len(), offsets.ends.len()),
             (ids.len(), ids.len())
         );
         let mut last = 0;
-        for ((&start, &end), &id) in places.starts.iter().zip(&places.ends).zip(&ids) {
-            assert!(last <= start && start < end, "{text:?}: {places:?}");
+        for ((&start, &end), &id) in offsets.starts.iter().zip(&offsets.ends).zip(&ids) {
+            assert!(last <= start && start < end, "{text:?}: {offsets:?}");
             assert!(
                 last == start || !encoder.splitter().is_native(),
-                "{text:?}: {places:?}"
+                "{text:?}: {offsets:?}"
             );
             assert_eq!(
                 encoder.token_bytes(id),
@@ -160,18 +160,18 @@ fn assert_places(encoder: &Encoder, text: &str) {
             last = end;
         }
         // In characters: those that hold any byte of the token.
-        let bytes: Vec<_> = places
+        let bytes: Vec<_> = offsets
             .starts
             .iter()
             .copied()
-            .zip(places.ends.iter().copied())
+            .zip(offsets.ends.iter().copied())
             .collect();
-        places.to_characters(text);
+        offsets.to_characters(text);
         for ((start, end), characters) in bytes
             .into_iter()
-            .zip(places.starts.into_iter().zip(places.ends))
+            .zip(offsets.starts.into_iter().zip(offsets.ends))
         {
-            let before = |place: usize| text[..place].chars().count();
+            let before = |start: usize| text[..start].chars().count();
             let expected = (
                 before(text.floor_char_boundary(start)),
                 before(text.ceil_char_boundary(end)),

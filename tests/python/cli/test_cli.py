@@ -173,14 +173,14 @@ def test_ctrl_c_is_130_and_leaves_no_file(tmp_path: Path) -> None:
     with subprocess.Popen(  # noqa: S603 - our own command
         arguments("encode", pipe, "-o", output), stderr=subprocess.PIPE, env=environment()
     ) as process:
-        # It has opened the pipe, and waits for what comes.
+        # It has opened the pipe and waits for input.
         with pipe.open("wb") as file:
             file.write(TEXT.encode())
             file.flush()
             deadline = time.monotonic() + 30
             while not list(tmp_path.glob("*.tmp")) and time.monotonic() < deadline:
                 time.sleep(0.01)
-            # One that comes after Python looked for signals, just before it waits, does not wake it.
+            # A signal between Python's check and its wait does not wake it.
             for _ in range(6):
                 process.send_signal(signal.SIGINT)
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -244,7 +244,7 @@ def test_what_is_not_utf_8_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"ok\ncaf\xe9\n")
     with pytest.raises(ValueError, match=r"latin.txt, document 2: .* got the byte 0xe9 at 3"):
         list(documents([str(path)], lines=True))
-    # In a part that is not the first.
+    # In a part other than the first.
     path.write_bytes(b"word " * 500_000 + b"\xe9")
     called = run("count", path)
     assert called.code == 2
@@ -257,7 +257,7 @@ def test_progress_tells_rate_and_time_left() -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -271,9 +271,9 @@ def test_progress_is_for_terminals(text_file: Path, monkeypatch: pytest.MonkeyPa
         assert list(documents([str(text_file)])) == [TEXT]
     assert silent.getvalue() == ""
     assert terminal.getvalue().startswith(f"\r\x1b[K{text_file}: 0 MB read, ")
-    # It is gone in the end.
+    # It is erased at the end.
     assert terminal.getvalue().endswith("\r\x1b[K")
-    # Results on the same terminal are not written over.
+    # Results on the same terminal are not overwritten.
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(sys, "stdout", Terminal())

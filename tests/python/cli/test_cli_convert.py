@@ -1,4 +1,4 @@
-"""`convert`: what is written has the same ids, in every format."""
+"""`convert`: every format keeps the ids."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_encodings_may_come_first(files: Path) -> None:
         found = json.loads(output("compare", "--json", *arguments))
         assert found["encodings"] == encodings
         assert [text["name"] for text in found["texts"]] == names
-    # Its pattern is not known.
+    # Its pattern is unknown.
     assert "has no pattern" in complaint("compare", "mine.tiktoken", "a.txt")
 
 
@@ -162,7 +162,7 @@ def test_chart_without_matplotlib(files: Path, monkeypatch: pytest.MonkeyPatch) 
     result = run("compare", "a.txt", "--chart", "chart.png")
     assert result.exit_code == 2
     assert "pip install matplotlib" in result.stderr
-    # What was counted is not lost.
+    # The counts are printed all the same.
     assert result.stdout == output("compare", "a.txt")
     assert not (files / "chart.png").exists()
 

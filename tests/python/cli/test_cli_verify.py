@@ -1,4 +1,4 @@
-"""`verify` and `bench`: other libraries around the same vocabulary, and differences made on purpose."""
+"""`verify` and `bench`: other libraries with the same vocabulary, and deliberate differences."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_file_of_hugging_face_is_compared_with_itself(mine: bytemill.Encoding,
     mine.save_huggingface(tmp_path / "folder")
     path = tmp_path / "folder" / "tokenizer.json"
     assert run("verify", path, "--against", "hf", given=TEXT).code == 0
-    # Another pattern in the file: now theirs is read from it, and ours too.
+    # With another pattern in the file, both read it from there.
     assert engines.is_tokenizer(path)
     assert not engines.is_tokenizer(tmp_path)
 
@@ -56,7 +56,7 @@ def test_the_first_difference_is_shown(
     mine: bytemill.Encoding, mine_file: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     def other(encoding: bytemill.Encoding, _: str) -> Engine:
-        # It does not know a merge of "slowest".
+        # It lacks a merge of "slowest".
         return Engine(
             "other 1.0",
             lambda text: [

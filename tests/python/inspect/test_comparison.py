@@ -1,4 +1,4 @@
-"""Bytes per token of texts by encodings: counts, the table, the chart."""
+"""Comparison of encodings: counts, the table, the chart."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def test_wrong_arguments() -> None:
 
 
 def drawn(path: Path) -> np.ndarray:
-    """The picture: height, width, and red, green, blue from 0 to 255."""
+    """Returns the pixels: height, width, and red, green, blue from 0 to 255."""
     return (image.imread(path)[..., :3] * 255).round().astype(int)
 
 
 def bar_length(picture: np.ndarray, colour: str) -> int:
-    """The longest run of a colour in a row of the picture."""
+    """Returns the longest run of a colour in a row of the image."""
     wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return int((picture == wanted).all(axis=2).sum(axis=1).max())
 
@@ -95,11 +95,11 @@ def test_chart(tmp_path: Path) -> None:
     height, width, _ = picture.shape
     assert 1000 < width < 2000
     assert 400 < height < 2000
-    # White around, nothing cut off, and not blank.
+    # White margins, nothing cut off, and not empty.
     for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
         assert (edge == 255).all()
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 20
-    # The longest bars are as long as the figures say: the axis is the same for all.
+    # Bars are in proportion to the figures: all share an axis.
     longest = [max(counts.bytes_per_token()[number] for counts in found.texts) for number in range(3)]
     lengths = [bar_length(picture, colour) for colour in COLOURS[:3]]
     assert min(lengths) > 300

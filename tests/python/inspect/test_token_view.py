@@ -1,4 +1,4 @@
-"""Texts as tokens: in a terminal, as a page, in a notebook; and the signs for what cannot be seen."""
+"""Tokens of texts in a terminal, as a page, in a notebook; and substitutes for invisible characters."""
 
 # ruff: noqa: RUF001 - the signs that are shown
 
@@ -32,7 +32,7 @@ O200K = bytemill.get_encoding("o200k_base")
 
 HOSTILE = "</b></script><img src=x onerror=alert(1)>\"'&amp;<!-- --><style>]]>\x00"
 
-# Elements without an end.
+# Elements without an end tag.
 VOID = {"meta", "br", "input"}
 
 
@@ -230,11 +230,11 @@ def test_printing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
     assert "\x1b[48;5;" in str(view)
 
 
-# --- Colours that can be read -------------------------------------------------------------------------------
+# --- Contrast of colours ------------------------------------------------------------------------------------
 
 
 def xterm(number: int) -> tuple[int, int, int]:
-    """A colour of the palette of 256, as nearly all terminals have it."""
+    """Returns a colour of the 256-colour palette, as in nearly all terminals."""
     if number >= 232:
         return (8 + 10 * (number - 232),) * 3
     cube = number - 16
@@ -249,7 +249,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 def contrast(one: Sequence[int], other: Sequence[int]) -> float:
-    """The contrast ratio of the Web Content Accessibility Guidelines, from 1 to 21."""
+    """Returns the contrast ratio of the Web Content Accessibility Guidelines, from 1 to 21."""
 
     def luminance(colour: Sequence[int]) -> float:
         shares = [value / 255 for value in colour]
@@ -261,7 +261,7 @@ def contrast(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def page_colours(theme: str) -> dict[str, str]:
-    """The colours of the style sheet, the light ones before the dark ones."""
+    """Returns the colours of a theme in the style sheet, which has the light ones first."""
     declared = re.findall(r"--([a-z]\w*): (#[0-9a-f]{3,6});", inspection.show(O200K, "").page())
     half = len(declared) // 2
     return dict(declared[:half] if theme == "light" else declared[half:])
@@ -289,7 +289,7 @@ def test_contrast_on_pages(theme: str) -> None:
 
 
 class Page(HTMLParser):
-    """Reads a page: checks that its elements are nested, and collects what it holds."""
+    """Parses a page: checks that its elements are nested, and collects its contents."""
 
     def __init__(self, source: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a vocabulary holds, one of its tokens, and which tokens a text can become."""
+"""Reports on vocabularies and single tokens, and the reachability of tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bytemill.reference import split
 from bytemill.splitting import Splitter
 from support.toys import BYTE_RANKS, ONE_PIECE, TEXTS
 
-# No UTF-8 has them.
+# These bytes do not occur in UTF-8.
 IMPOSSIBLE = [0xC0, 0xC1, *range(0xF5, 0x100)]
 
 
@@ -31,7 +31,7 @@ def encoding_of(*tokens: bytes, pattern: str = ONE_PIECE) -> bytemill.Encoding:
     return bytemill.Encoding("toy", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
 
 
-# --- Which tokens a text can become -------------------------------------------------------------------------
+# --- Reachability of tokens -------------------------------------------------------------------------------
 
 
 def test_tokens_of_a_trained_vocabulary_are_reached() -> None:
@@ -43,11 +43,11 @@ def test_tokens_of_a_trained_vocabulary_are_reached() -> None:
 
 
 def test_tokens_that_merges_do_not_make() -> None:
-    # "ab" comes before "bc" and leaves no way to "abc"; where "abc" is a piece it is found whole.
+    # "ab" merges before "bc", so that "abc" is never merged; as a whole piece it is found.
     encoding = encoding_of(b"ab", b"bc", b"abcd", b" x")
     assert encoding.encode("abcd") == [258]
     assert reachability_of(encoding).whole_only == [258]
-    # Here the pattern never leaves it whole.
+    # This pattern always cuts it.
     encoding = encoding_of(b"a b", b" b", b"a1b", pattern=GPT2_PATTERN)
     found = reachability_of(encoding)
     assert found.unreachable == [*IMPOSSIBLE, 258]
@@ -62,11 +62,11 @@ def test_cut_tokens_may_come_inside_larger_pieces() -> None:
 
 
 def test_unreachable_fragments() -> None:
-    # Of the bytes of the last, 0x80 and 0xe4 merge first and leave no way to it.
+    # Of the bytes of the last, 0x80 and 0xe4 merge first, so that it is never merged.
     found = reachability_of(encoding_of(b"\x80\xe4", b"\xe4\xbd", b"\xe4\xbd\xa0", b"\x80\xe4\xbd\xa0"))
     assert found.unreachable == [*IMPOSSIBLE, 259]
     assert {256, 257} <= set(found.fragments)
-    # No text has the bytes of this one.
+    # No text contains these bytes.
     assert reachability_of(encoding_of(b"\xe0\x80")).unreachable == [*IMPOSSIBLE, 256]
 
 
@@ -81,7 +81,7 @@ def test_unreachable_tokens_are_never_met(tokens: list[bytes], texts: list[str])
 
 @given(TEXTS)
 def test_pieces_are_whole_when_alone(text: str) -> None:
-    # What `reachability` says about the published patterns.
+    # The claim of `reachability` about the published patterns.
     for pattern in PATTERNS.values():
         splitter = Splitter(pattern)
         for piece in split(text, splitter):
@@ -115,7 +115,7 @@ def test_parts_of_the_last_merge() -> None:
     assert last_merge(b"bcd", ranks) is None
 
 
-# --- What tokens are written in -----------------------------------------------------------------------------
+# --- Scripts of tokens -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_parts_of_characters_are_their_own_kind() -> None:
 
 
 def test_letters_have_a_script() -> None:
-    # The list of scripts misses none: a letter has one, unless its name says what it is common to.
+    # The list of scripts is complete: a letter has one, unless its name says that it is common.
     common = re.compile(
         "MATHEMATICAL|DOUBLE-STRUCK|SCRIPT|BLACK-LETTER|PLANCK|MICRO|ANGSTROM|EULER|KELVIN|OHM|INFORMATION"
     )
@@ -203,7 +203,7 @@ def test_reports_of_published_encodings(name: str) -> None:
 
 
 def test_report_of_a_pattern_that_python_splits() -> None:
-    # The compiled engine has no groups that are called.
+    # The compiled engine has no subroutine calls.
     found = inspection.report(encoding_of(pattern=r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)"))
     assert found.unicode_version is None
     assert "regex package" in str(found)

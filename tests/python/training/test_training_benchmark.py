@@ -1,4 +1,4 @@
-"""`make bench-training` on a small text: what it compares and what it writes."""
+"""`make bench-training` on a small text: comparison, result and report."""
 
 from __future__ import annotations
 
