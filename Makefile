@@ -41,6 +41,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy python tests
 	$(BIN)/mypy benches/harness benches/report benches/python fuzz/run.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
