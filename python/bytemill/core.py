@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill._backend import EncodedColumn
+    from bytemill.definition import Template
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__"]
 
@@ -72,6 +73,9 @@ class Encoding:
 
     # The name under which the registry has this encoding, and its copies; `None` for others.
     _registered_as: str | None = None
+
+    # Part of the definition, and nothing that this class applies.
+    _template: Template | None = None
 
     def __init__(
         self,
@@ -152,6 +156,7 @@ class Encoding:
     def _build(self, definition: Definition) -> None:
         core = build_core(definition.ranks, definition.special_tokens, definition.splitting)
         self._mergeable_ranks = definition.ranks
+        self._template = definition.template
         self._assemble(
             core, definition.name, definition.splitting, definition.special_tokens, definition.max_id
         )
@@ -772,7 +777,9 @@ class Encoding:
         Complexity:
             O(vocabulary) the first time for a built-in or trained encoding, otherwise O(1).
         """
-        return Definition(self.name, self._pat_str, self._mergeable_ranks, self._special_tokens)
+        return Definition(
+            self.name, self._pat_str, self._mergeable_ranks, self._special_tokens, self._template
+        )
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
@@ -891,13 +898,15 @@ class Encoding:
         """
         together = extended(self._special_tokens, special_tokens, self._core_bpe, self.n_vocab)
         warn_of_ambiguity({}, together)
-        return Encoding._around(
+        encoding = Encoding._around(
             self._core_bpe.with_special_tokens(together),
             name=f"{self.name}_extended" if name is None else name,
             pat_str=self._pat_str,
             special_tokens=together,
             max_token_value=max([self.max_token_value, *together.values()]),
         )
+        encoding._template = self._template  # noqa: SLF001 - of this class
+        return encoding
 
     def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
         """Makes an encoding of the first merges only: the result of training to that size.
@@ -1100,20 +1109,26 @@ class Encoding:
         """Returns the name of a registered encoding, or else the parts, sorted: equals pickle equally."""
         if self._registered_as == self.name:
             return self.name
-        return {
+        state: dict[str, Any] = {
             "name": self.name,
             "pat_str": self._pat_str,
             "mergeable_ranks": dict(sorted(self._mergeable_ranks.items(), key=itemgetter(1))),
             "special_tokens": dict(sorted(self._special_tokens.items(), key=itemgetter(1))),
         }
+        # Without a template, the state is that of tiktoken.
+        return state if self._template is None else {**state, "template": self._template}
 
     def __setstate__(self, state: str | dict[str, Any]) -> None:
         """Takes a state of `__getstate__`, also of tiktoken's."""
         if isinstance(state, str):
             self.__dict__.update(Encoding._find_registered(state).__dict__)
         else:
-            parts = ("name", "pat_str", "mergeable_ranks", "special_tokens")
-            self._build(Definition(*map(state.__getitem__, parts)))
+            pattern, ranks, special_tokens = (
+                state["pat_str"],
+                state["mergeable_ranks"],
+                state["special_tokens"],
+            )
+            self._build(Definition(state["name"], pattern, ranks, special_tokens, state.get("template")))
 
     def __copy__(self) -> Encoding:
         """Makes another object around the same tables."""

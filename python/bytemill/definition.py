@@ -125,7 +125,7 @@ class Definition(NamedTuple):
             )
         new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
         special_tokens = {text: new_id[token_id] for text, token_id in self.special_tokens.items()}
-        return Definition(name, self.splitting, ranks, special_tokens)
+        return Definition(name, self.splitting, ranks, special_tokens, self.template)
 
 
 def tokens_by_id(tokens: Iterable[tuple[object, int]], source: str) -> dict[int, object]:

@@ -1,7 +1,7 @@
 """Files of piece counts, Parquet or Arrow IPC: a column `piece` (binary) and a column `count` (uint64).
 
-The rows are in the order in which the pieces first occurred. The metadata say under the key `bytemill`, as
-JSON, which pattern and special tokens they come from.
+The rows are in the order in which the pieces first occurred. The metadata have under the key `bytemill`, as
+JSON, the pattern and the special tokens of the counts.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 KEY = b"bytemill"
 VERSION = 1
 
-# How many rows are read at a time.
+# The number of rows that are read or written at a time.
 ROWS = 1 << 16
 
 PURPOSE = "files of piece counts"
 
-# Some pieces, and how often each occurs.
+# Some pieces, and the count of each.
 Chunk: TypeAlias = "tuple[list[bytes], npt.NDArray[np.uint64]]"
 
 
 class Description(TypedDict):
-    """What the pieces come from; see `bytemill.PieceCounts`."""
+    """The origin of counts; see `bytemill.PieceCounts`."""
 
     pattern: str | None
     special_tokens: list[str]
@@ -48,24 +48,23 @@ def write_table(
     columns: tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.uint64]],
     description: Description,
 ) -> None:
-    """Writes a file, which readers see whole or not at all.
+    """Writes a file atomically: readers see the old file or the complete new one.
 
     Args:
-        path: Its name, which tells the format.
-        columns: All pieces joined; where each starts and the last ends, of shape (pieces + 1,); how often
-            each occurs, of shape (pieces,).
-        description: What they come from.
+        path: Its name, whose suffix is the format.
+        columns: All pieces joined; the offsets at which each starts and the last ends, of shape
+            (pieces + 1,); the count of each, of shape (pieces,).
+        description: Their origin.
 
     Raises:
-        ValueError: The name ends in none of the known ways.
+        ValueError: The name has no known suffix.
         OSError: The file cannot be written; nothing is left behind.
         ImportError: `pyarrow` is not installed.
     """
     name = os.fspath(path)
     if not name.lower().endswith((PARQUET_SUFFIX, *ARROW_SUFFIXES)):
         known = ", ".join([PARQUET_SUFFIX, *ARROW_SUFFIXES])
-        message = f"cannot tell the format of {name!r}: expected a name that ends in one of {known}"
-        raise ValueError(message)
+        raise ValueError(f"cannot tell the format of {name!r}: expected a name that ends in one of {known}")
     arrow = import_optional("pyarrow", PURPOSE)
     data, offsets, counts = columns
     buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
@@ -82,20 +81,20 @@ def write_table(
         else:
             writer = arrow.ipc.new_file(file, table.schema)
         with writer:
-            # In parts, between which Ctrl-C comes through.
+            # In batches, so that Ctrl-C can interrupt between two.
             for batch in table.to_batches(max_chunksize=ROWS):
                 writer.write_batch(batch)
 
 
 @contextmanager
 def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iterator[Chunk]]]:
-    """Opens a file that `write_table` wrote, or something else with the same columns and metadata.
+    """Opens a file of `write_table`, or another one with the same columns and metadata.
 
     Yields:
         The description, and the pieces in chunks.
 
     Raises:
-        ValueError: It is no such file.
+        ValueError: It is not such a file.
         OSError: The file cannot be read.
         ImportError: `pyarrow` is not installed.
     """
@@ -103,7 +102,7 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
     parquet = import_optional("pyarrow.parquet", PURPOSE)
     name = os.fspath(path)
     try:
-        # Not mapped: a mapped file that another process cuts short ends this one.
+        # Not mapped: if another process truncates a mapped file, this process dies.
         with arrow.OSFile(name) as source:
             magic = source.read(4)
             source.seek(0)
@@ -115,50 +114,46 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
                 schema, batches = reader.schema, map(reader.get_batch, range(reader.num_record_batches))
             yield described(schema, name), map(chunk, batches)
     except (arrow.ArrowException, OSError) as error:
-        # Errors of the system have a number; without, it is Arrow that finds the file too short.
+        # System errors have a number; without one, Arrow reports that the file is too short.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        message = f"{name}: expected counts in Parquet or Arrow IPC format: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"{name}: expected counts in Parquet or Arrow IPC format: {error}") from error
 
 
 def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow is optional
-    """Reads the metadata of a file; `ValueError` if they are not there."""
+    """Parses the metadata of a file; `ValueError` if they are missing or malformed."""
     metadata = (schema.metadata or {}).get(KEY)
     if metadata is None or not {"piece", "count"} <= set(schema.names):
-        message = (
+        raise ValueError(
             f"{name}: expected the columns piece and count, and in the metadata under the key bytemill the "
             "pattern that the pieces come from; pieces counted elsewhere are given to "
             "PieceCounts(pieces, pattern=...)"
         )
-        raise ValueError(message)
     try:
         fields = json.loads(metadata)
         version, pattern, special_tokens = (fields[key] for key in ("version", *Description.__annotations__))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        message = f"{name}: expected metadata that say what the pieces come from, got {metadata[:100]!r}"
-        raise ValueError(message) from error
+        raise ValueError(
+            f"{name}: expected metadata that say what the pieces come from, got {metadata[:100]!r}"
+        ) from error
     if version != VERSION:
-        message = f"{name}: expected version {VERSION} of the format, got {version}"
-        raise ValueError(message)
+        raise ValueError(f"{name}: expected version {VERSION} of the format, got {version}")
     texts = isinstance(special_tokens, list) and all(isinstance(token, str) for token in special_tokens)
     if not isinstance(pattern, str | None) or not texts:
-        message = (
+        raise ValueError(
             f"{name}: expected a pattern or null and a list of special tokens in the metadata, got "
             f"{pattern!r} and {special_tokens!r}"
         )
-        raise ValueError(message)
     return Description(pattern=pattern, special_tokens=special_tokens)
 
 
 def chunk(batch: Any) -> Chunk:  # noqa: ANN401 - pyarrow is optional
-    """Takes a batch of rows apart."""
+    """Returns the pieces and counts of a batch of rows."""
     arrow = import_optional("pyarrow", PURPOSE)
-    # A damaged file may have offsets that lead out of it: Arrow looks at them only if it is told to.
+    # A damaged file may have offsets outside its data, which Arrow checks only here.
     batch.validate(full=True)
     pieces, counts = batch.column("piece"), batch.column("count")
     if pieces.null_count or counts.null_count:
-        message = "there is a piece or a count missing"
-        raise arrow.ArrowInvalid(message)
+        raise arrow.ArrowInvalid("there is a piece or a count missing")
     counts = counts.cast(arrow.uint64())
     return pieces.cast(arrow.large_binary()).to_pylist(), counts.to_numpy(zero_copy_only=False)

@@ -44,6 +44,18 @@ def test_another_name_or_template_gives_the_same_ids() -> None:
     assert TOY._replace(splitting=r"\s+|\S+").sha256 != TOY.sha256
 
 
+def test_a_template_stays_with_the_encoding() -> None:
+    definition = TOY._replace(template=Template(("<|a|>",), ()))
+    encoding = Encoding.from_definition(definition)
+    assert encoding.definition == definition
+    again = pickle.loads(pickle.dumps(encoding))  # noqa: S301 - our own
+    assert again.definition == definition
+    assert pickle.dumps(again) == pickle.dumps(encoding)
+    assert encoding.with_special_tokens({"<|b|>": 301}).definition.template == definition.template
+    assert encoding.with_vocab_size(257).definition.template == definition.template
+    assert encoding.encode_ordinary("ab") == [256]
+
+
 def test_a_definition_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(TOY)) == TOY  # noqa: S301 - our own
     assert repr(TOY) == "<Definition 'toy': 257 + 1 tokens>"

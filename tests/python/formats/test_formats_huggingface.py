@@ -13,6 +13,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from tokenizers.pre_tokenizers import Split
 
 import bytemill
+from bytemill.definition import Template
 from bytemill.errors import VocabularyError
 from bytemill.formats.dialects import check_python, from_oniguruma, matches_everything, to_oniguruma
 from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
@@ -224,6 +225,7 @@ def test_tokens_that_a_post_processor_adds_are_warned_of(tmp_path: Path) -> None
     with pytest.warns(UserWarning, match=r"post-processor adds <\|endoftext\|> to each text") as caught:
         encoding = bytemill.Encoding.from_file(tmp_path)
     assert caught[0].filename == __file__
+    assert encoding.definition.template == Template((EOT,), ())
     ids, _ = encoding.encode_batch_to_numpy(["hello world"], prepend=encoding.eot_token)
     assert tokenizer.encode("hello world").ids == ids.tolist()
 
