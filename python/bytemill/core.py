@@ -1123,12 +1123,8 @@ class Encoding:
         if isinstance(state, str):
             self.__dict__.update(Encoding._find_registered(state).__dict__)
         else:
-            pattern, ranks, special_tokens = (
-                state["pat_str"],
-                state["mergeable_ranks"],
-                state["special_tokens"],
-            )
-            self._build(Definition(state["name"], pattern, ranks, special_tokens, state.get("template")))
+            name, pattern, ranks = state["name"], state["pat_str"], state["mergeable_ranks"]
+            self._build(Definition(name, pattern, ranks, state["special_tokens"], state.get("template")))
 
     def __copy__(self) -> Encoding:
         """Makes another object around the same tables."""
