@@ -37,8 +37,8 @@ STAGES = {
     "Python": r"^(libpython|python)|python::(interned|listed|ids|one|core_bpe)",
     "UTF-8": r"characters|utf8",
     "merge": r"merge|vocabulary",
-    "look up": r"cache(?!::avx\w+::locate)|encode::pieces|encode::idle",
-    "split": r"split|locate|encode::avx2|encode::Encoder",
+    "look up": r"cache(?!::avx2::hash|::avx512)|encode::hot_loop::(?!x86_64)|encode::pool",
+    "split": r"split|cache::avx|encode::hot_loop|encode::Encoder",
     "memory": r"^\[|^libc|util::hash",
 }
 

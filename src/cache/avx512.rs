@@ -1,4 +1,5 @@
-//! Locating pieces by AVX-512, eight at once. The safe twin is [`Plain`].
+//! The first step of probing with AVX-512: keys, buckets and prefetches of eight pieces at once. The safe
+//! twin is [`Scalar`].
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -14,40 +15,39 @@ use std::arch::x86_64::{
 };
 
 use super::avx2;
-use super::bucket::View;
-use super::key::{LONGEST_SHORT, LONGEST_WIDE, MIXER, ROTATION};
-use super::probe::{BlockSpots, Locate, Located, Plain};
+use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
+use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Scalar};
 use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::tier::Tier;
 
-/// Pieces that are located at once.
+/// Pieces that are hashed at once.
 const PIECES: usize = 8;
 
-/// Keys in a register, 16 bytes each.
+/// Keys in a register, of 16 bytes each.
 const LANES: u8 = 4;
 
 /// 0, 1, 2 …
-const NUMBERS: [u8; 64] = bytes_by(64, 0);
+const INDICES: [u8; 64] = bytes_by(64, 0);
 
-/// 0–15 four times: the bytes of a wide key.
-const OF_WIDE: [u8; 64] = bytes_by(16, 0);
+/// 0–15 four times: the bytes of a key of two words.
+const TWO_WORDS: [u8; 64] = bytes_by(16, 0);
 
-/// 0–7 eight times: the bytes of a short key, which stands there twice.
-const OF_SHORT: [u8; 64] = bytes_by(8, 0);
+/// 0–7 eight times: the bytes of a key of one word, which is repeated.
+const ONE_WORD: [u8; 64] = bytes_by(8, 0);
 
 /// 0 in the first lane, 1 in the second …
-const OF_LANE: [u8; 64] = bytes_by(64, 4);
+const LANE_INDICES: [u8; 64] = bytes_by(64, 4);
 
-/// `a & !b | c`, as a table of all cases.
+/// The truth table of `a & !b | c`.
 const AND_NOT_OR: i32 = 0b1011_1010;
 
-/// What remains of the numbers of 64 bytes after division, shifted down.
+/// The indices of 64 bytes modulo `divisor`, shifted down.
 const fn bytes_by(divisor: u8, shift: u32) -> [u8; 64] {
     let mut bytes = [0; 64];
-    let mut number = 0;
-    while number < 64 {
-        bytes[number as usize] = (number % divisor) >> shift;
-        number += 1;
+    let mut index = 0;
+    while index < 64 {
+        bytes[index as usize] = (index % divisor) >> shift;
+        index += 1;
     }
     bytes
 }
@@ -57,31 +57,33 @@ const fn bytes_by(divisor: u8, shift: u32) -> [u8; 64] {
 pub(crate) struct Avx512(());
 
 impl Avx512 {
-    /// If the machine has it.
+    /// Returns the proof if the machine has AVX-512.
     pub(crate) fn detect() -> Option<Self> {
         Tier::Avx512.available().then_some(Self(()))
     }
 }
 
-impl Locate for Avx512 {
+impl HashBlock for Avx512 {
     #[inline]
-    fn locate(
+    fn hash_block(
         &self,
-        view: &View<'_>,
-        window: &Block,
-        place: usize,
+        cache: &CacheView<'_>,
+        block: &Block,
+        offset: usize,
         ends: u64,
-        spots: BlockSpots<'_>,
-    ) -> Located {
-        // SAFETY: the machine has what the function is compiled for.
-        unsafe { locate(view, window, place, ends, spots) }
+        probes: BlockProbes<'_>,
+    ) -> Hashed {
+        // SAFETY: `self` proves that the machine has what the function is compiled for.
+        unsafe { hash_block(cache, block, offset, ends, probes) }
     }
 }
 
-/// As [`Locate::locate`]: where pieces start and how long they are, a byte each; of these the keys, of these the lines.
+/// As [`HashBlock::hash_block`]: the starts and lengths of pieces, a byte each; from these the keys, from
+/// these the buckets.
 ///
-/// One piece after the other, as by AVX2, took an eighth to a fifth longer for all of encoding, where lines are near; four at
-/// once, instead of eight, a few hundredths. To keep windows and locate their pieces later, all at once, made no difference.
+/// One piece after the other, as with AVX2, took an eighth to a fifth longer for all of encoding, where
+/// buckets are near; four at once, instead of eight, a few hundredths. To keep blocks and hash their pieces
+/// later, all at once, made no difference.
 #[inline]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
@@ -91,116 +93,115 @@ impl Locate for Avx512 {
     clippy::cast_possible_wrap,
     reason = "below 64"
 )]
-fn locate(
-    view: &View<'_>,
-    window: &Block,
-    place: usize,
+fn hash_block(
+    cache: &CacheView<'_>,
+    block: &Block,
+    offset: usize,
     ends: u64,
-    mut spots: BlockSpots<'_>,
-) -> Located {
-    let bytes = load(window);
+    mut probes: BlockProbes<'_>,
+) -> Hashed {
+    let bytes = load(block);
     if _mm512_testn_epi8_mask(bytes, bytes) != 0 {
-        // NULs fill keys up.
-        return Plain.locate(view, window, place, ends, spots);
+        // Keys are padded with NULs.
+        return Scalar.hash_block(cache, block, offset, ends, probes);
     }
     let count = ends.count_ones();
-    let starts = _mm512_maskz_compress_epi8(ends | 1, load(&NUMBERS));
-    let lengths = _mm512_maskz_compress_epi8(ends, load(&NUMBERS));
+    let starts = _mm512_maskz_compress_epi8(ends | 1, load(&INDICES));
+    let lengths = _mm512_maskz_compress_epi8(ends, load(&INDICES));
     let lengths = _mm512_sub_epi8(lengths, starts);
-    // What is behind the last piece looks long. The keys of long ones are empty here, and their line the first.
-    let short = _mm512_cmple_epu8_mask(lengths, all(LONGEST_WIDE as u8));
+    // What follows the last piece looks long. Long pieces get an empty key here, and the first bucket.
+    let short = _mm512_cmple_epu8_mask(lengths, all(MAX_SHORT_LEN as u8));
     let long = _bzhi_u64(!short, count);
     let lengths = _mm512_maskz_mov_epi8(short, lengths);
-    // 1 where a piece belongs to a wide line.
-    let wide = _mm512_cmpgt_epu8_mask(lengths, all(LONGEST_SHORT as u8));
-    let wide = bytes_of(_mm512_maskz_mov_epi8(wide, all(1)));
-    let shift = _mm_cvtsi32_si128(view.near.shift as i32 - 1);
-    let key = |of_lane| {
-        let start = _mm512_permutexvar_epi8(of_lane, starts);
-        let length = _mm512_permutexvar_epi8(of_lane, lengths);
-        let wide = _mm512_cmpgt_epu8_mask(length, all(LONGEST_SHORT as u8));
-        let byte = _mm512_mask_blend_epi8(wide, load(&OF_SHORT), load(&OF_WIDE));
+    // 1 for pieces with a key of two words.
+    let two = _mm512_cmpgt_epu8_mask(lengths, all(MAX_ONE_WORD_LEN as u8));
+    let two = bytes_of(_mm512_maskz_mov_epi8(two, all(1)));
+    let shift = _mm_cvtsi32_si128(cache.short_keys.shift as i32 - 1);
+    let key = |lane_indices| {
+        let start = _mm512_permutexvar_epi8(lane_indices, starts);
+        let length = _mm512_permutexvar_epi8(lane_indices, lengths);
+        let two = _mm512_cmpgt_epu8_mask(length, all(MAX_ONE_WORD_LEN as u8));
+        let byte = _mm512_mask_blend_epi8(two, load(&ONE_WORD), load(&TWO_WORDS));
         let inside = _mm512_cmplt_epu8_mask(byte, length);
         _mm512_maskz_permutexvar_epi8(inside, _mm512_add_epi8(start, byte), bytes)
     };
     let count = count as usize;
-    let mut of_lane = load(&OF_LANE);
-    let (numbers, _) = spots.numbers.as_chunks_mut::<PIECES>();
-    let (lines, _) = spots.lines.as_chunks_mut::<PIECES>();
-    let (wide, _) = wide.as_chunks::<PIECES>();
-    let places = numbers.iter_mut().zip(lines).zip(wide);
-    for ((numbers, lines), wide) in places.take(count.div_ceil(PIECES)) {
-        let first = key(of_lane);
-        of_lane = _mm512_add_epi8(of_lane, all(LANES));
-        let second = key(of_lane);
-        of_lane = _mm512_add_epi8(of_lane, all(LANES));
-        // As `key::mix` does, of pieces 0, 4, 1, 5, 2, 6, 3 and 7.
+    let mut lane_indices = load(&LANE_INDICES);
+    let (words, _) = probes.words.as_chunks_mut::<PIECES>();
+    let (buckets, _) = probes.buckets.as_chunks_mut::<PIECES>();
+    let (two, _) = two.as_chunks::<PIECES>();
+    let eights = words.iter_mut().zip(buckets).zip(two);
+    for ((words, buckets), two) in eights.take(count.div_ceil(PIECES)) {
+        let first = key(lane_indices);
+        lane_indices = _mm512_add_epi8(lane_indices, all(LANES));
+        let second = key(lane_indices);
+        lane_indices = _mm512_add_epi8(lane_indices, all(LANES));
+        // As `key::hash_short` does, of pieces 0, 4, 1, 5, 2, 6, 3 and 7.
         let low = _mm512_unpacklo_epi64(first, second);
         let high = _mm512_unpackhi_epi64(first, second);
-        let mixed = _mm512_xor_si512(low, _mm512_rol_epi64::<ROTATION>(high));
-        let mixed = _mm512_mullo_epi64(mixed, _mm512_set1_epi64(MIXER.cast_signed()));
-        // Twice the number among the lines of a width, and a bit that goes.
-        let doubled = _mm512_srl_epi64(mixed, shift);
+        let hash = _mm512_xor_si512(low, _mm512_rol_epi64::<ROTATION>(high));
+        let hash = _mm512_mullo_epi64(hash, _mm512_set1_epi64(MULTIPLIER.cast_signed()));
+        // Twice the index among the buckets of a width, and a lowest bit that is replaced.
+        let doubled = _mm512_srl_epi64(hash, shift);
         let in_order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 0, 0, 0, 0, 0, 0, 0, 0);
         let doubled = _mm512_castsi512_si256(_mm512_permutexvar_epi32(in_order, doubled));
-        // SAFETY: the first reads the eight bytes that are there; the others write both keys of eight pieces, and eight lines.
+        // SAFETY: reads eight bytes of an array of eight; writes eight keys of 16 bytes, and eight indices of
+        // 4 bytes, to arrays of eight.
         unsafe {
-            let wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(wide.as_ptr().cast()));
-            let number =
-                _mm256_ternarylogic_epi32::<AND_NOT_OR>(doubled, _mm256_set1_epi32(1), wide);
-            let numbers: *mut __m512i = numbers.as_mut_ptr().cast();
-            _mm512_storeu_si512(numbers, first);
-            _mm512_storeu_si512(numbers.add(1), second);
-            _mm256_storeu_si256(lines.as_mut_ptr().cast(), number);
+            let two = _mm256_cvtepu8_epi32(_mm_loadl_epi64(two.as_ptr().cast()));
+            let index = _mm256_ternarylogic_epi32::<AND_NOT_OR>(doubled, _mm256_set1_epi32(1), two);
+            let words: *mut __m512i = words.as_mut_ptr().cast();
+            _mm512_storeu_si512(words, first);
+            _mm512_storeu_si512(words.add(1), second);
+            _mm256_storeu_si256(buckets.as_mut_ptr().cast(), index);
         }
-        for line in lines {
-            avx2::prefetch(view.near.all, *line as usize);
+        for index in buckets {
+            avx2::prefetch(cache.short_keys.buckets, *index as usize);
         }
     }
-    let hashed = long != 0 && locate_long(view, window, place, ends, long, &mut spots);
-    Located { count, hashed }
+    let has_hash = long != 0 && hash_long_pieces(cache, block, offset, ends, long, &mut probes);
+    Hashed { count, has_hash }
 }
 
-/// Locates those pieces of a window that have more than 16 bytes, of which `long` has the numbers. Answers whether one
-/// has a hash.
+/// Writes the probes of the pieces of a block that have more than 16 bytes, those where `long` has bits.
+/// Returns whether one has a hash.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn locate_long(
-    view: &View<'_>,
-    window: &Block,
-    place: usize,
+fn hash_long_pieces(
+    cache: &CacheView<'_>,
+    block: &Block,
+    offset: usize,
     ends: u64,
     mut long: u64,
-    spots: &mut BlockSpots<'_>,
+    probes: &mut BlockProbes<'_>,
 ) -> bool {
-    let mut hashed = false;
+    let mut has_hash = false;
     while long != 0 {
-        let number = long.trailing_zeros();
+        let index = long.trailing_zeros();
         long &= long - 1;
-        // Where the bit with that number begins and ends.
-        let start = nth_bit(ends | 1, number);
-        let end = nth_bit(ends, number);
-        let rest = window.get(start..).unwrap_or_default();
-        let spot = avx2::locate_beyond(view, rest, place + start, end - start);
-        hashed |= spot.hash().is_some();
-        spots.set(number as usize, spot);
+        // Where the piece with that index starts and ends.
+        let start = nth_bit(ends | 1, index);
+        let end = nth_bit(ends, index);
+        let probe = avx2::probe_long(cache, &block[start..], offset + start, end - start);
+        has_hash |= probe.hash().is_some();
+        probes.set(index as usize, probe);
     }
-    hashed
+    has_hash
 }
 
-/// The place of the bit with a number, counted from the lowest.
+/// The position of the bit with an index among those that are set, from the lowest on.
 #[inline]
 #[target_feature(enable = "bmi1,bmi2")]
-fn nth_bit(bits: u64, number: u32) -> usize {
-    _pdep_u64(1 << number, bits).trailing_zeros() as usize
+fn nth_bit(bits: u64, index: u32) -> usize {
+    _pdep_u64(1 << index, bits).trailing_zeros() as usize
 }
 
-/// The first 64 bytes as they are; there may be more.
+/// Loads the first 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load<const COUNT: usize>(bytes: &[u8; COUNT]) -> __m512i {
     const { assert!(COUNT >= BLOCK_LEN) }
-    // SAFETY: reads 64 bytes, which are there.
+    // SAFETY: reads 64 bytes of an array of at least as many.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
@@ -209,12 +210,12 @@ fn load<const COUNT: usize>(bytes: &[u8; COUNT]) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn bytes_of(register: __m512i) -> [u8; BLOCK_LEN] {
     let mut bytes = [0; BLOCK_LEN];
-    // SAFETY: writes the 64 bytes that are there.
+    // SAFETY: writes an array of 64 bytes.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), register) };
     bytes
 }
 
-/// 64 times the same byte.
+/// A register of 64 equal bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn all(byte: u8) -> __m512i {

@@ -1,371 +1,345 @@
-//! Pieces of at most 32 bytes → their ids, one cache line a look-up.
+//! Buckets: keys of at most 32 bytes → packed ids, one cache line a probe.
 //!
-//! A line holds four numbers of keys and the four of their answers, whose ids are as many as their [packing](Packing) says:
+//! A bucket holds four words of keys and four words of [packed ids](PackedIds):
 //!
-//! | width | pieces | a key, an answer | entries | ids |
+//! | width | pieces | words of a key, and of its ids | slots | ids |
 //! |---|---|---|---|---|
-//! | short | 1–8 bytes | one number | four | up to three, or four |
-//! | wide | 9–16 bytes, and shorter ones with more ids | two numbers | two | up to six, or eight |
-//! | whole | 17–32 bytes, and wide ones with more ids | four numbers | one | up to twelve, or sixteen |
+//! | one | 1–8 bytes | one | four | up to three, or four |
+//! | two | 9–16 bytes, and shorter ones with more ids | two | two | up to six, or eight |
+//! | four | 17–32 bytes, and those of width two with more ids | four | one | up to twelve, or sixteen |
 //!
-//! Short and wide lines alternate and are looked up in one way, so that the processor need not foresee which of them
-//! comes next: a key is compared as two numbers that alternate, which for a short piece are the same. What finds no room
-//! in its line goes to the next line of its width.
+//! Buckets of widths one and two alternate and are probed in one way, so that the processor need not predict
+//! the width of the next piece: a key is compared as two words that alternate, which are equal for a key of
+//! one word. What finds no slot in its bucket goes to the next bucket of its width.
 
 use bytemuck::Zeroable;
 
 use super::key::{Key, Width};
-use super::long::LongPieces;
-use super::packed_ids::{Answer, Packing};
-use super::probe::Spot;
+use super::packed_ids::PackedIds;
 use crate::util::memory::{self, LargeVec};
 
 /// One cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
-pub(crate) struct Line {
-    pub(super) answers: [u64; 4],
-    /// 0 is an empty place: no key has NULs only.
+pub(crate) struct Bucket {
+    /// The packed ids come first: a load of the ids of any slot that reads too far ends in the keys.
+    pub(super) ids: [u64; 4],
+    /// 0 marks an empty slot: no key consists of NULs.
     pub(super) keys: [u64; 4],
 }
 
-#[expect(unsafe_code, reason = "a fresh table is not touched")]
-// SAFETY: it consists of numbers.
-unsafe impl Zeroable for Line {}
+#[expect(unsafe_code, reason = "a fresh array is not touched")]
+// SAFETY: it consists of integers.
+unsafe impl Zeroable for Bucket {}
 
-impl Line {
-    /// Where in the line a key is.
+impl Bucket {
+    /// The slot of a key, by the index of its first word.
     #[inline]
-    fn place_of(&self, key: &Key) -> Option<usize> {
+    fn slot_of(&self, key: &Key) -> Option<usize> {
         let equal = (0..4).fold(0, |equal, n| {
-            equal | usize::from(self.keys[n] == key.numbers[n]) << n
+            equal | usize::from(self.keys[n] == key.words[n]) << n
         });
         match key.width {
-            Width::Short | Width::Wide => place(equal, key.width as usize),
-            Width::Whole => (equal == ALL).then_some(0),
+            Width::One | Width::Two => slot(equal, key.width as usize),
+            Width::Four => (equal == ALL_WORDS).then_some(0),
         }
     }
 
-    /// The first place without a key of that width.
+    /// The first empty slot for a key of that width.
     #[inline]
-    fn empty_place(&self, width: Width) -> Option<usize> {
+    fn empty_slot(&self, width: Width) -> Option<usize> {
         let empty = (0..4).fold(0, |empty, n| empty | u32::from(self.keys[n] == 0) << n);
-        let starts = match width {
-            Width::Short => 0b1111,
-            Width::Wide => 0b0101,
-            Width::Whole => 0b0001,
+        let slots = match width {
+            Width::One => 0b1111,
+            Width::Two => 0b0101,
+            Width::Four => 0b0001,
         };
-        match (empty & starts).trailing_zeros() as usize {
-            at @ 0..4 => Some(at),
+        match (empty & slots).trailing_zeros() as usize {
+            slot @ 0..4 => Some(slot),
             _ => None,
         }
     }
 
-    /// The answer to the key at a place.
+    /// The packed ids of a slot.
     #[inline]
-    fn answer(&self, at: usize, width: Width) -> Answer {
-        let mut answer = Answer::default();
-        let numbers = width.numbers();
-        answer[..numbers].copy_from_slice(&self.answers[at..at + numbers]);
-        answer
+    fn ids_at(&self, slot: usize, width: Width) -> PackedIds {
+        let mut ids = PackedIds::default();
+        let words = width.words();
+        ids[..words].copy_from_slice(&self.ids[slot..slot + words]);
+        ids
     }
 }
 
-/// No answer in a line.
-const NOWHERE: u8 = 4;
+/// In [`SLOTS`]: the key is not in the bucket.
+const NO_SLOT: u8 = 4;
 
-/// What [`place`] answers: by the bits, twice, plus one for wide lines.
-const PLACE: [u8; 32] = {
-    let mut place = [NOWHERE; 32];
+/// The slot of a short key in a bucket, by twice the bits of the words that are equal, plus one for width
+/// two.
+const SLOTS: [u8; 32] = {
+    let mut slots = [NO_SLOT; 32];
     let mut equal = 1;
     while equal < 16_usize {
-        // A key stands once in a line.
+        // A bucket holds a key once.
         #[expect(clippy::cast_possible_truncation, reason = "below 4")]
         let first = equal.trailing_zeros() as u8;
-        place[2 * equal] = first;
+        slots[2 * equal] = first;
         if equal & 0b0011 == 0b0011 {
-            place[2 * equal + 1] = 0;
+            slots[2 * equal + 1] = 0;
         } else if equal & 0b1100 == 0b1100 {
-            place[2 * equal + 1] = 2;
+            slots[2 * equal + 1] = 2;
         }
         equal += 1;
     }
-    place
+    slots
 };
 
-/// Where in a line the answer of a short or wide key is, by the bits of the key numbers that are equal, and 1 for wide
-/// lines.
+/// The slot of a short key, by the bits of the words of the bucket that equal those of the key; `two` is 1
+/// for width two and 0 for width one. A slot of width two is 0 or 2.
 #[inline]
-pub(super) fn place(equal: usize, wide: usize) -> Option<usize> {
-    let place = usize::from(PLACE[2 * equal + wide]);
-    (place < usize::from(NOWHERE)).then_some(place)
+pub(super) fn slot(equal: usize, two: usize) -> Option<usize> {
+    let slot = usize::from(SLOTS[2 * equal + two]);
+    (slot < usize::from(NO_SLOT)).then_some(slot)
 }
 
-/// Which key numbers of a line equal those at the same place of the key.
-pub(super) const ALL: usize = 0b1111;
+/// The bits of equal words if all are.
+pub(super) const ALL_WORDS: usize = 0b1111;
 
-/// Lines of one width, or of two in turn.
+/// Buckets of one width, or of two in turn.
 #[derive(Debug)]
-pub(super) struct Lines {
-    all: LargeVec<Line>,
+pub(super) struct BucketArray {
+    buckets: LargeVec<Bucket>,
+    /// Number of widths.
     widths: usize,
-    /// How many lines of each width there may be, as a power of two.
-    most_log2: u32,
-    /// Shifts a mixed key down to the number of its line among those of its width.
+    /// Maximum number of buckets of each width, as a power of two.
+    max_log2: u32,
+    /// Shifts a hash down to an index among the buckets of one width.
     shift: u32,
-    /// How many key numbers of each width are taken.
+    /// Number of words of keys in use, of each width.
     filled: [usize; 2],
-    /// Which place of a full line goes next.
-    turn: usize,
+    /// Counts evictions, to choose the slot of a full bucket.
+    evictions: usize,
 }
 
-/// The fewest and the most lines of one width, as powers of two.
-const FEWEST_LOG2: u32 = 4;
+/// Bounds for the number of buckets of one width, as powers of two.
+const LEAST_LOG2: u32 = 4;
 const MOST_LOG2: u32 = 24;
 
 /// Two neighbours of each of two widths.
-const MOST_IN_GROUP: usize = 4;
+const MAX_GROUP: usize = 4;
 
-/// From so many on, which take a MiB, memory for all that may come is asked for at once. It is not touched before it is
-/// needed, but then in huge pages, which would be too large for fewer.
-const MANY: usize = (1 << 20) / size_of::<Line>();
+/// From this many buckets on, which take a MiB, memory for the maximum is reserved at once. It is not touched
+/// before it is needed, but then in huge pages, which would be too large for fewer.
+const LARGE: usize = (1 << 20) / size_of::<Bucket>();
 
-/// Room for how many lines is asked for where there are `now` so many, and `most` at the most.
-fn room_for(now: usize, most: usize) -> usize {
-    if now < MANY { now } else { most.max(now) }
+/// Number of buckets to reserve memory for, where there are `len` and will be `max` at most.
+fn capacity_for(len: usize, max: usize) -> usize {
+    if len < LARGE { len } else { max.max(len) }
 }
 
-impl Lines {
-    /// Empty lines of one width or two, two to the power of `lines_log2` for each, or of `most_log2` at most.
-    pub(super) fn new(widths: usize, lines_log2: u32, most_log2: u32) -> Self {
-        let most_log2 = most_log2.clamp(FEWEST_LOG2, MOST_LOG2);
-        let lines_log2 = lines_log2.clamp(FEWEST_LOG2, most_log2);
-        let now = widths << lines_log2;
-        let all = memory::try_zeros(now, room_for(now, widths << most_log2))
-            .unwrap_or_else(|_| memory::zeros(now));
+impl BucketArray {
+    /// Creates empty buckets of one width or two: two to the power of `buckets_log2` of each, but no more
+    /// than `max_log2`.
+    pub(super) fn new(widths: usize, buckets_log2: u32, max_log2: u32) -> Self {
+        let max_log2 = max_log2.clamp(LEAST_LOG2, MOST_LOG2);
+        let buckets_log2 = buckets_log2.clamp(LEAST_LOG2, max_log2);
+        let len = widths << buckets_log2;
+        let buckets = memory::try_zeros(len, capacity_for(len, widths << max_log2))
+            .unwrap_or_else(|_| memory::zeros(len));
         Self {
-            all,
+            buckets,
             widths,
-            most_log2,
-            shift: 64 - lines_log2,
+            max_log2,
+            shift: 64 - buckets_log2,
             filled: [0; 2],
-            turn: 0,
+            evictions: 0,
         }
     }
 
-    fn lines_log2(&self) -> u32 {
+    fn buckets_log2(&self) -> u32 {
         64 - self.shift
     }
 
-    /// How many bytes they take.
+    /// Number of bytes they take.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Line>() * self.all.len()
+        size_of::<Bucket>() * self.buckets.len()
     }
 
-    /// What looking up needs, borrowed once for many look-ups.
+    /// Borrows what probing needs, once for many probes.
     #[inline]
-    pub(super) fn view(&self) -> LinesView<'_> {
-        LinesView {
-            all: &self.all,
+    pub(super) fn view(&self) -> BucketView<'_> {
+        BucketView {
+            buckets: &self.buckets,
             widths: self.widths,
             shift: self.shift,
         }
     }
 
-    /// Remembers the answer for a key; false if there is no room nearby. When about half of the places are taken the
-    /// lines are doubled, as long as there may be more; from then on entries are given up.
-    pub(super) fn insert(&mut self, key: &Key, answer: &Answer) -> bool {
-        // Wide lines have fewer places, so that more of them are full at the same filling.
-        let most_filled = [5, 4, 4][key.width as usize] << self.lines_log2();
-        let well_filled = 2 * self.filled[self.view().which(key)] > most_filled;
-        if well_filled && self.lines_log2() < self.most_log2 && self.double() {
-            return self.add(key, answer);
+    /// Stores the ids of a key; returns false if there is no slot. When about half of the slots are taken,
+    /// the buckets are doubled, as long as there may be more; from then on, entries are evicted.
+    pub(super) fn insert(&mut self, key: &Key, ids: &PackedIds) -> bool {
+        // Buckets have fewer slots of width two, so that more of them are full at the same load.
+        let max_filled = [5, 4, 4][key.width as usize] << self.buckets_log2();
+        let is_loaded = 2 * self.filled[self.view().width_index(key)] > max_filled;
+        if is_loaded && self.buckets_log2() < self.max_log2 && self.double() {
+            return self.add(key, ids);
         }
-        let added = self.add(key, answer);
-        if !added && well_filled {
-            let at = self.next_turn(key.width);
-            let [own, _] = self.view().places(key);
-            self.put(own, at, key, answer);
+        let added = self.add(key, ids);
+        if !added && is_loaded {
+            let slot = self.next_victim(key.width);
+            let [bucket, _] = self.view().candidates(key);
+            self.write(bucket, slot, key, ids);
         }
-        added || well_filled
+        added || is_loaded
     }
 
-    /// Remembers an answer if there is room for it.
-    pub(super) fn add(&mut self, key: &Key, answer: &Answer) -> bool {
-        let numbers = key.width.numbers();
-        for line in self.view().places(key) {
-            let empty = self.all.get(line).map(|line| line.empty_place(key.width));
-            if let Some(at) = empty.flatten() {
-                let which = self.view().which(key);
-                self.filled[which] += numbers;
-                self.put(line, at, key, answer);
+    /// Stores the ids of a key if there is an empty slot.
+    pub(super) fn add(&mut self, key: &Key, ids: &PackedIds) -> bool {
+        for bucket in self.view().candidates(key) {
+            if let Some(slot) = self.buckets[bucket].empty_slot(key.width) {
+                let width = self.view().width_index(key);
+                self.filled[width] += key.width.words();
+                self.write(bucket, slot, key, ids);
                 return true;
             }
         }
         false
     }
 
-    /// As [`add`](Self::add), at a spot of a near line, where a number is all of the answer.
-    pub(super) fn add_at(&mut self, spot: &Spot, answer: u64) {
-        let wide = spot.line as usize % 2;
-        for line in [spot.line, spot.line ^ 2] {
-            let Some(line) = self.all.get_mut(line as usize) else {
-                break;
-            };
-            let Some(at) = line.empty_place([Width::Short, Width::Wide][wide]) else {
+    /// As [`add`](Self::add), for a short key of known bucket whose ids are all in the first word.
+    pub(super) fn add_short(&mut self, bucket: usize, key: [u64; 2], ids: u64) {
+        let two = bucket % 2;
+        for bucket in [bucket, bucket ^ 2] {
+            let bucket = &mut self.buckets[bucket];
+            let Some(slot) = bucket.empty_slot([Width::One, Width::Two][two]) else {
                 continue;
             };
-            // Of a short key, both are in one place, and the first number stays.
-            for (at, key, answer) in [
-                (at + wide, spot.numbers[1], 0),
-                (at, spot.numbers[0], answer),
-            ] {
-                line.keys[at % 4] = key;
-                line.answers[at % 4] = answer;
+            // Both writes go to one slot for a key of one word, and the second stays.
+            for (slot, key, ids) in [(slot + two, key[1], 0), (slot, key[0], ids)] {
+                debug_assert!(slot < 4, "a key is in one bucket");
+                bucket.keys[slot % 4] = key;
+                bucket.ids[slot % 4] = ids;
             }
-            self.filled[wide] += 1 + wide;
+            self.filled[two] += 1 + two;
             break;
         }
     }
 
-    fn put(&mut self, line: usize, at: usize, key: &Key, answer: &Answer) {
-        let line = &mut self.all[line];
-        let numbers = key.numbers.iter().zip(answer).take(key.width.numbers());
-        for (n, (key, answer)) in numbers.enumerate() {
-            // The places of a key are those of one line; the remainder tells the compiler so.
-            line.keys[(at + n) % 4] = *key;
-            line.answers[(at + n) % 4] = *answer;
+    fn write(&mut self, bucket: usize, slot: usize, key: &Key, ids: &PackedIds) {
+        let bucket = &mut self.buckets[bucket];
+        let words = key.words.iter().zip(ids).take(key.width.words());
+        for (n, (key, ids)) in words.enumerate() {
+            // The remainder spares a check of bounds for each word.
+            debug_assert!(slot + n < 4, "a key is in one bucket");
+            bucket.keys[(slot + n) % 4] = *key;
+            bucket.ids[(slot + n) % 4] = *ids;
         }
     }
 
-    /// The place of the entry of a full line that goes next.
-    fn next_turn(&mut self, width: Width) -> usize {
-        self.turn = self.turn.wrapping_add(1);
-        self.turn * width.numbers() % 4
+    /// The slot of a full bucket to evict next.
+    fn next_victim(&mut self, width: Width) -> usize {
+        self.evictions = self.evictions.wrapping_add(1);
+        self.evictions * width.words() % 4
     }
 
-    /// Twice as many lines, in place: no entry moves further than its group, two neighbours of each width that become four;
-    /// those of either half fit into the two that are theirs. So memory that is new is touched once. In a fresh process, where the system must find that, a table of its own for
-    /// each size took up to a third of the time of a first pass. False if there is no memory, and none will be asked for again.
+    /// Doubles the buckets in place; returns false if there is no memory, and then never tries again.
+    ///
+    /// No entry moves further than its group: two neighbours of each width become four, and the entries of
+    /// either half fit into its two. So new memory is touched once. In a fresh process, where the system must
+    /// provide it, a new array for each size took up to a third of the time of a first pass.
     fn double(&mut self) -> bool {
-        let before = self.all.len();
-        if self.all.capacity() < 2 * before {
-            let room = room_for(2 * before, self.widths << self.most_log2);
-            let Ok(mut larger) = memory::try_large_vec(room) else {
-                self.most_log2 = self.lines_log2();
+        let before = self.buckets.len();
+        if self.buckets.capacity() < 2 * before {
+            let capacity = capacity_for(2 * before, self.widths << self.max_log2);
+            let Ok(mut larger) = memory::try_large_vec(capacity) else {
+                self.max_log2 = self.buckets_log2();
                 return false;
             };
-            larger.append(&mut self.all);
-            self.all = larger;
+            larger.append(&mut self.buckets);
+            self.buckets = larger;
         }
-        self.all.resize(2 * before, Line::default());
+        self.buckets.resize(2 * before, Bucket::default());
         self.shift -= 1;
         self.filled = [0; 2];
         let group = 2 * self.widths;
-        // The last group first, for the new places of a group are those of later ones.
+        // From the last group to the first, as a group becomes two that lie where later groups were.
         for start in (0..before).step_by(group).rev() {
-            let mut lines = [Line::default(); MOST_IN_GROUP];
-            lines[..group].copy_from_slice(&self.all[start..start + group]);
-            self.all[2 * start..2 * (start + group)].fill(Line::default());
-            for (number, line) in lines[..group].iter().enumerate() {
-                self.add_all_of(line, self.width_of(number));
+            let mut buckets = [Bucket::default(); MAX_GROUP];
+            buckets[..group].copy_from_slice(&self.buckets[start..start + group]);
+            self.buckets[2 * start..2 * (start + group)].fill(Bucket::default());
+            for (index, bucket) in buckets[..group].iter().enumerate() {
+                self.add_entries(bucket, self.width_at(index));
             }
         }
         true
     }
 
-    /// The width of a line, by its number.
-    fn width_of(&self, number: usize) -> Width {
-        match (self.widths, number % self.widths) {
-            (1, _) => Width::Whole,
-            (_, 0) => Width::Short,
-            _ => Width::Wide,
+    /// The width of the bucket at an index.
+    fn width_at(&self, index: usize) -> Width {
+        match (self.widths, index % self.widths) {
+            (1, _) => Width::Four,
+            (_, 0) => Width::One,
+            _ => Width::Two,
         }
     }
 
-    fn add_all_of(&mut self, line: &Line, width: Width) {
-        let numbers = width.numbers();
-        for at in (0..4).step_by(numbers) {
-            if line.keys[at] != 0 {
-                // Repeated as a key is.
+    fn add_entries(&mut self, bucket: &Bucket, width: Width) {
+        let words = width.words();
+        for slot in (0..4).step_by(words) {
+            if bucket.keys[slot] != 0 {
                 let key = Key {
-                    numbers: std::array::from_fn(|n| line.keys[at + n % numbers]),
+                    words: std::array::from_fn(|n| bucket.keys[slot + n % words]),
                     width,
                 };
-                self.add(&key, &line.answer(at, width));
+                self.add(&key, &bucket.ids_at(slot, width));
             }
         }
     }
 }
 
-/// [`Lines`] to look up in.
+/// A borrowed [`BucketArray`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LinesView<'a> {
-    pub(super) all: &'a [Line],
+pub(super) struct BucketView<'a> {
+    pub(super) buckets: &'a [Bucket],
     widths: usize,
     pub(super) shift: u32,
 }
 
-impl LinesView<'_> {
-    /// Which of the widths here a key has.
+impl BucketView<'_> {
+    /// The index of a key's width among the widths here.
     #[inline]
-    fn which(&self, key: &Key) -> usize {
+    fn width_index(&self, key: &Key) -> usize {
         key.width as usize % self.widths
     }
 
-    /// The line that a key belongs to, and the next, which may hold it too.
+    /// The buckets that may hold a key: its own and the next.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
-    pub(super) fn places(&self, key: &Key) -> [usize; 2] {
-        let own = self.widths * (key.mixed() >> self.shift) as usize + self.which(key);
+    pub(super) fn candidates(&self, key: &Key) -> [usize; 2] {
+        let own = self.widths * (key.hash() >> self.shift) as usize + self.width_index(key);
         [own, own ^ self.widths]
     }
 
-    /// Asks for the lines that may hold a key to be brought near.
+    /// Prefetches the buckets that may hold a key.
     #[inline]
     pub(super) fn prefetch(&self, key: &Key) {
-        for line in self.places(key) {
-            self.prefetch_line(line);
+        for bucket in self.candidates(key) {
+            self.prefetch_bucket(bucket);
         }
     }
 
-    /// Asks for a line to be brought near.
+    /// Prefetches a bucket.
     #[inline]
-    pub(super) fn prefetch_line(&self, number: usize) {
-        if let Some(line) = self.all.get(number) {
-            memory::prefetch(line);
-        }
+    pub(super) fn prefetch_bucket(&self, index: usize) {
+        memory::prefetch(&self.buckets[index]);
     }
 
-    /// The answer for a key.
+    /// The packed ids of a key.
     #[inline]
-    pub(super) fn get(&self, key: &Key) -> Option<Answer> {
-        self.places(key).into_iter().find_map(|line| {
-            let line = self.all.get(line)?;
-            Some(line.answer(line.place_of(key)?, key.width))
+    pub(super) fn get(&self, key: &Key) -> Option<PackedIds> {
+        self.candidates(key).into_iter().find_map(|bucket| {
+            let bucket = &self.buckets[bucket];
+            Some(bucket.ids_at(bucket.slot_of(key)?, key.width))
         })
-    }
-}
-
-/// A table, to look up in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a> {
-    /// Short and wide lines in turn.
-    pub(super) near: LinesView<'a>,
-    pub(super) whole: LinesView<'a>,
-    /// What no line holds.
-    pub(super) long: &'a LongPieces,
-    pub(super) packing: Packing,
-}
-
-impl<'a> View<'a> {
-    /// The lines of a width.
-    #[inline]
-    pub(super) fn of(&self, width: Width) -> LinesView<'a> {
-        match width {
-            Width::Short | Width::Wide => self.near,
-            Width::Whole => self.whole,
-        }
     }
 }
 
@@ -373,31 +347,31 @@ impl<'a> View<'a> {
 mod tests {
     use super::super::key::{Key, Width};
     use super::super::packed_ids::Packing;
-    use super::{FEWEST_LOG2, Lines};
+    use super::{BucketArray, LEAST_LOG2};
     use crate::token::TokenId;
 
-    /// All that is remembered while lines are doubled again and again is there in the end, and is what it was.
+    /// All that is stored while buckets are doubled again and again is there in the end, unchanged.
     #[test]
-    fn doubled_lines_hold_what_they_held() -> Result<(), Box<dyn std::error::Error>> {
+    fn doubling_keeps_entries() -> Result<(), Box<dyn std::error::Error>> {
         for (widths, length, width) in [
-            (2, 7, Width::Short),
-            (2, 15, Width::Wide),
-            (1, 31, Width::Whole),
+            (2, 7, Width::One),
+            (2, 15, Width::Two),
+            (1, 31, Width::Four),
         ] {
-            let mut lines = Lines::new(widths, 0, 20);
+            let mut buckets = BucketArray::new(widths, 0, 20);
             let pack = |number| Packing::Three.pack(&[number]);
             let key = |number: TokenId| Key::of(format!("{number:_>length$}").as_bytes());
             let (numbers, mut stored) = (30_000, 0);
             for number in 0..numbers {
                 let key = key(number).ok_or("no key")?;
                 assert!(key.width == width);
-                stored += u32::from(lines.insert(&key, &pack(number).ok_or("no answer")?));
+                stored += u32::from(buckets.insert(&key, &pack(number).ok_or("no ids")?));
             }
-            assert!(lines.lines_log2() > FEWEST_LOG2 + 6);
+            assert!(buckets.buckets_log2() > LEAST_LOG2 + 6);
             let mut found = 0;
             for number in 0..numbers {
-                if let Some(answer) = lines.view().get(&key(number).ok_or("no key")?) {
-                    assert_eq!(Some(answer), pack(number));
+                if let Some(ids) = buckets.view().get(&key(number).ok_or("no key")?) {
+                    assert_eq!(Some(ids), pack(number));
                     found += 1;
                 }
             }

@@ -1,4 +1,5 @@
-//! Pieces that were made to collide, in all tables: they cost no more than others by a constant, and get their ids.
+//! Hostile pieces, constructed to collide in each part of the cache: they get their ids, and cost at most a
+//! constant factor more than others.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -6,17 +7,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::key::{Key, ROTATION};
-use super::{LONGEST, PieceCache, long};
+use super::{MAX_PIECE_LEN, PieceCache, long};
 use crate::builtin::Builtin;
 use crate::checkpoint::RunToEnd;
 use crate::encode::Encoder;
 use crate::encode::special::SpecialTokens;
 use crate::reference;
 use crate::split::Splitter;
+use crate::util::hash::GOLDEN_RATIO;
 
 const PIECES: usize = 3_000;
 
-/// Visible ASCII, by a small generator.
+/// Pseudo-random visible ASCII.
 struct Visible(u64);
 
 impl Visible {
@@ -51,8 +53,8 @@ fn joined(numbers: &[u64]) -> Vec<u8> {
         .collect()
 }
 
-/// Pieces of 16 bytes that belong to one line: the second half is what makes up for the first.
-fn colliding_wide(visible: &mut Visible) -> Vec<Vec<u8>> {
+/// Pieces of 16 bytes with the same hash: the second half cancels the difference of the first.
+fn colliding_of_two_words(visible: &mut Visible) -> Vec<Vec<u8>> {
     let wanted = visible.number() ^ visible.number().rotate_left(ROTATION.cast_unsigned());
     let pieces = std::iter::repeat_with(|| {
         let first = visible.number();
@@ -68,8 +70,8 @@ fn colliding_wide(visible: &mut Visible) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The same of 32 bytes.
-fn colliding_whole(visible: &mut Visible) -> Vec<Vec<u8>> {
+/// Pieces of 32 bytes with the same hash.
+fn colliding_of_four_words(visible: &mut Visible) -> Vec<Vec<u8>> {
     let [second, fourth] = [(); 2].map(|()| visible.number());
     let wanted = visible.number() ^ visible.number().rotate_left(13);
     let pieces = std::iter::repeat_with(|| {
@@ -88,14 +90,15 @@ fn folded(number: u128) -> u64 {
     number as u64 ^ (number >> 64) as u64
 }
 
-/// Pieces of 48 bytes of one hash: of the beginning, only what is mixed with the first half of the end matters, and if
-/// that is the same number, nothing of the rest does. The number is found by trying.
+/// Pieces of 48 bytes with the same hash: the state after the beginning is combined with a word of the end by
+/// XOR, and multiplied. Where both are equal, the product is 0, whatever the other factor. A beginning with
+/// such a state is found by trying.
 fn colliding_long(visible: &mut Visible) -> Vec<Vec<u8>> {
     const SEED: u64 = 0x243f_6a88_85a3_08d3;
-    const BESIDE: u64 = 0xa409_3822_299f_31d0;
+    const MIXED_IN: u64 = 0xa409_3822_299f_31d0;
     let (beginning, cancelled) = loop {
         let [first, second] = [(); 2].map(|()| visible.number());
-        let product = u128::from(SEED ^ first) * u128::from(BESIDE ^ second);
+        let product = u128::from(SEED ^ first) * u128::from(MIXED_IN ^ second);
         let mixed = folded(product);
         if is_visible(mixed) {
             break ([first, second], mixed);
@@ -108,29 +111,29 @@ fn colliding_long(visible: &mut Visible) -> Vec<Vec<u8>> {
     (0..PIECES).map(|_| piece()).collect()
 }
 
-/// All families, which collide as they are meant to.
+/// All families of pieces; asserts that they collide.
 fn families() -> [Vec<Vec<u8>>; 3] {
-    let mut visible = Visible(0x9E37_79B9_7F4A_7C15);
+    let mut visible = Visible(GOLDEN_RATIO);
     let families = [
-        colliding_wide(&mut visible),
-        colliding_whole(&mut visible),
+        colliding_of_two_words(&mut visible),
+        colliding_of_four_words(&mut visible),
         colliding_long(&mut visible),
     ];
     for pieces in &families {
-        let mut lines: HashSet<Option<u64>> = HashSet::new();
+        let mut keys: HashSet<Option<u64>> = HashSet::new();
         let mut hashes = HashSet::new();
         for piece in pieces {
-            lines.insert(Key::of(piece).map(|key| key.mixed()));
+            keys.insert(Key::of(piece).map(|key| key.hash()));
             hashes.insert(long::hash(piece));
         }
-        assert_eq!(lines.len(), 1);
+        assert_eq!(keys.len(), 1);
         assert_eq!(hashes.len() == 1, pieces[0].len() > 32);
         assert_eq!(pieces.iter().collect::<HashSet<_>>().len(), PIECES);
     }
     families
 }
 
-/// As many others of the same length.
+/// As many pseudo-random pieces of the same length.
 fn others(pieces: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut visible = Visible(0xD1B5_4A32_D192_ED03);
     pieces
@@ -140,22 +143,22 @@ fn others(pieces: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn colliding_pieces_are_found_or_not_known() -> Result<(), Box<dyn Error>> {
+fn colliding_pieces_are_found_or_missed() -> Result<(), Box<dyn Error>> {
     let vocabulary = Builtin::R50k.vocabulary()?;
     for limit in [1 << 14, 1 << 20, 64 << 20] {
         for pieces in families() {
-            assert!(pieces[0].len() <= LONGEST);
-            let mut table = PieceCache::new(&vocabulary, limit);
+            assert!(pieces[0].len() <= MAX_PIECE_LEN);
+            let mut cache = PieceCache::new(&vocabulary, limit);
             for turn in 0..3 {
                 for (piece, id) in pieces.iter().zip(0..) {
                     let mut ids = Vec::new();
-                    if table.get(piece, &mut ids) {
+                    if cache.get(piece, &mut ids) {
                         assert_eq!(ids, [id, id + 1], "turn {turn}");
                     } else {
-                        table.insert(piece, &[id, id + 1]);
+                        cache.insert(piece, &[id, id + 1]);
                     }
                 }
-                assert!(table.memory() <= limit + (1 << 14), "{}", table.memory());
+                assert!(cache.memory() <= limit + (1 << 14), "{}", cache.memory());
             }
         }
     }
@@ -186,7 +189,8 @@ fn colliding_pieces_cost_a_constant_more() -> Result<(), Box<dyn Error>> {
     };
     for pieces in families() {
         let (colliding, other) = (time(&pieces)?, time(&others(&pieces))?);
-        // Others are looked up from the second turn on, while long ones that collide are merged each time.
+        // Others are in the cache from the second round on, while long ones that collide are merged each
+        // time.
         let most = 40 * other + Duration::from_millis(5);
         assert!(colliding < most, "{colliding:?} beside {other:?}");
     }

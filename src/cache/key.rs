@@ -1,61 +1,63 @@
-//! A short piece as a key: the piece itself.
+//! Keys of the cache: a short piece as 64-bit words.
 
 use crate::util::hash::GOLDEN_RATIO;
 
-/// Pieces of at most this many bytes are their own key.
-pub(crate) const LONGEST_WHOLE: usize = 32;
+/// Maximum length of a piece that has a key, in bytes.
+pub(crate) const MAX_KEY_LEN: usize = 32;
 
-/// Pieces of at most this many bytes belong to short lines.
-pub(super) const LONGEST_SHORT: usize = 8;
+/// Maximum length of a piece with a key of one word.
+pub(super) const MAX_ONE_WORD_LEN: usize = 8;
 
-/// Pieces of at most this many bytes belong to near lines.
-pub(super) const LONGEST_WIDE: usize = 16;
+/// Maximum length of a piece with a short key: one of one word or of two.
+pub(super) const MAX_SHORT_LEN: usize = 16;
 
-/// How many numbers a key takes in a line.
+/// Number of words that a key takes in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// One, for 1–8 bytes.
-    Short,
-    /// Two, for 9–16 bytes.
-    Wide,
-    /// Four, for 17–32 bytes.
-    Whole,
+    /// 1–8 bytes.
+    One,
+    /// 9–16 bytes.
+    Two,
+    /// 17–32 bytes: a long key.
+    Four,
 }
 
 impl Width {
-    /// How many numbers these are; an answer has as many.
-    pub(super) const fn numbers(self) -> usize {
+    /// The number itself. Packed ids take as many words.
+    pub(super) const fn words(self) -> usize {
         1 << self as usize
     }
 
+    /// The width of the key of a piece.
     pub(super) fn of(length: usize) -> Self {
-        if length <= LONGEST_SHORT {
-            Self::Short
-        } else if length <= LONGEST_WIDE {
-            Self::Wide
+        if length <= MAX_ONE_WORD_LEN {
+            Self::One
+        } else if length <= MAX_SHORT_LEN {
+            Self::Two
         } else {
-            Self::Whole
+            Self::Four
         }
     }
 }
 
-/// A piece of at most [`LONGEST_WHOLE`] bytes, none of them NUL, filled up with NULs: no two pieces have the same.
+/// A piece of at most [`MAX_KEY_LEN`] bytes, none of them NUL, padded with NULs: no two pieces have the same
+/// key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    /// The numbers, repeated to be as many as a line has.
-    pub(super) numbers: [u64; 4],
+    /// The words, repeated to fill a bucket.
+    pub(super) words: [u64; 4],
     pub(super) width: Width,
 }
 
 impl Key {
     /// The key of a piece, if it has one.
     pub(super) fn of(piece: &[u8]) -> Option<Self> {
-        let mut bytes = [0; LONGEST_WHOLE];
+        let mut bytes = [0; MAX_KEY_LEN];
         bytes.get_mut(..piece.len())?.copy_from_slice(piece);
-        let kept = KEPT.get(piece.len())?;
-        // Where nothing is kept there are no NULs of the piece.
-        let nul = std::array::from_fn(|n| numbers_of(&bytes)[n] | !kept[n]);
-        if piece.is_empty() || has_nul(nul) {
+        let mask = MASKS[piece.len()];
+        // Padding is set to ones, so that only NULs of the piece are left.
+        let words = std::array::from_fn(|n| words_of(&bytes)[n] | !mask[n]);
+        if piece.is_empty() || has_nul(words) {
             return None;
         }
         Some(Self::of_first(&bytes, piece.len()))
@@ -63,117 +65,120 @@ impl Key {
 
     /// The key of the first `length` bytes, at least one and none of them NUL.
     #[inline]
-    pub(super) fn of_first(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Self {
+    pub(super) fn of_first(bytes: &[u8; MAX_KEY_LEN], length: usize) -> Self {
         let width = Width::of(length);
-        let numbers = match width {
-            Width::Short | Width::Wide => {
-                let [a, b] = Self::near(bytes, length);
+        let words = match width {
+            Width::One | Width::Two => {
+                let [a, b] = Self::short(bytes, length);
                 [a, b, a, b]
             }
-            Width::Whole => first_numbers(bytes, length),
+            Width::Four => first_words(bytes, length),
         };
-        Self { numbers, width }
+        Self { words, width }
     }
 
-    /// The two numbers of the key of the first `length` bytes, at least one, at most [`LONGEST_WIDE`], none of them NUL.
+    /// The two words of the short key of the first `length` bytes: at least one, at most [`MAX_SHORT_LEN`],
+    /// none of them NUL. They are equal for a key of one word.
     #[inline]
-    pub(super) fn near(bytes: &[u8; LONGEST_WHOLE], length: usize) -> [u64; 2] {
-        let [a, b, ..] = first_numbers(bytes, length);
-        [a, if length <= LONGEST_SHORT { a } else { b }]
+    pub(super) fn short(bytes: &[u8; MAX_KEY_LEN], length: usize) -> [u64; 2] {
+        let [a, b, ..] = first_words(bytes, length);
+        [a, if length <= MAX_ONE_WORD_LEN { a } else { b }]
     }
 
-    /// Another key of the same piece, for more ids than belong to its own width. Bytes 0xFF, which UTF-8 never has, keep
-    /// it apart from all others.
-    pub(super) fn beyond(&self) -> Option<Self> {
-        let [a, b, ..] = self.numbers;
-        let (numbers, width) = match self.width {
-            Width::Short => ([a, u64::MAX, a, u64::MAX], Width::Wide),
-            Width::Wide => ([a, b, u64::MAX, u64::MAX], Width::Whole),
-            Width::Whole => return None,
+    /// The second key of a piece that has more ids than fit the slots of its own width. Bytes 0xFF, which
+    /// UTF-8 never has, keep it apart from the keys of other pieces.
+    pub(super) fn overflow_key(&self) -> Option<Self> {
+        let [a, b, ..] = self.words;
+        let (words, width) = match self.width {
+            Width::One => ([a, u64::MAX, a, u64::MAX], Width::Two),
+            Width::Two => ([a, b, u64::MAX, u64::MAX], Width::Four),
+            Width::Four => return None,
         };
-        Some(Self { numbers, width })
+        Some(Self { words, width })
     }
 
-    /// Spread over the highest bits.
+    /// The hash; its highest bits are the best.
     #[inline]
-    pub(super) fn mixed(&self) -> u64 {
-        let [a, b, ..] = self.numbers;
+    pub(super) fn hash(&self) -> u64 {
+        let [a, b, ..] = self.words;
         match self.width {
-            Width::Short | Width::Wide => mix([a, b]),
-            Width::Whole => mix_four(self.numbers),
+            Width::One | Width::Two => hash_short([a, b]),
+            Width::Four => hash_long(self.words),
         }
     }
 }
 
-/// The bits of the first bytes, by how many these are.
-static KEPT: [[u64; 4]; LONGEST_WHOLE + 1] = {
-    let mut kept = [[0; 4]; LONGEST_WHOLE + 1];
+/// The bits of the first bytes of a key, by their number.
+static MASKS: [[u64; 4]; MAX_KEY_LEN + 1] = {
+    let mut masks = [[0; 4]; MAX_KEY_LEN + 1];
     let mut length = 1;
-    while length <= LONGEST_WHOLE {
-        kept[length] = kept[length - 1];
-        kept[length][(length - 1) / 8] |= 0xFF << (8 * ((length - 1) % 8));
+    while length <= MAX_KEY_LEN {
+        masks[length] = masks[length - 1];
+        masks[length][(length - 1) / 8] |= 0xFF << (8 * ((length - 1) % 8));
         length += 1;
     }
-    kept
+    masks
 };
 
-/// The bytes as numbers.
+/// The bytes as words.
 #[inline]
-fn numbers_of(bytes: &[u8; LONGEST_WHOLE]) -> [u64; 4] {
-    let (numbers, _) = bytes.as_chunks::<8>();
-    std::array::from_fn(|n| u64::from_le_bytes(numbers[n]))
+fn words_of(bytes: &[u8; MAX_KEY_LEN]) -> [u64; 4] {
+    let (words, _) = bytes.as_chunks::<8>();
+    std::array::from_fn(|n| u64::from_le_bytes(words[n]))
 }
 
-/// The first `length` bytes as numbers, filled up with NULs.
+/// The first `length` bytes as words, padded with NULs.
 #[inline]
-fn first_numbers(bytes: &[u8; LONGEST_WHOLE], length: usize) -> [u64; 4] {
-    let kept = KEPT.get(length).unwrap_or(&KEPT[0]);
-    std::array::from_fn(|n| numbers_of(bytes)[n] & kept[n])
+fn first_words(bytes: &[u8; MAX_KEY_LEN], length: usize) -> [u64; 4] {
+    let mask = &MASKS[length];
+    std::array::from_fn(|n| words_of(bytes)[n] & mask[n])
 }
 
-/// Whether a byte of the numbers is 0.
+/// True if a byte of the words is 0.
 #[inline]
-fn has_nul(numbers: [u64; 4]) -> bool {
+fn has_nul(words: [u64; 4]) -> bool {
     const ONES: u64 = u64::MAX / 0xFF;
-    // The highest bit of a byte is new where that byte is 0, and perhaps where one below it is.
-    let new = numbers.map(|number| number.wrapping_sub(ONES) & !number);
-    new.iter().fold(0, |all, new| all | new) & (ONES << 7) != 0
+    // Subtraction sets the highest bit of a byte that is 0, and perhaps that of a byte above one.
+    let set = words.map(|word| word.wrapping_sub(ONES) & !word);
+    set.iter().fold(0, |all, set| all | set) & (ONES << 7) != 0
 }
 
-/// How numbers are spread: the second is turned by so many bits, and both are multiplied by this.
+/// How many bits the second word is rotated by before both are combined and multiplied by [`MULTIPLIER`].
 pub(super) const ROTATION: i32 = 27;
-pub(super) const MIXER: u64 = GOLDEN_RATIO;
 
-/// Spreads two numbers over the highest bits.
+/// The multiplier of the hash: Fibonacci hashing, whose highest bits are the index.
+pub(super) const MULTIPLIER: u64 = GOLDEN_RATIO;
+
+/// The hash of a short key.
 #[inline]
-pub(super) fn mix([first, second]: [u64; 2]) -> u64 {
-    (first ^ second.rotate_left(ROTATION.cast_unsigned())).wrapping_mul(MIXER)
+pub(super) fn hash_short([first, second]: [u64; 2]) -> u64 {
+    (first ^ second.rotate_left(ROTATION.cast_unsigned())).wrapping_mul(MULTIPLIER)
 }
 
-/// As [`mix`], for four numbers.
+/// The hash of a long key.
 #[inline]
-pub(super) fn mix_four([a, b, c, d]: [u64; 4]) -> u64 {
-    mix([a ^ c.rotate_left(13), b ^ d.rotate_left(13)])
+pub(super) fn hash_long([a, b, c, d]: [u64; 4]) -> u64 {
+    hash_short([a ^ c.rotate_left(13), b ^ d.rotate_left(13)])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, LONGEST_WHOLE};
+    use super::{Key, MAX_KEY_LEN};
 
     /// Pieces have a key if they are short enough and have no NUL, and different pieces have different keys.
     #[test]
-    fn keys_are_of_one_piece() {
+    fn keys_are_unique() {
         let mut seen = std::collections::HashMap::new();
-        for length in 0..=LONGEST_WHOLE + 2 {
+        for length in 0..=MAX_KEY_LEN + 2 {
             for byte in [0, 1, b'a', 0x7F, 0x80, 0xFE, 0xFF] {
-                for at in 0..length {
+                for index in 0..length {
                     let mut piece = vec![b'a'; length];
-                    piece[at] = byte;
+                    piece[index] = byte;
                     let key = Key::of(&piece);
-                    let expected = length <= LONGEST_WHOLE && byte != 0;
+                    let expected = length <= MAX_KEY_LEN && byte != 0;
                     assert_eq!(key.is_some(), expected, "{piece:?}");
                     if let Some(key) = key {
-                        let before = seen.insert((key.numbers, key.width as u8), piece.clone());
+                        let before = seen.insert((key.words, key.width as u8), piece.clone());
                         assert!(before.is_none_or(|before| before == piece));
                     }
                 }

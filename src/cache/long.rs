@@ -4,117 +4,128 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxBuildHasher;
 
-use super::key::LONGEST_WHOLE;
+use super::key::MAX_KEY_LEN;
 use crate::token::TokenId;
 use crate::util::memory;
 
-/// One cache line of slots.
+/// Slots in a bucket.
+const SLOTS: usize = 8;
+
+/// One cache line of slots: the upper half of a piece's hash, and in the lower half the index of its record
+/// plus one. 0 marks an empty slot.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-struct Bucket([u64; 8]);
+struct HashBucket([u64; SLOTS]);
 
-/// Pieces by hash. Grows with what is kept and is emptied when full.
+/// Pieces by hash. Grows with what is stored and is emptied when it is full.
 #[derive(Debug, Default)]
 pub(super) struct LongPieces {
-    /// A slot is the upper half of a piece's hash and where its record starts, plus one; 0 is empty.
-    buckets: Vec<Bucket>,
+    buckets: Vec<HashBucket>,
+    /// Number of slots in use.
     filled: usize,
-    /// Records: how many ids and bytes there are, the ids, the bytes in little-endian numbers.
+    /// Records: the numbers of ids and of bytes in one word, the ids, the bytes in little-endian words.
     records: Vec<u32>,
-    /// Whether there are pieces that lines could hold, had they fewer ids.
+    /// Whether there are pieces with a key, which have more ids than a bucket of keys holds.
     has_shorter: bool,
 }
 
-const FEWEST_BUCKETS: usize = 1 << 7;
+const MIN_BUCKETS: usize = 1 << 7;
+
+/// Bits of a length; the number of ids is above it.
 const LENGTH_BITS: u32 = 16;
 
 impl LongPieces {
-    /// How many bytes it takes.
+    /// Number of bytes it takes.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Bucket>() * self.buckets.capacity() + 4 * self.records.capacity()
+        size_of::<HashBucket>() * self.buckets.capacity() + 4 * self.records.capacity()
     }
 
-    /// The bucket that may hold a piece.
+    /// The bucket of a hash; `None` if there are no buckets yet.
     #[inline]
-    fn bucket_of(&self, hash: u64) -> usize {
+    fn bucket(&self, hash: u64) -> Option<&HashBucket> {
+        self.buckets.get(self.bucket_index(hash))
+    }
+
+    #[inline]
+    fn bucket_index(&self, hash: u64) -> usize {
         (hash >> 32) as usize & self.buckets.len().wrapping_sub(1)
     }
 
-    /// Asks for the bucket of a hash to be brought near.
+    /// Prefetches the bucket of a hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
-        if let Some(bucket) = self.buckets.get(self.bucket_of(hash)) {
+        if let Some(bucket) = self.bucket(hash) {
             memory::prefetch(bucket);
         }
     }
 
-    /// Asks for the record that a hash leads to, if there is one; most are no longer than this.
+    /// Prefetches the first three cache lines of the record that a hash refers to, if any; most are no
+    /// longer.
     pub(super) fn prefetch_record(&self, hash: u64) {
-        const WORDS: usize = 64 / size_of::<u32>();
-        let start = self.find(hash).unwrap_or(usize::MAX);
-        let record = self.records.get(start..).unwrap_or_default();
-        for word in record.iter().step_by(WORDS).take(3) {
-            memory::prefetch(word);
+        const WORDS_PER_LINE: usize = 64 / size_of::<u32>();
+        if let Some(start) = self.find(hash) {
+            let record = &self.records[start..];
+            for word in record.iter().step_by(WORDS_PER_LINE).take(3) {
+                memory::prefetch(word);
+            }
         }
     }
 
-    /// Whether there are pieces that lines could hold, had they fewer ids.
+    /// Whether there are pieces with a key, which have more ids than a bucket of keys holds.
     #[inline]
     pub(super) fn has_shorter(&self) -> bool {
         self.has_shorter
     }
 
-    /// Where the record is that the hash leads to.
+    /// The start of the record that a hash refers to.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
     fn find(&self, hash: u64) -> Option<usize> {
-        let bucket = self.buckets.get(self.bucket_of(hash))?;
         let same = |slot: &&u64| **slot >> 32 == hash >> 32 && **slot != 0;
-        let &slot = bucket.0.iter().find(same)?;
-        Some((slot as u32).wrapping_sub(1) as usize)
+        let &slot = self.bucket(hash)?.0.iter().find(same)?;
+        Some(slot as u32 as usize - 1)
     }
 
-    /// The ids of a piece, whose hash is `hash`.
+    /// The ids of a piece and its hash.
     pub(super) fn get(&self, hash: u64, piece: &[u8]) -> Option<&[TokenId]> {
-        let start = self.find(hash)?;
-        let &lengths = self.records.get(start)?;
-        let ids = start + 1..start + 1 + (lengths >> LENGTH_BITS) as usize;
+        let (&lengths, record) = self.records[self.find(hash)?..]
+            .split_first()
+            .expect("a slot refers to a record");
+        let (ids, bytes) = record.split_at((lengths >> LENGTH_BITS) as usize);
         if lengths as usize & ((1 << LENGTH_BITS) - 1) != piece.len() {
             return None;
         }
-        let bytes = self
-            .records
-            .get(ids.end..ids.end + piece.len().div_ceil(4))?;
+        let bytes = &bytes[..piece.len().div_ceil(4)];
         let (words, rest) = piece.as_chunks::<4>();
         let same = words
             .iter()
             .zip(bytes)
-            .all(|(word, &kept)| u32::from_le_bytes(*word) == kept);
+            .all(|(word, &stored)| u32::from_le_bytes(*word) == stored);
         let same = same && (rest.is_empty() || bytes.last() == Some(&last_word(rest)));
-        if same { self.records.get(ids) } else { None }
+        same.then_some(ids)
     }
 
-    /// Remembers the ids of a piece, forgetting all others if that would take more than `most` bytes.
-    pub(super) fn insert(&mut self, piece: &[u8], ids: &[TokenId], most: usize) {
+    /// Stores the ids of a piece; drops all others if it would take more than `max_memory` bytes otherwise.
+    pub(super) fn insert(&mut self, piece: &[u8], ids: &[TokenId], max_memory: usize) {
         let hash = hash(piece);
         let words = 1 + ids.len() + piece.len().div_ceil(4);
         let (Ok(length), Ok(count)) = (u16::try_from(piece.len()), u16::try_from(ids.len())) else {
             return;
         };
-        let memory = |buckets: usize, words: usize| size_of::<Bucket>() * buckets + 8 * words;
-        // Vectors double: at most this many bytes are reserved then.
-        if memory(self.buckets.len(), self.records.len() + words) > most {
+        let memory = |buckets: usize, words: usize| size_of::<HashBucket>() * buckets + 8 * words;
+        // Vectors double, so that 8 bytes a word of 4 are an upper bound.
+        if memory(self.buckets.len(), self.records.len() + words) > max_memory {
             *self = Self::default();
         }
-        if self.filled >= 4 * self.buckets.len() {
-            let larger = (2 * self.buckets.len()).max(FEWEST_BUCKETS);
-            if memory(larger, self.records.len()) <= most || self.buckets.is_empty() {
-                let empty = vec![Bucket::default(); larger];
+        if self.filled >= SLOTS / 2 * self.buckets.len() {
+            let larger = (2 * self.buckets.len()).max(MIN_BUCKETS);
+            if memory(larger, self.records.len()) <= max_memory || self.buckets.is_empty() {
+                let empty = vec![HashBucket::default(); larger];
                 let before = std::mem::replace(&mut self.buckets, empty);
                 self.filled = 0;
                 for slot in before.iter().flat_map(|bucket| bucket.0) {
                     if slot != 0 {
-                        self.place(slot);
+                        self.add(slot);
                     }
                 }
             }
@@ -122,7 +133,7 @@ impl LongPieces {
         let Ok(start) = u32::try_from(self.records.len() + 1) else {
             return;
         };
-        self.has_shorter |= piece.len() <= LONGEST_WHOLE;
+        self.has_shorter |= piece.len() <= MAX_KEY_LEN;
         self.records
             .push(u32::from(length) | u32::from(count) << LENGTH_BITS);
         self.records.extend_from_slice(ids);
@@ -132,25 +143,25 @@ impl LongPieces {
         if !rest.is_empty() {
             self.records.push(last_word(rest));
         }
-        self.place((hash >> 32 << 32) | u64::from(start));
+        self.add((hash >> 32 << 32) | u64::from(start));
     }
 
-    /// Puts an entry into its bucket, over another if that is full.
+    /// Adds an entry to its bucket, or overwrites one there if that is full.
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-    fn place(&mut self, entry: u64) {
-        let bucket = self.bucket_of(entry);
+    fn add(&mut self, entry: u64) {
+        let bucket = self.bucket_index(entry);
         let start = (entry as u32) as usize;
         let slots = &mut self.buckets[bucket].0;
         let empty = slots.iter_mut().find(|slot| **slot == 0);
         self.filled += usize::from(empty.is_some());
         match empty {
             Some(slot) => *slot = entry,
-            None => slots[start % 8] = entry,
+            None => slots[start % SLOTS] = entry,
         }
     }
 }
 
-/// The bytes after the last whole number, filled up with 0.
+/// The bytes after the last whole word, padded with 0.
 fn last_word(rest: &[u8]) -> u32 {
     rest.iter()
         .rev()

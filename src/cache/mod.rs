@@ -1,18 +1,20 @@
-//! Pieces seen before → their ids: most pieces of a text are answered here, in one cache line.
+//! The cache of pieces: learned pieces → their ids. Most pieces of a text are found here, in one cache line.
 //!
-//! | bytes | a look-up reads | module |
+//! | bytes | a probe reads | module |
 //! |---|---|---|
-//! | 1–16, 17–32 | one line of keys and answers | [`bucket`] |
-//! | any other, to [`LONGEST`] | one bucket, then the record it points to, each asked for before | [`long`] |
+//! | 1–16, 17–32 | one bucket of keys and packed ids | [`bucket`] |
+//! | others, up to [`MAX_PIECE_LEN`] | one bucket of hashes, then the record it refers to, both prefetched | [`long`] |
 //!
-//! A key is the piece itself where that has at most 32 bytes: a hit is certain and costs no look at the text beyond the
-//! key. The table starts with the first tokens of the vocabulary, grows while it learns, up to a limit, and then gives up
-//! entries in turn: a hostile text can empty it of what is useful, but never make a look-up longer.
+//! The key of a piece of at most 32 bytes is the piece itself: a hit is certain, without another look at the
+//! text. The cache is [seeded](seed) with the first tokens of the vocabulary, grows while it learns, up to a
+//! limit, and then evicts entries in turn: a hostile text can empty it of what is useful, but never make a
+//! probe longer.
 //!
-//! [`Locate`] tells the lines that pieces belong to, [`LookUp`] answers from these, or the next; what is elsewhere,
-//! [`PieceCache::get`] finds.
+//! Probing takes two steps ([`probe`]): [`HashBlock`] hashes the pieces of a block and prefetches their
+//! buckets; [`ProbeCache`] looks into the buckets. What is in no bucket for its key, [`PieceCache::get`]
+//! finds.
 //!
-//! The table belongs to one call at a time (see `Encoder`), so that nothing here is shared and nothing is locked.
+//! A cache belongs to one call at a time (see `Encoder`), so that nothing here is shared or locked.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -29,115 +31,120 @@ mod seed;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tiers;
 
-use bucket::Lines;
-pub(crate) use bucket::{Line, View};
-use key::{Key, LONGEST_WHOLE, Width};
+use bucket::{Bucket, BucketArray};
+use key::{Key, MAX_KEY_LEN, Width};
 use long::LongPieces;
 use packed_ids::Packing;
-pub(crate) use probe::{Locate, Located, LookUp, Plain, Spot, Spots};
-use seed::lines_log2;
+pub(crate) use probe::{CacheView, HashBlock, Hashed, Probe, ProbeBatch, ProbeCache, Scalar};
+use seed::buckets_log2;
 
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// Longer pieces are not kept: they hardly ever come again.
-pub(crate) const LONGEST: usize = 1024;
+/// Maximum length of a piece in the cache, in bytes: longer pieces hardly ever occur twice.
+pub(crate) const MAX_PIECE_LEN: usize = 1024;
 
-/// What a table takes at most if nobody says otherwise, in bytes.
+/// Default limit of a cache, in bytes.
 pub(crate) const DEFAULT_LIMIT: usize = 64 << 20;
 
-/// The tables by length.
+/// A cache of pieces.
 #[derive(Debug)]
 pub(crate) struct PieceCache {
-    /// Short and wide lines.
-    near: Lines,
-    whole: Lines,
+    /// Keys of one word and of two.
+    short_keys: BucketArray,
+    /// Keys of four words.
+    long_keys: BucketArray,
+    /// Pieces without a key, and those with more ids than a bucket holds.
     long: LongPieces,
     packing: Packing,
     limit: usize,
 }
 
 impl PieceCache {
-    /// A table that knows the first tokens of `vocabulary` and takes at most about `limit` bytes.
+    /// Creates a cache of at most about `limit` bytes that knows the first tokens of `vocabulary`.
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
-        let [near, whole] = lines_log2(vocabulary);
-        let mut table = Self {
-            near: Lines::new(2, near, most_lines_log2(limit)),
-            whole: Lines::new(1, whole, most_lines_log2(limit)),
+        let [short, long] = buckets_log2(vocabulary);
+        let mut cache = Self {
+            short_keys: BucketArray::new(2, short, max_buckets_log2(limit)),
+            long_keys: BucketArray::new(1, long, max_buckets_log2(limit)),
             long: LongPieces::default(),
             packing: Packing::of(vocabulary),
             limit,
         };
-        table.seed(vocabulary);
-        table
+        cache.seed(vocabulary);
+        cache
     }
 
-    /// How many bytes it takes.
+    /// Number of bytes it takes.
     pub(crate) fn memory(&self) -> usize {
-        self.near.memory() + self.whole.memory() + self.long.memory()
+        self.bucket_memory() + self.long.memory()
     }
 
-    /// Where pieces of at most [`LONGEST_WHOLE`] bytes are looked up.
+    fn bucket_memory(&self) -> usize {
+        self.short_keys.memory() + self.long_keys.memory()
+    }
+
+    /// Borrows what probing needs.
     #[inline]
-    pub(crate) fn view(&self) -> View<'_> {
-        View {
-            near: self.near.view(),
-            whole: self.whole.view(),
+    pub(crate) fn view(&self) -> CacheView<'_> {
+        CacheView {
+            short_keys: self.short_keys.view(),
+            long_keys: self.long_keys.view(),
             long: &self.long,
             packing: self.packing,
         }
     }
 
-    fn lines(&mut self, width: Width) -> &mut Lines {
+    fn buckets(&mut self, width: Width) -> &mut BucketArray {
         match width {
-            Width::Short | Width::Wide => &mut self.near,
-            Width::Whole => &mut self.whole,
+            Width::One | Width::Two => &mut self.short_keys,
+            Width::Four => &mut self.long_keys,
         }
     }
 
-    /// Adds to `ids` those of a piece; false if nothing is known of it.
+    /// Appends the ids of a piece; returns false if the cache does not know it.
     pub(crate) fn get(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if piece.len() > LONGEST {
+        if piece.len() > MAX_PIECE_LEN {
             return false;
         }
         let key = Key::of(piece);
-        let beyond = key.and_then(|key| key.beyond());
+        let overflow_key = key.and_then(|key| key.overflow_key());
         let hash = long::hash(piece);
         let view = self.view();
-        // All at once: most pieces that are not where they belong are nowhere.
-        if let Some(beyond) = &beyond {
-            view.of(beyond.width).prefetch(beyond);
+        // Prefetches everything at once: most pieces that are not in their own bucket are nowhere.
+        if let Some(key) = &overflow_key {
+            view.buckets(key.width).prefetch(key);
         }
         self.long.prefetch(hash);
-        for key in key.iter().chain(&beyond) {
-            if let Some(answer) = view.of(key.width).get(key) {
-                self.packing.append(&answer, ids);
+        for key in key.iter().chain(&overflow_key) {
+            if let Some(packed) = view.buckets(key.width).get(key) {
+                self.packing.unpack(&packed, ids);
                 return true;
             }
         }
-        self.get_long_by(hash, piece, ids)
+        self.get_by_hash(hash, piece, ids)
     }
 
-    /// Whether a piece belongs to no line for its length, but may be known.
-    pub(crate) fn holds_elsewhere(piece: &[u8]) -> bool {
-        (LONGEST_WHOLE + 1..=LONGEST).contains(&piece.len())
+    /// True if a piece has no key because of its length, but may be in the cache.
+    pub(crate) fn is_long(piece: &[u8]) -> bool {
+        (MAX_KEY_LEN + 1..=MAX_PIECE_LEN).contains(&piece.len())
     }
 
-    /// As [`get`](Self::get), for a piece at a spot where lines do not know it.
-    pub(crate) fn get_long(&self, spot: &Spot, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if spot.line == Spot::ELSEWHERE && piece.len() <= LONGEST_WHOLE {
-            // There was a NUL beside it.
+    /// As [`get`](Self::get), for the piece of a probe that missed its buckets.
+    pub(crate) fn get_missed(&self, probe: &Probe, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        if probe.bucket == Probe::NO_BUCKET && piece.len() <= MAX_KEY_LEN {
+            // Its block has a NUL, so that it was not probed by its key.
             return self.get(piece, ids);
         }
-        if piece.len() <= LONGEST_WHOLE && !self.long.has_shorter() {
+        if piece.len() <= MAX_KEY_LEN && !self.long.has_shorter() {
             return false;
         }
-        let hash = spot.hash().unwrap_or_else(|| long::hash(piece));
-        self.get_long_by(hash, piece, ids)
+        let hash = probe.hash().unwrap_or_else(|| long::hash(piece));
+        self.get_by_hash(hash, piece, ids)
     }
 
     #[inline]
-    fn get_long_by(&self, hash: u64, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+    fn get_by_hash(&self, hash: u64, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         match self.long.get(hash, piece) {
             Some(known) => {
                 ids.extend_from_slice(known);
@@ -147,37 +154,40 @@ impl PieceCache {
         }
     }
 
-    /// Remembers the ids of a piece. Answers whether lines were added, so that pieces have other spots.
+    /// Stores the ids of a piece. Returns true if buckets were added, which moves pieces to other buckets.
     pub(crate) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) -> bool {
-        self.insert_by(Key::of(piece), piece, ids)
+        self.insert_by_key(Key::of(piece), piece, ids)
     }
 
-    /// As [`insert`](Self::insert), for the piece of a spot.
-    pub(crate) fn insert_at(&mut self, spot: &Spot, piece: &[u8], ids: &[TokenId]) -> bool {
-        let key = spot.near_key().or_else(|| Key::of(piece));
-        self.insert_by(key, piece, ids)
+    /// As [`insert`](Self::insert), for the piece of a probe.
+    pub(crate) fn insert_probed(&mut self, probe: &Probe, piece: &[u8], ids: &[TokenId]) -> bool {
+        let key = probe.short_key().or_else(|| Key::of(piece));
+        self.insert_by_key(key, piece, ids)
     }
 
     #[inline]
-    fn insert_by(&mut self, key: Option<Key>, piece: &[u8], ids: &[TokenId]) -> bool {
-        let before = self.near.memory() + self.whole.memory();
-        if let Some(answer) = self.packing.pack(ids) {
-            let beyond = key.and_then(|key| key.beyond());
-            for key in key.iter().chain(&beyond) {
-                let fits = ids.len() <= self.packing.most(key.width.numbers());
-                if fits && self.lines(key.width).insert(key, &answer) {
-                    return before != self.near.memory() + self.whole.memory();
+    fn insert_by_key(&mut self, key: Option<Key>, piece: &[u8], ids: &[TokenId]) -> bool {
+        let before = self.bucket_memory();
+        if let Some(packed) = self.packing.pack(ids) {
+            let overflow_key = key.and_then(|key| key.overflow_key());
+            for key in key.iter().chain(&overflow_key) {
+                // An entry never has more ids than fit the words of its key: the proof on which the `set_len`
+                // of `avx2::probe` rests. Besides this, only `seed` writes entries, of one id.
+                let fits = ids.len() <= self.packing.capacity(key.width.words());
+                if fits && self.buckets(key.width).insert(key, &packed) {
+                    return before != self.bucket_memory();
                 }
             }
         }
-        if piece.len() <= LONGEST {
+        if piece.len() <= MAX_PIECE_LEN {
             self.long.insert(piece, ids, self.limit / 2);
         }
-        before != self.near.memory() + self.whole.memory()
+        before != self.bucket_memory()
     }
 }
 
-/// The lines of each width may take an eighth of the limit, long pieces one half.
-fn most_lines_log2(limit: usize) -> u32 {
-    (limit / 8 / size_of::<Line>()).max(1).ilog2()
+/// The maximum number of buckets of each width, as a power of two. They may take an eighth of the limit; long
+/// pieces take up to one half.
+fn max_buckets_log2(limit: usize) -> u32 {
+    (limit / 8 / size_of::<Bucket>()).max(1).ilog2()
 }

@@ -1,371 +1,418 @@
-//! Looking up the pieces of some windows: first where each belongs, then what is there.
+//! Probes: the look-ups of the pieces of some blocks, in two steps. First all pieces are hashed and their
+//! buckets prefetched, then the buckets are read.
 //!
-//! In between the processor brings their lines near. It looks ahead by itself, but not further than a few pieces, and most
-//! of the lines of a large text are not in its nearest caches: to look into each line at once was a third slower on 10 MB
-//! of text, and no faster where all lines are near.
+//! The processor looks ahead by itself, but no further than a few pieces, and most buckets of a large text
+//! are not in its nearest caches: to read each bucket at once was a third slower on 10 MB of text, and no
+//! faster where all buckets are near.
 
 use std::ops::Range;
 
-use super::bucket::View;
-use super::key::{self, Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE, Width};
-use super::long;
+use super::bucket::BucketView;
+use super::key::{self, Key, MAX_KEY_LEN, MAX_ONE_WORD_LEN, MAX_SHORT_LEN, Width};
+use super::long::{self, LongPieces};
+use super::packed_ids::Packing;
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, Block};
 
-/// Where a piece is looked up.
+/// One probe: a piece, as a key or as a span of the text, with the bucket it may be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    /// The two numbers of the key; of a piece that belongs to a whole line, or to none, its hash or 0, and its
-    /// [stretch](Self::stretch).
-    pub(super) numbers: [u64; 2],
-    /// The number of a near line, or of a whole one and [`WHOLE`](Self::WHOLE), or [`ELSEWHERE`](Self::ELSEWHERE).
-    pub(super) line: u32,
+pub(crate) struct Probe {
+    /// The two words of a short key; for other pieces, their hash or 0, and their [span](Self::pack_span).
+    pub(super) words: [u64; 2],
+    /// The index of a bucket of short keys; that of one of long keys, with
+    /// [`LONG_KEY_FLAG`](Self::LONG_KEY_FLAG); or [`NO_BUCKET`](Self::NO_BUCKET).
+    pub(super) bucket: u32,
 }
 
-impl Spot {
-    pub(super) const WHOLE: u32 = 1 << 31;
+impl Probe {
+    pub(super) const LONG_KEY_FLAG: u32 = 1 << 31;
 
-    /// In no line.
-    pub(super) const ELSEWHERE: u32 = u32::MAX;
+    /// The piece has no key.
+    pub(super) const NO_BUCKET: u32 = u32::MAX;
 
-    /// The bits of the length in a stretch.
+    /// Bits of the length in a packed span.
     const LENGTH_BITS: u32 = 16;
 
-    /// Where a piece lies and how long it is, in one number.
+    /// The offset of a piece in the text and its length, in one word.
     #[inline]
-    pub(super) fn stretch(place: usize, length: usize) -> u64 {
-        (place as u64) << Self::LENGTH_BITS | length as u64
+    pub(super) fn pack_span(offset: usize, length: usize) -> u64 {
+        debug_assert!(length < 1 << Self::LENGTH_BITS);
+        (offset as u64) << Self::LENGTH_BITS | length as u64
     }
 
-    /// Whether it is a near line.
+    /// True if the piece has a short key.
     #[inline]
-    pub(crate) fn is_near(&self) -> bool {
-        self.line & Self::WHOLE == 0
+    pub(crate) fn has_short_key(&self) -> bool {
+        self.bucket & Self::LONG_KEY_FLAG == 0
     }
 
-    /// The hash of a piece that may be among the longer ones.
+    /// The hash of a piece that may be among the [long ones](super::long).
     #[inline]
     pub(crate) fn hash(&self) -> Option<u64> {
-        (!self.is_near() && self.numbers[0] != 0).then_some(self.numbers[0])
+        (!self.has_short_key() && self.words[0] != 0).then_some(self.words[0])
     }
 
-    /// The key, if it is that of a near line.
+    /// The key, if it is a short one.
     #[inline]
-    pub(super) fn near_key(&self) -> Option<Key> {
-        let [a, b] = self.numbers;
-        self.is_near().then_some(Key {
-            numbers: [a, b, a, b],
-            width: [Width::Short, Width::Wide][self.line as usize & 1],
+    pub(super) fn short_key(&self) -> Option<Key> {
+        let [a, b] = self.words;
+        self.has_short_key().then_some(Key {
+            words: [a, b, a, b],
+            width: [Width::One, Width::Two][self.bucket as usize & 1],
         })
     }
 
-    /// The stretch of a piece that belongs to no near line.
+    /// The offset and the length of a piece without a short key.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "as it was packed")]
-    pub(super) fn place_and_length(&self) -> (usize, usize) {
-        let stretch = self.numbers[1] as usize;
-        let length = stretch & ((1 << Self::LENGTH_BITS) - 1);
-        (stretch >> Self::LENGTH_BITS, length)
+    pub(super) fn span(&self) -> (usize, usize) {
+        debug_assert!(!self.has_short_key());
+        let packed = self.words[1] as usize;
+        let length = packed & ((1 << Self::LENGTH_BITS) - 1);
+        (packed >> Self::LENGTH_BITS, length)
     }
 
-    /// The bytes of such a piece.
+    /// The bytes of a piece without a short key.
     #[inline]
-    fn bytes<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
-        let (place, length) = self.place_and_length();
-        text.get(place..)?.get(..length)
+    fn bytes<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        let (offset, length) = self.span();
+        &text[offset..][..length]
     }
 
-    /// The piece; `room` is where one that is its own key is put.
-    pub(crate) fn piece<'t>(&self, text: &'t [u8], room: &'t mut [u8; LONGEST_WIDE]) -> &'t [u8] {
-        let Some(key) = self.near_key() else {
-            return self.bytes(text).unwrap_or_default();
+    /// The piece. `buffer` is for one that is only in its key.
+    pub(crate) fn piece<'t>(
+        &self,
+        text: &'t [u8],
+        buffer: &'t mut [u8; MAX_SHORT_LEN],
+    ) -> &'t [u8] {
+        let Some(key) = self.short_key() else {
+            return self.bytes(text);
         };
         let [a, b] = match key.width {
-            Width::Short => [self.numbers[0], 0],
-            _ => self.numbers,
+            Width::One => [self.words[0], 0],
+            _ => self.words,
         };
         let bytes = u128::from(a) | u128::from(b) << 64;
-        *room = bytes.to_le_bytes();
-        // It has no NUL, with which it is filled up.
-        &room[..LONGEST_WIDE - (bytes.leading_zeros() / 8) as usize]
+        *buffer = bytes.to_le_bytes();
+        // The NULs at the end are padding: a piece with a key has none.
+        &buffer[..MAX_SHORT_LEN - (bytes.leading_zeros() / 8) as usize]
     }
 
-    /// The key of a piece of the text, if it belongs to a line.
+    /// The key, if the piece has one.
     fn key(&self, text: &[u8]) -> Option<Key> {
-        if self.line == Self::ELSEWHERE {
+        if self.bucket == Self::NO_BUCKET {
             return None;
         }
-        self.near_key().or_else(|| Key::of(self.bytes(text)?))
+        self.short_key().or_else(|| Key::of(self.bytes(text)))
     }
 }
 
-/// Many spots, part by part, so that some can be stored at once.
+/// Many probes, their fields in arrays of their own, so that several can be stored at once.
 #[derive(Debug)]
-pub(crate) struct Spots {
-    numbers: Vec<[u64; 2]>,
-    lines: Vec<u32>,
+pub(crate) struct ProbeBatch {
+    words: Vec<[u64; 2]>,
+    buckets: Vec<u32>,
 }
 
-impl Spots {
-    /// So many, of nothing.
+impl ProbeBatch {
+    /// Creates `count` probes without a bucket.
     pub(crate) fn new(count: usize) -> Self {
         Self {
-            numbers: vec![[0; 2]; count],
-            lines: vec![Spot::ELSEWHERE; count],
+            words: vec![[0; 2]; count],
+            buckets: vec![Probe::NO_BUCKET; count],
         }
     }
 
-    /// One of those that are there.
+    /// The probe at an index.
     #[inline]
-    pub(crate) fn get(&self, number: usize) -> Spot {
-        Spot {
-            numbers: self.numbers[number],
-            line: self.lines[number],
+    pub(crate) fn get(&self, index: usize) -> Probe {
+        Probe {
+            words: self.words[index],
+            bucket: self.buckets[index],
         }
     }
 
-    /// Puts a spot in the place of one that is there.
+    /// Overwrites the probe at an index.
     #[inline]
-    pub(crate) fn set(&mut self, number: usize, spot: Spot) {
-        self.numbers[number] = spot.numbers;
-        self.lines[number] = spot.line;
+    pub(crate) fn set(&mut self, index: usize, probe: Probe) {
+        self.words[index] = probe.words;
+        self.buckets[index] = probe.bucket;
     }
 
-    /// Some of those that are there, to look up.
+    /// The probes in a range.
     #[inline]
-    pub(crate) fn some(&self, range: Range<usize>) -> SomeSpots<'_> {
-        SomeSpots {
-            numbers: &self.numbers[range.clone()],
-            lines: &self.lines[range],
+    pub(crate) fn slice(&self, range: Range<usize>) -> ProbeSlice<'_> {
+        ProbeSlice {
+            words: &self.words[range.clone()],
+            buckets: &self.buckets[range],
         }
     }
 
-    /// Those of a window, from a number on, to be located; none if there are fewer.
+    /// Room for the probes of a block, from an index on.
+    ///
+    /// # Panics
+    /// If there are fewer than [`BLOCK_LEN`] from there on.
     #[inline]
-    pub(crate) fn of_window(&mut self, first: usize) -> Option<BlockSpots<'_>> {
-        Some(BlockSpots {
-            numbers: self.numbers.get_mut(first..)?.first_chunk_mut()?,
-            lines: self.lines.get_mut(first..)?.first_chunk_mut()?,
-        })
+    pub(crate) fn block_mut(&mut self, first: usize) -> BlockProbes<'_> {
+        BlockProbes {
+            words: self.words[first..].first_chunk_mut().expect(BLOCK_FITS),
+            buckets: self.buckets[first..].first_chunk_mut().expect(BLOCK_FITS),
+        }
     }
 }
 
-/// [`Spots`] to look up; of both parts as many.
+const BLOCK_FITS: &str = "a batch is flushed before it is full";
+
+/// Consecutive probes of a [`ProbeBatch`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SomeSpots<'a> {
-    pub(super) numbers: &'a [[u64; 2]],
-    pub(super) lines: &'a [u32],
+pub(crate) struct ProbeSlice<'a> {
+    pub(super) words: &'a [[u64; 2]],
+    pub(super) buckets: &'a [u32],
 }
 
-impl SomeSpots<'_> {
-    /// How many.
+impl ProbeSlice<'_> {
+    /// Number of probes.
     #[inline]
     pub(super) fn len(self) -> usize {
-        self.lines.len()
+        self.buckets.len()
     }
 
-    /// One of them.
+    /// The probe at an index.
     #[inline]
-    pub(super) fn get(self, number: usize) -> Option<Spot> {
-        Some(Spot {
-            numbers: *self.numbers.get(number)?,
-            line: *self.lines.get(number)?,
-        })
+    pub(super) fn get(self, index: usize) -> Probe {
+        Probe {
+            words: self.words[index],
+            bucket: self.buckets[index],
+        }
     }
 
-    /// Those from a number on.
+    /// The probes from an index on.
     #[inline]
-    pub(super) fn from(self, number: usize) -> Self {
+    pub(super) fn from(self, index: usize) -> Self {
         Self {
-            numbers: self.numbers.get(number..).unwrap_or_default(),
-            lines: self.lines.get(number..).unwrap_or_default(),
+            words: &self.words[index..],
+            buckets: &self.buckets[index..],
         }
     }
 }
 
-/// Where the spots of a window's pieces are put: a piece has a byte at least.
+/// Room for the probes of one block: a piece has a byte at least.
 #[derive(Debug)]
-pub(crate) struct BlockSpots<'a> {
-    pub(super) numbers: &'a mut [[u64; 2]; BLOCK_LEN],
-    pub(super) lines: &'a mut [u32; BLOCK_LEN],
+pub(crate) struct BlockProbes<'a> {
+    pub(super) words: &'a mut [[u64; 2]; BLOCK_LEN],
+    pub(super) buckets: &'a mut [u32; BLOCK_LEN],
 }
 
-impl BlockSpots<'_> {
-    /// Puts one.
+impl BlockProbes<'_> {
+    /// Writes one probe.
     #[inline]
-    pub(super) fn set(&mut self, number: usize, spot: Spot) {
-        self.numbers[number % BLOCK_LEN] = spot.numbers;
-        self.lines[number % BLOCK_LEN] = spot.line;
+    pub(super) fn set(&mut self, index: usize, probe: Probe) {
+        self.words[index] = probe.words;
+        self.buckets[index] = probe.bucket;
     }
 }
 
-/// Pieces that were located.
+/// The result of [`HashBlock::hash_block`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Located {
-    /// How many.
+pub(crate) struct Hashed {
+    /// Number of probes.
     pub(crate) count: usize,
-    /// Whether one of them has a [hash](Spot::hash).
-    pub(crate) hashed: bool,
+    /// Whether one of them has a [hash](Probe::hash).
+    pub(crate) has_hash: bool,
 }
 
-/// How a tier locates.
-pub(crate) trait Locate {
-    /// Fills `spots` with those of the pieces of a window, which end where `ends` has bits; the first starts where the
-    /// window does, at `place` of the text.
-    fn locate(
+/// The first step of probing, as a tier does it.
+pub(crate) trait HashBlock {
+    /// Writes the probes of the pieces of a block and prefetches their buckets.
+    ///
+    /// Pieces end at the bytes of the block where `ends` has bits; the first starts with the block, at
+    /// `offset` of the text.
+    fn hash_block(
         &self,
-        view: &View<'_>,
-        window: &Block,
-        place: usize,
+        cache: &CacheView<'_>,
+        block: &Block,
+        offset: usize,
         ends: u64,
-        spots: BlockSpots<'_>,
-    ) -> Located;
+        probes: BlockProbes<'_>,
+    ) -> Hashed;
 }
 
-/// How a tier looks up what is located.
-pub(crate) trait LookUp {
-    /// Appends the ids of the pieces of `spots`, up to the first that no line knows. Answers how many they know.
-    fn look(
+/// The second step of probing, as a tier does it.
+pub(crate) trait ProbeCache {
+    /// Appends the ids of pieces, up to the first that is in none of its buckets. Returns how many pieces
+    /// those are.
+    fn probe_batch(
         &self,
-        view: &View<'_>,
+        cache: &CacheView<'_>,
         text: &[u8],
-        spots: SomeSpots<'_>,
+        probes: ProbeSlice<'_>,
         ids: &mut Vec<TokenId>,
     ) -> usize;
 
-    /// As [`look`](Self::look), without ids: how many pieces lines know, and how many ids these are.
-    fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
+    /// As [`probe_batch`](Self::probe_batch), without ids: how many pieces are found, and how many ids they
+    /// have.
+    fn count_batch(
+        &self,
+        cache: &CacheView<'_>,
+        text: &[u8],
+        probes: ProbeSlice<'_>,
+    ) -> (usize, usize) {
         let mut ids = Vec::new();
-        let known = self.look(view, text, spots, &mut ids);
-        (known, ids.len())
+        let found = self.probe_batch(cache, text, probes, &mut ids);
+        (found, ids.len())
     }
 }
 
-/// In plain code.
-pub(crate) struct Plain;
+/// Both steps in portable code.
+pub(crate) struct Scalar;
 
-impl Locate for Plain {
-    fn locate(
+impl HashBlock for Scalar {
+    fn hash_block(
         &self,
-        view: &View<'_>,
-        window: &Block,
-        place: usize,
+        cache: &CacheView<'_>,
+        block: &Block,
+        offset: usize,
         mut ends: u64,
-        mut spots: BlockSpots<'_>,
-    ) -> Located {
-        // NUL fills keys up. No piece goes on behind the window.
-        let keys = !window[..BLOCK_LEN].contains(&0);
+        mut probes: BlockProbes<'_>,
+    ) -> Hashed {
+        // Keys are padded with NULs. No piece goes on after the block.
+        let has_nul = block[..BLOCK_LEN].contains(&0);
         let count = ends.count_ones() as usize;
-        let (mut start, mut hashed) = (0, false);
-        for number in 0..count {
+        let (mut start, mut has_hash) = (0, false);
+        for index in 0..count {
             let end = ends.trailing_zeros() as usize;
             ends &= ends - 1;
-            let bytes = window.get(start..).and_then(<[u8]>::first_chunk);
-            let spot = match bytes {
-                Some(bytes) if keys && end - start <= LONGEST_WHOLE => {
-                    view.spot(bytes, place + start, end - start)
+            let (piece_offset, length) = (offset + start, end - start);
+            let probe = match block[start..].first_chunk() {
+                Some(bytes) if !has_nul && length <= MAX_KEY_LEN => {
+                    cache.probe(bytes, piece_offset, length)
                 }
-                _ => view.elsewhere(&window[start..end], place + start),
+                _ => cache.probe_by_hash(&block[start..end], piece_offset),
             };
-            hashed |= spot.hash().is_some();
-            spots.set(number, spot);
+            has_hash |= probe.hash().is_some();
+            probes.set(index, probe);
             start = end;
         }
-        Located { count, hashed }
+        Hashed { count, has_hash }
     }
 }
 
-impl LookUp for Plain {
-    fn look(
+impl ProbeCache for Scalar {
+    fn probe_batch(
         &self,
-        view: &View<'_>,
+        cache: &CacheView<'_>,
         text: &[u8],
-        spots: SomeSpots<'_>,
+        probes: ProbeSlice<'_>,
         ids: &mut Vec<TokenId>,
     ) -> usize {
-        let spots = (0..spots.len()).map_while(|number| spots.get(number));
-        let known = spots.take_while(|spot| {
-            let Some(key) = spot.key(text) else {
+        let found = (0..probes.len()).take_while(|&index| {
+            let Some(key) = probes.get(index).key(text) else {
                 return false;
             };
-            let beyond = || view.of(key.beyond()?.width).get(&key.beyond()?);
-            let answer = view.of(key.width).get(&key).or_else(beyond);
-            if let Some(answer) = &answer {
-                view.packing.append(answer, ids);
+            let overflow = || {
+                let key = key.overflow_key()?;
+                cache.buckets(key.width).get(&key)
+            };
+            let packed = cache.buckets(key.width).get(&key).or_else(overflow);
+            if let Some(packed) = &packed {
+                cache.packing.unpack(packed, ids);
             }
-            answer.is_some()
+            packed.is_some()
         });
-        known.count()
+        found.count()
     }
 }
 
-impl View<'_> {
-    /// Where the first `length` of `bytes`, at `place` of the text, are looked up: at most [`LONGEST_WHOLE`], none of them
-    /// NUL or 0xFF.
-    #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
-    fn spot(&self, bytes: &[u8; LONGEST_WHOLE], place: usize, length: usize) -> Spot {
-        if length <= LONGEST_WIDE {
-            return self.near_spot(bytes, length);
+/// A borrowed [`PieceCache`](super::PieceCache).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CacheView<'a> {
+    /// Widths one and two in turn.
+    pub(super) short_keys: BucketView<'a>,
+    pub(super) long_keys: BucketView<'a>,
+    pub(super) long: &'a LongPieces,
+    pub(super) packing: Packing,
+}
+
+impl<'a> CacheView<'a> {
+    /// The buckets of a width.
+    #[inline]
+    pub(super) fn buckets(&self, width: Width) -> BucketView<'a> {
+        match width {
+            Width::One | Width::Two => self.short_keys,
+            Width::Four => self.long_keys,
+        }
+    }
+
+    /// The probe of the first `length` of `bytes`, at `offset` of the text: at most [`MAX_KEY_LEN`], none of
+    /// them NUL or 0xFF.
+    #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
+    fn probe(&self, bytes: &[u8; MAX_KEY_LEN], offset: usize, length: usize) -> Probe {
+        if length <= MAX_SHORT_LEN {
+            return self.probe_short(bytes, length);
         }
         let key = Key::of_first(bytes, length);
-        let [line, _] = self.whole.places(&key);
-        self.whole.prefetch_line(line);
-        Spot {
-            numbers: [self.far_hash(bytes, length), Spot::stretch(place, length)],
-            line: line as u32 | Spot::WHOLE,
+        let [bucket, _] = self.long_keys.candidates(&key);
+        self.long_keys.prefetch_bucket(bucket);
+        Probe {
+            words: [
+                self.hash_if_shorter(bytes, length),
+                Probe::pack_span(offset, length),
+            ],
+            bucket: bucket as u32 | Probe::LONG_KEY_FLAG,
         }
     }
 
-    /// As [`spot`](Self::spot), for at most [`LONGEST_WIDE`] bytes. No branch tells their widths apart.
+    /// As [`probe`](Self::probe), for at most [`MAX_SHORT_LEN`] bytes, without a branch on their width.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
-    pub(super) fn near_spot(&self, bytes: &[u8; LONGEST_WHOLE], length: usize) -> Spot {
-        let numbers = Key::near(bytes, length);
-        let wide = usize::from(length > LONGEST_SHORT);
-        let line = 2 * (key::mix(numbers) >> self.near.shift) as usize + wide;
-        self.near.prefetch_line(line);
-        Spot {
-            numbers,
-            line: line as u32,
+    #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
+    pub(super) fn probe_short(&self, bytes: &[u8; MAX_KEY_LEN], length: usize) -> Probe {
+        let words = Key::short(bytes, length);
+        let two = usize::from(length > MAX_ONE_WORD_LEN);
+        let bucket = 2 * (key::hash_short(words) >> self.short_keys.shift) as usize + two;
+        self.short_keys.prefetch_bucket(bucket);
+        Probe {
+            words,
+            bucket: bucket as u32,
         }
     }
 
-    /// The hash of a piece that belongs to a whole line, if such may be among the longer ones as their ids are many.
+    /// The hash of a piece with a long key, prefetched, if pieces with a key may be among the long ones
+    /// because of their many ids; otherwise 0.
     #[inline]
-    pub(super) fn far_hash(&self, bytes: &[u8; LONGEST_WHOLE], length: usize) -> u64 {
+    pub(super) fn hash_if_shorter(&self, bytes: &[u8; MAX_KEY_LEN], length: usize) -> u64 {
         if !self.long.has_shorter() {
             return 0;
         }
-        let hash = long::hash(bytes.get(..length).unwrap_or_default());
+        let hash = long::hash(&bytes[..length]);
         self.long.prefetch(hash);
         hash
     }
 
-    /// The spot of a piece that belongs to no line, at `place` of the text.
-    pub(crate) fn elsewhere(&self, piece: &[u8], place: usize) -> Spot {
+    /// The probe of a piece without a key, at `offset` of the text.
+    pub(crate) fn probe_by_hash(&self, piece: &[u8], offset: usize) -> Probe {
         let hash = long::hash(piece);
         self.long.prefetch(hash);
-        Spot {
-            numbers: [hash, Spot::stretch(place, piece.len())],
-            line: Spot::ELSEWHERE,
+        Probe {
+            words: [hash, Probe::pack_span(offset, piece.len())],
+            bucket: Probe::NO_BUCKET,
         }
     }
 
-    /// Asks for the ids of a piece with a hash, if it is known, to be brought near.
-    pub(crate) fn prefetch_long(&self, spot: &Spot) {
-        if let Some(hash) = spot.hash() {
+    /// Prefetches the ids of a piece with a hash, if the cache knows it.
+    pub(crate) fn prefetch_long(&self, probe: &Probe) {
+        if let Some(hash) = probe.hash() {
             self.long.prefetch_record(hash);
         }
     }
 
-    /// Locates again, after lines were added.
-    #[expect(clippy::cast_possible_truncation, reason = "lines are fewer")]
-    pub(crate) fn locate_again(&self, text: &[u8], spots: &mut Spots, range: Range<usize>) {
-        for number in range {
-            let spot = spots.get(number);
-            if let Some(key) = spot.key(text) {
-                let [line, _] = self.of(key.width).places(&key);
-                spots.lines[number] = line as u32 | (spot.line & Spot::WHOLE);
+    /// Finds the buckets of probes again, after buckets were added.
+    #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
+    pub(crate) fn rehash(&self, text: &[u8], probes: &mut ProbeBatch, range: Range<usize>) {
+        for index in range {
+            let probe = probes.get(index);
+            if let Some(key) = probe.key(text) {
+                let [bucket, _] = self.buckets(key.width).candidates(&key);
+                probes.buckets[index] = bucket as u32 | (probe.bucket & Probe::LONG_KEY_FLAG);
             }
         }
     }

@@ -1,120 +1,121 @@
-//! What a table knows from the start: the first tokens of its vocabulary.
+//! Seeding: what a cache knows from the start, the first tokens of its vocabulary.
 //!
-//! Loading a vocabulary waits for this, so that tokens are taken many at a time: first where each belongs, without a
-//! branch for how long it is, which no processor foresees; then, when their lines are near, what is put there. As pieces that
-//! are learned, 65,536 tokens took two to three times as long.
+//! Loading a vocabulary includes this, so that tokens are taken many at a time: first their buckets, without
+//! a branch on their length, which no processor predicts; then, when these have been fetched, the entries.
+//! Inserted as learned pieces are, 65,536 tokens took two to three times as long.
 
 use std::ops::Range;
 
-use super::key::{Key, LONGEST_SHORT, LONGEST_WHOLE, LONGEST_WIDE};
-use super::{PieceCache, Spot};
+use super::key::{Key, MAX_KEY_LEN, MAX_ONE_WORD_LEN, MAX_SHORT_LEN};
+use super::{PieceCache, Probe};
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// So many tokens, those of the lowest ids, are known from the start: half of the places of 4 MiB. With 131,072, in 8 MiB, first
-/// passes take up to a tenth less; but loading touches twice as much fresh memory, for which a system that is short of it took
-/// 30 ms.
-const SEEDED: usize = 78_000;
+/// Number of tokens to seed, those of the lowest ids: half of the slots of 4 MiB. With 131,072, in 8 MiB,
+/// first passes take up to a tenth less; but loading touches twice as much fresh memory, for which a system
+/// that is short of it took 30 ms.
+const SEEDED_TOKENS: usize = 78_000;
 
-/// How many lines these tokens of a vocabulary shall have, near ones and whole ones, as powers of two: half of the places are
-/// taken then, at most. When a few more are, lines are doubled.
-pub(super) fn lines_log2(vocabulary: &Vocabulary) -> [u32; 2] {
-    // How many of the tokens have at most so many bytes; without a branch for each.
-    let places = vocabulary.places().take(SEEDED);
-    let [short, near, all] = places.fold([0; 3], |counts, (place, _)| {
-        let bounds = [LONGEST_SHORT, LONGEST_WIDE, LONGEST_WHOLE];
-        std::array::from_fn(|n| counts[n] + usize::from(place.len() <= bounds[n]))
+/// The numbers of buckets for these tokens, of short keys and of long ones, as powers of two: at most half of
+/// the slots are taken then. When a few more are, buckets are doubled.
+pub(super) fn buckets_log2(vocabulary: &Vocabulary) -> [u32; 2] {
+    // Counts the tokens of at most each length without a branch.
+    let spans = vocabulary.places().take(SEEDED_TOKENS);
+    let [one_word, short, all] = spans.fold([0; 3], |counts, (span, _)| {
+        let bounds = [MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MAX_KEY_LEN];
+        std::array::from_fn(|n| counts[n] + usize::from(span.len() <= bounds[n]))
     });
-    let lines = [(short / 4).max((near - short) / 2), all - near];
-    lines.map(|lines| (2 * lines).next_power_of_two().ilog2())
+    let buckets = [(one_word / 4).max((short - one_word) / 2), all - short];
+    buckets.map(|buckets| (2 * buckets).next_power_of_two().ilog2())
 }
 
-/// Tokens that are looked up at once.
-const SEEDS: usize = 64;
+/// Tokens that are seeded at a time.
+const BATCH: usize = 64;
 
-/// Where a token is, among the bytes of all, and its id.
-type Seed = (Range<usize>, TokenId);
+/// The span of a token among the bytes of all, and its id.
+type Token = (Range<usize>, TokenId);
 
 impl PieceCache {
     /// Adds the first tokens of `vocabulary`, as far as there is room.
     pub(super) fn seed(&mut self, vocabulary: &Vocabulary) {
         let bytes = vocabulary.all_bytes();
-        let mut places = vocabulary.places().take(SEEDED);
-        let mut seeds: Vec<Seed> = Vec::with_capacity(SEEDS);
-        let mut spots: Vec<(Spot, TokenId)> = Vec::with_capacity(SEEDS);
+        let mut spans = vocabulary.places().take(SEEDED_TOKENS);
+        let mut tokens: Vec<Token> = Vec::with_capacity(BATCH);
+        let mut probes: Vec<(Probe, TokenId)> = Vec::with_capacity(BATCH);
         loop {
-            seeds.extend(places.by_ref().take(SEEDS));
-            let (Some((first, _)), Some((last, _))) = (seeds.first(), seeds.last()) else {
+            tokens.extend(spans.by_ref().take(BATCH));
+            let (Some((first, _)), Some((last, _))) = (tokens.first(), tokens.last()) else {
                 break;
             };
-            // NUL fills keys up, and the key of anything but UTF-8 might be that of another piece.
-            let odd =
-                |place: &Range<usize>| memchr::memchr2(0, 0xFF, &bytes[place.clone()]).is_some();
+            // Keys are padded with NULs, and overflow keys have bytes 0xFF.
+            let has_no_key =
+                |span: &Range<usize>| memchr::memchr2(0, 0xFF, &bytes[span.clone()]).is_some();
             let all = first.start..last.end;
-            if all.len() > SEEDS * LONGEST_WHOLE || odd(&all) {
-                seeds.retain(|(place, _)| place.len() <= LONGEST_WHOLE && !odd(place));
+            if all.len() > BATCH * MAX_KEY_LEN || has_no_key(&all) {
+                tokens.retain(|(span, _)| span.len() <= MAX_KEY_LEN && !has_no_key(span));
             }
-            for (place, id) in seeds.drain(..) {
-                match bytes.get(place.start..).and_then(<[u8]>::first_chunk) {
-                    Some(first) if place.len() <= LONGEST_WIDE => {
-                        spots.push((self.view().near_spot(first, place.len()), id));
+            for (span, id) in tokens.drain(..) {
+                match bytes[span.start..].first_chunk() {
+                    Some(first) if span.len() <= MAX_SHORT_LEN => {
+                        probes.push((self.view().probe_short(first, span.len()), id));
                     }
-                    _ => self.add(&bytes[place], id),
+                    _ => self.seed_one(&bytes[span], id),
                 }
             }
-            for (spot, id) in spots.drain(..) {
-                if let Some([answer, ..]) = self.packing.pack(&[id]) {
-                    self.near.add_at(&spot, answer);
+            for (probe, id) in probes.drain(..) {
+                if let Some([packed, ..]) = self.packing.pack(&[id]) {
+                    self.short_keys
+                        .add_short(probe.bucket as usize, probe.words, packed);
                 }
             }
         }
     }
 
-    /// Adds a token that belongs to a whole line, or is one of the last.
-    fn add(&mut self, token: &[u8], id: TokenId) {
+    /// Adds a token with a long key, or one of the last, which have too few bytes after them for the usual
+    /// way.
+    fn seed_one(&mut self, token: &[u8], id: TokenId) {
         if let Some(key) = Key::of(token)
-            && let Some(answer) = self.packing.pack(&[id])
+            && let Some(packed) = self.packing.pack(&[id])
         {
-            self.lines(key.width).add(&key, &answer);
+            self.buckets(key.width).add(&key, &packed);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PieceCache, SEEDED};
+    use super::{PieceCache, SEEDED_TOKENS};
     use crate::builtin::Builtin;
-    use crate::cache::{DEFAULT_LIMIT, LONGEST_WHOLE};
+    use crate::cache::{DEFAULT_LIMIT, MAX_KEY_LEN};
 
-    /// Nearly all of the first tokens are known from the start, by their ids, but for those whose keys would not be their own;
-    /// and no others.
+    /// A new cache knows nearly all of the first tokens, except those without a key of their own, and no
+    /// others.
     #[test]
-    fn first_tokens_are_known() -> Result<(), Box<dyn std::error::Error>> {
+    fn first_tokens_are_seeded() -> Result<(), Box<dyn std::error::Error>> {
         for builtin in Builtin::ALL {
             let vocabulary = builtin.vocabulary()?;
             for limit in [1 << 16, DEFAULT_LIMIT] {
-                let table = PieceCache::new(&vocabulary, limit);
+                let cache = PieceCache::new(&vocabulary, limit);
                 let (mut known, mut expected) = (0, 0);
-                for (number, (place, id)) in vocabulary.places().enumerate() {
-                    let token = &vocabulary.all_bytes()[place];
-                    let has_key = token.len() <= LONGEST_WHOLE
-                        && !token.contains(&0)
-                        && !token.contains(&0xFF);
+                for (index, (span, id)) in vocabulary.places().enumerate() {
+                    let token = &vocabulary.all_bytes()[span];
+                    let has_key =
+                        token.len() <= MAX_KEY_LEN && !token.contains(&0) && !token.contains(&0xFF);
                     let mut ids = Vec::new();
-                    if table.get(token, &mut ids) {
-                        assert!(has_key && number < SEEDED, "{token:?}");
+                    if cache.get(token, &mut ids) {
+                        assert!(has_key && index < SEEDED_TOKENS, "{token:?}");
                         assert_eq!(ids, [id]);
                         known += 1;
                     }
-                    expected += usize::from(has_key && number < SEEDED);
+                    expected += usize::from(has_key && index < SEEDED_TOKENS);
                 }
-                // Where there is hardly room, lines are full.
+                // With a small limit, buckets are full.
                 let least = match limit {
                     DEFAULT_LIMIT => expected / 100 * 99,
                     _ => 500,
                 };
                 assert!(known >= least, "{known} of {expected}");
-                assert!(table.memory() <= limit + (1 << 14), "{}", table.memory());
+                assert!(cache.memory() <= limit + (1 << 14), "{}", cache.memory());
             }
         }
         Ok(())

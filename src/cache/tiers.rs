@@ -1,16 +1,16 @@
-//! Every tier finds pieces in the same spots, and the same ids there.
+//! Agreement of tiers: all of them write the same probes, and find the same ids by them.
 
 use std::collections::HashMap;
 
 use super::avx2::Avx2;
 use super::avx512::Avx512;
-use super::probe::{Locate, LookUp, Plain, Spots};
+use super::probe::{HashBlock, ProbeBatch, ProbeCache, Scalar};
 use super::{DEFAULT_LIMIT, PieceCache};
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, OVERHANG};
 use crate::vocabulary::Vocabulary;
 
-/// Numbers that look random.
+/// A pseudo-random number.
 fn random(state: &mut u64) -> usize {
     *state = state
         .wrapping_mul(0x5851_F42D_4C95_7F2D)
@@ -18,38 +18,38 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// The tiers that the machine has, but the plain one, which locate.
-fn locating() -> Vec<Box<dyn Locate>> {
-    let avx2 = Avx2::detect().map(|tier| Box::new(tier) as Box<dyn Locate>);
-    let avx512 = Avx512::detect().map(|tier| Box::new(tier) as Box<dyn Locate>);
+/// The tiers that the machine has, except the scalar one.
+fn hashing_tiers() -> Vec<Box<dyn HashBlock>> {
+    let avx2 = Avx2::detect().map(|tier| Box::new(tier) as Box<dyn HashBlock>);
+    let avx512 = Avx512::detect().map(|tier| Box::new(tier) as Box<dyn HashBlock>);
     avx2.into_iter().chain(avx512).collect()
 }
 
-/// Pieces of all lengths up to those that no line holds, or short ones, of which many are in a window; of few bytes, so
-/// that they differ in a single one, or in their lengths alone.
+/// Pieces of all lengths up to those without a key, or short ones, of which a block has many; of few distinct
+/// bytes, so that some differ in a single one, or in their lengths alone.
 fn random_pieces(state: &mut u64) -> Vec<Vec<u8>> {
     let alphabet = [b"ab".as_slice(), b"a\x01", b"abcdefgh\xF4"][random(state) % 3];
     let longest = [34, 34, 10, 1][random(state) % 4];
-    let piece = |number| {
-        let length = 1 + number % longest;
+    let piece = |index| {
+        let length = 1 + index % longest;
         let byte = |_| alphabet[random(state) % alphabet.len()];
         (0..length).map(byte).collect()
     };
     (0..3000).map(piece).collect()
 }
 
-/// Appends some pieces in a row, where a window begins. Answers which, and where they end, which is inside of it; of
-/// the last this is not so.
+/// Appends some pieces, the first at the start of a block. Returns those that end inside of the block, and
+/// where; the last one does not.
 fn random_row<'p>(
     state: &mut u64,
     pieces: &'p [Vec<u8>],
     text: &mut Vec<u8>,
 ) -> (u64, Vec<&'p Vec<u8>>) {
-    let (place, mut ends, mut row) = (text.len(), 0, Vec::new());
+    let (offset, mut ends, mut row) = (text.len(), 0, Vec::new());
     loop {
         let piece = &pieces[pieces.len() - 1 - random(state) % pieces.len()];
         text.extend_from_slice(piece);
-        let end = text.len() - place;
+        let end = text.len() - offset;
         if end >= BLOCK_LEN {
             return (ends, row);
         }
@@ -58,8 +58,8 @@ fn random_row<'p>(
     }
 }
 
-/// All tiers find pieces in the same spots and know the same of them, whatever follows; and the table tells no
-/// others.
+/// All tiers agree on probes and ids, whatever follows a piece, and the cache returns only ids that were
+/// stored.
 #[test]
 fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = (0..=255_u8).map(|byte| (vec![byte], TokenId::from(byte)));
@@ -67,14 +67,14 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
     let small = Vocabulary::from_ranks(bytes.clone().collect())?;
     let high = std::iter::once((b"\0\0".to_vec(), 1 << 16));
     let large = Vocabulary::from_ranks(bytes.chain(high).collect())?;
-    let (locating, avx2) = (locating(), Avx2::detect());
+    let (hashing, avx2) = (hashing_tiers(), Avx2::detect());
     let (mut found, mut stopped) = (0, 0);
     for seed in 0..48 {
         let state = &mut (seed << 32);
         let (vocabulary, bits) = [(&small, 16), (&large, 20)][random(state) % 2];
-        // From tables that are hardly filled to some that give up entries.
+        // From caches that are hardly filled to some that evict entries.
         let limit = [0, 1 << 14, 1 << 18, DEFAULT_LIMIT][random(state) % 4];
-        let mut table = PieceCache::new(vocabulary, limit);
+        let mut cache = PieceCache::new(vocabulary, limit);
         let mut known: HashMap<Vec<u8>, Vec<TokenId>> = HashMap::new();
         let mut pieces = random_pieces(state);
         for piece in &pieces {
@@ -88,9 +88,9 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
                 }
             });
             let mut before = Vec::new();
-            if !table.get(piece, &mut before) {
-                table.insert(piece, ids);
-                table.get(piece, &mut before);
+            if !cache.get(piece, &mut before) {
+                cache.insert(piece, ids);
+                cache.get(piece, &mut before);
             }
             assert!(before.is_empty() || before == *ids, "{piece:?}");
         }
@@ -98,68 +98,66 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
         pieces.push(vec![b'a', 0]);
         pieces.push(vec![b'b'; 7]);
 
-        let view = table.view();
+        let view = cache.view();
         for _ in 0..600 {
             let mut text = vec![b'a'; random(state) % 40];
-            let place = text.len();
+            let offset = text.len();
             let (ends, row) = random_row(state, &pieces, &mut text);
             if row.is_empty() {
                 continue;
             }
             if random(state).is_multiple_of(2) {
-                text.truncate(place + BLOCK_LEN - 1 - ends.leading_zeros() as usize);
+                text.truncate(offset + BLOCK_LEN - 1 - ends.leading_zeros() as usize);
             }
-            let mut window = [b' '; BLOCK_LEN + OVERHANG];
-            for (to, from) in window.iter_mut().zip(&text[place..]) {
+            let mut block = [b' '; BLOCK_LEN + OVERHANG];
+            for (to, from) in block.iter_mut().zip(&text[offset..]) {
                 *to = *from;
             }
-            let mut spots = Spots::new(BLOCK_LEN);
-            let of_window = spots.of_window(0).ok_or("no room")?;
-            let located = Plain.locate(&view, &window, place, ends, of_window);
-            let count = located.count;
+            let mut probes = ProbeBatch::new(BLOCK_LEN);
+            let hashed = Scalar.hash_block(&view, &block, offset, ends, probes.block_mut(0));
+            let count = hashed.count;
             assert_eq!(count, row.len());
             let longest = if view.long.has_shorter() { 16 } else { 32 };
-            let mut hashed = false;
-            for (number, piece) in row.iter().enumerate() {
-                let spot = spots.get(number);
-                assert_eq!(spot.piece(&text, &mut [0; _]), piece.as_slice());
+            let mut has_hash = false;
+            for (index, piece) in row.iter().enumerate() {
+                let probe = probes.get(index);
+                assert_eq!(probe.piece(&text, &mut [0; _]), piece.as_slice());
                 let short = piece.len() <= longest;
                 assert_eq!(
-                    spot.hash().is_none(),
-                    short && !window[..BLOCK_LEN].contains(&0)
+                    probe.hash().is_none(),
+                    short && !block[..BLOCK_LEN].contains(&0)
                 );
-                hashed |= spot.hash().is_some();
+                has_hash |= probe.hash().is_some();
             }
-            assert_eq!(located.hashed, hashed);
-            let all = spots.some(0..count);
+            assert_eq!(hashed.has_hash, has_hash);
+            let all = probes.slice(0..count);
             let mut ids = vec![7];
-            let looked = Plain.look(&view, &text, all, &mut ids);
-            let expected: Option<Vec<&Vec<_>>> = row[..looked]
+            let known_pieces = Scalar.probe_batch(&view, &text, all, &mut ids);
+            let expected: Option<Vec<&Vec<_>>> = row[..known_pieces]
                 .iter()
                 .map(|&piece| known.get(piece))
                 .collect();
-            let expected = expected.ok_or("a piece that the table was never told")?;
+            let expected = expected.ok_or("a piece that was never stored")?;
             let expected: Vec<_> = expected.into_iter().flatten().copied().collect();
             assert_eq!(ids[1..], expected, "{row:?}");
-            let counted = (looked, ids.len() - 1);
-            assert_eq!(Plain.count(&view, &text, all), counted, "{row:?}");
-            found += looked;
-            stopped += usize::from(looked < count);
+            let counted = (known_pieces, ids.len() - 1);
+            assert_eq!(Scalar.count_batch(&view, &text, all), counted, "{row:?}");
+            found += known_pieces;
+            stopped += usize::from(known_pieces < count);
 
-            for tier in &locating {
-                let mut here = Spots::new(BLOCK_LEN);
-                let of_window = here.of_window(0).ok_or("no room")?;
-                let same = tier.locate(&view, &window, place, ends, of_window);
-                assert_eq!(same, located, "{window:?}");
-                for number in 0..count {
-                    assert_eq!(here.get(number), spots.get(number), "{window:?}");
+            for tier in &hashing {
+                let mut here = ProbeBatch::new(BLOCK_LEN);
+                let same = tier.hash_block(&view, &block, offset, ends, here.block_mut(0));
+                assert_eq!(same, hashed, "{block:?}");
+                for index in 0..count {
+                    assert_eq!(here.get(index), probes.get(index), "{block:?}");
                 }
             }
             if let Some(avx2) = avx2 {
                 let mut same = vec![7];
-                let known = avx2.look(&view, &text, all, &mut same);
-                assert_eq!((known, &same), (looked, &ids), "{row:?}");
-                assert_eq!(avx2.count(&view, &text, all), counted, "{row:?}");
+                let known = avx2.probe_batch(&view, &text, all, &mut same);
+                assert_eq!((known, &same), (known_pieces, &ids), "{row:?}");
+                assert_eq!(avx2.count_batch(&view, &text, all), counted, "{row:?}");
             }
         }
     }

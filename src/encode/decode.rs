@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! for each id:
-//!     copy its row of 16 bytes to the end of the block, whatever the token's length
-//!     move the end of the block on by that length
+//!     copy its row of 16 bytes to the end of the block, whatever the length of the token
+//!     advance the end of the block by that length
 //! ```
 //!
-//! Copies of one length need no call and no branch. Tokens that do not fit a row, and special tokens, are looked up one
-//! by one; so are all of them until so many ids have been decoded that the table of rows is worth its making.
+//! Copies of one length need no call and no branch. Tokens that do not fit a row, and special tokens, are
+//! looked up one by one; so are all tokens until enough ids have been decoded that the table of rows is worth
+//! building.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,38 +21,42 @@ use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 
-/// Bytes that are asked for at first, for each id. Most lists of ids stand for fewer: to grow takes a tenth of the time.
-const ROOM_PER_ID: usize = 6;
+/// Bytes to reserve for each id. Most lists of ids stand for fewer; growing takes a tenth of the time.
+const BYTES_PER_ID: usize = 6;
 
-/// Ids between two looks at the checkpoint: some tenths of a millisecond.
-const IDS_PER_CHECK: usize = 1 << 15;
+/// Ids between two checkpoints: some tenths of a millisecond.
+const CHECK_INTERVAL: usize = 1 << 15;
 
-/// Ids to a block, which stays in the nearest cache. With rows copied to where they stay, decoding took a tenth longer.
-const IDS_PER_BLOCK: usize = 1 << 10;
+/// Ids in a block, which stays in the nearest cache. With rows copied to their final offset, decoding took a
+/// tenth longer.
+const BLOCK_IDS: usize = 1 << 10;
 
 /// Fewer ids are not worth a block.
-const FEW: usize = 32;
+const MIN_IDS: usize = 32;
 
+/// Bytes in a row.
 const ROW: usize = 16;
 
-/// A token's bytes, then anything; the last byte is the token's length, 0 if the token is not here.
+/// The bytes of a token, then anything; the last byte is the length of the token, 0 if the token does not
+/// fit.
 type Row = [u8; ROW];
 
-/// The rows of a vocabulary's tokens, made once they are worth it.
+/// The rows of the tokens of a vocabulary, built once they are worth it.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: OnceLock<Vec<Row>>,
-    /// How many ids have been decoded without rows.
+    /// Number of ids decoded without rows.
     decoded: AtomicUsize,
 }
 
 impl Rows {
-    /// The rows by id, if they are there or worth their making now that `count` ids more are to be decoded.
+    /// Returns the rows by id if they exist, or if they are worth building now that `count` more ids are to
+    /// be decoded.
     fn for_ids(&self, count: usize, vocabulary: &Vocabulary) -> Option<&[Row]> {
         if let Some(rows) = self.rows.get() {
             return Some(rows);
         }
-        // Making a row costs what it saves: 10 ns, a look-up taking 13 ns and a copy of a row 3 ns.
+        // Building a row costs what it saves: 10 ns, as a look-up takes 13 ns and a copy of a row 3 ns.
         let decoded = self.decoded.fetch_add(count, Ordering::Relaxed);
         if decoded.saturating_add(count) < vocabulary.len() {
             return None;
@@ -61,21 +66,21 @@ impl Rows {
         }))
     }
 
-    /// How many bytes they take.
+    /// Number of bytes they take.
     pub(super) fn memory(&self) -> usize {
         self.rows.get().map_or(0, |rows| ROW * rows.capacity())
     }
 }
 
-/// A row for each id, but not for ids far above the number of tokens.
+/// Builds a row for each id, except ids far above the number of tokens.
 fn rows(vocabulary: &Vocabulary) -> Vec<Row> {
     let largest = vocabulary.highest_id() as usize;
     let mut rows = vec![[0; ROW]; (largest + 1).min(2 * vocabulary.len())];
     for (id, row) in (0..).zip(&mut rows) {
         if let Some(token) = vocabulary.bytes(id)
-            && let Some(room) = row[..ROW - 1].get_mut(..token.len())
+            && let Some(bytes) = row[..ROW - 1].get_mut(..token.len())
         {
-            room.copy_from_slice(token);
+            bytes.copy_from_slice(token);
             row[ROW - 1] = token.len().to_le_bytes()[0];
         }
     }
@@ -83,26 +88,26 @@ fn rows(vocabulary: &Vocabulary) -> Vec<Row> {
 }
 
 impl Encoder {
-    /// The bytes that `ids` stand for.
+    /// Returns the bytes that `ids` stand for.
     ///
     /// # Errors
     /// [`DecodeError::UnknownToken`] for the first id that is no token; [`DecodeError::Interrupted`] from the
     /// checkpoint.
     ///
     /// # Complexity
-    /// O(ids + bytes); once, some time on the way, O(vocabulary) for a table of at most 32 bytes a token.
+    /// O(ids + bytes); once per vocabulary, O(vocabulary) for a table of at most 32 bytes a token.
     pub fn decode(
         &self,
         ids: &[TokenId],
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
-        let rows = if ids.len() < FEW {
+        let rows = if ids.len() < MIN_IDS {
             None
         } else {
             self.rows.for_ids(ids.len(), &self.vocabulary)
         };
-        let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(ROOM_PER_ID))?;
-        for ids in ids.chunks(IDS_PER_CHECK) {
+        let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(BYTES_PER_ID))?;
+        for ids in ids.chunks(CHECK_INTERVAL) {
             checkpoint::pass(checkpoint)?;
             match rows {
                 Some(rows) => self.decode_by_rows(rows, ids, &mut bytes)?,
@@ -122,8 +127,8 @@ impl Encoder {
         ids: &[TokenId],
         bytes: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let mut block = [0; ROW * IDS_PER_BLOCK];
-        for ids in ids.chunks(IDS_PER_BLOCK) {
+        let mut block = [0; ROW * BLOCK_IDS];
+        for ids in ids.chunks(BLOCK_IDS) {
             let mut filled = 0;
             for &id in ids {
                 let row = rows.get(id as usize).unwrap_or(&[0; ROW]);
@@ -132,8 +137,8 @@ impl Encoder {
                     append(bytes, &block[..filled])?;
                     filled = 0;
                     append(bytes, self.bytes_of(id)?)?;
-                } else if let Some(room) = block.get_mut(filled..filled + ROW) {
-                    room.copy_from_slice(row);
+                } else {
+                    block[filled..filled + ROW].copy_from_slice(row);
                     filled += length;
                 }
             }
@@ -147,7 +152,8 @@ impl Encoder {
     }
 }
 
-/// Appends a token. Few ids may stand for more bytes than memory holds, as tokens are as long as one likes.
+/// Appends a token. A few ids may stand for more bytes than memory holds, as the length of a token has no
+/// limit.
 fn append(bytes: &mut Vec<u8>, token: &[u8]) -> Result<(), OutOfMemory> {
     memory::try_reserve(bytes, token.len())?;
     bytes.extend_from_slice(token);

@@ -8,12 +8,10 @@
 //!       hot_loop              block by block: piece ends, hash, prefetch, probe; on a miss, merge
 //! ```
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 pub mod batch;
 mod decode;
+mod hot_loop;
 pub mod offsets;
-mod pieces;
 mod pool;
 pub mod special;
 pub mod truncate;
@@ -30,19 +28,20 @@ use crate::token::TokenId;
 use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
-use pieces::{Mode, PieceEncoder, Workspace};
+use hot_loop::{Mode, PieceEncoder, Workspace};
 use pool::WorkspacePool;
 use special::{Allowed, SpecialTokens};
 
-/// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not touched before
-/// it is needed.
+/// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not
+/// touched before it is needed.
 const BYTES_PER_ID: usize = 2;
 
 /// Ids to reserve for a short text: more than are stored at once.
 const MIN_IDS: usize = 64;
 
-/// A text of this many bytes may have more ids than [`BYTES_PER_ID`] says. Then memory is reserved for as many as the first
-/// [`SAMPLE`]th of it suggests, and again whenever there is room for fewer than [`MIN_SPARE_IDS`].
+/// A text of this many bytes may have more ids than [`BYTES_PER_ID`] says. Then memory is reserved for as
+/// many as the first [`SAMPLE`]th of it suggests, and again whenever there is room for fewer than
+/// [`MIN_SPARE_IDS`].
 const LONG_TEXT: usize = 1 << 16;
 const SAMPLE: usize = 16;
 const MIN_SPARE_IDS: usize = 1 << 14;
@@ -98,7 +97,8 @@ impl Encoder {
         &self.splitter
     }
 
-    /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A cache has a
+    /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A
+    /// cache has a
     /// [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
         self.vocabulary.memory() + self.rows.memory() + self.pool.memory()
@@ -109,8 +109,8 @@ impl Encoder {
         self.pool.clear();
     }
 
-    /// Sets the limit of each cache of pieces in bytes, 64 MiB by default, and empties the caches. A cache takes some
-    /// kilobytes in any case, and one that a call is using keeps its limit.
+    /// Sets the limit of each cache of pieces in bytes, 64 MiB by default, and empties the caches. A cache
+    /// takes some kilobytes in any case, and one that a call is using keeps its limit.
     pub fn set_cache_limit(&self, bytes: usize) {
         self.pool.set_limit(bytes);
         self.pool.clear();
@@ -132,8 +132,8 @@ impl Encoder {
         self.encode(text, &Allowed::Nothing, ids, checkpoint)
     }
 
-    /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two special tokens
-    /// is split by itself, as if it were a whole text.
+    /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two
+    /// special tokens is split by itself, as if it were a whole text.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary).
@@ -162,8 +162,8 @@ impl Encoder {
 
     /// As [`encode`](Self::encode), in a workspace of the caller's.
     ///
-    /// `on_span` is called for one span of the text after another, which together are all of it, as soon as the ids of the
-    /// span have been appended, with all ids so far and the span.
+    /// `on_span` is called for one span of the text after another, which together are all of it, as soon as
+    /// the ids of the span have been appended, with all ids so far and the span.
     fn encode_spans(
         &self,
         workspace: &mut Workspace,
@@ -216,8 +216,8 @@ impl Encoder {
 
     /// Encodes text without special tokens, some KB or a piece at a time.
     ///
-    /// After each step, `on_span` gets the span that was encoded, the next part of the text; it may take ids away, or stop
-    /// the encoding.
+    /// After each step, `on_span` gets the span that was encoded, the next part of the text; it may take ids
+    /// away, or stop the encoding.
     fn encode_ordinary_span<'a>(
         &self,
         pieces: &mut PieceEncoder<'a>,
@@ -313,9 +313,9 @@ impl Encoder {
     }
 }
 
-/// Reserves memory for the ids of a text of `length` bytes, of which those from index `first` on are the ids of its first
-/// `offset` bytes. Growing on demand cost a page fault for every 4 KB: up to a quarter of the time of encoding code with
-/// r50k.
+/// Reserves memory for the ids of a text of `length` bytes, of which those from index `first` on are the ids
+/// of its first `offset` bytes. Growing on demand cost a page fault for every 4 KB: up to a quarter of the
+/// time of encoding code with r50k.
 fn reserve_ids(ids: &mut Vec<TokenId>, first: usize, offset: usize, length: usize) {
     let rest = length - offset;
     let so_far = ids.len().saturating_sub(first);

@@ -3,13 +3,14 @@
 use std::ops::{ControlFlow, Range};
 
 use super::Encoder;
-use super::pieces::{Mode, Workspace};
+use super::hot_loop::{Mode, Workspace};
 use super::special::Allowed;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 
-/// The ids of a text with their spans. Spans do not overlap; there are gaps between them where the pattern drops text.
+/// The ids of a text with their spans. Spans do not overlap; there are gaps between them where the pattern
+/// drops text.
 #[derive(Debug, Default)]
 pub struct TokenSpans {
     /// The ids.
@@ -21,8 +22,8 @@ pub struct TokenSpans {
 }
 
 impl TokenSpans {
-    /// Converts byte offsets to character offsets in the same `text`. Inside of a character, a start becomes the start of
-    /// that character, and an end its end.
+    /// Converts byte offsets to character offsets in the same `text`. Inside of a character, a start becomes
+    /// the start of that character, and an end its end.
     ///
     /// # Complexity
     /// O(text).
@@ -42,8 +43,8 @@ impl TokenSpans {
         }
     }
 
-    /// Adds the spans of the ids that have none yet, which together stand for `span` of the text. A special token is a span
-    /// of its own, so that its length does not matter.
+    /// Adds the spans of the ids that have none yet, which together stand for `span` of the text. A special
+    /// token is a span of its own, so that its length does not matter.
     fn extend(&mut self, encoder: &Encoder, ids: &[TokenId], span: Range<usize>) {
         let mut offset = span.start;
         for &id in &ids[self.starts.len()..] {
@@ -114,8 +115,8 @@ impl Encoder {
         })
     }
 
-    /// As [`encode_with_offsets`](Self::encode_with_offsets) without special tokens, up to where there are more than `limit`
-    /// ids.
+    /// As [`encode_with_offsets`](Self::encode_with_offsets) without special tokens, up to where there are
+    /// more than `limit` ids.
     pub(super) fn offsets_up_to(
         &self,
         workspace: &mut Workspace,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use super::pieces::Workspace;
+use super::hot_loop::Workspace;
 use crate::cache::{DEFAULT_LIMIT, PieceCache};
 use crate::vocabulary::Vocabulary;
 
@@ -17,8 +17,8 @@ pub(super) struct WorkspacePool {
     workspaces: Mutex<Boxes>,
 }
 
-/// How often the lock is tried. It is held for moments only, except after a fork, when the thread that held it may not
-/// exist any more; then calls do without the pool.
+/// How often the lock is tried. It is held for moments only, except after a fork, when the thread that held
+/// it may not exist any more; then calls do without the pool.
 const LOCK_ATTEMPTS: usize = 100;
 
 impl WorkspacePool {

@@ -90,11 +90,12 @@ pub struct Found<'a> {
 }
 
 impl SpecialTokens {
-    /// Builds the special tokens from `(text, id)` pairs. Of two texts with the same id, decoding returns the first; of a
-    /// text listed twice, the first id counts.
+    /// Builds the special tokens from `(text, id)` pairs. Of two texts with the same id, decoding returns the
+    /// first; of a text listed twice, the first id counts.
     ///
     /// # Errors
-    /// [`VocabularyError::EmptySpecialToken`]; [`VocabularyError::TooLarge`] if the search automaton would be.
+    /// [`VocabularyError::EmptySpecialToken`]; [`VocabularyError::TooLarge`] if the search automaton would
+    /// be.
     pub fn new(tokens: Vec<(String, TokenId)>) -> Result<Self, VocabularyError> {
         let mut special = Self::default();
         for (text, id) in tokens {
@@ -170,7 +171,8 @@ impl SpecialTokens {
         }
     }
 
-    /// Disallows `strings`, special tokens or not. Compiles an automaton unless all of them are special tokens.
+    /// Disallows `strings`, special tokens or not. Compiles an automaton unless all of them are special
+    /// tokens.
     ///
     /// # Errors
     /// [`VocabularyError::TooLarge`] if the automaton would be.
@@ -197,7 +199,8 @@ impl SpecialTokens {
         }
     }
 
-    /// Returns an error if `text` contains a `disallowed` string: the leftmost, and of several there the longest.
+    /// Returns an error if `text` contains a `disallowed` string: the leftmost, and of several there the
+    /// longest.
     ///
     /// # Errors
     /// [`EncodeError::Disallowed`].
@@ -283,7 +286,8 @@ impl SpecialTokens {
 #[derive(Debug)]
 struct Finder {
     automaton: AhoCorasick,
-    /// The first byte of all strings, if it is the same: `memchr` skips to it, which is all that most texts need.
+    /// The first byte of all strings, if it is the same: `memchr` skips to it, which is all that most texts
+    /// need.
     first_byte: Option<u8>,
 }
 

@@ -1,17 +1,19 @@
 //! How much of a text fits into a number of ids.
 //!
-//! The ids of a part, encoded by itself, need not be ids of the whole: its pieces and merges may differ near the cut. So
+//! The ids of a part, encoded by itself, need not be ids of the whole: its pieces and merges may differ near
+//! the cut. So
 //!
 //! ```text
 //! propose   the offset where the whole text has as many ids as allowed
 //! try       offsets around it, those first that keep most of the text: encode what would be cut there and count
 //! ```
 //!
-//! Each trial encodes little: it starts, or ends, at an *anchor*, the cut of [`Splitter::cuts`] nearest to the proposal,
-//! because the ids on the other side of such a cut are known to stay. Nothing can fit beyond the next cut in the other
-//! direction, so that between two cuts that are close together the longest part of all is found. Where a pattern has no
-//! cuts, or none is near, the anchor is the start or the end of the text, and fewer offsets are tried: the farther the
-//! anchor, the fewer, and then the ends of the whole's ids in longer and longer steps.
+//! Each trial encodes little: it starts, or ends, at an *anchor*, the cut of [`Splitter::cuts`] nearest to
+//! the proposal, because the ids on the other side of such a cut are known to stay. Nothing can fit beyond
+//! the next cut in the other direction, so that between two cuts that are close together the longest part of
+//! all is found. Where a pattern has no cuts, or none is near, the anchor is the start or the end of the
+//! text, and fewer offsets are tried: the farther the anchor, the fewer, and then the ends of the whole's ids
+//! in longer and longer steps.
 //!
 //! [`Splitter::cuts`]: crate::split::Splitter::cuts
 
@@ -19,8 +21,8 @@ use std::iter;
 use std::ops::Range;
 
 use super::Encoder;
+use super::hot_loop::Workspace;
 use super::offsets::TokenSpans;
-use super::pieces::Workspace;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 
@@ -58,7 +60,8 @@ pub struct Truncation {
 }
 
 impl Encoder {
-    /// Returns how many ids `text` becomes if they are no more than `limit`; special tokens in it are ordinary text.
+    /// Returns how many ids `text` becomes if they are no more than `limit`; special tokens in it are
+    /// ordinary text.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary).
@@ -74,8 +77,8 @@ impl Encoder {
         self.with_workspace(|workspace| self.count_up_to(workspace, text, limit, checkpoint))
     }
 
-    /// Cuts `text` between two characters so that the side to keep has at most `limit` ids, encoded by itself. The module
-    /// says which of several cuts it is.
+    /// Cuts `text` between two characters so that the side to keep has at most `limit` ids, encoded by
+    /// itself. The module says which of several cuts it is.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary).
@@ -104,8 +107,8 @@ impl Encoder {
         })
     }
 
-    /// Cuts `text` into parts that have at most `limit` ids each, encoded by themselves. Each part repeats the last
-    /// `overlap` ids of the previous one, or fewer if nothing else would fit otherwise.
+    /// Cuts `text` into parts that have at most `limit` ids each, encoded by themselves. Each part repeats
+    /// the last `overlap` ids of the previous one, or fewer if nothing else would fit otherwise.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary); [`EncodeError::NoRoom`].
@@ -303,7 +306,8 @@ impl Encoder {
         self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)
     }
 
-    /// Moves the cut of a part that certainly fits to the first of the `candidates` for which it still fits, if any.
+    /// Moves the cut of a part that certainly fits to the first of the `candidates` for which it still fits,
+    /// if any.
     fn first_that_fits(
         &self,
         workspace: &mut Workspace,

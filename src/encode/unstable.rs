@@ -1,11 +1,11 @@
-//! Text that is not finished: the ids that further text cannot change, and how the rest may go on.
+//! Unfinished text: the ids that further text cannot change, and how the rest may go on.
 //!
-//! The contract is tiktoken's `encode_with_unstable` and `_encode_bytes`, to the id.
+//! The contract is that of tiktoken's `encode_with_unstable` and `_encode_bytes`, id by id.
 
 use std::collections::HashSet;
 
 use super::Encoder;
-use super::pieces::Workspace;
+use super::hot_loop::Workspace;
 use super::special::Allowed;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
@@ -13,15 +13,15 @@ use crate::merge;
 use crate::token::TokenId;
 
 impl Encoder {
-    /// The stable ids of `text`, and every way in which tokens can begin the bytes after them.
+    /// Returns the stable ids of `text`, and every sequence of ids that may encode the bytes after them.
     ///
-    /// Each completion spells at least the unstable bytes, in any order among completions.
+    /// The bytes of each completion begin with the unstable bytes. Completions are in no order.
     ///
     /// # Errors
     /// As [`Encoder::encode_ordinary`].
     ///
     /// # Complexity
-    /// One encoding for each token that starts with an end of the unstable bytes: thousands.
+    /// One encoding for each token that starts with a suffix of the unstable bytes: thousands.
     pub fn encode_with_unstable(
         &self,
         text: &str,
@@ -38,7 +38,7 @@ impl Encoder {
         }
 
         let sorted = self.vocabulary.sorted_by_bytes();
-        // A token may go on from any place in the unstable bytes.
+        // A token may start at any offset in the unstable bytes.
         for cut in 0..unstable.len() {
             checkpoint::pass(checkpoint)?;
             let (head, tail) = unstable.split_at(cut);
@@ -67,7 +67,7 @@ impl Encoder {
             }
         }
 
-        // Blanks at the end may yet be split before the last one.
+        // Whitespace at the end may yet be split before its last character.
         if let Some((cut, last)) = last_character(&unstable)
             && cut > 0
             && last.is_whitespace()
@@ -80,8 +80,8 @@ impl Encoder {
         Ok((stable, completions))
     }
 
-    /// Appends the ids of bytes that may not be UTF-8: text up to the first offending byte; from there on, and with the
-    /// last piece before it, one piece.
+    /// Appends the ids of bytes that may not be UTF-8: those before the first invalid byte are text, except
+    /// its last piece, which is one piece with all bytes from the invalid one on.
     ///
     /// # Errors
     /// As [`Encoder::encode_ordinary`].
@@ -99,8 +99,8 @@ impl Encoder {
         })
     }
 
-    /// As [`encode_bytes`](Self::encode_bytes), of bytes that are not UTF-8; `allowed` special tokens before the first
-    /// offending byte become their ids.
+    /// As [`encode_bytes`](Self::encode_bytes), for bytes that are not UTF-8; `allowed` special tokens before
+    /// the first invalid byte become their ids.
     pub(super) fn encode_not_utf8(
         &self,
         workspace: &mut Workspace,
@@ -112,7 +112,8 @@ impl Encoder {
         let valid = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
-                simdutf8::basic::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+                let valid = simdutf8::basic::from_utf8(&bytes[..error.valid_up_to()]);
+                valid.expect("valid up to there")
             }
         };
         let mut tokens = Vec::new();
@@ -132,7 +133,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// The last piece of a text that does not end in an allowed special token.
+    /// Returns the last piece of a text, or none if the text ends in an allowed special token.
     fn last_piece<'t>(
         &self,
         text: &'t str,
@@ -143,20 +144,21 @@ impl Encoder {
         while let Some(special) = self.special_tokens.find(text, start, allowed) {
             start = special.start + special.text.len();
         }
-        let stretch = &text[start..];
-        let mut pieces = self.splitter.pieces(stretch, checkpoint);
+        let ordinary = &text[start..];
+        let mut pieces = self.splitter.pieces(ordinary, checkpoint);
         let mut chunk = Vec::new();
         let mut last = None;
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
             last = chunk.last().cloned();
         }
-        // A splitter from outside may cut characters.
-        Ok(last.map(|piece| &stretch.as_bytes()[piece]))
+        // As bytes, because an external splitter may cut within characters.
+        Ok(last.map(|piece| &ordinary.as_bytes()[piece]))
     }
 
-    /// Takes the ids of the last piece off `ids` and answers their bytes. Where the piece starts with blanks, the ids of
-    /// blanks before it are taken too: with more text, the pieces there may be cut differently.
+    /// Removes the ids of the last piece from `ids` and returns their bytes. Where the piece starts with
+    /// whitespace, the ids of whitespace before it are removed too: with more text, the pieces there may be
+    /// cut differently.
     fn take_unstable(
         &self,
         ids: &mut Vec<TokenId>,
@@ -167,20 +169,20 @@ impl Encoder {
         if let Some(piece) = last_piece {
             self.encode_piece(piece, &mut last_ids, checkpoint)?;
         }
-        let all_blank = |id: &TokenId| {
+        let is_whitespace = |id: &TokenId| {
             self.vocabulary.bytes(*id).is_some_and(|token| {
                 token
                     .iter()
                     .all(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
             })
         };
-        // A splitter from outside may have answered otherwise before.
+        // An external splitter may have returned other pieces the first time.
         let mut start = ids.len().saturating_sub(last_ids.len());
-        if ids.get(start).is_some_and(all_blank) {
+        if ids.get(start).is_some_and(is_whitespace) {
             start -= ids[..start]
                 .iter()
                 .rev()
-                .take_while(|id| all_blank(id))
+                .take_while(|id| is_whitespace(id))
                 .count();
         }
         Ok(ids
@@ -189,13 +191,13 @@ impl Encoder {
             .collect())
     }
 
-    /// The bytes of an ordinary token; of another id, none.
+    /// The bytes of an ordinary token; none for a special token, which an external splitter may bring here.
     fn spelling(&self, id: TokenId) -> &[u8] {
         self.vocabulary.bytes(id).unwrap_or_default()
     }
 }
 
-/// The last character of `bytes` and where it starts, if they end in a whole one.
+/// The last character of `bytes` and its offset, if they end in a complete one.
 fn last_character(bytes: &[u8]) -> Option<(usize, char)> {
     let start = bytes.iter().rposition(|byte| byte & 0xC0 != 0x80)?;
     let last = std::str::from_utf8(&bytes[start..]).ok()?.chars().next()?;

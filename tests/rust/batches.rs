@@ -1,4 +1,4 @@
-//! Batches in shares: the ids of each text by itself, whatever the number of threads, and where texts are cut.
+//! Batches: the ids of each text by itself, whatever the number of threads and the cuts of texts.
 
 use std::error::Error;
 
@@ -22,7 +22,7 @@ fn encoder(pattern: &str) -> Result<Encoder, Box<dyn Error>> {
     ))
 }
 
-/// Short texts, empty ones, and some that several threads share.
+/// Short texts, empty ones, and some that are divided among threads.
 fn texts() -> Vec<String> {
     let words = "It's 12 words, he'd say;\n\n  中文 and e\u{301}t\u{e9}s <|x|> 3rd…  ";
     let mut texts = vec![
@@ -37,7 +37,7 @@ fn texts() -> Vec<String> {
 }
 
 #[test]
-fn shares_together_are_the_texts_one_by_one() -> TestResult {
+fn batches_equal_the_texts_one_by_one() -> TestResult {
     let encoder = encoder(O200K)?;
     let texts = texts();
     for allowed in [Allowed::Nothing, Allowed::All] {
@@ -74,7 +74,7 @@ fn shares_together_are_the_texts_one_by_one() -> TestResult {
 
 #[test]
 fn counts_are_the_numbers_of_ids() -> TestResult {
-    // Native, general: the latter is never cut.
+    // A native pattern, and a general one, whose texts are never divided.
     for pattern in [O200K, r"[a-z]+|[^a-z]+"] {
         let encoder = encoder(pattern)?;
         let texts = texts();
@@ -131,7 +131,7 @@ fn spans_are_texts_or_bytes() -> TestResult {
     let mut all: Vec<Vec<u8>> = texts().into_iter().map(String::into_bytes).collect();
     for (number, bytes) in all.iter_mut().enumerate() {
         if number % 3 == 1 {
-            // At the end of long texts, which are cut if they are UTF-8.
+            // At the end of long texts, which are divided if they are UTF-8.
             bytes.extend(b"<|x|>\xE2\x82 and <|x|>");
         }
     }

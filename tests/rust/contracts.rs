@@ -1,4 +1,4 @@
-//! What the public types promise: threads, errors and their words, vocabularies, batches.
+//! Promises of the public types: threads, errors and their texts, vocabularies, batches.
 
 use std::any::type_name;
 use std::error::Error;
@@ -34,7 +34,8 @@ fn public_types_are_at_home_in_any_thread() {
         type_name::<T>()
     }
     let names = [
-        // A splitter may be the caller's, an error may carry the caller's: neither promises anything about panics.
+        // A splitter may be the caller's, an error may carry the caller's: neither promises anything about
+        // panics.
         threads::<Splitter>(),
         threads::<Pieces>(),
         threads::<Encoder>(),
@@ -60,7 +61,7 @@ fn public_types_are_at_home_in_any_thread() {
     }
 }
 
-/// Asserts that the words of an error hold all of `parts`.
+/// Asserts that the text of an error contains all of `parts`.
 fn assert_says(error: &dyn Error, parts: &[&str]) {
     let said = error.to_string();
     for part in parts {
@@ -308,7 +309,7 @@ fn byte_tokens_of_merge_lists_have_ids_of_their_own() {
     );
 }
 
-/// Ids that go down are refused with words that are true: nobody else has the id.
+/// Ids that decrease are refused with an error that is true: the id is no duplicate.
 #[test]
 fn merges_out_of_order_are_refused_as_that() {
     let error = from_merges(&[(300, [97, 98]), (299, [98, 99])]).err();
@@ -377,13 +378,13 @@ fn batches_answer_with_the_first_failing_item() {
             });
             let first = failing.into_iter().min().unwrap_or(0);
             assert_eq!(outcome, Err(Failed(first)), "{threads} threads");
-            // Everything before the failing item was tried.
+            // All items before the failing one were tried.
             assert!(worked.into_inner() > first);
         }
     }
 }
 
-/// When an item fails, items that nobody has begun are left alone.
+/// When an item fails, items that no thread has started are skipped.
 #[test]
 fn batches_end_early_when_an_item_fails() {
     let items: Vec<usize> = (0..20_000).collect();
@@ -394,7 +395,7 @@ fn batches_end_early_when_an_item_fails() {
             if *item == 10 {
                 return Err(Failed(*item));
             }
-            // All of them would take a second.
+            // All items would take a second.
             thread::sleep(Duration::from_micros(50));
             Ok(())
         });

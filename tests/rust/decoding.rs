@@ -1,4 +1,4 @@
-//! Decoding by rows gives what looking up each id gives, for every id and every mistake.
+//! Decoding by rows returns what looking up each id returns, for every id and every error.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn one_by_one(encoder: &Encoder, ids: &[TokenId]) -> Result<Vec<u8>, DecodeError
     Ok(bytes)
 }
 
-/// Decodes until the rows are there, which takes at most 32 bytes a token.
+/// Decodes until the rows are built, which take at most 32 bytes a token.
 fn warm_up(encoder: &Encoder) -> TestResult {
     let before = encoder.memory();
     let known: Vec<TokenId> = encoder.vocabulary().ids().collect();
@@ -83,9 +83,9 @@ fn every_id_of_the_published_vocabularies() -> TestResult {
     Ok(())
 }
 
-/// Small decodings make no table until they have added up.
+/// No rows are built before enough ids have been decoded.
 #[test]
-fn rows_are_made_when_they_are_worth_it() -> TestResult {
+fn rows_are_built_when_they_are_worth_it() -> TestResult {
     let encoder = encoder(Builtin::R50k.vocabulary()?, &[])?;
     let before = encoder.memory();
     for _ in 0..1000 {
@@ -98,7 +98,7 @@ fn rows_are_made_when_they_are_worth_it() -> TestResult {
     Ok(())
 }
 
-/// Tokens of all lengths around that of a row, holes between ids, ids up to the largest there is.
+/// Tokens of all lengths around that of a row, gaps between ids, ids up to the largest possible.
 #[test]
 fn holes_and_large_ids() -> TestResult {
     let mut random = Random::new(5);
@@ -120,10 +120,10 @@ fn holes_and_large_ids() -> TestResult {
         let length = random.within(32..3000);
         let mut ids: Vec<TokenId> = (0..length).map(|_| *random.pick(&known)).collect();
         assert_same(&encoder, &ids);
-        // Any number may stand for no token; the first that does is named.
+        // Any of the ids may be unknown; the error names the first one.
         for _ in 0..random.within(1..4) {
-            let place = random.below(length);
-            ids[place] = TokenId::try_from(random.number() >> random.within(32..60))?;
+            let index = random.below(length);
+            ids[index] = TokenId::try_from(random.number() >> random.within(32..60))?;
         }
         assert_same(&encoder, &ids);
     }
@@ -131,18 +131,18 @@ fn holes_and_large_ids() -> TestResult {
 }
 
 #[test]
-fn an_unknown_id_at_every_place() -> TestResult {
+fn an_unknown_id_at_every_index() -> TestResult {
     let encoder = encoder(Builtin::P50k.vocabulary()?, &[("<|x|>", 60_000)])?;
     warm_up(&encoder)?;
-    // The hole, just behind the last token, behind the rows, the last number.
+    // A gap, the id after the last token, one beyond the rows, the largest number.
     for unknown in [50_256, 50_281, 200_000, NO_TOKEN] {
         let mut ids = vec![97; 2100];
         ids[7] = 60_000;
-        for place in 0..ids.len() {
-            let known = std::mem::replace(&mut ids[place], unknown);
+        for index in 0..ids.len() {
+            let known = std::mem::replace(&mut ids[index], unknown);
             let outcome = encoder.decode(&ids, &RunToEnd);
             assert_eq!(outcome, Err(DecodeError::UnknownToken(unknown)));
-            ids[place] = known;
+            ids[index] = known;
         }
         assert_same(&encoder, &ids);
     }
@@ -150,7 +150,7 @@ fn an_unknown_id_at_every_place() -> TestResult {
 }
 
 #[test]
-fn threads_make_the_rows_at_once() -> TestResult {
+fn threads_build_the_rows_at_once() -> TestResult {
     let encoder = encoder(Builtin::Cl100k.vocabulary()?, &[])?;
     let before = encoder.memory();
     let ids: Vec<TokenId> = encoder.vocabulary().ids().collect();

@@ -1,4 +1,4 @@
-//! Whole encoders: special tokens, pieces and merges together, decoding, and splitters from outside.
+//! Whole encoders: special tokens, pieces and merges together, decoding, external splitters.
 
 #![expect(
     clippy::single_range_in_vec_init,
@@ -40,11 +40,12 @@ fn encode(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenI
     Ok(ids)
 }
 
-/// Each stretch between special tokens is a text of its own: its blanks at the end are blanks at the end of a text.
+/// Each span between special tokens is a text of its own: whitespace at its end is whitespace at the end of a
+/// text.
 #[test]
-fn stretches_between_special_tokens_are_texts() -> TestResult {
+fn spans_between_special_tokens_are_texts() -> TestResult {
     let encoder = encoder(&[("<|x|>", 200_000), ("<|y|>", 200_001)], CL100K)?;
-    for stretches in [
+    for spans in [
         ["Hello \n ", "world\n\n"],
         ["", ""],
         ["'", "s"],
@@ -52,7 +53,7 @@ fn stretches_between_special_tokens_are_texts() -> TestResult {
         ["don", "'t"],
         ["中", "\u{301}"],
     ] {
-        let [before, after] = stretches;
+        let [before, after] = spans;
         let text = format!("{before}<|x|>{after}<|y|><|x|>");
         let mut expected = Vec::new();
         encoder.encode_ordinary(before, &mut expected, &RunToEnd)?;
@@ -72,7 +73,7 @@ fn stretches_between_special_tokens_are_texts() -> TestResult {
 
 #[test]
 fn decoding() -> TestResult {
-    // One has the id of an ordinary token, two share an id, one stands in a hole of the vocabulary.
+    // One has the id of an ordinary token, two have the same id, one has an id that no ordinary token has.
     let encoder = encoder(
         &[
             ("<|clash|>", 97),
@@ -194,7 +195,7 @@ impl ExternalSplitter for Given {
 }
 
 #[test]
-fn splitters_from_outside() -> TestResult {
+fn external_splitters() -> TestResult {
     let split = |given| pieces(&Splitter::External(Arc::new(Given(given))), "a中bc");
     for good in [
         vec![],
@@ -233,7 +234,7 @@ fn splitters_from_outside() -> TestResult {
     Ok(())
 }
 
-/// Splits otherwise each time.
+/// Returns other pieces each time.
 struct Fickle(AtomicUsize);
 
 impl ExternalSplitter for Fickle {
@@ -243,9 +244,10 @@ impl ExternalSplitter for Fickle {
     }
 }
 
-/// Splitters from outside that cut characters, or do not do the same twice, do no harm where a text is split again.
+/// External splitters that cut within characters, or return other pieces the second time, do no harm where a
+/// text is split again.
 #[test]
-fn splitters_from_outside_on_unfinished_text() -> TestResult {
+fn external_splitters_on_unfinished_text() -> TestResult {
     let with = |splitter| -> Result<Encoder, Box<dyn Error>> {
         let vocabulary = Builtin::Cl100k.vocabulary()?;
         Ok(Encoder::new(vocabulary, SpecialTokens::default(), splitter))
@@ -274,9 +276,9 @@ fn splitters_from_outside_on_unfinished_text() -> TestResult {
     Ok(())
 }
 
-/// What is remembered of texts changes no id, however little room there is for it, on any tier, at first and again.
+/// The cache changes no id, whatever its limit, on any tier, with cold text and with warm.
 #[test]
-fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
+fn limits_and_tiers_of_the_cache_change_no_id() -> TestResult {
     let mut random = Random::new(11);
     let words = [
         "a",
@@ -301,7 +303,7 @@ fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
                 .collect()
         })
         .collect();
-    // More pieces than any of the small limits has room for, of every length around the widths of the tables.
+    // More pieces than fit into the small limits, of every length around the widths of keys.
     let different = (0..40_000_u32).map(|number| {
         let letters = number.wrapping_mul(2_654_435_761).to_string();
         let letters: String = letters
@@ -356,7 +358,7 @@ fn limits_and_tiers_of_the_piece_table_change_no_id() -> TestResult {
     Ok(())
 }
 
-/// The encoders of a vocabulary with a published pattern on every tier that the machine has.
+/// Encoders of a vocabulary with a published pattern, on every tier that the machine has.
 fn on_every_tier(
     vocabulary: &Arc<Vocabulary>,
     pattern: &str,
@@ -373,7 +375,7 @@ fn on_every_tier(
         .collect())
 }
 
-/// Asserts that each encoder gives the ids of the definition, at first and from what it remembers.
+/// Asserts that each encoder returns the ids of the definition, with a cold cache and with a warm one.
 fn assert_defined(encoders: &[Encoder], vocabulary: &Vocabulary, text: &str) -> TestResult {
     for encoder in encoders {
         let mut expected = Vec::new();
@@ -389,7 +391,7 @@ fn assert_defined(encoders: &[Encoder], vocabulary: &Vocabulary, text: &str) -> 
     Ok(())
 }
 
-/// As many ids as there are bytes, many times what is kept before it is appended.
+/// As many ids as bytes, many times the capacity of a batch of probes.
 #[test]
 fn an_id_for_every_byte() -> TestResult {
     let vocabulary = Arc::new(Vocabulary::from_ranks(ranks_with_bytes())?);
@@ -397,17 +399,17 @@ fn an_id_for_every_byte() -> TestResult {
     for pattern in PUBLISHED {
         let encoders = on_every_tier(&vocabulary, pattern)?;
         let mut text: String = "a b1 c!\n".repeat(700);
-        // Windows of as many pieces as they have bytes.
+        // Blocks of as many pieces as they have bytes.
         text.push_str(&"a1".repeat(700));
         for length in 1..=63 {
-            // Windows full of one piece, of as many ids as an answer holds or a few more.
+            // Blocks full of one piece, with as many ids as a bucket holds or a few more.
             let word: String = (0..length)
                 .map(|_| *letters.pick(&['x', 'y', 'é']))
                 .collect();
             text.push_str(&format!(" {word}").repeat(40));
         }
         assert_defined(&encoders, &vocabulary, &text)?;
-        // Every number of ids that may wait when the text ends.
+        // Every number of pieces that may be pending when the text ends.
         for length in (900..1100).chain([2048]) {
             let text = &text[..length];
             for encoder in &encoders {
@@ -422,8 +424,8 @@ fn an_id_for_every_byte() -> TestResult {
     Ok(())
 }
 
-/// Ids that are too large for answers, for tables of adjacencies and pairs, and for the scan, beside small ones; and
-/// tokens of NUL and of bytes that no text has.
+/// Ids that are too large for packed ids, for tables of bytes and pairs, and for short merges, among small
+/// ones; and tokens of NUL and of bytes that no text has.
 #[test]
 fn ids_of_every_size_and_tokens_of_any_bytes() -> TestResult {
     let tokens: [&[u8]; 22] = [
@@ -451,7 +453,7 @@ fn ids_of_every_size_and_tokens_of_any_bytes() -> TestResult {
         b"abababababababababababababababababa",
     ];
     let mut random = Random::new(5);
-    // On both sides of each.
+    // Ids on both sides of each.
     let limits = [1 << 20, 1 << 24, 1 << 25, NO_TOKEN - 140];
     for round in 0..24 {
         let mut ids: Vec<TokenId> = (0..).take(256 + tokens.len()).collect();
@@ -461,7 +463,7 @@ fn ids_of_every_size_and_tokens_of_any_bytes() -> TestResult {
             }
         }
         if round % 3 == 0 {
-            // Tokens rank above their parts.
+            // Tokens have higher ids than their parts.
             ids.sort_unstable();
         } else {
             random.shuffle(&mut ids);

@@ -1,4 +1,4 @@
-//! The golden cases of `tests/data/cases.json`, which every engine shares, over the engines of this library.
+//! The golden cases of `tests/data/cases.json`, which all engines must pass, for the engines of this library.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ use crate::support::{CL100K, O200K, R50K, TestResult, pieces, ranks_with_bytes};
 
 const CASES: &str = include_str!("../data/cases.json");
 
-/// The patterns by the names they have in the cases.
+/// The pattern with a name of the cases.
 fn pattern(name: &str) -> Result<String, Box<dyn Error>> {
     let gpt2 = r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
     let llama3 = concat!(
@@ -58,7 +58,7 @@ fn encoding(name: &str) -> Result<(Builtin, &'static str), Box<dyn Error>> {
     })
 }
 
-/// The cases of one kind; there are some.
+/// The cases of one kind; fails if there are none.
 fn cases(kind: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     let all: Value = serde_json::from_str(CASES)?;
     let cases = list(&all, kind)?.clone();
@@ -92,7 +92,7 @@ fn bytes(hexadecimal: &Value) -> Result<Vec<u8>, Box<dyn Error>> {
     let digits = hexadecimal.as_str().ok_or("not hexadecimal digits")?;
     (0..digits.len())
         .step_by(2)
-        .map(|place| Ok(u8::from_str_radix(&digits[place..place + 2], 16)?))
+        .map(|index| Ok(u8::from_str_radix(&digits[index..index + 2], 16)?))
         .collect()
 }
 
@@ -133,17 +133,17 @@ fn merging() -> TestResult {
         let done = merge::short::merge(&vocabulary, &piece, &mut scanned);
         merge::queue::merge(&vocabulary, &piece, &mut queued, &RunToEnd)?;
         if !done {
-            // Too long for the scan.
+            // Too long for `merge::short`.
             assert!(scanned.is_empty(), "{name}");
             scanned.clone_from(&queued);
         }
         assert_eq!(scanned, queued, "{name}");
-        // A whole piece that is a token need not come out of the merges.
+        // If the whole piece is a token, the merges need not yield it.
         if vocabulary.token(&piece).is_none() {
             assert_eq!(scanned, expected, "{name}");
         }
 
-        // Where every token comes apart in two, the merges alone make the same vocabulary.
+        // If every token splits into two, the merges alone define the same vocabulary.
         let merges = merges_of(&vocabulary);
         assert_eq!(Some(merges.is_ok()), case["canonical"].as_bool(), "{name}");
         if let Ok(merges) = merges {

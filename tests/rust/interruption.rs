@@ -1,4 +1,4 @@
-//! Checkpoints: long work asks often enough whether to go on, and stops at once when it should.
+//! Checkpoints: long work asks them often enough, and stops at once when it should.
 
 use std::error::Error;
 use std::ops::Range;
@@ -23,7 +23,8 @@ fn encoder() -> Result<Encoder, Box<dyn Error>> {
     Ok(Encoder::new(vocabulary, special, Splitter::new(R50K)?))
 }
 
-/// Asserts that `work` asks at least `least` times, and stops at whichever answer is the first to say so.
+/// Asserts that `work` asks the checkpoint at least `least` times, and stops at the first answer that says
+/// so.
 fn assert_stops(
     what: &str,
     least: usize,
@@ -68,7 +69,7 @@ fn one_long_piece_stops() -> TestResult {
     Ok(())
 }
 
-/// The number of questions is that of the merges, which grows with the text and no faster.
+/// The checkpoint is asked in proportion to the number of merges, which grows with the text and no faster.
 #[test]
 fn long_pieces_ask_in_proportion() -> TestResult {
     let vocabulary = Builtin::R50k.vocabulary()?;
@@ -108,7 +109,7 @@ fn texts_of_many_pieces_stop() -> TestResult {
     ordinary("word<|endoftext|> ".repeat(1000), 2)
 }
 
-/// A text of special tokens alone is long work like any other.
+/// A text of special tokens only is long work, too.
 #[test]
 fn texts_of_special_tokens_stop() -> TestResult {
     let encoder = encoder()?;
@@ -118,7 +119,7 @@ fn texts_of_special_tokens_stop() -> TestResult {
     })
 }
 
-/// Where a piece of megabytes ends is long work by itself, in whatever run of characters.
+/// To find the end of a piece of megabytes is long work by itself, for any run of characters.
 #[test]
 fn the_search_for_the_end_of_a_piece_stops() -> TestResult {
     const LENGTH: usize = 3 << 20;
@@ -136,15 +137,15 @@ fn the_search_for_the_end_of_a_piece_stops() -> TestResult {
             for tier in [current, Tier::Reference] {
                 let splitter = Splitter::Native(family, tier);
                 let longest = pieces(&splitter, text)?.iter().map(Range::len).max();
-                let stretches = longest.unwrap_or_default() >> 20;
-                if stretches < 2 {
+                let megabytes = longest.unwrap_or_default() >> 20;
+                if megabytes < 2 {
                     continue;
                 }
                 long += 1;
                 let what = text.chars().take(3).collect::<String>();
                 assert_stops(
                     &format!("{what:?} in {pattern}"),
-                    stretches - 1,
+                    megabytes - 1,
                     |checkpoint| {
                         let mut all = splitter.pieces(text, checkpoint);
                         while all.next_chunk(&mut Vec::new())? {}
@@ -158,7 +159,7 @@ fn the_search_for_the_end_of_a_piece_stops() -> TestResult {
     Ok(())
 }
 
-/// Pieces just too short to ask by themselves must not add up to seconds without a question.
+/// Pieces just too short to ask the checkpoint themselves do not add up to seconds without a question.
 #[test]
 fn texts_of_long_pieces_ask_at_least_once_a_megabyte() -> TestResult {
     let encoder = encoder()?;
@@ -191,7 +192,7 @@ fn unfinished_text_and_bytes_stop() -> TestResult {
 }
 
 #[test]
-fn cutting_and_placing_stop() -> TestResult {
+fn truncation_and_offsets_stop() -> TestResult {
     let encoder = encoder()?;
     let text = "word ".repeat(10_000);
     assert_stops("parts", 100, |checkpoint| {
@@ -227,7 +228,7 @@ fn decoding_stops() -> TestResult {
     Ok(())
 }
 
-/// Items that never ask are interrupted between each other, on one thread as on several.
+/// Items that never ask the checkpoint are interrupted between items, on one thread or several.
 #[test]
 fn batches_stop() {
     let items: Vec<usize> = (0..1000).collect();
@@ -247,7 +248,7 @@ fn batches_stop() {
     }
 }
 
-/// The caller's thread looks at the checkpoint even while all work is with the others.
+/// The calling thread asks the checkpoint even while only other threads work.
 #[test]
 fn batches_of_long_items_stop() -> TestResult {
     let encoder = encoder()?;

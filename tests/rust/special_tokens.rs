@@ -1,4 +1,4 @@
-//! Special tokens: what is found where, whichever of them are allowed.
+//! Special tokens and disallowed strings: which are found and where, for every choice of allowed ones.
 
 use bytemill::encode::special::{Allowed, Disallowed, Found, SpecialTokens};
 use bytemill::error::{EncodeError, VocabularyError};
@@ -15,36 +15,36 @@ fn special(texts: &[&str]) -> Result<SpecialTokens, VocabularyError> {
     )
 }
 
-/// All that is found from the start of `text`, each with its place.
+/// All special tokens that are found in `text`, with their offsets.
 fn found<'a>(special: &'a SpecialTokens, text: &str, allowed: &Allowed) -> Vec<(usize, &'a str)> {
-    let (mut all, mut place) = (Vec::new(), 0);
+    let (mut all, mut offset) = (Vec::new(), 0);
     while let Some(Found {
         start,
         text: token,
         id,
-    }) = special.find(text, place, allowed)
+    }) = special.find(text, offset, allowed)
     {
         assert_eq!(special.id(token), Some(id));
         all.push((start, token));
-        place = start + token.len();
+        offset = start + token.len();
     }
     all
 }
 
-/// The definition: at the first place where an allowed one starts, the longest of them.
+/// The definition: at the first offset where an allowed one starts, the longest of them.
 fn expected<'a>(texts: &[&'a str], text: &str) -> Vec<(usize, &'a str)> {
-    let (mut all, mut place) = (Vec::new(), 0);
-    while place < text.len() {
+    let (mut all, mut offset) = (Vec::new(), 0);
+    while offset < text.len() {
         let here = texts
             .iter()
-            .filter(|token| text.as_bytes()[place..].starts_with(token.as_bytes()))
+            .filter(|token| text.as_bytes()[offset..].starts_with(token.as_bytes()))
             .max_by_key(|token| token.len());
         match here {
             Some(token) => {
-                all.push((place, *token));
-                place += token.len();
+                all.push((offset, *token));
+                offset += token.len();
             }
-            None => place += 1,
+            None => offset += 1,
         }
     }
     all
@@ -68,7 +68,8 @@ fn special_tokens_are_found_leftmost_then_longest() -> TestResult {
     let both = "<|a|><|b|>";
     assert_eq!(found(&special, both, &Allowed::All), [(0, both)]);
     assert_eq!(found(&special, both, &Allowed::Nothing), []);
-    // The longer one is not allowed: a shorter one at the same place is not shadowed, nor one inside it.
+    // If the longer one is not allowed, it hides neither a shorter one at the same offset nor one inside of
+    // it.
     for (allowed, expected) in [
         (&["<|a|>"][..], &[(0, "<|a|>")][..]),
         (&["<|a"], &[(0, "<|a")]),
@@ -188,7 +189,7 @@ fn special_tokens_that_make_no_sense() {
     assert_eq!(empty.err(), Some(VocabularyError::EmptySpecialToken(2)));
 }
 
-/// Listed twice, a special token is one special token, whatever stands after it.
+/// A special token that is listed twice is one special token, whatever follows it in the list.
 #[test]
 fn special_tokens_listed_twice() -> TestResult {
     let listed = [("x", 1), ("x", 2), ("y", 3)].map(|(text, id)| (text.to_owned(), id));

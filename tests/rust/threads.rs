@@ -1,4 +1,4 @@
-//! One encoder in many threads, whose learned tables are full all the time, forgotten and limited anew meanwhile.
+//! One encoder in many threads, with caches that are always full, and are emptied and limited meanwhile.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::support::{CL100K, Random, TestResult, pieces};
 const THREADS: usize = 8;
 const ROUNDS: usize = 12;
 
-/// Words of all lengths that no other seed gives, between some that all have.
+/// Words of all lengths that occur with no other seed, between some that occur with all.
 fn all_new(seed: usize) -> String {
     let mut random = Random::new(seed);
     let mut text = String::new();
@@ -44,7 +44,7 @@ fn defined(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, Box<dyn Error>
 }
 
 #[test]
-fn tables_that_are_emptied_meanwhile() -> TestResult {
+fn caches_that_are_emptied_meanwhile() -> TestResult {
     let encoder = Encoder::new(
         Builtin::Cl100k.vocabulary()?,
         SpecialTokens::default(),
@@ -63,7 +63,7 @@ fn tables_that_are_emptied_meanwhile() -> TestResult {
     let (done, largest) = (AtomicBool::new(false), AtomicUsize::new(0));
     let wrong = thread::scope(|scope| {
         scope.spawn(|| {
-            // Tables come and go with every limit while the others work.
+            // Caches are dropped and created with every limit while the others work.
             for turn in 0_usize.. {
                 if done.load(Ordering::Relaxed) {
                     break;
@@ -82,7 +82,7 @@ fn tables_that_are_emptied_meanwhile() -> TestResult {
         let works: Vec<_> = (0..THREADS)
             .map(|number| {
                 let (encoder, expected) = (&encoder, &expected);
-                scope.spawn(move || works(encoder, expected, number))
+                scope.spawn(move || encode_rounds(encoder, expected, number))
             })
             .collect();
         let wrong: Vec<Option<String>> = works
@@ -93,17 +93,21 @@ fn tables_that_are_emptied_meanwhile() -> TestResult {
         wrong
     });
     assert_eq!(wrong, vec![None; THREADS]);
-    // As many tables as calls ran at once, and those that batches run.
+    // As many caches as calls ran at once, and those of batches.
     let most = 3 * THREADS * ((1 << 16) + (1 << 14)) + (1 << 20);
     let largest = largest.into_inner();
     assert!(largest <= most, "{largest} bytes were learned");
     Ok(())
 }
 
-/// One thread's work: what was wrong first.
-fn works(encoder: &Encoder, expected: &[(String, Vec<TokenId>)], number: usize) -> Option<String> {
+/// The work of one thread; returns the first mismatch.
+fn encode_rounds(
+    encoder: &Encoder,
+    expected: &[(String, Vec<TokenId>)],
+    number: usize,
+) -> Option<String> {
     for round in 0..ROUNDS {
-        // Its own texts, which nobody has seen, then those of another.
+        // Its own texts, which no thread has encoded yet, then those of another thread.
         let own = number * ROUNDS + round;
         let other = (own + ROUNDS) % expected.len();
         for at in [own, other, own] {

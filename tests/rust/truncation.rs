@@ -1,4 +1,4 @@
-//! Texts cut to what fits so many ids, and ids with their places: never too many, none lost, the longest part there is.
+//! Truncation and offsets: never too many ids, none lost, the longest part that fits.
 
 use std::error::Error;
 use std::ops::Range;
@@ -21,20 +21,20 @@ fn encoder(pattern: &str) -> Result<Encoder, Box<dyn Error>> {
     ))
 }
 
-/// Every part of `text` that may be kept, and how many ids it has.
+/// Every cut of `text` between two characters, and how many ids the side to keep has.
 fn all_parts(
     encoder: &Encoder,
     text: &str,
-    kept: Keep,
+    keep: Keep,
 ) -> Result<Vec<(usize, usize)>, EncodeError> {
-    let places = text.char_indices().map(|(place, _)| place);
-    let places = places.chain([text.len()]);
-    let counted = places.map(|place| {
-        let part = match kept {
-            Keep::Start => &text[..place],
-            Keep::End => &text[place..],
+    let cuts = text.char_indices().map(|(offset, _)| offset);
+    let cuts = cuts.chain([text.len()]);
+    let counted = cuts.map(|cut| {
+        let part = match keep {
+            Keep::Start => &text[..cut],
+            Keep::End => &text[cut..],
         };
-        Ok((place, encoder.count(part, &RunToEnd)?))
+        Ok((cut, encoder.count(part, &RunToEnd)?))
     });
     counted.collect()
 }
@@ -45,18 +45,18 @@ fn the_longest_part_is_kept() -> TestResult {
         let encoder = encoder(pattern)?;
         for seed in 0..30 {
             let text = Random::new(seed).text(12);
-            for kept in [Keep::Start, Keep::End] {
-                let all = all_parts(&encoder, &text, kept)?;
+            for keep in [Keep::Start, Keep::End] {
+                let all = all_parts(&encoder, &text, keep)?;
                 for limit in [0, 1, 2, 3, 5, 8, 13, 21] {
                     let fitting = all.iter().filter(|(_, count)| *count <= limit);
-                    let longest = match kept {
+                    let longest = match keep {
                         Keep::Start => fitting.max(),
                         Keep::End => fitting.min(),
                     };
-                    let part = encoder.truncate(&text, limit, kept, &RunToEnd)?;
+                    let part = encoder.truncate(&text, limit, keep, &RunToEnd)?;
                     assert!(part.count <= limit, "{text:?}");
                     assert!(all.contains(&(part.cut, part.count)), "{text:?}");
-                    // A single long piece may be cut a little short.
+                    // A single long piece may be cut shorter than possible.
                     if pattern == CL100K && text.len() < 200 {
                         assert_eq!(
                             Some(&(part.cut, part.count)),
@@ -129,24 +129,24 @@ fn a_character_that_does_not_fit() -> TestResult {
 }
 
 #[test]
-fn places_of_ids() -> TestResult {
+fn offsets_of_ids() -> TestResult {
     let encoder = encoder(r"\w+")?;
     let text = "  é  ab-<|x|> 中 abb";
-    let mut places = encoder.encode_with_offsets(text, &Allowed::All, &RunToEnd)?;
-    let parts: Vec<&[u8]> = places
+    let mut spans = encoder.encode_with_offsets(text, &Allowed::All, &RunToEnd)?;
+    let parts: Vec<&[u8]> = spans
         .ids
         .iter()
         .filter_map(|&id| encoder.token_bytes(id))
         .collect();
-    let found = places.starts.iter().zip(&places.ends);
+    let found = spans.starts.iter().zip(&spans.ends);
     let found: Vec<&[u8]> = found
         .map(|(&start, &end)| &text.as_bytes()[start..end])
         .collect();
     assert_eq!(found, parts);
-    assert_eq!(places.ids.len(), parts.len());
-    places.to_characters(text);
+    assert_eq!(spans.ids.len(), parts.len());
+    spans.to_characters(text);
     let characters: Vec<char> = text.chars().collect();
-    for ((start, end), part) in places.starts.into_iter().zip(places.ends).zip(parts) {
+    for ((start, end), part) in spans.starts.into_iter().zip(spans.ends).zip(parts) {
         let around: String = characters[start..end].iter().collect();
         assert!(
             around

@@ -1,28 +1,28 @@
-//! Where the pieces of a window belong, one after the other.
+//! The first step: keys, buckets and prefetches, one piece after the other.
 
 use std::arch::x86_64::{
     _MM_HINT_T0, _mm_prefetch, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_cmpeq_epi8,
     _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_setzero_si256,
 };
 
-use super::super::bucket::{Line, View};
+use super::super::bucket::Bucket;
 use super::super::key;
-use super::super::probe::{BlockSpots, Locate, Located, Plain, Spot};
-use super::{Avx2, NUL, load, numbers, whole_key};
+use super::super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe, Scalar};
+use super::{Avx2, ZERO, load, long_key, words};
 use crate::util::block::Block;
 
-/// Which bytes make up the key, by the length of the piece: those of a short one twice.
+/// The bytes of a piece that make up its short key, by its length: twice for a key of one word.
 const KEY_BYTES: [[u8; 16]; 17] = {
-    let mut bytes = [[NUL; 16]; 17];
+    let mut bytes = [[ZERO; 16]; 17];
     let mut length = 1;
     while length <= 16 {
         let mut byte = 0;
         while byte < length {
             #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-            let number = byte as u8;
-            bytes[length][byte] = number;
+            let index = byte as u8;
+            bytes[length][byte] = index;
             if length <= 8 {
-                bytes[length][byte + 8] = number;
+                bytes[length][byte + 8] = index;
             }
             byte += 1;
         }
@@ -31,111 +31,114 @@ const KEY_BYTES: [[u8; 16]; 17] = {
     bytes
 };
 
-impl Locate for Avx2 {
+impl HashBlock for Avx2 {
     #[inline]
-    fn locate(
+    fn hash_block(
         &self,
-        view: &View<'_>,
-        window: &Block,
-        place: usize,
+        cache: &CacheView<'_>,
+        block: &Block,
+        offset: usize,
         ends: u64,
-        spots: BlockSpots<'_>,
-    ) -> Located {
-        // SAFETY: the machine has what the function is compiled for.
-        unsafe { locate(view, window, place, ends, spots) }
+        probes: BlockProbes<'_>,
+    ) -> Hashed {
+        // SAFETY: `self` proves that the machine has what the function is compiled for.
+        unsafe { hash_block(cache, block, offset, ends, probes) }
     }
 }
 
-/// As [`Locate::locate`].
+/// As [`HashBlock::hash_block`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "shifted down to a line number"
+    reason = "shifted down to a bucket index"
 )]
-fn locate(
-    view: &View<'_>,
-    window: &Block,
-    place: usize,
+fn hash_block(
+    cache: &CacheView<'_>,
+    block: &Block,
+    offset: usize,
     mut ends: u64,
-    spots: BlockSpots<'_>,
-) -> Located {
-    if has_nul(window) {
-        return Plain.locate(view, window, place, ends, spots);
+    probes: BlockProbes<'_>,
+) -> Hashed {
+    if has_nul(block) {
+        return Scalar.hash_block(cache, block, offset, ends, probes);
     }
     let count = ends.count_ones() as usize;
-    let (mut start, mut hashed) = (0, false);
-    let places = spots.numbers.iter_mut().zip(spots.lines);
-    for (to, line) in places.take(count) {
+    let (mut start, mut has_hash) = (0, false);
+    let probes = probes.words.iter_mut().zip(probes.buckets);
+    for (to, bucket) in probes.take(count) {
         let end = ends.trailing_zeros() as usize;
         ends &= ends - 1;
         let length = end.wrapping_sub(start);
         if let Some(key_bytes) = KEY_BYTES.get(length) {
-            // SAFETY: a bit of `ends` is below `BLOCK_LEN`, and a window has more bytes than these behind it; the other 16
-            // bytes are there.
+            // SAFETY: `start` is 0 or the index of a bit of `ends`, below `BLOCK_LEN`, and a block has 31
+            // bytes more; the other load reads an array of 16 bytes.
             let (bytes, key_bytes) = unsafe {
-                let bytes = load(window.as_ptr().add(start).cast());
+                let bytes = load(block.as_ptr().add(start).cast());
                 (bytes, load(key_bytes.as_ptr().cast()))
             };
             let key = _mm_shuffle_epi8(bytes, key_bytes);
-            // SAFETY: writes both numbers.
+            // SAFETY: writes the 16 bytes of both words.
             unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), key) };
-            let wide = (length + 7) >> 4;
-            let number = 2 * (key::mix(numbers(key)) >> view.near.shift) as usize + wide;
-            *line = number as u32;
-            prefetch(view.near.all, number);
+            // 1 for a key of two words.
+            let two = (length + 7) >> 4;
+            let index = 2 * (key::hash_short(words(key)) >> cache.short_keys.shift) as usize + two;
+            *bucket = index as u32;
+            prefetch(cache.short_keys.buckets, index);
         } else {
-            let piece = window.get(start..).unwrap_or_default();
-            let spot = locate_beyond(view, piece, place + start, length);
-            hashed |= spot.hash().is_some();
-            (*to, *line) = (spot.numbers, spot.line);
+            let probe = probe_long(cache, &block[start..], offset + start, length);
+            has_hash |= probe.hash().is_some();
+            (*to, *bucket) = (probe.words, probe.bucket);
         }
         start = end;
     }
-    Located { count, hashed }
+    Hashed { count, has_hash }
 }
 
-/// The spot of a piece of more than 16 bytes: the first `length` of `rest`, at `place` of the text.
+/// The probe of a piece of more than 16 bytes: the first `length` of `rest`, at `offset` of the text.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "shifted down to a line number"
+    reason = "shifted down to a bucket index"
 )]
-pub(in crate::cache) fn locate_beyond(
-    view: &View<'_>,
+pub(in crate::cache) fn probe_long(
+    cache: &CacheView<'_>,
     rest: &[u8],
-    place: usize,
+    offset: usize,
     length: usize,
-) -> Spot {
+) -> Probe {
     let Some((bytes, (first, second))) = rest
         .first_chunk()
-        .and_then(|bytes| Some((bytes, whole_key(bytes, length)?)))
+        .and_then(|bytes| Some((bytes, long_key(bytes, length)?)))
     else {
-        return view.elsewhere(rest.get(..length).unwrap_or_default(), place);
+        return cache.probe_by_hash(&rest[..length], offset);
     };
-    let ([a, b], [c, d]) = (numbers(first), numbers(second));
-    let number = (key::mix_four([a, b, c, d]) >> view.whole.shift) as usize;
-    prefetch(view.whole.all, number);
-    Spot {
-        numbers: [view.far_hash(bytes, length), Spot::stretch(place, length)],
-        line: number as u32 | Spot::WHOLE,
+    let ([a, b], [c, d]) = (words(first), words(second));
+    let index = (key::hash_long([a, b, c, d]) >> cache.long_keys.shift) as usize;
+    prefetch(cache.long_keys.buckets, index);
+    Probe {
+        words: [
+            cache.hash_if_shorter(bytes, length),
+            Probe::pack_span(offset, length),
+        ],
+        bucket: index as u32 | Probe::LONG_KEY_FLAG,
     }
 }
 
-/// Asks for a line to be brought near.
+/// Prefetches a bucket.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(in crate::cache) fn prefetch(lines: &[Line], number: usize) {
-    _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().wrapping_add(number).cast());
+pub(in crate::cache) fn prefetch(buckets: &[Bucket], index: usize) {
+    _mm_prefetch::<_MM_HINT_T0>(buckets.as_ptr().wrapping_add(index).cast());
 }
 
-/// Whether a window has NULs, which fill keys up.
+/// True if a block has NULs, which pad keys.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn has_nul(window: &Block) -> bool {
-    let (halves, _) = window.as_chunks::<32>();
-    // SAFETY: each reads the 32 bytes that are there.
+fn has_nul(block: &Block) -> bool {
+    let (halves, _) = block.as_chunks::<32>();
+    // SAFETY: each reads an array of 32 bytes.
     let [low, high] =
         [&halves[0], &halves[1]].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) });
     let least = _mm256_min_epu8(low, high);

@@ -1,4 +1,4 @@
-//! Locating and looking up by AVX2. The safe twin of both is [`Plain`](super::Plain).
+//! Both steps of probing with AVX2. The safe twin of both is [`Scalar`](super::Scalar).
 #![allow(unsafe_code)]
 
 mod hash;
@@ -6,13 +6,13 @@ mod probe;
 
 use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_extract_epi64, _mm_loadu_si128};
 
-pub(super) use hash::{locate_beyond, prefetch};
+pub(super) use hash::{prefetch, probe_long};
 
-use super::key::LONGEST_WHOLE;
+use super::key::MAX_KEY_LEN;
 use crate::util::tier::Tier;
 
-/// Not a byte of the text, but NUL.
-const NUL: u8 = 0x80;
+/// In a shuffle: no byte of the source, but 0.
+const ZERO: u8 = 0x80;
 
 /// From byte `16 - n` on: a mask of `n` bytes.
 const FIRST_BYTES: [u8; 32] = {
@@ -30,20 +30,20 @@ const FIRST_BYTES: [u8; 32] = {
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// If the machine has it.
+    /// Returns the proof if the machine has AVX2.
     pub(crate) fn detect() -> Option<Self> {
         Tier::Avx2.available().then_some(Self(()))
     }
 }
 
-/// The two halves of the key of a piece of more than 16 bytes, if it is not too long.
+/// The two halves of the key of a piece of more than 16 bytes; `None` if it is too long.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn whole_key(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<(__m128i, __m128i)> {
-    let mask = FIRST_BYTES.get(LONGEST_WHOLE.checked_sub(length)?..)?;
+fn long_key(bytes: &[u8; MAX_KEY_LEN], length: usize) -> Option<(__m128i, __m128i)> {
+    let mask = FIRST_BYTES.get(MAX_KEY_LEN.checked_sub(length)?..)?;
     let mask: &[u8; 16] = mask.first_chunk()?;
     let (first, second) = bytes.split_at(16);
-    // SAFETY: each reads 16 bytes that are there.
+    // SAFETY: each reads 16 bytes of an array or slice of 16.
     let (first, second, mask) = unsafe {
         (
             load(first.as_ptr().cast()),
@@ -54,23 +54,23 @@ fn whole_key(bytes: &[u8; LONGEST_WHOLE], length: usize) -> Option<(__m128i, __m
     Some((first, _mm_and_si128(second, mask)))
 }
 
-/// The two numbers of a half of a key.
+/// The two words of half a key.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn numbers(half: __m128i) -> [u64; 2] {
+fn words(half: __m128i) -> [u64; 2] {
     [
         _mm_extract_epi64::<0>(half).cast_unsigned(),
         _mm_extract_epi64::<1>(half).cast_unsigned(),
     ]
 }
 
-/// 16 bytes as they are.
+/// Loads 16 bytes of any alignment.
 ///
 /// # Safety
-/// They must be there.
+/// `from` must be valid for reading 16 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load(from: *const __m128i) -> __m128i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that 16 bytes can be read.
     unsafe { _mm_loadu_si128(from) }
 }

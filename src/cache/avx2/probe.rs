@@ -1,4 +1,4 @@
-//! What is known of pieces that were located.
+//! The second step: the ids of pieces that were hashed.
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_set1_epi8, _mm_setzero_si128,
@@ -9,295 +9,326 @@ use std::arch::x86_64::{
 };
 use std::mem::MaybeUninit;
 
-use super::super::bucket::{ALL, Line, View, place};
-use super::super::key::{self, LONGEST_WHOLE};
-use super::super::packed_ids::{COUNT_BIT, LIMIT_OF_THREE, Packing, ROOM};
-use super::super::probe::{LookUp, SomeSpots, Spot};
-use super::{Avx2, NUL, load, numbers, whole_key};
+use super::super::bucket::{ALL_WORDS, Bucket, slot};
+use super::super::key::{self, MAX_KEY_LEN};
+use super::super::packed_ids::{COUNT_BIT, MAX_IDS, Packing, THREE_LIMIT};
+use super::super::probe::{CacheView, Probe, ProbeCache, ProbeSlice};
+use super::{Avx2, ZERO, load, long_key, words};
 use crate::token::TokenId;
 
-/// Where [`ROOM`] ids can be written.
-type Room = [MaybeUninit<TokenId>; ROOM];
+/// Memory for the ids of any piece.
+type Room = [MaybeUninit<TokenId>; MAX_IDS];
 
-impl LookUp for Avx2 {
+impl ProbeCache for Avx2 {
     #[inline]
-    fn look(
+    fn probe_batch(
         &self,
-        view: &View<'_>,
+        cache: &CacheView<'_>,
         text: &[u8],
-        spots: SomeSpots<'_>,
+        probes: ProbeSlice<'_>,
         ids: &mut Vec<TokenId>,
     ) -> usize {
-        let (known, _) = self.look_by_packing::<true>(view, text, spots, ids);
-        known
+        let (found, _) = self.probe_by_packing::<true>(cache, text, probes, ids);
+        found
     }
 
     #[inline]
-    fn count(&self, view: &View<'_>, text: &[u8], spots: SomeSpots<'_>) -> (usize, usize) {
-        self.look_by_packing::<false>(view, text, spots, &mut Vec::new())
+    fn count_batch(
+        &self,
+        cache: &CacheView<'_>,
+        text: &[u8],
+        probes: ProbeSlice<'_>,
+    ) -> (usize, usize) {
+        self.probe_by_packing::<false>(cache, text, probes, &mut Vec::new())
     }
 }
 
 impl Avx2 {
-    /// As [`LookUp::look`], or, if ids are not to be kept, as [`LookUp::count`]: how many pieces, how many ids.
+    /// As [`ProbeCache::probe_batch`], or without `KEEP`, as [`ProbeCache::count_batch`]: number of pieces,
+    /// number of ids.
     #[inline]
     #[expect(clippy::unused_self, reason = "it proves that the machine has AVX2")]
-    fn look_by_packing<const KEEP: bool>(
+    fn probe_by_packing<const KEEP: bool>(
         self,
-        view: &View<'_>,
+        cache: &CacheView<'_>,
         text: &[u8],
-        spots: SomeSpots<'_>,
+        probes: ProbeSlice<'_>,
         ids: &mut Vec<TokenId>,
     ) -> (usize, usize) {
-        // SAFETY: the machine has what the functions are compiled for.
+        // SAFETY: `self` proves that the machine has what the functions are compiled for.
         unsafe {
-            match view.packing {
-                Packing::Three => look::<KEEP, false>(view, text, spots, ids),
-                Packing::Four => look::<KEEP, true>(view, text, spots, ids),
+            match cache.packing {
+                Packing::Three => probe_batch::<KEEP, false>(cache, text, probes, ids),
+                Packing::Four => probe_batch::<KEEP, true>(cache, text, probes, ids),
             }
         }
     }
 }
 
-/// As [`Avx2::look_by_packing`], of ids that are packed by four, or by three.
+/// As [`Avx2::probe_by_packing`], of ids that are packed by four, or by three.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look<const KEEP: bool, const FOUR: bool>(
-    view: &View<'_>,
+fn probe_batch<const KEEP: bool, const FOUR: bool>(
+    cache: &CacheView<'_>,
     text: &[u8],
-    spots: SomeSpots<'_>,
+    probes: ProbeSlice<'_>,
     ids: &mut Vec<TokenId>,
 ) -> (usize, usize) {
-    let (mut known, mut found) = (0, 0);
-    while known < spots.len() {
-        let rest = spots.from(known);
-        ids.reserve(if KEEP { 2 * rest.len() + ROOM } else { ROOM });
-        let (pieces, more) = look_near::<KEEP, FOUR>(view.near.all, rest, ids.spare_capacity_mut());
-        found += more;
+    let (mut found, mut count) = (0, 0);
+    while found < probes.len() {
+        let rest = probes.from(found);
+        ids.reserve(if KEEP {
+            2 * rest.len() + MAX_IDS
+        } else {
+            MAX_IDS
+        });
+        let buckets = cache.short_keys.buckets;
+        let (pieces, more) =
+            probe_short_keys::<KEEP, FOUR>(buckets, rest, ids.spare_capacity_mut());
+        count += more;
         if KEEP {
-            let before = ids.len();
-            // SAFETY: so many were written: an entry never has more ids than its numbers hold.
-            unsafe { ids.set_len(before + more) };
+            append_written(ids, more);
         }
-        known += pieces;
-        // If there is room, the next piece is one that near lines do not know.
-        if let Some(spot) = spots.get(known)
+        found += pieces;
+        // With room for its ids, the next piece is one that is not in the buckets of its short key.
+        if found < probes.len()
             && let Some(room) = ids.spare_capacity_mut().first_chunk_mut()
         {
-            let more = if spot.is_near() {
-                look_beyond::<FOUR>(view, &spot, room)
+            let probe = probes.get(found);
+            let more = if probe.has_short_key() {
+                probe_overflow_key::<FOUR>(cache, &probe, room)
             } else {
-                look_whole::<FOUR>(view, text, &spot, room)
+                probe_long_key::<FOUR>(cache, text, &probe, room)
             };
             let Some(more) = more else {
                 break;
             };
-            found += more;
+            count += more;
             if KEEP {
-                let before = ids.len();
-                // SAFETY: so many were written.
-                unsafe { ids.set_len(before + more) };
+                append_written(ids, more);
             }
-            known += 1;
+            found += 1;
         }
     }
-    (known, found)
+    (found, count)
 }
 
-/// Writes the ids of the pieces of `spots` to `room`, up to the first that near lines do not know, or for which room might
-/// not do. Answers how many pieces and how many ids these are. If they are not to be kept, nothing is written.
+/// Appends the `count` ids that probing has written behind the last.
+#[inline]
+fn append_written(ids: &mut Vec<TokenId>, count: usize) {
+    let length = ids.len() + count;
+    debug_assert!(length <= ids.capacity());
+    // SAFETY: they were written: each piece had room for more ids than an entry has, and an entry never has
+    // more ids than the words of its key hold, which were all stored (see `PieceCache::insert_by_key`, where
+    // entries are written).
+    unsafe { ids.set_len(length) };
+}
+
+/// Writes the ids of the pieces of `probes` to `room`, up to the first that is not in the buckets of its
+/// short key, or for which room might not suffice. Returns the number of pieces and of ids. Writes nothing
+/// without `KEEP`.
 ///
 /// In a function of its own, without calls, for constants to stay in registers: a fifth faster.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_near<const KEEP: bool, const FOUR: bool>(
-    lines: &[Line],
-    spots: SomeSpots<'_>,
+fn probe_short_keys<const KEEP: bool, const FOUR: bool>(
+    buckets: &[Bucket],
+    probes: ProbeSlice<'_>,
     room: &mut [MaybeUninit<TokenId>],
 ) -> (usize, usize) {
-    let Some(most) = room.len().checked_sub(ROOM) else {
+    let Some(last_start) = room.len().checked_sub(MAX_IDS) else {
         return (0, 0);
     };
     let room: *mut TokenId = room.as_mut_ptr().cast();
-    let (mut known, mut found) = (0, 0);
-    for (numbers_of_key, &number) in spots.numbers.iter().zip(spots.lines) {
-        let number = number as usize;
-        let wide = number & 1;
-        // SAFETY: reads both numbers.
-        let key = _mm256_broadcastsi128_si256(unsafe { load(numbers_of_key.as_ptr().cast()) });
-        let Some(line) = lines.get(number) else {
+    let (mut found, mut written) = (0, 0);
+    for (key, &index) in probes.words.iter().zip(probes.buckets) {
+        let index = index as usize;
+        let two = index & 1;
+        // SAFETY: reads the 16 bytes of both words.
+        let key = _mm256_broadcastsi128_si256(unsafe { load(key.as_ptr().cast()) });
+        // Other pieces have indices that are too large.
+        let Some(bucket) = buckets.get(index) else {
             break;
         };
-        let from = if let Some(at) = place(equal(line, key), wide) {
-            answers(line).wrapping_add(at)
+        let from = if let Some(slot) = slot(equal_words(bucket, key), two) {
+            packed_ids(bucket).wrapping_add(slot)
         } else {
-            let Some(next) = lines.get(number ^ 2) else {
+            let next = &buckets[index ^ 2];
+            let Some(slot) = slot(equal_words(next, key), two) else {
                 break;
             };
-            let Some(at) = place(equal(next, key), wide) else {
-                break;
-            };
-            answers(next).wrapping_add(at)
+            packed_ids(next).wrapping_add(slot)
         };
-        if KEEP && found > most {
+        if KEEP && written > last_start {
             break;
         }
-        // SAFETY: a place is below four: at most three numbers of eight bytes are skipped, and five follow in the line.
-        let answer = unsafe { load(from.cast()) };
+        // SAFETY: a slot is below four: at most three words of eight bytes are skipped, and five follow in
+        // the bucket.
+        let packed = unsafe { load(from.cast()) };
         if KEEP {
-            // SAFETY: there is room for `ROOM` ids from here on. Of the eight, those of the two numbers count, at most.
-            unsafe { store::<FOUR>(answer, room.add(found)) };
+            // SAFETY: there is room for `MAX_IDS` ids from here on, and eight are stored.
+            unsafe { store::<FOUR>(packed, room.add(written)) };
         }
-        found += count::<FOUR>(answer, wide);
-        known += 1;
+        let count = count::<FOUR>(packed, two);
+        debug_assert!(count <= if FOUR { 4 } else { 3 } * (1 + two));
+        written += count;
+        found += 1;
     }
-    (known, found)
+    (found, written)
 }
 
-/// As [`look_near`], for one piece with more ids than belong to its width. To ask for these lines before, in a pass over
-/// all pieces that wait, took a fifth to a third longer, even where a fifth of them come here.
+/// As [`probe_short_keys`], for one piece, by its overflow key. To prefetch these buckets before, in a pass
+/// over all pending pieces, took a fifth to a third longer, even where a fifth of them come here.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "shifted down to a line number"
+    reason = "shifted down to a bucket index"
 )]
-fn look_beyond<const FOUR: bool>(view: &View<'_>, spot: &Spot, room: &mut Room) -> Option<usize> {
-    let [a, b] = spot.numbers;
-    // SAFETY: reads both numbers.
-    let numbers = unsafe { load(spot.numbers.as_ptr().cast()) };
-    if spot.line & 1 == 1 {
-        let number = key::mix_four([a, b, u64::MAX, u64::MAX]) >> view.whole.shift;
-        let key = _mm256_set_m128i(_mm_set1_epi8(-1), numbers);
-        return look_in_whole::<FOUR>(view.whole.all, number as usize, key, room);
+fn probe_overflow_key<const FOUR: bool>(
+    cache: &CacheView<'_>,
+    probe: &Probe,
+    room: &mut Room,
+) -> Option<usize> {
+    let [a, b] = probe.words;
+    // SAFETY: reads the 16 bytes of both words.
+    let key = unsafe { load(probe.words.as_ptr().cast()) };
+    if probe.bucket & 1 == 1 {
+        let index = key::hash_long([a, b, u64::MAX, u64::MAX]) >> cache.long_keys.shift;
+        let key = _mm256_set_m128i(_mm_set1_epi8(-1), key);
+        return probe_width_four::<FOUR>(cache.long_keys.buckets, index as usize, key, room);
     }
-    let number = 2 * (key::mix([a, u64::MAX]) >> view.near.shift) as usize + 1;
-    let key = _mm256_broadcastsi128_si256(_mm_unpacklo_epi64(numbers, _mm_set1_epi8(-1)));
-    for number in [number, number ^ 2] {
-        let line = view.near.all.get(number)?;
-        if let Some(at) = place(equal(line, key), 1) {
-            // SAFETY: at most two numbers are skipped; six follow that are inside of the line.
-            let answer = unsafe { load(answers(line).add(at).cast()) };
+    let index = 2 * (key::hash_short([a, u64::MAX]) >> cache.short_keys.shift) as usize + 1;
+    let key = _mm256_broadcastsi128_si256(_mm_unpacklo_epi64(key, _mm_set1_epi8(-1)));
+    for index in [index, index ^ 2] {
+        let bucket = &cache.short_keys.buckets[index];
+        if let Some(slot) = slot(equal_words(bucket, key), 1) {
+            // SAFETY: a slot of width two is 0 or 2: at most two words are skipped, and six follow in the
+            // bucket.
+            let packed = unsafe { load(packed_ids(bucket).add(slot).cast()) };
             // SAFETY: there is room for more than eight ids.
-            unsafe { store::<FOUR>(answer, room.as_mut_ptr().cast()) };
-            return Some(count::<FOUR>(answer, 1));
+            unsafe { store::<FOUR>(packed, room.as_mut_ptr().cast()) };
+            return Some(count::<FOUR>(packed, 1));
         }
     }
     None
 }
 
-/// As [`look_near`], for one piece of more than 16 bytes.
+/// As [`probe_short_keys`], for one piece of more than 16 bytes.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_whole<const FOUR: bool>(
-    view: &View<'_>,
+fn probe_long_key<const FOUR: bool>(
+    cache: &CacheView<'_>,
     text: &[u8],
-    spot: &Spot,
+    probe: &Probe,
     room: &mut Room,
 ) -> Option<usize> {
-    if spot.line == Spot::ELSEWHERE {
+    if probe.bucket == Probe::NO_BUCKET {
         return None;
     }
-    let (place, length) = spot.place_and_length();
-    let rest = text.get(place..)?;
-    let mut last = [0; LONGEST_WHOLE];
+    let (offset, length) = probe.span();
+    let rest = &text[offset..];
+    let mut last = [0; MAX_KEY_LEN];
     let bytes = rest.first_chunk().unwrap_or_else(|| {
         for (to, from) in last.iter_mut().zip(rest) {
             *to = *from;
         }
         &last
     });
-    let (first, second) = whole_key(bytes, length)?;
+    let (first, second) = long_key(bytes, length)?;
     let key = _mm256_set_m128i(second, first);
-    let number = (spot.line ^ Spot::WHOLE) as usize;
-    look_in_whole::<FOUR>(view.whole.all, number, key, room)
+    let index = (probe.bucket ^ Probe::LONG_KEY_FLAG) as usize;
+    probe_width_four::<FOUR>(cache.long_keys.buckets, index, key, room)
 }
 
-/// As [`look_near`], for one key of a whole line, of which the number is known.
+/// As [`probe_short_keys`], for one key of four words with the index of its bucket.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look_in_whole<const FOUR: bool>(
-    lines: &[Line],
-    number: usize,
+fn probe_width_four<const FOUR: bool>(
+    buckets: &[Bucket],
+    index: usize,
     key: __m256i,
     room: &mut Room,
 ) -> Option<usize> {
-    let mut line = lines.get(number)?;
-    if equal(line, key) != ALL {
-        line = lines.get(number ^ 1)?;
-        if equal(line, key) != ALL {
+    let mut bucket = &buckets[index];
+    if equal_words(bucket, key) != ALL_WORDS {
+        bucket = &buckets[index ^ 1];
+        if equal_words(bucket, key) != ALL_WORDS {
             return None;
         }
     }
-    // SAFETY: both read 16 of the 32 bytes of the answers.
+    // SAFETY: both read 16 of the 32 bytes of packed ids.
     let (low, high) = unsafe {
         (
-            load(answers(line).cast()),
-            load(answers(line).add(2).cast()),
+            load(packed_ids(bucket).cast()),
+            load(packed_ids(bucket).add(2).cast()),
         )
     };
     let room: *mut TokenId = room.as_mut_ptr().cast();
-    // SAFETY: there is room for eight ids and eight.
+    // SAFETY: there is room for 16 ids, and each stores eight, the second from the sixth or eighth on.
     unsafe {
         store::<FOUR>(low, room);
         store::<FOUR>(high, room.add(if FOUR { 8 } else { 6 }));
     }
-    Some(if FOUR {
+    let count = if FOUR {
         count::<FOUR>(low, 1) + count::<FOUR>(high, 1)
     } else {
         count::<FOUR>(low, 1)
-    })
+    };
+    debug_assert!(count <= if FOUR { 16 } else { 12 });
+    Some(count)
 }
 
-/// Which of the key numbers of a line equal those of the key, a bit each.
+/// The words of a bucket that equal those of the key, a bit each.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn equal(line: &Line, key: __m256i) -> usize {
+fn equal_words(bucket: &Bucket, key: __m256i) -> usize {
     // SAFETY: reads the 32 bytes of the keys.
-    let keys = unsafe { _mm256_loadu_si256(line.keys.as_ptr().cast()) };
+    let keys = unsafe { _mm256_loadu_si256(bucket.keys.as_ptr().cast()) };
     let equal = _mm256_cmpeq_epi64(keys, key);
     _mm256_movemask_pd(_mm256_castsi256_pd(equal)).cast_unsigned() as usize
 }
 
-/// The answers of a line, by a pointer that may be read from to the end of the line.
+/// The packed ids of a bucket, by a pointer that may be read from to the end of the bucket.
 #[inline]
-fn answers(line: &Line) -> *const u64 {
-    let line: *const Line = line;
-    line.cast()
+fn packed_ids(bucket: &Bucket) -> *const u64 {
+    let bucket: *const Bucket = bucket;
+    bucket.cast()
 }
 
-/// Stores the ids of two numbers: eight, of which six have a meaning if there are three a number.
+/// Stores the ids of two words: eight, of which the first six are ids if they are packed by three.
 ///
 /// # Safety
-/// There must be room for eight.
+/// `room` must be valid for writing eight ids.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn store<const FOUR: bool>(numbers: __m128i, room: *mut TokenId) {
-    const N: i8 = NUL.cast_signed();
+unsafe fn store<const FOUR: bool>(packed: __m128i, room: *mut TokenId) {
+    const Z: i8 = ZERO.cast_signed();
     let ids = if FOUR {
-        _mm256_add_epi32(_mm256_cvtepu16_epi32(numbers), _mm256_set1_epi32(-1))
+        _mm256_add_epi32(_mm256_cvtepu16_epi32(packed), _mm256_set1_epi32(-1))
     } else {
-        // Each id's bits begin in the first of its three bytes, or four bits later.
+        // The bits of an id begin in the first of its three bytes, or four bits later.
         let bytes = _mm256_setr_epi8(
-            0, 1, 2, N, 2, 3, 4, N, 5, 6, 7, N, 8, 9, 10, N, //
-            10, 11, 12, N, 13, 14, 15, N, N, N, N, N, N, N, N, N,
+            0, 1, 2, Z, 2, 3, 4, Z, 5, 6, 7, Z, 8, 9, 10, Z, //
+            10, 11, 12, Z, 13, 14, 15, Z, Z, Z, Z, Z, Z, Z, Z, Z,
         );
-        let ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(numbers), bytes);
+        let ids = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(packed), bytes);
         let ids = _mm256_srlv_epi32(ids, _mm256_setr_epi32(0, 4, 0, 0, 4, 0, 0, 0));
-        _mm256_and_si256(ids, _mm256_set1_epi32((LIMIT_OF_THREE - 1).cast_signed()))
+        _mm256_and_si256(ids, _mm256_set1_epi32((THREE_LIMIT - 1).cast_signed()))
     };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees room for eight ids.
     unsafe { _mm256_storeu_si256(room.cast(), ids) };
 }
 
-/// How many ids there are in an answer: of three a number, in all; of four, in the first number, or both if it is wide.
+/// The number of packed ids: of all words if they are packed by three; by four, of the first word, or of both
+/// for width two.
 #[inline]
 #[target_feature(enable = "avx2,bmi1")]
-fn count<const FOUR: bool>(answer: __m128i, wide: usize) -> usize {
+fn count<const FOUR: bool>(packed: __m128i, two: usize) -> usize {
     if FOUR {
-        let none = _mm_movemask_epi8(_mm_cmpeq_epi16(answer, _mm_setzero_si128()));
+        let none = _mm_movemask_epi8(_mm_cmpeq_epi16(packed, _mm_setzero_si128()));
         // Two bits an id.
-        (none.cast_unsigned() | 0x100 << (8 * wide)).trailing_zeros() as usize / 2
+        (none.cast_unsigned() | 0x100 << (8 * two)).trailing_zeros() as usize / 2
     } else {
-        (numbers(answer)[0] >> COUNT_BIT) as usize
+        (words(packed)[0] >> COUNT_BIT) as usize
     }
 }

@@ -6,14 +6,14 @@
 //! ordered     the list of the next item, in order, is appended to the batch
 //! ```
 //!
-//! With one thread there is one work item, whose list becomes that of the batch. A long text is divided where a piece starts
-//! whatever stands around it, so that several threads can encode it.
+//! With one thread there is one work item, whose list becomes that of the batch. A long text is divided where
+//! a piece starts whatever stands around it, so that several threads can encode it.
 
 mod ordered;
 
 use std::ops::Range;
 
-use super::pieces::Workspace;
+use super::hot_loop::Workspace;
 use super::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use super::{BYTES_PER_ID, Encoder, LONG_TEXT, SAMPLE, reserve_ids};
 use crate::checkpoint::Checkpoint;
@@ -70,8 +70,8 @@ struct Worker {
 }
 
 impl Encoder {
-    /// Encodes all `texts`. Those that are not UTF-8 are encoded as by [`encode_bytes`](Self::encode_bytes): special tokens
-    /// are found before the first invalid byte only.
+    /// Encodes all `texts`. Those that are not UTF-8 are encoded as by [`encode_bytes`](Self::encode_bytes):
+    /// special tokens are found before the first invalid byte only.
     ///
     /// # Errors
     /// [`EncodeError`]: that of the first text that fails.
@@ -104,7 +104,8 @@ impl Encoder {
         })
     }
 
-    /// Appends the ids of a span of a text to the output, and the ids around those of the text where it starts and ends.
+    /// Appends the ids of a span of a text to the output, and the ids around those of the text where it
+    /// starts and ends.
     fn encode_text_span(
         &self,
         worker: &mut Worker,
@@ -148,8 +149,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Returns offsets as [`encode_batch`](Self::encode_batch) does, without storing ids: how many ids each of the `texts`
-    /// becomes; special tokens in them are ordinary text.
+    /// Returns offsets as [`encode_batch`](Self::encode_batch) does, without storing ids: how many ids each
+    /// of the `texts` becomes; special tokens in them are ordinary text.
     ///
     /// # Errors
     /// [`EncodeError`]: that of the first text that fails.
@@ -219,8 +220,8 @@ impl Encoder {
     }
 }
 
-/// Returns an error if a text contains a `disallowed` string. Where it is not UTF-8, each sequence of bytes that is no
-/// character counts as one character.
+/// Returns an error if a text contains a `disallowed` string. Where it is not UTF-8, each sequence of bytes
+/// that is no character counts as one character.
 fn refuse(
     text: &impl Text,
     special_tokens: &SpecialTokens,

@@ -1,9 +1,10 @@
 //! Outputs of work items, put in order while other items are still encoded.
 //!
-//! The thread that finishes the next item, in order, appends its ids to those of the batch, out of the caches that they were
-//! just written to; outputs that are finished earlier are kept until their turn. So memory for all ids is touched once. To
-//! gather all lists at the end, on all threads, cost as many page faults again: two threads encoded a tenth to a quarter less
-//! in the same time (762, 709 and 372 MB/s became 684, 543 and 341).
+//! The thread that finishes the next item, in order, appends its ids to those of the batch, out of the caches
+//! that they were just written to; outputs that are finished earlier are kept until their turn. So memory for
+//! all ids is touched once. To gather all lists at the end, on all threads, cost as many page faults again:
+//! two threads encoded a tenth to a quarter less in the same time (762, 709 and 372 MB/s became 684, 543 and
+//! 341).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +49,8 @@ integers!(u8 u16 i16 u32 i32 u64 i64);
 pub struct Ragged<T> {
     /// All ids.
     pub ids: Vec<T>,
-    /// Index where the ids of each text end, after a 0: those of text i are `ids[offsets[i]..offsets[i + 1]]`.
+    /// Index where the ids of each text end, after a 0: those of text i are `ids[offsets[i]..offsets[i +
+    /// 1]]`.
     pub offsets: Vec<usize>,
 }
 

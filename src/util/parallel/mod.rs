@@ -1,7 +1,7 @@
 //! Work over many items on several threads.
 //!
-//! Threads live as long as the call: none is left that a fork could lose or a shutdown would have to wait for. Items are
-//! handed out a few at a time, so that one long item delays no other.
+//! Threads live as long as the call: none is left that a fork could lose or a shutdown would have to wait
+//! for. Items are handed out a few at a time, so that one long item delays no other.
 
 mod work_items;
 
@@ -39,7 +39,8 @@ where
     map_with(items, threads, checkpoint, || (), |()| (), work)
 }
 
-/// As [`map`], with a state for each thread: `acquire` runs before its first item and `release` after its last.
+/// As [`map`], with a state for each thread: `acquire` runs before its first item and `release` after its
+/// last.
 ///
 /// # Errors
 /// The error of the first item, in order, that fails.
@@ -122,8 +123,8 @@ where
             thread::park_timeout(POLL_INTERVAL);
         }
     });
-    // Stops at the first error. All items before it have a result: they were handed out before, and a thread finishes its
-    // chunk unless an item of it fails.
+    // Stops at the first error. All items before it have a result: they were handed out before, and a thread
+    // finishes its chunk unless an item of it fails.
     results
         .into_iter()
         .map(|result| {
@@ -134,7 +135,8 @@ where
         .collect()
 }
 
-/// Returns how many threads can run at once. Cached: the system reads it from files, which takes longer than a small batch.
+/// Returns how many threads can run at once. Cached: the system reads it from files, which takes longer than
+/// a small batch.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *get_or_init_nonblocking(&CORES, || {

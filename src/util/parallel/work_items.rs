@@ -4,8 +4,8 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::util::text::Text;
 
-/// Bounds for the bytes of a work item: large enough that handing it out costs nothing, small enough that no thread waits
-/// long for the last one.
+/// Bounds for the bytes of a work item: large enough that handing it out costs nothing, small enough that no
+/// thread waits long for the last one.
 const ITEM_BYTES: RangeInclusive<usize> = (1 << 16)..=(1 << 17);
 
 /// Work items per thread, unless that makes them smaller or larger than [`ITEM_BYTES`].
@@ -14,7 +14,8 @@ const ITEMS_PER_THREAD: usize = 8;
 /// Cost of a text besides its bytes, in bytes: even an empty text costs something.
 const TEXT_OVERHEAD: usize = 32;
 
-/// The texts `first..=last`, without the bytes of the first before `start` and those of the last from `end` on.
+/// The texts `first..=last`, without the bytes of the first before `start` and those of the last from `end`
+/// on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkItem {
     first: usize,
@@ -53,8 +54,8 @@ impl WorkItem {
 
 /// Partitions `texts` into work items for `threads` threads.
 ///
-/// A text is divided only where `cut` allows it, and only if it is UTF-8. `cut` takes a text and an offset, and returns an
-/// offset from there on, not far away, where a cut changes no ids.
+/// A text is divided only where `cut` allows it, and only if it is UTF-8. `cut` takes a text and an offset,
+/// and returns an offset from there on, not far away, where a cut changes no ids.
 pub(crate) fn partition(
     texts: &[impl Text],
     threads: usize,
@@ -103,7 +104,8 @@ pub(crate) fn partition(
 mod tests {
     use super::{ITEM_BYTES, WorkItem, partition};
 
-    /// Items cover all texts in order, whether or not texts may be cut, and have about the target size if they may.
+    /// Items cover all texts in order, whether or not texts may be cut, and have about the target size if
+    /// they may.
     #[test]
     fn items_cover_all_texts() {
         let long = "some words ".repeat(100_000);

@@ -1,0 +1,366 @@
+//! Pieces → ids: the loop that nearly all encoding time is spent in, from top to bottom.
+//!
+//! ```text
+//! encode_chunk         for some KB of text, compiled for the instructions of a tier:
+//!   by_blocks            for each block of 64 bytes: where its pieces end (`split::native`, which calls the sink)
+//!     Sink::block          hash its pieces, prefetch their buckets; they are pending
+//!     flush                every 16 blocks, for each pending piece:
+//!       probe_batch          if its bucket has it: append its ids
+//!       encode_missed        else: look elsewhere, or encode it, whole or by its merges, append and learn its ids
+//! ```
+//!
+//! Buckets of both short widths are probed in one way, and ids are stored eight at a time, so that there is
+//! no branch on the length of a piece or the number of its ids. To probe each bucket at once, without pending
+//! pieces, was a third slower on 10 MB of text, whose buckets are in no near cache, and as fast on some KB;
+//! to prefetch the buckets of one block only made no difference, as the processor looks that far ahead by
+//! itself.
+
+use std::ops::Range;
+
+use crate::cache::{HashBlock, Hashed, PieceCache, ProbeBatch, ProbeCache, Scalar};
+use crate::checkpoint::Checkpoint;
+use crate::error::EncodeError;
+use crate::merge;
+use crate::split::native::{self, Sink};
+use crate::split::pattern::Family;
+use crate::token::TokenId;
+use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::tier::Tier;
+use crate::vocabulary::Vocabulary;
+
+/// Blocks whose pieces are pending together: some hundred pieces, so that their buckets have time to arrive,
+/// and all of them fit into the nearest cache.
+const BLOCKS: usize = 16;
+
+/// Maximum number of pending pieces whose records are prefetched.
+const RECORDS: usize = 64;
+
+/// What the loop works on besides the text. Kept between calls, so that short texts need not prepare it.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) cache: PieceCache,
+    pending: Pending,
+}
+
+/// Pieces that are hashed and prefetched, not yet resolved. The sink knows how many.
+#[derive(Debug)]
+struct Pending {
+    probes: ProbeBatch,
+    /// The indices of those with a hash.
+    hashed: [usize; RECORDS],
+}
+
+impl Workspace {
+    pub(super) fn new(cache: PieceCache) -> Self {
+        let pending = Pending {
+            probes: ProbeBatch::new(BLOCKS * BLOCK_LEN),
+            hashed: [0; RECORDS],
+        };
+        Self { cache, pending }
+    }
+}
+
+/// What is done with the ids of cached pieces. Those of other pieces are appended in either case.
+#[derive(Debug)]
+pub(super) enum Mode {
+    /// Appends them.
+    Append,
+    /// Counts them: the number so far.
+    Count(usize),
+}
+
+impl Mode {
+    /// Counts from 0.
+    pub(super) const COUNT: Self = Self::Count(0);
+}
+
+/// Encodes pieces, in order.
+pub(super) struct PieceEncoder<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) workspace: &'a mut Workspace,
+    pub(super) ids: &'a mut Vec<TokenId>,
+    pub(super) checkpoint: &'a dyn Checkpoint,
+    pub(super) mode: Mode,
+}
+
+impl PieceEncoder<'_> {
+    /// Encodes the pieces of `text` from `offset` on, some KB of them, and moves `offset` past them.
+    pub(super) fn encode_chunk(
+        &mut self,
+        family: Family,
+        tier: Tier,
+        text: &[u8],
+        offset: &mut usize,
+    ) -> Result<(), EncodeError> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(result) = x86_64::encode_chunk(self, family, tier, text, offset) {
+            return result;
+        }
+        let mut sink = EncodeSink::new(self, text, Scalar, Scalar);
+        native::split_into_scalar(family, tier, text, offset, &mut sink)?;
+        sink.flush()
+    }
+
+    /// Encodes one piece.
+    #[inline(never)]
+    pub(super) fn encode_piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
+        if self.workspace.cache.get(piece, self.ids) {
+            return Ok(());
+        }
+        let before = self.ids.len();
+        merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
+        self.workspace.cache.insert(piece, &self.ids[before..]);
+        Ok(())
+    }
+
+    /// Takes all ids away and returns their number, with that of the ids that were only counted.
+    pub(super) fn take_count(&mut self) -> usize {
+        let mut count = self.ids.len();
+        self.ids.clear();
+        if let Mode::Count(cached) = &mut self.mode {
+            count += std::mem::take(cached);
+        }
+        count
+    }
+}
+
+/// Takes the pieces of a text from the splitter, block by block.
+struct EncodeSink<'p, 'a, 't, H, P> {
+    pieces: &'p mut PieceEncoder<'a>,
+    text: &'t [u8],
+    /// Both steps of probing, as the tier does them.
+    hash: H,
+    probe: P,
+    /// Number of pending blocks, of their pieces, and of those of these that are listed as hashed.
+    blocks: usize,
+    pending: usize,
+    hashed: usize,
+}
+
+impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
+    type Error = EncodeError;
+
+    #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+    #[inline(always)]
+    fn block(&mut self, block: &Block, offset: usize, ends: u64) -> Result<(), EncodeError> {
+        let Workspace { cache, pending } = &mut *self.pieces.workspace;
+        let first = self.pending;
+        let probes = pending.probes.block_mut(first);
+        let Hashed { count, has_hash } =
+            self.hash
+                .hash_block(&cache.view(), block, offset, ends, probes);
+        self.pending += count;
+        if has_hash {
+            self.list_hashed(first);
+        }
+        self.flush_if_full()
+    }
+
+    fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), EncodeError> {
+        let Workspace { cache, pending } = &mut *self.pieces.workspace;
+        let (first, offset) = (self.pending, piece.start);
+        let piece = &text[piece];
+        if !PieceCache::is_long(piece) {
+            self.flush()?;
+            return self.pieces.encode_piece(piece);
+        }
+        // As if it were a block of its own.
+        let probe = cache.view().probe_by_hash(piece, offset);
+        pending.probes.set(first, probe);
+        self.pending += 1;
+        self.list_hashed(first);
+        self.flush_if_full()
+    }
+
+    fn checkpoint(&self) -> &dyn Checkpoint {
+        self.pieces.checkpoint
+    }
+}
+
+impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
+    fn new(pieces: &'p mut PieceEncoder<'a>, text: &'t [u8], hash: H, probe: P) -> Self {
+        Self {
+            pieces,
+            text,
+            hash,
+            probe,
+            blocks: 0,
+            pending: 0,
+            hashed: 0,
+        }
+    }
+
+    /// Lists the pending pieces with a hash from an index on, as far as there is room.
+    #[cold]
+    #[inline(never)]
+    fn list_hashed(&mut self, from: usize) {
+        let Pending { probes, hashed } = &mut self.pieces.workspace.pending;
+        let mut entries = hashed[self.hashed..].iter_mut();
+        for index in from..self.pending {
+            if probes.get(index).hash().is_some()
+                && let Some(entry) = entries.next()
+            {
+                *entry = index;
+                self.hashed += 1;
+            }
+        }
+    }
+
+    /// Counts the block that was added, and flushes when the batch is full.
+    #[inline]
+    fn flush_if_full(&mut self) -> Result<(), EncodeError> {
+        self.blocks += 1;
+        if self.blocks == BLOCKS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Resolves all pending pieces.
+    #[inline(never)]
+    fn flush(&mut self) -> Result<(), EncodeError> {
+        let Workspace { cache, pending } = &*self.pieces.workspace;
+        for &index in &pending.hashed[..self.hashed] {
+            cache.view().prefetch_long(&pending.probes.get(index));
+        }
+        let mut next = 0;
+        while next < self.pending {
+            let Workspace { cache, pending } = &*self.pieces.workspace;
+            let (view, probes) = (cache.view(), pending.probes.slice(next..self.pending));
+            next += match &mut self.pieces.mode {
+                Mode::Append => self
+                    .probe
+                    .probe_batch(&view, self.text, probes, self.pieces.ids),
+                Mode::Count(cached) => {
+                    let (found, count) = self.probe.count_batch(&view, self.text, probes);
+                    *cached += count;
+                    found
+                }
+            };
+            if next < self.pending {
+                self.encode_missed(next)?;
+                next += 1;
+            }
+        }
+        (self.blocks, self.pending, self.hashed) = (0, 0, 0);
+        Ok(())
+    }
+
+    /// Encodes a pending piece that is not in its bucket.
+    #[inline(never)]
+    fn encode_missed(&mut self, index: usize) -> Result<(), EncodeError> {
+        let Workspace { cache, pending } = &mut *self.pieces.workspace;
+        let (probe, mut buffer) = (pending.probes.get(index), Default::default());
+        let piece = probe.piece(self.text, &mut buffer);
+        let ids = &mut *self.pieces.ids;
+        if cache.get_missed(&probe, piece, ids) {
+            return Ok(());
+        }
+        let before = ids.len();
+        merge::encode_piece(self.pieces.vocabulary, piece, ids, self.pieces.checkpoint)?;
+        if cache.insert_probed(&probe, piece, &ids[before..]) {
+            let rest = index..self.pending;
+            cache.view().rehash(self.text, &mut pending.probes, rest);
+        }
+        Ok(())
+    }
+}
+
+/// The loop, compiled for AVX2, and for AVX-512 where blocks are classified and hashed by that.
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    #![allow(unsafe_code)]
+    #![expect(
+        clippy::inline_always,
+        reason = "compiled anew for each tier, with its instructions"
+    )]
+
+    use super::{EncodeSink, PieceEncoder};
+    use crate::cache::HashBlock;
+    use crate::cache::avx2::Avx2;
+    use crate::cache::avx512::Avx512;
+    use crate::error::EncodeError;
+    use crate::split::masks::Masks;
+    use crate::split::native;
+    use crate::split::pattern::Family;
+    use crate::split::{avx2, avx512};
+    use crate::util::block::Block;
+    use crate::util::tier::Tier;
+
+    /// As [`PieceEncoder::encode_chunk`]; `None`, and nothing done, for another tier or on a machine without
+    /// it.
+    pub(super) fn encode_chunk(
+        pieces: &mut PieceEncoder<'_>,
+        family: Family,
+        tier: Tier,
+        text: &[u8],
+        offset: &mut usize,
+    ) -> Option<Result<(), EncodeError>> {
+        if !tier.has_avx2() || !tier.available() {
+            return None;
+        }
+        let chunk = Chunk {
+            pieces,
+            probe: Avx2::detect()?,
+            family,
+            text,
+        };
+        // SAFETY: `available` and both proofs say that the machine has what the functions are compiled for.
+        Some(unsafe {
+            match (tier == Tier::Avx512).then(Avx512::detect).flatten() {
+                Some(hash) => by_avx512(chunk, offset, hash),
+                None => by_avx2(chunk, offset),
+            }
+        })
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn by_avx2(chunk: Chunk<'_, '_>, offset: &mut usize) -> Result<(), EncodeError> {
+        let hash = chunk.probe;
+        chunk.run(
+            offset,
+            hash,
+            |block| avx2::ascii(block),
+            |masks, block| avx2::with_high(masks, block),
+        )
+    }
+
+    #[target_feature(
+        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+    )]
+    fn by_avx512(
+        chunk: Chunk<'_, '_>,
+        offset: &mut usize,
+        hash: Avx512,
+    ) -> Result<(), EncodeError> {
+        chunk.run(
+            offset,
+            hash,
+            |block| avx512::ascii(block),
+            |masks, block| avx512::with_high(masks, block),
+        )
+    }
+
+    /// What is the same for both.
+    struct Chunk<'p, 'a> {
+        pieces: &'p mut PieceEncoder<'a>,
+        probe: Avx2,
+        family: Family,
+        text: &'p [u8],
+    }
+
+    impl Chunk<'_, '_> {
+        #[inline(always)]
+        fn run(
+            self,
+            offset: &mut usize,
+            hash: impl HashBlock,
+            ascii: impl Fn(&Block) -> Masks,
+            high: impl Fn(Masks, &Block) -> Masks,
+        ) -> Result<(), EncodeError> {
+            let mut sink = EncodeSink::new(self.pieces, self.text, hash, self.probe);
+            native::by_blocks(self.family, self.text, offset, &mut sink, ascii, high)?;
+            sink.flush()
+        }
+    }
+}
