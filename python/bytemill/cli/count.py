@@ -1,4 +1,4 @@
-"""`bytemill count`: how many tokens texts have."""
+"""`bytemill count`: the number of tokens of texts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
 
 
-# Texts of fewer characters are counted before threads start and the package for arrays is imported.
+# Texts of fewer characters are counted sooner than threads start and NumPy is imported.
 SMALL = 1 << 20
 
 
 class Counted(NamedTuple):
-    """What there is in a file, or in all of them.
+    """The size of a file, or of all files.
 
     Attributes:
-        tokens: How many tokens.
-        documents: How many documents.
-        size: How many bytes of UTF-8.
+        tokens: Number of tokens.
+        documents: Number of documents.
+        size: Bytes of UTF-8.
     """
 
     tokens: int = 0
@@ -44,11 +44,11 @@ class Counted(NamedTuple):
     size: int = 0
 
     def plus(self, other: Counted) -> Counted:
-        """Both together."""
+        """Returns the sum of both."""
         return Counted(*map(sum, zip(self, other, strict=True)))
 
     def record(self) -> dict[str, int]:
-        """What JSON holds of it."""
+        """Returns the fields of the JSON output."""
         return {"tokens": self.tokens, "documents": self.documents, "bytes": self.size}
 
 
@@ -116,7 +116,7 @@ def command(  # noqa: PLR0913 - its options
 
 
 def counter(encoding: Encoding, special: str, threads: int | None) -> Callable[[Sequence[str]], int]:
-    """Gives what counts the tokens of texts."""
+    """Returns a function that counts the tokens of texts."""
     if special != "text":
         rule = special_rule(special)
         return lambda texts: len(encoding.encode_batch_to_numpy(texts, **rule, num_threads=threads).ids)
@@ -128,7 +128,7 @@ def counter(encoding: Encoding, special: str, threads: int | None) -> Callable[[
 
 
 def counted(batches: Iterable[TextBatch], count: Callable[[Sequence[str]], int]) -> Counted:
-    """Counts what there is in batches."""
+    """Counts batches."""
     total = Counted()
     for batch in batches:
         total = total.plus(Counted(count(batch.texts), sum(batch.ends), batch.size))
@@ -136,7 +136,7 @@ def counted(batches: Iterable[TextBatch], count: Callable[[Sequence[str]], int])
 
 
 def table(rows: Sequence[tuple[str, Counted]]) -> str:
-    """A line for each file: tokens, bytes, name."""
+    """Returns a table with a line for each file: tokens, bytes, name."""
     cells = [(f"{each.tokens:,}", f"{each.size:,}", name) for name, each in rows]
     cells.insert(0, ("tokens", "bytes", "file"))
     tokens, sizes = (max(len(row[column]) for row in cells) for column in (0, 1))

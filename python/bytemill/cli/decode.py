@@ -59,20 +59,19 @@ def command(  # noqa: PLR0913 - its options
 
 
 def decoded(encoding: Encoding, ids: Sequence[int], name: str) -> bytes:
-    """Gives the bytes of ids; `ValueError` names the file and the id that is none."""
+    """Returns the bytes of ids; `ValueError` names the file and the unknown id."""
     try:
         return encoding.decode_bytes(ids)
     except (OverflowError, UnknownTokenError) as error:
         wrong = next(int(token) for token in ids if not is_known(encoding, int(token)))
-        message = (
+        raise ValueError(
             f"{input_name(name)}: {wrong} is no id of {encoding.name}, which has them from 0 to "
             f"{encoding.max_token_value}: name the encoding that they were made with by --encoding"
-        )
-        raise ValueError(message) from error
+        ) from error
 
 
 def is_known(encoding: Encoding, token: int) -> bool:
-    """Tells whether there is a token with this id."""
+    """Returns whether there is a token with this id."""
     try:
         encoding.decode_single_token_bytes(token)
     except (OverflowError, UnknownTokenError):

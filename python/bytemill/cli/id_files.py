@@ -1,6 +1,6 @@
-"""Token ids in files: decimal numbers, JSON lines, NumPy arrays and bare numbers.
+"""Token ids in files: decimal numbers, JSON lines, NumPy arrays and raw numbers.
 
-Where documents end is told by the first two: each has a line of its own.
+Only the first two keep the ends of documents: each document is a line.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ __all__ = [
 FORMATS = ("ids", "jsonl", "npy", "bin")
 FIELD = "ids"
 
-# What is read at a time: bytes of a line, and ids.
+# Bytes of a line, and ids, that are read at a time.
 LINE_BYTES = 1 << 20
 BLOCK_IDS = 1 << 18
 
-# What may stand between decimal numbers: also what Python prints of a list.
+# Separators of decimal numbers, those that Python prints for a list included.
 SEPARATORS = bytes.maketrans(b",[]", b"   ")
 
 # The argument `id_format`.
@@ -53,7 +53,7 @@ format_option = click.option(
     "--format",
     "id_format",
     type=click.Choice(FORMATS),
-    help="The format of the ids; what the name of their file says if not given, else ids.",
+    help="The format of the ids; by default that of the suffix of their file, else ids.",
 )
 
 # The argument `dtype`.
@@ -65,14 +65,14 @@ id_type_option = click.option(
 
 
 def format_or_suffix(id_format: str | None, name: str | None) -> str:
-    """The format that was chosen, or else the one that the name of the file says."""
+    """Returns the chosen format, or else that of the suffix of the file."""
     path = Path((name or "").lower())
     suffix = (path.with_suffix("") if path.suffix in COMPRESSIONS else path).suffix.removeprefix(".")
     return id_format or (suffix if suffix in FORMATS else FORMATS[0])
 
 
 def id_type(dtype: str | None, encoding: Encoding) -> str:
-    """The type of the numbers of ids in files, lowest byte first."""
+    """Returns the little-endian NumPy type of ids in files."""
     if dtype is None:
         dtype = "uint16" if encoding.max_token_value < 1 << 16 else "uint32"
     return {"uint16": "<u2", "uint32": "<u4"}[dtype]
@@ -83,17 +83,16 @@ def id_type(dtype: str | None, encoding: Encoding) -> str:
 
 @contextmanager
 def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
-    """Gives what writes ids to an open file; `number` is the type of the numbers in arrays.
+    """Opens a writer of ids to an open file. `number` is the type of the numbers in arrays.
 
     Raises:
-        UsageError: The header of an array cannot be written: the file is a pipe.
+        UsageError: The header of an array cannot be written, because the file is a pipe.
     """
     if kind == "npy":
         if not file.seekable():
-            message = (
+            raise click.UsageError(
                 "an array is preceded by its length: give the name of a file by --output, or --format bin"
             )
-            raise click.UsageError(message)
         start = file.tell()
         file.write(header(number, 0))
         yield array_writer(file)
@@ -110,16 +109,16 @@ def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
 
 
 def array_writer(file: IO[bytes]) -> Writer:
-    """Writes the numbers as they are in memory."""
+    """Returns a writer of the numbers as they are in memory."""
 
-    def write(ragged: Ragged, ends: Sequence[bool]) -> None:  # noqa: ARG001 - arrays do not tell ends
+    def write(ragged: Ragged, ends: Sequence[bool]) -> None:  # noqa: ARG001 - arrays have no ends of documents
         file.write(ragged.ids.data)
 
     return write
 
 
 def line_writer(file: IO[bytes], begin: str, separator: str, end: str) -> Writer:
-    """Writes each document as a line."""
+    """Returns a writer of each document as a line."""
     before = begin
 
     def write(ragged: Ragged, ends: Sequence[bool]) -> None:
@@ -130,7 +129,7 @@ def line_writer(file: IO[bytes], begin: str, separator: str, end: str) -> Writer
                 file.write(f"{before}{numbers}".encode())
                 before = separator
             if is_end:
-                # A document without ids begins here too.
+                # A document without ids has not begun its line.
                 file.write(end.encode() if before == separator else f"{begin}{end}".encode())
                 before = begin
 
@@ -144,7 +143,7 @@ def id_blocks(name: str, file: IO[bytes], kind: str, number: str) -> Iterator[Bl
     """Reads the ids of an open file, block by block.
 
     Raises:
-        ValueError: It is not of this format; the message names file and place.
+        ValueError: It is not of this format; the message names the file and, where there are lines, the line.
     """
     shown = input_name(name)
     if kind == "npy":
@@ -157,30 +156,29 @@ def id_blocks(name: str, file: IO[bytes], kind: str, number: str) -> Iterator[Bl
 
 
 def array_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
-    """Reads the file of an array."""
+    """Reads a `.npy` file."""
     from numpy.lib import format as npy
 
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    # Not mapped: a mapped file that another process cuts short ends this one.
+    # Not mapped: if another process truncates a mapped file, reading it kills this process.
     try:
         shape, _, dtype = readers[npy.read_magic(file)](file)
     except (ValueError, EOFError, KeyError) as error:
-        message = f"{name}: expected an array of ids in NumPy's format: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"{name}: expected an array of ids in NumPy's format: {error}") from error
     if len(shape) != 1 or dtype.kind not in "iu":
-        message = f"{name}: expected an array of integers of one dimension, got {dtype} of shape {shape}"
-        raise ValueError(message)
+        raise ValueError(
+            f"{name}: expected an array of integers of one dimension, got {dtype} of shape {shape}"
+        )
     count = 0
     for ids, is_end in number_blocks(name, file, dtype.str):
         count += len(ids)
         yield ids, is_end
     if count != shape[0]:
-        message = f"{name}: expected {shape[0]} ids, as its header says, got {count}"
-        raise ValueError(message)
+        raise ValueError(f"{name}: expected {shape[0]} ids, as its header says, got {count}")
 
 
 def number_blocks(name: str, file: IO[bytes], number: str) -> Iterator[Block]:
-    """Reads bare numbers."""
+    """Reads raw numbers."""
     import numpy as np
 
     width = np.dtype(number).itemsize
@@ -188,8 +186,9 @@ def number_blocks(name: str, file: IO[bytes], number: str) -> Iterator[Block]:
     while data:
         following = file.read(BLOCK_IDS * width)
         if len(data) % width:
-            message = f"{name}: expected numbers of {width} bytes each, but {len(data) % width} are left over"
-            raise ValueError(message)
+            raise ValueError(
+                f"{name}: expected numbers of {width} bytes each, but {len(data) % width} are left over"
+            )
         yield cast("Sequence[int]", np.frombuffer(data, number)), not following
         data = following
 
@@ -202,11 +201,13 @@ def json_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
         try:
             ids = json.loads(line)[FIELD]
         except (ValueError, LookupError, TypeError, RecursionError) as error:
-            message = f"{name}, line {number}: expected a JSON object with the field {FIELD}: {error}"
-            raise ValueError(message) from error
+            raise ValueError(
+                f"{name}, line {number}: expected a JSON object with the field {FIELD}: {error}"
+            ) from error
         if not isinstance(ids, list) or not all(type(token) is int for token in ids):
-            message = f"{name}, line {number}: expected a list of integers in {FIELD}, got {ids!r:.60}"
-            raise ValueError(message)
+            raise ValueError(
+                f"{name}, line {number}: expected a list of integers in {FIELD}, got {ids!r:.60}"
+            )
         yield ids, True
 
 
@@ -217,12 +218,13 @@ def decimal_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
     while data := file.readline(LINE_BYTES):
         data = (rest + data).translate(SEPARATORS)
         is_end = data.endswith(b"\n")
-        # The last digits may go on.
+        # The last number may continue.
         cut = len(data) if is_end or len(data) < LINE_BYTES else data.rfind(b" ") + 1
         data, rest = data[:cut], data[cut:]
         try:
             yield list(map(int, data.split())), is_end
         except ValueError as error:
-            message = f"{name}, line {number}: expected token ids as decimal numbers: {error}"
-            raise ValueError(message) from None
+            raise ValueError(
+                f"{name}, line {number}: expected token ids as decimal numbers: {error}"
+            ) from None
         number += is_end

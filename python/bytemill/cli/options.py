@@ -40,7 +40,7 @@ DEFAULT_ENCODING = "o200k_base"
 
 
 def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the argument `encoding`, an `Encoding`: `-e` names it or its file, `-m` a model."""
+    """Adds the argument `encoding`, an `Encoding`: `-e` names it or its file, `-m` a model."""
 
     @click.option(
         "-e",
@@ -58,23 +58,23 @@ def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
-    """Gives the encoding that the two options name."""
+    """Returns the encoding that the two options name."""
     from bytemill.model import encoding_for_model
 
     if model is None:
         return encoding_of(spec or DEFAULT_ENCODING)
     if spec is not None:
-        message = "--encoding and --model exclude each other"
-        raise click.UsageError(message)
+        raise click.UsageError("--encoding and --model exclude each other")
     try:
         return encoding_for_model(model)
     except KeyError:
-        message = f"no encoding is known for the model {model!r}: name one with --encoding"
-        raise click.UsageError(message) from None
+        raise click.UsageError(
+            f"no encoding is known for the model {model!r}: name one with --encoding"
+        ) from None
 
 
 def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """Replaces globs that the shell did not."""
+    """Expands globs that the shell did not."""
     files: list[str] = []
     for name in names:
         if not glob.has_magic(name) or Path(name).exists():
@@ -82,13 +82,12 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
             continue
         found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of any folder
         if not found:
-            message = f"no file matches {name!r}"
-            raise click.BadParameter(message)
+            raise click.BadParameter(f"no file matches {name!r}")
         files.extend(path for path in found if Path(path).is_file())
     return tuple(files)
 
 
-# The argument `files`, a tuple of strings, never empty: no names are standard input.
+# The argument `files`, a tuple of strings that is never empty: the default is standard input.
 files_argument = click.argument(
     "files",
     nargs=-1,
@@ -123,12 +122,12 @@ output_option = click.option(
 
 
 def special_tokens_of(special: str, encoding: Encoding) -> list[str]:
-    """Gives what is no text, by the argument `special`."""
+    """Returns the special tokens to keep whole under `--special`."""
     return [] if special == "text" else sorted(encoding.special_tokens_set)
 
 
 def special_rule(special: str) -> dict[str, Any]:
-    """Gives what `Encoding.encode` takes for the argument `special`."""
+    """Returns the arguments of `Encoding.encode` for `--special`."""
     return {
         "allowed_special": "all" if special == "allow" else set(),
         "disallowed_special": "all" if special == "error" else (),
@@ -136,7 +135,7 @@ def special_rule(special: str) -> dict[str, Any]:
 
 
 def source_options(function: Function) -> Function:
-    """Gives a command the arguments `field`, `None` if not given, and `lines`."""
+    """Adds the arguments `field`, `None` if not given, and `lines`."""
     function = click.option(
         "--lines", is_flag=True, help="Each line of a text is a document of its own, its line break included."
     )(function)
@@ -151,7 +150,7 @@ def source_options(function: Function) -> Function:
 
 
 def print_record(record: Mapping[str, object], *, as_json: bool) -> None:
-    """Prints what a command found out: as JSON, or a line for each entry."""
+    """Prints the result of a command as JSON, or as a line for each entry."""
     if as_json:
         click.echo(json.dumps(record))
         return
@@ -161,7 +160,7 @@ def print_record(record: Mapping[str, object], *, as_json: bool) -> None:
 
 
 def shown(value: object) -> str:
-    """A value as people read it."""
+    """Returns a value in readable form."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

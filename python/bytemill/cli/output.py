@@ -1,4 +1,4 @@
-"""Where commands write to: standard output, or a file that appears when it is whole."""
+"""The output of commands: standard output, or a file that appears when it is complete."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ STANDARD_OUTPUT = "-"
 
 @contextmanager
 def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]]:
-    """Opens what to write to.
+    """Opens the output.
 
     Args:
-        name: The name of a file, which is replaced when all has been written, and not before; `None` or `-`
-            for standard output.
-        binary: Whether it is nothing for a terminal.
+        name: The name of a file, which is replaced when everything has been written; `None` or `-` for
+            standard output.
+        binary: Whether the output is unfit for a terminal.
 
     Raises:
-        UsageError: It is nothing for a terminal, and standard output is one; or the name promises what is
-            not written, a compressed file.
+        UsageError: It is unfit for a terminal, and standard output is one; or the name is that of a
+            compressed file, which is not written.
         OSError: The file cannot be written; nothing is left behind.
     """
     if name is None or name == STANDARD_OUTPUT:
         stdout = sys.stdout.buffer
         if binary and stdout.isatty():
-            message = "this is not for a terminal: give the name of a file by --output"
-            raise click.UsageError(message)
+            raise click.UsageError("this is not for a terminal: give the name of a file by --output")
         yield stdout
         stdout.flush()
         return
     if name.lower().endswith(COMPRESSIONS):
-        message = f"what is written is not compressed: leave --output out, and pipe into {name!r}"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"what is written is not compressed: leave --output out, and pipe into {name!r}"
+        )
     from bytemill.io.atomic import create, replacing
 
     with replacing(name) as temporary, create(temporary) as file:

@@ -1,4 +1,4 @@
-"""What commands read: files or standard input, as sources or as texts, and how far that is."""
+"""The input of commands: files or standard input, as sources or as texts, and its progress."""
 
 from __future__ import annotations
 

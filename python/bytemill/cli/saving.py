@@ -1,4 +1,4 @@
-"""Encodings in files: which format a name means, and writing it."""
+"""Saving encodings: the format that a name means, and writing it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS_HELP", "Target", "target_of"]
 
-# What the end of a name means, and the formats that fill a folder.
+# The formats of suffixes, and the formats that are folders.
 SUFFIXES = {".bytemill": "bytemill", ".tiktoken": "tiktoken", ".model": "minbpe"}
 FOLDERS = ("huggingface", "gpt2")
 
-# Files that have a folder for themselves, or are one of two: what the folder is filled with.
+# Files that are alone in a folder, or one of two: the format of the folder.
 FILES = {
     "tokenizer.json": "huggingface",
     "vocab.bpe": "gpt2",
@@ -33,7 +33,7 @@ FORMATS_HELP = (
 
 
 class Target(NamedTuple):
-    """What to write an encoding to.
+    """Where to write an encoding.
 
     Attributes:
         kind: The format.
@@ -44,7 +44,7 @@ class Target(NamedTuple):
     path: Path
 
     def save(self, encoding: Encoding) -> None:
-        """Writes an encoding; errors as the methods of `Encoding` that do it."""
+        """Writes an encoding; errors as the method of `Encoding` for the format."""
         if self.kind == "bytemill":
             encoding.save(self.path)
         elif self.kind == "tiktoken":
@@ -60,11 +60,11 @@ class Target(NamedTuple):
 
 
 def target_of(spec: str) -> Target:
-    """Reads what an option names as output.
+    """Parses an output option.
 
     Raises:
-        UsageError: It means no format; or there is no folder for the file, which is better said before long
-            work than after it.
+        UsageError: It means no format; or the folder for the file does not exist, which is an error now
+            rather than after long work.
     """
     kind, colon, folder = spec.partition(":")
     if colon and kind in FOLDERS:
@@ -73,12 +73,10 @@ def target_of(spec: str) -> Target:
     if path.name in FILES:
         return Target(FILES[path.name], path.parent)
     if path.suffix.lower() not in SUFFIXES:
-        message = (
+        raise click.UsageError(
             f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, "
             f"a folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}, or one of {', '.join(FILES)}"
         )
-        raise click.UsageError(message)
     if not path.parent.is_dir():
-        message = f"there is no folder {str(path.parent)!r} to write {spec!r} to"
-        raise click.UsageError(message)
+        raise click.UsageError(f"there is no folder {str(path.parent)!r} to write {spec!r} to")
     return Target(SUFFIXES[path.suffix.lower()], path)

@@ -1,4 +1,4 @@
-"""`bytemill split`: a text in parts of not more than so many tokens."""
+"""`bytemill split`: texts in parts of at most N tokens."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ def command(  # noqa: PLR0913 - its options
     document, part, tokens and text; or with --folder a file.
     """
     if folder is not None and output is not None:
-        message = "--folder and --output exclude each other"
-        raise click.UsageError(message)
+        raise click.UsageError("--folder and --output exclude each other")
     with Meter(files, prints=folder is None and output is None) as meter:
         parts = parts_of(files, encoding, tokens, overlap, field=field, lines=lines, meter=meter)
         if folder is None:
@@ -76,7 +75,7 @@ def parts_of(  # noqa: PLR0913 - of the command
     lines: bool,
     meter: Meter,
 ) -> Iterator[tuple[str, int, int, str]]:
-    """Gives name, number of the document, number of the part and text; all numbers from 1."""
+    """Yields file name, number of the document, number of the part and text; numbers start at 1."""
     for name in files:
         texts = documents([name], field=field, lines=lines, meter=meter)
         for document, text in enumerate(texts, start=1):

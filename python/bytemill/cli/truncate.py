@@ -1,4 +1,4 @@
-"""`bytemill truncate`: a text, but not more than so many tokens of it."""
+"""`bytemill truncate`: at most N tokens of a text."""
 
 from __future__ import annotations
 
@@ -67,11 +67,10 @@ def command(  # noqa: PLR0913 - its options
     with Meter(files, prints=output is None) as meter, output_file(output) as file:
         texts = documents(files, field=field, lines=lines, meter=meter)
         if not as_json:
-            # Before anything is printed.
+            # An error comes before any output.
             first = list(islice(texts, 2))
             if len(first) > 1:
-                message = "there are several documents: --json prints each as a line of its own"
-                raise click.UsageError(message)
+                raise click.UsageError("there are several documents: --json prints each as a line of its own")
             texts = iter(first)
         for text in texts:
             kept, count, is_cut = encoding.truncate(text, tokens, side=side)

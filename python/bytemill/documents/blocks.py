@@ -252,7 +252,9 @@ class FileReader:
             # What replaces invalid bytes has another length.
             end = cut if data is block else len(data)
             yield Block(name, start, data, [0, end], ends=is_last, size=cut)
-            start = start.after(cut, line_breaks(memoryview(block)[:cut]))._replace(inside=True)
+            # Lines are for the messages of `checked`.
+            lines = 0 if self._invalid == "keep" else line_breaks(memoryview(block)[:cut])
+            start = start.after(cut, lines)._replace(inside=True)
 
     def _cut_blocks(self, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
         """Reads blocks, each with the offset of its cut, where the next one starts. The last is whole."""

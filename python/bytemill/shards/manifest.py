@@ -253,15 +253,17 @@ def open_or_create_manifest(folder: Path, wanted: Provenance, *, resume: bool) -
         found = None
     if found is None:
         if any(folder.iterdir()):
-            message = "the folder is not empty: name one that is, or does not exist"
-            raise FileExistsError(errno.EEXIST, message, str(folder))
+            raise FileExistsError(
+                errno.EEXIST, "the folder is not empty: name one that is, or does not exist", str(folder)
+            )
         save(wanted, folder)
         return wanted
     if not resume:
-        message = (
-            "the folder has shards already: resume writing them (--resume, resume=True), or name another one"
+        raise FileExistsError(
+            errno.EEXIST,
+            "the folder has shards already: resume writing them (--resume, resume=True), or name another one",
+            str(folder),
         )
-        raise FileExistsError(errno.EEXIST, message, str(folder))
     given, before = fingerprint(wanted), fingerprint(found)
     for name in given.keys() | before.keys():
         if given.get(name) != before.get(name):

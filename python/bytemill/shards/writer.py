@@ -364,7 +364,7 @@ class ShardWriter:
     def _store(
         self, file: TokenFile, names: list[str], counts: tuple[int, int], cursor: Cursor | None
     ) -> None:
-        """Gives the files of a shard their names, and records it."""
+        """Renames the files of a shard to their final names, and records it."""
         file.close()
         paths = self._unfinished[file]
         sizes = {name: path.stat().st_size for name, path in zip(names, paths, strict=True)}
