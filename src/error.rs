@@ -17,7 +17,7 @@ fn display_bytes(bytes: &[u8]) -> String {
     format!("b\"{}{tail}\"", head.escape_ascii())
 }
 
-/// An allocation failed: that of so many bytes.
+/// Allocating this many bytes failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory(pub usize);
 
@@ -350,7 +350,7 @@ pub enum JsonLinesError {
     Line {
         /// Number of the line in the block, from 1.
         number: usize,
-        /// What was expected, and what came.
+        /// Expected and actual contents.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Leaves that every room may use: memory, hashing, threads, 64-byte blocks, the machine's instructions.
+//! Leaf modules: memory, hashing, threads, 64-byte blocks, the machine's instructions.
 
 pub(crate) mod block;
 pub(crate) mod hash;

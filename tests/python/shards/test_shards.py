@@ -310,6 +310,9 @@ def test_disallowed_strings(tmp_path: Path) -> None:
     written = write_shards(["<|endof", "text|>"], tmp_path / "b", GPT2, disallowed_special="all")
     assert written.documents == 2
     write_shards(DOCUMENTS, tmp_path / "c", GPT2, allowed_special="all", disallowed_special="all")
+    # Strings that are no special tokens, one of them across two texts: the leftmost in the first such text.
+    with pytest.raises(ValueError, match=r"expected no special token 'cd', got 'ab bcd e'"):
+        write_shards(["ab", " bcd e"], tmp_path / "d", GPT2, disallowed_special={"d e", "b b", "cd", "zz"})
 
 
 # --- Text that is none ---
