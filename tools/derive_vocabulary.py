@@ -1,8 +1,8 @@
 """Derive the built-in merge tables from the published rank files.
 
-A rank file lists every token of a vocabulary as bytes. A merge table says the same in fewer bytes: each
+A rank file lists every token of a vocabulary as bytes. A merge table contains the same in fewer bytes: each
 multi-byte token is the pair of the two tokens that it is merged from, so its bytes follow from earlier ones.
-README.md beside this file describes the source, the licence and the format of the tables.
+src/builtin/README.md describes the source, the licence and the format of the tables.
 
     python tools/derive_vocabulary.py            write src/builtin/*.merges
     python tools/derive_vocabulary.py --check    compare with freshly derived ones; status 1 if they differ
@@ -48,7 +48,7 @@ Pair = tuple[int, int]
 
 
 class DerivationError(Exception):
-    """The published files are not what the tables are defined by."""
+    """A published file differs from the one that the tables are defined by."""
 
 
 class Table(NamedTuple):
@@ -84,7 +84,7 @@ def fetch_assets() -> dict[str, bytes]:
     directory = Path(package["manifest_path"]).parent / "assets"
 
     contents = {name: (directory / name).read_bytes() for name in PUBLISHED_SHA256}
-    # The package carries this file indented; the published one is the plain dump of the same object.
+    # The package contains this file indented; the published one is the plain dump of the same object.
     contents["encoder.json"] = json.dumps(json.loads(contents["encoder.json"])).encode()
     for name, expected in PUBLISHED_SHA256.items():
         found = hashlib.sha256(contents[name]).hexdigest()
@@ -144,7 +144,7 @@ def verify_gpt2_files(ranks: Ranks, pairs: list[Pair], merges_text: str, ids_tex
 def canonical_parts(token: bytes, ranks: Ranks) -> list[bytes]:
     """Encode the bytes of `token` with the tokens of lower rank only: lowest rank first, leftmost first.
 
-    Takes O(n^2) for n bytes, which is nothing for the few tokens that are long.
+    Takes O(n^2) for n bytes; few tokens are long.
     """
     own_rank = ranks[token]
     parts = [token[at : at + 1] for at in range(len(token))]
@@ -191,12 +191,12 @@ def pack(byte_tokens: bytes, pairs: list[Pair], bits: int) -> bytes:
 
 
 def unpack(packed: bytes, base: Ranks, first_id: int) -> Ranks:
-    """Return the ranks that a merge table describes, its made tokens numbered from `first_id` on.
+    """Return the ranks that a merge table describes, its tokens numbered from `first_id` on.
 
     Args:
         packed: The bytes of the table's file.
         base: Merged tokens that the table builds upon and does not hold.
-        first_id: The id of its first made token.
+        first_id: The id of its first token.
     """
     _magic, number_of_pairs, bits, byte_tokens = HEADER.unpack_from(packed)
     digits = f"{int.from_bytes(packed[HEADER.size :], 'little'):0{2 * number_of_pairs * bits}b}"
@@ -210,13 +210,13 @@ def unpack(packed: bytes, base: Ranks, first_id: int) -> Ranks:
 
 
 def derive_table(name: str, ranks: Ranks, base: Ranks | None = None, first_id: int = BYTE_TOKENS) -> Table:
-    """Derive and pack the pairs of a vocabulary, and verify that unpacking them gives the vocabulary again.
+    """Derive and pack the pairs of a vocabulary, and verify that unpacking them yields the vocabulary again.
 
     Args:
         name: The vocabulary's name in messages and of its file.
         ranks: All its ranks.
         base: The ranks that another table holds already.
-        first_id: The id of the first token that this table makes.
+        first_id: The id of the first token of this table.
 
     Raises:
         DerivationError: The vocabulary does not have the form that the format relies on.
@@ -259,7 +259,7 @@ def derive_all(contents: dict[str, bytes]) -> list[Table]:
 
 
 def write_atomically(path: Path, contents: bytes) -> None:
-    """Replace the file in one step: whoever reads it sees the old contents or the new."""
+    """Replace the file in one step: a reader sees either the old contents or the new."""
     partial = path.with_name(path.name + ".partial")
     partial.write_bytes(contents)
     partial.replace(path)

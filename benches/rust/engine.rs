@@ -1,7 +1,7 @@
-//! What do splitting, merging, encoding and training cost? Every answer is checked before it is timed.
+//! The cost of splitting, merging, encoding and training. Every result is checked before it is timed.
 //!
-//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`, `count`, `train`. Texts are
-//! generated.
+//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`, `count`, `train`.
+//! Texts are generated.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -33,7 +33,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 const TEXT_LENGTH: usize = 1 << 20;
 
-/// What is checked of a text before it is timed.
+/// The properties of a result that are checked before it is timed.
 const CHECKED_LENGTH: usize = 1 << 14;
 
 const ENCODINGS: [(&str, Builtin, &str); 3] = [
@@ -103,7 +103,7 @@ fn split(criterion: &mut Criterion) -> Outcome {
 
 /// Pieces of one length, of the three kinds that decide which engine is faster.
 fn pieces(length: usize) -> [(&'static str, Vec<Vec<u8>>); 3] {
-    // As many as make 64 KiB together, so that no piece is known by heart.
+    // 64 KiB in all, so that branch prediction does not learn single pieces.
     let count = (1 << 16) / length;
     let (_, one_letter) = MONOTONOUS[0];
     let (_, random_letters) = MONOTONOUS[MONOTONOUS.len() - 1];
@@ -136,7 +136,7 @@ fn merge(criterion: &mut Criterion) -> Outcome {
     for (name, builtin, _) in &ENCODINGS[1..] {
         let vocabulary = builtin.vocabulary()?;
         let vocabulary: &Vocabulary = &vocabulary;
-        let scan = |piece: &[u8], ids: &mut Vec<TokenId>| {
+        let short = |piece: &[u8], ids: &mut Vec<TokenId>| {
             let _ = merge::short::merge(vocabulary, piece, ids);
         };
         let queue = |piece: &[u8], ids: &mut Vec<TokenId>| {
@@ -146,18 +146,18 @@ fn merge(criterion: &mut Criterion) -> Outcome {
         for length in PIECE_LENGTHS {
             for (kind, pieces) in pieces(length) {
                 let (mut scanned, mut queued) = (Vec::new(), Vec::new());
-                merge_by(&pieces, &mut scanned, scan);
+                merge_by(&pieces, &mut scanned, short);
                 merge_by(&pieces, &mut queued, queue);
-                // Longer pieces the scan leaves to the queue.
-                let is_scanned = length <= merge::short::LONGEST;
-                if is_scanned && scanned != queued {
+                // Longer pieces are left to the queue.
+                let is_short = length <= merge::short::LONGEST;
+                if is_short && scanned != queued {
                     return Err(format!("the engines differ on {kind} of {length} bytes").into());
                 }
                 group.throughput(Throughput::Bytes((pieces.len() * length) as u64));
                 let id = |engine| BenchmarkId::new(format!("{name}, {kind}, {engine}"), length);
-                if is_scanned {
-                    group.bench_function(id("scan"), |bencher| {
-                        bencher.iter(|| merge_by(black_box(&pieces), &mut scanned, scan));
+                if is_short {
+                    group.bench_function(id("short"), |bencher| {
+                        bencher.iter(|| merge_by(black_box(&pieces), &mut scanned, short));
                     });
                 }
                 group.bench_function(id("queue"), |bencher| {
@@ -165,7 +165,7 @@ fn merge(criterion: &mut Criterion) -> Outcome {
                 });
             }
         }
-        // Twice as long must take about twice the time.
+        // Twice the length must take about twice the time.
         for (kind, text) in MONOTONOUS {
             for length in [TEXT_LENGTH, 2 * TEXT_LENGTH] {
                 let (piece, mut ids, mut queued) = (text(length), Vec::new(), Vec::new());

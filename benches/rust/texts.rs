@@ -1,8 +1,8 @@
-//! Generated texts to measure with: the same at every run, of the kinds that real text comes in.
+//! Generated texts for benchmarks: the same in every run, of the kinds that real text has.
 
 use crate::support::Random;
 
-/// A kind of text: its name, and how to write about so many bytes of it.
+/// A kind of text: its name, and a function that writes about a given number of bytes.
 pub(crate) type Kind = (&'static str, fn(usize) -> String);
 
 pub(crate) const KINDS: [Kind; 4] = [
@@ -33,7 +33,7 @@ fn one_of<'a>(random: &mut Random, parts: &[&'a str]) -> &'a str {
     parts[random.below(parts.len())]
 }
 
-/// Picks words the way texts do: the first often, the last rarely.
+/// Picks words with the frequencies of text: the first often, the last rarely.
 fn word<'a>(random: &mut Random, words: &[&'a str]) -> &'a str {
     let most = random.within(1..words.len() + 1);
     words[random.below(most)]
@@ -106,7 +106,8 @@ fn chinese(length: usize) -> String {
     })
 }
 
-/// The text without blanks, cut into pieces of exactly so many bytes, perhaps inside characters.
+/// Returns the text without whitespace, cut into pieces of an exact number of bytes, perhaps inside
+/// characters.
 pub(crate) fn pieces_of_length(text: &str, length: usize, count: usize) -> Vec<Vec<u8>> {
     let letters: Vec<u8> = text.bytes().filter(u8::is_ascii_alphabetic).collect();
     let stretches = letters.chunks_exact(length).cycle();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! encode_chunk         for some KB of text, compiled for the instructions of a tier:
-//!   by_blocks            for each block of 64 bytes: where its pieces end (`split::native`, which calls the sink)
+//!   split_blocks         for each block of 64 bytes: where its pieces end (`split::native`, which calls the sink)
 //!     Sink::block          hash its pieces, prefetch their buckets; they are pending
 //!     flush                every 16 blocks, for each pending piece:
 //!       probe_batch          if its bucket has it: append its ids
@@ -277,15 +277,12 @@ mod x86_64 {
 
     use super::{EncodeSink, PieceEncoder};
     use crate::cache::HashBlock;
-    use crate::cache::avx2::Avx2;
     use crate::cache::avx512::Avx512;
     use crate::error::EncodeError;
-    use crate::split::masks::Masks;
     use crate::split::native;
     use crate::split::pattern::Family;
-    use crate::split::{avx2, avx512};
-    use crate::util::block::Block;
     use crate::util::tier::Tier;
+    use crate::util::vector::avx2::Avx2;
 
     /// As [`PieceEncoder::encode_chunk`]; `None`, and nothing done, for another tier or on a machine without
     /// it.
@@ -317,12 +314,7 @@ mod x86_64 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn by_avx2(chunk: Chunk<'_, '_>, offset: &mut usize) -> Result<(), EncodeError> {
         let hash = chunk.probe;
-        chunk.run(
-            offset,
-            hash,
-            |block| avx2::ascii(block),
-            |masks, block| avx2::with_high(masks, block),
-        )
+        chunk.run(offset, hash)
     }
 
     #[target_feature(
@@ -333,12 +325,7 @@ mod x86_64 {
         offset: &mut usize,
         hash: Avx512,
     ) -> Result<(), EncodeError> {
-        chunk.run(
-            offset,
-            hash,
-            |block| avx512::ascii(block),
-            |masks, block| avx512::with_high(masks, block),
-        )
+        chunk.run(offset, hash)
     }
 
     /// What is the same for both.
@@ -351,15 +338,9 @@ mod x86_64 {
 
     impl Chunk<'_, '_> {
         #[inline(always)]
-        fn run(
-            self,
-            offset: &mut usize,
-            hash: impl HashBlock,
-            ascii: impl Fn(&Block) -> Masks,
-            high: impl Fn(Masks, &Block) -> Masks,
-        ) -> Result<(), EncodeError> {
+        fn run(self, offset: &mut usize, hash: impl HashBlock) -> Result<(), EncodeError> {
             let mut sink = EncodeSink::new(self.pieces, self.text, hash, self.probe);
-            native::by_blocks(self.family, self.text, offset, &mut sink, ascii, high)?;
+            native::split_blocks(self.family, self.text, offset, &mut sink, self.probe)?;
             sink.flush()
         }
     }

@@ -1,12 +1,13 @@
-//! Reading text character by character: which class, how many bytes, how far does a run go?
+//! Reading text character by character: classes, lengths and runs.
 //!
-//! Text is bytes. Where it is not UTF-8, each offending byte counts as one character of class [`Class::Other`].
+//! Text is bytes. Where it is not UTF-8, each offending byte counts as one character of class
+//! [`Class::Other`].
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::unicode::classify::{Class, class_of_code_point};
 
-/// Bytes of a run that are read between two looks at the checkpoint: a millisecond or two.
-const STRETCH: usize = 1 << 20;
+/// Bytes of a run between two passes of the checkpoint: one or two milliseconds.
+const CHECK_INTERVAL: usize = 1 << 20;
 
 const ASCII: [Class; 128] = {
     let mut classes = [Class::Other; 128];
@@ -20,7 +21,7 @@ const ASCII: [Class; 128] = {
             b'0'..=b'9' => Class::Number,
             b' ' => Class::Space,
             b'\r' | b'\n' => Class::Newline,
-            b'\t' | 0x0B | 0x0C => Class::Blank,
+            b'\t' | 0x0B | 0x0C => Class::OtherWhitespace,
             _ => Class::Other,
         };
         byte += 1;
@@ -28,21 +29,21 @@ const ASCII: [Class; 128] = {
     classes
 };
 
-/// The class of the character at `place` and its length in bytes; `None` at the end of the text.
+/// Returns the class of the character at `offset` and its length in bytes; `None` at the end of the text.
 #[inline]
-pub(super) fn class_at(text: &[u8], place: usize) -> Option<(Class, usize)> {
-    let &lead = text.get(place)?;
+pub(super) fn class_at(text: &[u8], offset: usize) -> Option<(Class, usize)> {
+    let &lead = text.get(offset)?;
     match ASCII.get(usize::from(lead)) {
         Some(&class) => Some((class, 1)),
-        None => Some(match decode(&text[place..]) {
+        None => Some(match decode(&text[offset..]) {
             Some((code_point, length)) => (class_of_code_point(code_point), length),
             None => (Class::Other, 1),
         }),
     }
 }
 
-/// The code point that `bytes` start with and its length, if they start with a whole UTF-8 character of two bytes or
-/// more. Refuses what UTF-8 refuses: overlong forms, surrogates, code points beyond U+10FFFF.
+/// Returns the code point that `bytes` start with and its length, if they start with a whole UTF-8 character
+/// of two bytes or more. Refuses what UTF-8 refuses: overlong forms, surrogates, code points beyond U+10FFFF.
 #[inline]
 pub(super) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     let &lead = bytes.first()?;
@@ -63,55 +64,55 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     valid.then_some((code_point, length))
 }
 
-/// Where the run of characters whose class `belongs`, starting at `place`, ends. `belongs` is also told where each of
-/// them ends.
+/// Returns the end of the run of characters from `offset` on that belong to it. `belongs` decides by the
+/// class of a character and the offset where it ends.
 ///
 /// # Errors
-/// [`Interrupted`] from the checkpoint, asked during long runs.
+/// [`Interrupted`] from the checkpoint, passed during long runs.
 #[inline]
 pub(super) fn run_end_by(
     text: &[u8],
-    mut place: usize,
+    mut offset: usize,
     checkpoint: &dyn Checkpoint,
     mut belongs: impl FnMut(Class, usize) -> bool,
 ) -> Result<usize, Interrupted> {
     loop {
-        let stretch = text.len().min(place.saturating_add(STRETCH));
-        while place < stretch {
-            match class_at(text, place) {
-                Some((class, length)) if belongs(class, place + length) => place += length,
-                _ => return Ok(place),
+        let limit = text.len().min(offset.saturating_add(CHECK_INTERVAL));
+        while offset < limit {
+            match class_at(text, offset) {
+                Some((class, length)) if belongs(class, offset + length) => offset += length,
+                _ => return Ok(offset),
             }
         }
-        if place == text.len() {
-            return Ok(place);
+        if offset == text.len() {
+            return Ok(offset);
         }
         checkpoint::pass(checkpoint)?;
     }
 }
 
-/// As [`run_end_by`], where only the class matters.
+/// As [`run_end_by`], by class alone.
 #[inline]
 pub(super) fn run_end(
     text: &[u8],
-    place: usize,
+    offset: usize,
     checkpoint: &dyn Checkpoint,
     belongs: impl Fn(Class) -> bool,
 ) -> Result<usize, Interrupted> {
-    run_end_by(text, place, checkpoint, |class, _| belongs(class))
+    run_end_by(text, offset, checkpoint, |class, _| belongs(class))
 }
 
 /// As [`run_end`], for at most `longest` characters.
 #[inline]
 pub(super) fn short_run_end(
     text: &[u8],
-    place: usize,
+    offset: usize,
     longest: usize,
     checkpoint: &dyn Checkpoint,
     belongs: impl Fn(Class) -> bool,
 ) -> Result<usize, Interrupted> {
     let mut left = longest;
-    run_end_by(text, place, checkpoint, |class, _| {
+    run_end_by(text, offset, checkpoint, |class, _| {
         let more = left > 0;
         left = left.saturating_sub(1);
         more && belongs(class)

@@ -1,4 +1,4 @@
-//! Any other pattern, by fancy-regex: the engine that tiktoken uses, so the same pattern means the same here.
+//! Any other pattern, by fancy-regex: tiktoken's engine, so that a pattern has the same meaning here.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
 
 use crate::error::{EncodeError, PatternError};
 
-/// A compiled pattern that takes at least one character at each match.
+/// A compiled pattern whose every match has at least one character.
 #[derive(Clone, Debug)]
 pub struct General {
     regex: Regex,
@@ -30,13 +30,13 @@ impl General {
         Ok(Self { regex })
     }
 
-    /// The first match that starts at `place` or later.
+    /// Returns the first match at `offset` or after it.
     pub(super) fn next(
         &self,
         text: &str,
-        place: usize,
+        offset: usize,
     ) -> Result<Option<Range<usize>>, EncodeError> {
-        match self.regex.find_from_pos(text, place) {
+        match self.regex.find_from_pos(text, offset) {
             Ok(Some(found)) if found.end() > found.start() => Ok(Some(found.range())),
             Ok(Some(_)) => Err(EncodeError::Pattern(
                 "it matches the empty string here".to_owned(),
@@ -47,7 +47,8 @@ impl General {
     }
 }
 
-/// A lower bound of the characters that a match of `pattern` takes. Where the syntax is too rich to tell, 0.
+/// Returns a lower bound of the number of characters in a match of `pattern`; 0 where the syntax has no known
+/// bound.
 fn shortest_match(pattern: &Expr) -> usize {
     let accepts = |expression: &Expr| {
         matches!(
@@ -64,12 +65,12 @@ fn shortest_match(pattern: &Expr) -> usize {
     whole.into_iter().chain(kept).min().unwrap_or(0)
 }
 
-/// Lower bounds of the characters that an expression takes.
+/// Lower bounds of the number of characters that an expression matches.
 #[derive(Clone, Copy)]
 struct Shortest {
-    /// On ways without `\K`, if there are any.
+    /// On paths without `\K`, if there are any.
     whole: Option<usize>,
-    /// After the last `\K`, which drops what was matched before it, on ways with one, if there are any.
+    /// After the last `\K`, which drops what was matched before it, on paths with one, if there are any.
     kept: Option<usize>,
 }
 
@@ -99,7 +100,7 @@ impl Shortest {
     }
 }
 
-/// The bounds of an expression. `may_keep`: the pattern holds a `\K` somewhere.
+/// Returns the bounds of an expression. `may_keep`: the pattern contains a `\K`.
 fn shortest(expression: &Expr, may_keep: bool) -> Shortest {
     let inner = |expression: &Expr| shortest(expression, may_keep);
     match expression {
@@ -140,7 +141,7 @@ fn shortest(expression: &Expr, may_keep: bool) -> Shortest {
         } => inner(condition)
             .then(inner(true_branch))
             .or(inner(false_branch)),
-        // Takes nothing itself; what is inside, or what is called, may hold a `\K`.
+        // Assumed to match nothing; an expression inside it, or a group it calls, may contain a `\K`.
         _ => Shortest {
             whole: Some(0),
             kept: may_keep.then_some(0),

@@ -1,16 +1,39 @@
-//! 64 bytes at once: which of them belong to characters of which class, one bit for each byte.
+//! The classes of 64 bytes at once: one mask for each class, one bit for each byte.
 //!
-//! Every byte of a character carries the class of its character, so bytes that are neighbours belong to characters
-//! that are. Here is the plain code; other [tiers](crate::util::tier) classify ASCII by special instructions, and look up those
-//! characters beyond it together that differ in their last byte only.
+//! Every byte of a character carries the class of its character, so adjacent bytes belong to adjacent
+//! characters. This is the scalar code. Other [tiers](crate::util::tier) classify ASCII by vector
+//! instructions and look up characters beyond ASCII in groups that differ in their last byte only.
 
 use crate::unicode::classify::{Class, class_of_code_point};
 use crate::util::block::{BLOCK_LEN, Block};
 
-/// The most bytes of a character after its first.
-const CONTINUED: usize = 3;
+/// How a tier classifies the bytes of a block.
+pub(crate) trait Classify: Copy {
+    /// Returns the masks of the ASCII characters, of the bytes beyond ASCII and of continuation bytes.
+    fn ascii(self, block: &Block) -> Masks;
 
-/// The classes of the 64 bytes from some place on. Bit `i` is byte `i`.
+    /// Adds the classes of the characters beyond ASCII to the masks of [`ascii`](Self::ascii). The block is
+    /// UTF-8 from its start on, but may end inside a character.
+    fn add_non_ascii(self, masks: Masks, block: &Block) -> Masks;
+}
+
+/// Portable code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scalar;
+
+impl Classify for Scalar {
+    #[inline]
+    fn ascii(self, block: &Block) -> Masks {
+        ascii(block)
+    }
+
+    #[inline]
+    fn add_non_ascii(self, masks: Masks, block: &Block) -> Masks {
+        masks.add_non_ascii(block)
+    }
+}
+
+/// The classes of the 64 bytes of a block. Bit `i` is byte `i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Masks {
     pub(super) upper: u64,
@@ -18,15 +41,16 @@ pub(crate) struct Masks {
     pub(super) caseless: u64,
     pub(super) mark: u64,
     pub(super) number: u64,
-    pub(super) blank: u64,
+    /// Whitespace other than spaces and newlines.
+    pub(super) other_whitespace: u64,
     pub(super) newline: u64,
     pub(super) space: u64,
     /// `'`, which is also other.
     pub(super) apostrophe: u64,
     /// `/`, which is also other.
     pub(super) slash: u64,
-    /// Bytes of characters beyond ASCII, or of none.
-    pub(super) high: u64,
+    /// Bytes of characters beyond ASCII, and bytes that are not UTF-8.
+    pub(super) non_ascii: u64,
     /// Bytes after the first of a character.
     pub(super) continuation: u64,
 }
@@ -37,81 +61,67 @@ impl Masks {
         self.upper | self.lower | self.caseless
     }
 
-    /// All white space.
-    pub(super) fn blanks(&self) -> u64 {
-        self.blank | self.newline | self.space
+    /// Whitespace of any kind: `\s`.
+    pub(super) fn whitespace(&self) -> u64 {
+        self.other_whitespace | self.newline | self.space
     }
 
-    /// With the characters beyond ASCII, of which [`high`](Self::high) has the bytes and
-    /// [`continuation`](Self::continuation) those after the first. `window` is UTF-8 but for what it ends in.
+    /// As [`Classify::add_non_ascii`], one character at a time.
     ///
-    /// The first bytes come from the masks, so that no character waits for the length of the one before. To store each
-    /// character's class in place of its bytes and read the masks from those at the end was no faster where all is beyond
-    /// ASCII, and a twentieth slower on English.
+    /// The first bytes come from the masks, so that no character waits for the length of the one before.
+    /// Storing each character's class over its bytes and reading the masks from these at the end was no
+    /// faster where all characters are beyond ASCII, and a twentieth slower on English.
     #[inline(never)]
-    pub(super) fn with_high(self, window: &Block) -> Self {
-        let mut classes = [0_u64; 16];
-        let mut firsts = self.high & !self.continuation;
+    pub(super) fn add_non_ascii(self, block: &Block) -> Self {
+        let mut classes = [0_u64; Class::COUNT];
+        let mut firsts = self.non_ascii & !self.continuation;
         while firsts != 0 {
-            let place = firsts.trailing_zeros() as usize;
-            let (code_point, length) = match window.get(place..=place + CONTINUED) {
-                Some(&[lead, second, ..]) if lead < 0xE0 => {
-                    (bits(lead, 5) << 6 | bits(second, 6), 2)
-                }
-                Some(&[lead, second, third, _]) if lead < 0xF0 => (
-                    bits(lead, 4) << 12 | bits(second, 6) << 6 | bits(third, 6),
-                    3,
-                ),
-                Some(&[lead, second, third, fourth]) => (
-                    bits(lead, 3) << 18
-                        | bits(second, 6) << 12
-                        | bits(third, 6) << 6
-                        | bits(fourth, 6),
-                    4,
-                ),
-                _ => (0, 1),
+            let index = firsts.trailing_zeros() as usize;
+            let &[lead, second, third, fourth] =
+                block[index..].first_chunk().expect("a block overhangs");
+            let (code_point, length) = if lead < 0xE0 {
+                (bits(lead, 5) << 6 | bits(second, 6), 2)
+            } else if lead < 0xF0 {
+                let code_point = bits(lead, 4) << 12 | bits(second, 6) << 6 | bits(third, 6);
+                (code_point, 3)
+            } else {
+                let code_point = bits(lead, 3) << 18
+                    | bits(second, 6) << 12
+                    | bits(third, 6) << 6
+                    | bits(fourth, 6);
+                (code_point, 4)
             };
             let class = class_of_code_point(code_point);
-            classes[class as usize & 15] |= ((1 << length) - 1) << place;
+            classes[class as usize] |= ((1 << length) - 1) << index;
             firsts &= firsts - 1;
         }
         self.with_classes(&classes)
     }
 
-    /// With the characters whose first bytes are told by class.
+    /// Adds characters beyond ASCII, given by class as masks of their first bytes.
     #[inline]
-    pub(super) fn with_firsts(self, firsts: impl Fn(Class) -> u64) -> Self {
-        // On to the bytes that continue the characters: a carry runs through these.
-        let whole = |class: Class| {
-            let firsts = firsts(class);
+    pub(super) fn add_characters(self, firsts: &[u64; Class::COUNT]) -> Self {
+        let mut classes = [0; Class::COUNT];
+        for class in Class::NON_ASCII {
+            // Extended to the continuation bytes: a carry runs through these.
+            let firsts = firsts[class as usize];
             let carried = (firsts << 1 & self.continuation).wrapping_add(self.continuation);
-            firsts | (self.continuation & !carried)
-        };
-        let mut classes = [0; 16];
-        for class in [
-            Class::Upper,
-            Class::Lower,
-            Class::Caseless,
-            Class::Mark,
-            Class::Number,
-            Class::Blank,
-        ] {
-            classes[class as usize & 15] = whole(class);
+            classes[class as usize] = firsts | (self.continuation & !carried);
         }
         self.with_classes(&classes)
     }
 
-    /// With the bytes of some characters, by class.
+    /// Adds bytes, given by class.
     #[inline]
-    fn with_classes(self, classes: &[u64; 16]) -> Self {
-        let of = |class: Class| classes[class as usize & 15];
+    fn with_classes(self, classes: &[u64; Class::COUNT]) -> Self {
+        let of = |class: Class| classes[class as usize];
         Self {
             upper: self.upper | of(Class::Upper),
             lower: self.lower | of(Class::Lower),
             caseless: self.caseless | of(Class::Caseless),
             mark: self.mark | of(Class::Mark),
             number: self.number | of(Class::Number),
-            blank: self.blank | of(Class::Blank),
+            other_whitespace: self.other_whitespace | of(Class::OtherWhitespace),
             newline: self.newline | of(Class::Newline),
             space: self.space | of(Class::Space),
             ..self
@@ -125,9 +135,9 @@ fn bits(byte: u8, count: u32) -> u32 {
     u32::from(byte) & ((1 << count) - 1)
 }
 
-/// The ASCII masks of a window, in plain code. The other tiers must agree with this one.
-pub(super) fn ascii(window: &Block) -> Masks {
-    let (groups, _) = window[..BLOCK_LEN].as_chunks::<8>();
+/// As [`Classify::ascii`].
+fn ascii(block: &Block) -> Masks {
+    let (groups, _) = block[..BLOCK_LEN].as_chunks::<8>();
     let mut planes = [0_u64; 8];
     for (number, group) in groups.iter().enumerate() {
         let flags = u64::from_le_bytes(group.map(|byte| FLAGS[usize::from(byte)]));
@@ -142,51 +152,41 @@ pub(super) fn ascii(window: &Block) -> Masks {
         upper,
         lower,
         number,
-        blank,
+        other_whitespace,
         newline,
         space,
         apostrophe_or_slash,
-        high,
+        non_ascii,
     ] = planes;
-    let slash = apostrophe_or_slash & slashes_among(window, apostrophe_or_slash);
+    let slash = filter(block, apostrophe_or_slash, |byte| byte == b'/');
     Masks {
         upper,
         lower,
         number,
-        blank,
+        other_whitespace,
         newline,
         space,
         apostrophe: apostrophe_or_slash & !slash,
         slash,
-        high,
-        continuation: continuations(window, high),
+        non_ascii,
+        continuation: filter(block, non_ascii, |byte| byte < 0xC0),
         ..Masks::default()
     }
 }
 
-/// Of the bytes in `high`, those that continue a character.
-fn continuations(bytes: &Block, mut high: u64) -> u64 {
-    let mut continuations = 0;
-    while high != 0 {
-        let place = high.trailing_zeros();
-        continuations |= u64::from(bytes[place as usize] < 0xC0) << place;
-        high &= high - 1;
-    }
-    continuations
-}
-
-/// Of the bytes in `candidates`, those that are slashes.
-fn slashes_among(bytes: &Block, mut candidates: u64) -> u64 {
-    let mut slashes = 0;
+/// Returns those of `candidates` whose byte satisfies `condition`.
+#[inline]
+fn filter(block: &Block, mut candidates: u64, condition: impl Fn(u8) -> bool) -> u64 {
+    let mut found = 0;
     while candidates != 0 {
-        let place = candidates.trailing_zeros();
-        slashes |= u64::from(bytes[place as usize] == b'/') << place;
+        let index = candidates.trailing_zeros();
+        found |= u64::from(condition(block[index as usize])) << index;
         candidates &= candidates - 1;
     }
-    slashes
+    found
 }
 
-/// What a byte is, as one bit: the planes of [`ascii`] in order.
+/// The class of each byte as one bit: the planes of [`ascii`], in order.
 const FLAGS: [u8; 256] = {
     let mut flags = [0; 256];
     let mut byte = 0;

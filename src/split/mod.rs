@@ -1,13 +1,11 @@
-//! Splitting: where do the pieces of this text start and end?
+//! Splitting: cutting text into pieces by a pattern.
 //!
-//! A pattern is either one of the [native families](pattern), scanned by code written for it, or a regular expression
-//! for the [general engine](general), or it is split by the caller's own [`ExternalSplitter`]. All three hand out
-//! pieces in order, some hundred at a time, so that text, pieces and tables stay in the caches together.
+//! A pattern is one of the [native families](pattern), which have code of their own, or a regular expression
+//! for the [general engine](general), or the caller's own [`ExternalSplitter`]. All three yield pieces in
+//! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
+mod avx2;
 pub mod cl100k;
 mod cursor;
 mod cuts;
@@ -18,7 +16,8 @@ pub mod o200k;
 pub mod pattern;
 pub mod r50k;
 pub mod rules;
-mod window;
+mod starts;
+mod vector;
 
 use std::error::Error;
 use std::fmt;
@@ -32,26 +31,26 @@ use crate::util::tier::Tier;
 use general::General;
 use pattern::Family;
 
-/// The most pieces handed out at a time, and bytes, but for the last piece.
+/// The most pieces in a chunk, and the most bytes before its last piece.
 const CHUNK: usize = 512;
 const CHUNK_BYTES: usize = 1 << 13;
 
-/// How far [`Splitter::cut`] searches, in bytes.
-const FARTHEST_CUT: usize = 1 << 16;
+/// Bytes that [`Splitter::cut`] searches.
+const CUT_SEARCH_BYTES: usize = 1 << 16;
 
-/// A splitter from outside: all pieces of a text at once, as ordered byte ranges without overlap.
+/// A splitter supplied by the caller.
 pub trait ExternalSplitter: Send + Sync {
-    /// The pieces of `text`.
+    /// Returns all pieces of `text`: byte ranges in order, without overlap.
     ///
     /// # Errors
-    /// Whatever went wrong; it is handed through as [`EncodeError::Splitter`].
+    /// Any error; callers receive it as [`EncodeError::Splitter`].
     fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>>;
 }
 
 /// Cuts text into pieces.
 #[derive(Clone)]
 pub enum Splitter {
-    /// By one of the native scanners. Every byte is in some piece.
+    /// By a native family. Every byte is in a piece.
     Native(Family, Tier),
     /// By a regular expression. Text that it does not match is in no piece.
     General(Box<General>),
@@ -72,7 +71,7 @@ impl fmt::Debug for Splitter {
 }
 
 impl Splitter {
-    /// The splitter for `pattern`: native if it is a known spelling, else general.
+    /// Returns the splitter for `pattern`: native if it is a known spelling, otherwise general.
     ///
     /// # Errors
     /// [`PatternError`] if it does not compile or can match the empty string.
@@ -83,28 +82,29 @@ impl Splitter {
         }
     }
 
-    /// A place at `near` or after it where the text can be cut, if there is one within 64 KiB: the first of the
-    /// [`cuts`](Self::cuts).
+    /// Returns the first of the [`cuts`](Self::cuts) at `from` or after it, if there is one within 64 KiB.
     ///
     /// # Complexity
     /// O(distance), at most 64 KiB.
-    pub fn cut(&self, text: &str, near: usize) -> Option<usize> {
-        self.cuts(text, near..near.saturating_add(FARTHEST_CUT))
+    pub fn cut(&self, text: &str, from: usize) -> Option<usize> {
+        self.cuts(text, from..from.saturating_add(CUT_SEARCH_BYTES))
             .next()
     }
 
-    /// As [`cut`](Self::cut), of characters that are yet to become text.
+    /// As [`cut`](Self::cut), in characters that are not yet encoded as UTF-8; `from` and the cut count
+    /// characters.
     ///
     /// # Complexity
     /// As [`cut`](Self::cut).
-    pub fn cut_characters<C: Character>(&self, characters: &[C], near: usize) -> Option<usize> {
-        let range = near..near.saturating_add(FARTHEST_CUT);
+    pub fn cut_characters<C: Character>(&self, characters: &[C], from: usize) -> Option<usize> {
+        let range = from..from.saturating_add(CUT_SEARCH_BYTES);
         let first = || cuts::first_among(characters, range);
         self.is_native().then(first).flatten()
     }
 
-    /// The places in `range` where the text can be cut, in order: its pieces are those of `text[..cut]` and
-    /// `text[cut..]`. None if the pattern is not native. The start and the end of the text are never among them.
+    /// Returns the offsets in `range` where the text can be cut, in order: its pieces are those of
+    /// `text[..cut]` followed by those of `text[cut..]`. There are none if the pattern is not native. The
+    /// start and the end of the text are not among them.
     ///
     /// # Complexity
     /// O(range) for all of them.
@@ -113,8 +113,8 @@ impl Splitter {
         cuts.into_iter().flatten()
     }
 
-    /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8: a cut is between two whole characters, so
-    /// bytes that are cut off at an end are no reason to cut there.
+    /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8. A cut is between two whole characters:
+    /// never beside one that the end of the bytes truncates.
     ///
     /// # Complexity
     /// O(range) for all of them.
@@ -123,18 +123,18 @@ impl Splitter {
         cuts.into_iter().flatten()
     }
 
-    /// Whether the pattern is native: then every byte of a text is in some piece.
+    /// Whether the pattern is native: then every byte of a text is in a piece.
     pub fn is_native(&self) -> bool {
         matches!(self, Self::Native(..))
     }
 
-    /// Starts on a text. The checkpoint is asked during long pieces.
+    /// Returns the pieces of `text`. The checkpoint is passed during long pieces.
     pub fn pieces<'a>(&'a self, text: &'a str, checkpoint: &'a dyn Checkpoint) -> Pieces<'a> {
         Pieces {
             splitter: self,
             text,
             checkpoint,
-            place: 0,
+            offset: 0,
             done: text.is_empty(),
         }
     }
@@ -145,19 +145,20 @@ pub struct Pieces<'a> {
     splitter: &'a Splitter,
     text: &'a str,
     checkpoint: &'a dyn Checkpoint,
-    place: usize,
+    offset: usize,
     done: bool,
 }
 
 impl Pieces<'_> {
-    /// Replaces `chunk` by the next pieces, as byte ranges of the text. False once there are none left.
+    /// Replaces `chunk` by the next pieces, as byte ranges of the text. Returns false once there are none
+    /// left.
     ///
     /// # Errors
-    /// [`EncodeError::Pattern`] or [`EncodeError::Splitter`] if the pattern's engine fails on this text. The native
-    /// families never fail, but for [`EncodeError::Interrupted`] from the checkpoint.
+    /// [`EncodeError::Pattern`] or [`EncodeError::Splitter`] if the pattern's engine fails on this text. The
+    /// native families fail only with [`EncodeError::Interrupted`] from the checkpoint.
     ///
     /// # Complexity
-    /// Native: O(bytes), whatever the text. General: as the regular expression.
+    /// Native: O(bytes) for any text. General: that of the regular expression.
     pub fn next_chunk(&mut self, chunk: &mut Vec<Range<usize>>) -> Result<bool, EncodeError> {
         chunk.clear();
         if self.done {
@@ -170,20 +171,20 @@ impl Pieces<'_> {
                     *family,
                     *tier,
                     text,
-                    &mut self.place,
+                    &mut self.offset,
                     chunk,
                     self.checkpoint,
                 )?;
-                self.done = self.place == text.len();
+                self.done = self.offset == text.len();
             }
             Splitter::General(general) => {
-                let most = self.place.saturating_add(CHUNK_BYTES);
-                while chunk.len() < CHUNK && self.place < most {
-                    let Some(piece) = general.next(self.text, self.place)? else {
+                let limit = self.offset.saturating_add(CHUNK_BYTES);
+                while chunk.len() < CHUNK && self.offset < limit {
+                    let Some(piece) = general.next(self.text, self.offset)? else {
                         self.done = true;
                         break;
                     };
-                    self.place = piece.end;
+                    self.offset = piece.end;
                     chunk.push(piece);
                 }
             }
@@ -197,18 +198,18 @@ impl Pieces<'_> {
     }
 }
 
-/// Refuses ranges that are empty, out of order or out of the text.
+/// Refuses ranges that are empty, out of order or outside the text.
 fn check_ranges(pieces: &[Range<usize>], length: usize) -> Result<(), EncodeError> {
-    let mut place = 0;
+    let mut end = 0;
     for piece in pieces {
-        if piece.start < place || piece.end <= piece.start || piece.end > length {
+        if piece.start < end || piece.end <= piece.start || piece.end > length {
             let reason = format!(
-                "it returned the piece {}..{} after {place}: expected pieces in order, none empty, within {length} bytes",
+                "it returned the piece {}..{} after {end}: expected pieces in order, none empty, within {length} bytes",
                 piece.start, piece.end
             );
             return Err(EncodeError::Splitter(reason.into()));
         }
-        place = piece.end;
+        end = piece.end;
     }
     Ok(())
 }

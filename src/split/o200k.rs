@@ -10,87 +10,90 @@ use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
 
-/// What the spellings of this family leave open.
+/// The parameters of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct O200k {
-    /// Which contractions go with the word before them.
+    /// Which contractions are part of the word before them.
     pub contractions: Contractions,
-    /// The most characters of a number that one piece holds.
+    /// The most characters of a number in one piece.
     pub longest_number: usize,
-    /// Whether blanks at the end of the text are one piece even if they hold newlines.
-    pub trailing_blanks_first: bool,
+    /// Whether whitespace at the end of the text is one piece even if it contains newlines.
+    pub trailing_whitespace_first: bool,
 }
 
 impl O200k {
-    /// Where the piece that starts at `place` ends. `place` must be inside `text`.
+    /// Returns the end of the piece that starts at `offset`, which is inside `text`.
     ///
     /// # Errors
-    /// [`Interrupted`] from the checkpoint, asked during long pieces.
+    /// [`Interrupted`] from the checkpoint, passed during long pieces.
     #[inline]
     pub(super) fn piece_end(
         self,
         text: &[u8],
-        place: usize,
+        offset: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, Interrupted> {
-        let Some((first, length)) = class_at(text, place) else {
+        let Some((first, length)) = class_at(text, offset) else {
             return Ok(text.len());
         };
         if rules::is_number(first) {
             return short_run_end(
                 text,
-                place,
+                offset,
                 self.longest_number,
                 checkpoint,
                 rules::is_number,
             );
         }
         if first != Class::Newline
-            && let Some(end) = self.word_end(text, place, first, length, checkpoint)?
+            && let Some(end) = self.word_end(text, offset, first, length, checkpoint)?
         {
             return Ok(end);
         }
-        let second = class_at(text, place + length).map(|(class, _)| class);
+        let second = class_at(text, offset + length).map(|(class, _)| class);
         if rules::is_other(first) || (first == Class::Space && second.is_some_and(rules::is_other))
         {
-            let others = run_end(text, place + length, checkpoint, rules::is_other)?;
+            let others = run_end(text, offset + length, checkpoint, rules::is_other)?;
             return run_end_by(text, others, checkpoint, |class, end| {
                 class == Class::Newline || text[end - 1] == b'/'
             });
         }
-        rules::blanks_or_newlines_end(text, place, self.trailing_blanks_first, checkpoint)
+        rules::whitespace_or_newlines_end(text, offset, self.trailing_whitespace_first, checkpoint)
     }
 
-    /// The end of the word at `place`, whose first character has class `first`: upper case, then lower case, where
-    /// caseless letters and marks are both; one leading character that is neither letter nor number may stand before.
+    /// Returns the end of the word at `offset`, whose first character has class `first` and `length` bytes:
+    /// upper case, then lower case, where caseless letters and marks count as both; one leading character
+    /// that is neither letter nor number may precede.
     ///
-    /// The engine tries the first alternative (some lower case at the end) before the second, and takes as much upper
-    /// case as it can before it gives characters back. So, `upper` being the end of the upper-case run:
-    /// * lower case follows: the word goes on to the end of the lower-case run;
-    /// * else, the run holds a caseless character: the word ends after the last one (what was given back is upper case);
-    /// * else, a mark stands first (it may be leading character or word): the mark alone, since the first alternative
-    ///   takes it before the second is tried;
-    /// * else the second alternative takes the run, if there is one.
+    /// The regular expression tries the first alternative (some lower case at the end) before the second, and
+    /// matches as much upper case as it can before it backtracks. So, `upper` being the end of the upper-case
+    /// run:
+    /// * if lower case follows, the word continues to the end of the lower-case run;
+    /// * otherwise, if the run contains a caseless character, the word ends after the last one: the
+    ///   characters that backtracking released are upper case;
+    /// * otherwise, if the first character is a mark (leading character or word), the mark alone is the word:
+    ///   the first alternative matches it before the second is tried;
+    /// * otherwise the second alternative matches the run, if there is one.
     #[inline]
     fn word_end(
         self,
         text: &[u8],
-        place: usize,
+        offset: usize,
         first: Class,
         length: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, Interrupted> {
         let start = if rules::is_letter(first) {
-            place
+            offset
         } else {
-            place + length
+            offset + length
         };
-        let mut last_both = None;
+        let mut last_caseless = None;
         let mut lower_follows = false;
         let upper = run_end_by(text, start, checkpoint, |class, end| {
             match class {
                 Class::Upper => {}
-                Class::Caseless | Class::Mark => last_both = Some(end),
+                Class::Caseless | Class::Mark => last_caseless = Some(end),
                 Class::Lower => {
                     lower_follows = true;
                     return false;
@@ -103,7 +106,7 @@ impl O200k {
             run_end(text, upper, checkpoint, |class| {
                 matches!(class, Class::Lower | Class::Caseless | Class::Mark)
             })?
-        } else if let Some(end) = last_both {
+        } else if let Some(end) = last_caseless {
             end
         } else if first == Class::Mark {
             start

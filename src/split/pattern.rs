@@ -1,8 +1,8 @@
-//! Which pattern family is this regular expression, and with which parameters?
+//! Recognising regular expressions that the native families implement, with their parameters.
 //!
-//! A pattern is cut into its top-level alternatives. Each must be one of the known spellings of a rule, and the rules
-//! must come in a family's order; anything else is left to the general engine. Two spellings of a rule are listed
-//! together only if they match the same at every place of every text.
+//! A pattern is cut into its top-level alternatives. Each must be a known spelling of a rule, and the rules
+//! must be in the order of a family; any other pattern is left to the general engine. Two spellings of a rule
+//! are listed together only if they match the same at every offset of every text.
 
 use super::cl100k::Cl100k;
 use super::o200k::O200k;
@@ -10,7 +10,7 @@ use super::r50k::R50k;
 use super::rules::Contractions;
 use crate::checkpoint::{Checkpoint, Interrupted};
 
-/// A pattern that the native splitters know.
+/// A pattern with native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// gpt2, r50k, p50k.
@@ -22,7 +22,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family and parameters of `pattern`, if it is a known spelling.
+    /// Returns the family and parameters of `pattern`, if it is a known spelling.
     pub fn recognise(pattern: &str) -> Option<Self> {
         let alternatives = alternatives(pattern);
         let mut rest = Alternatives {
@@ -32,58 +32,58 @@ impl Family {
         let family = if rest.take(&[r" ?\p{L}+~", r" ?[\p{L}]+~"]) {
             let numbers = rest.take(&[r" ?\p{N}+~", r" ?[\p{N}]+~"]);
             let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~"]);
-            // Trailing blanks are one piece in this family with or without their own alternative.
-            rest.take(TRAILING_BLANKS);
+            // Trailing whitespace is one piece in this family with or without an alternative of its own.
+            rest.take(TRAILING_WHITESPACE);
             (numbers && others).then_some(Self::R50k(R50k { contractions }))
         } else if rest.take(&[r"[^\r\n\p{L}\p{N}]?~\p{L}+~"]) {
             let longest_number = rest.numbers()?;
             let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~[\r\n]*~"]);
-            let trailing_blanks_first = rest.take(TRAILING_BLANKS);
+            let trailing_whitespace_first = rest.take(TRAILING_WHITESPACE);
             let newlines = rest.take(NEWLINES);
             (others && newlines).then_some(Self::Cl100k(Cl100k {
                 contractions,
                 longest_number,
-                trailing_blanks_first,
+                trailing_whitespace_first,
             }))
         } else if contractions == Contractions::No {
             let contractions = rest.cased_words()?;
             let longest_number = rest.numbers()?;
             let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~[\r\n/]*~"]);
-            let trailing_blanks_first = rest.take(TRAILING_BLANKS);
+            let trailing_whitespace_first = rest.take(TRAILING_WHITESPACE);
             let newlines = rest.take(NEWLINES);
             (others && newlines).then_some(Self::O200k(O200k {
                 contractions,
                 longest_number,
-                trailing_blanks_first,
+                trailing_whitespace_first,
             }))
         } else {
             None
         };
-        let blanks = rest.take(&[r"\s+(?!\S)"]) && rest.take(&[r"\s", r"\s+~"]);
-        family.filter(|_| blanks && rest.rest.is_empty())
+        let whitespace = rest.take(&[r"\s+(?!\S)"]) && rest.take(&[r"\s", r"\s+~"]);
+        family.filter(|_| whitespace && rest.rest.is_empty())
     }
 
-    /// Where the piece that starts at `place` ends.
+    /// Returns the end of the piece that starts at `offset`.
     ///
     /// # Errors
-    /// [`Interrupted`] from the checkpoint, asked during long pieces.
+    /// [`Interrupted`] from the checkpoint, passed during long pieces.
     pub(super) fn piece_end(
         self,
         text: &[u8],
-        place: usize,
+        offset: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, Interrupted> {
         match self {
-            Self::R50k(family) => family.piece_end(text, place, checkpoint),
-            Self::Cl100k(family) => family.piece_end(text, place, checkpoint),
-            Self::O200k(family) => family.piece_end(text, place, checkpoint),
+            Self::R50k(family) => family.piece_end(text, offset, checkpoint),
+            Self::Cl100k(family) => family.piece_end(text, offset, checkpoint),
+            Self::O200k(family) => family.piece_end(text, offset, checkpoint),
         }
     }
 }
 
-// In a spelling, `~` stands for an optional `+` that makes the quantifier before it possessive. It is written only
-// where giving back characters could never lead to a match, so that both mean the same.
-const TRAILING_BLANKS: &[&str] = &[r"\s+~$"];
+// In a spelling, `~` stands for an optional `+` that makes the quantifier before it possessive. It is written
+// only where backtracking into the quantifier could never lead to a match, so that both mean the same.
+const TRAILING_WHITESPACE: &[&str] = &[r"\s+~$"];
 const NEWLINES: &[&str] = &[r"\s*[\r\n]", r"\s*[\r\n]+~"];
 
 const UPPER: &str = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]";
@@ -91,13 +91,13 @@ const LOWER: &str = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]";
 const LEADING: &str = r"[^\r\n\p{L}\p{N}]?";
 const WORD_CONTRACTIONS: &[&str] = &["(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "('(?i:[sdmt]|ll|ve|re))?"];
 
-/// Alternatives not yet accounted for, first one next.
+/// Alternatives that are not yet recognised, in order.
 struct Alternatives<'a> {
     rest: &'a [&'a str],
 }
 
 impl Alternatives<'_> {
-    /// Takes the next alternative if it has one of the `spellings`.
+    /// Consumes the next alternative if it has one of the `spellings`.
     fn take(&mut self, spellings: &[&str]) -> bool {
         match self.rest {
             [first, rest @ ..] if spellings.iter().any(|spelling| spelled(first, spelling)) => {
@@ -108,7 +108,7 @@ impl Alternatives<'_> {
         }
     }
 
-    /// Takes the contractions, if they come next.
+    /// Consumes the contractions if they come next.
     fn contractions(&mut self) -> Contractions {
         if self.take(&["'(?:[sdmt]|ll|ve|re)", "(?:'s|'t|'re|'ve|'m|'ll|'d)"]) {
             return Contractions::LowerCase;
@@ -129,7 +129,7 @@ impl Alternatives<'_> {
         Contractions::No
     }
 
-    /// Takes the rule for numbers: the most characters in a piece.
+    /// Consumes the rule for numbers if it comes next. Returns the most characters in a piece.
     fn numbers(&mut self) -> Option<usize> {
         if self.take(&[r"\p{N}+~"]) {
             return Some(usize::MAX);
@@ -142,15 +142,15 @@ impl Alternatives<'_> {
         let most = bounds
             .strip_suffix("}+")
             .or_else(|| bounds.strip_suffix('}'))?;
-        let plain = !most.is_empty()
+        let canonical = !most.is_empty()
             && most.bytes().all(|byte| byte.is_ascii_digit())
             && !most.starts_with('0');
-        let most = most.parse().ok().filter(|_| plain)?;
+        let most = most.parse().ok().filter(|_| canonical)?;
         self.rest = rest;
         Some(most)
     }
 
-    /// Takes the two alternatives for cased words of the o200k family.
+    /// Consumes the two alternatives for cased words of the o200k family if they come next.
     fn cased_words(&mut self) -> Option<Contractions> {
         for suffix in WORD_CONTRACTIONS.iter().chain(&[""]) {
             let lower = format!("{LEADING}{UPPER}*{LOWER}+~{suffix}");
@@ -171,7 +171,7 @@ impl Alternatives<'_> {
     }
 }
 
-/// Whether `alternative` is `spelling`, `~` being an optional `+`.
+/// Whether `alternative` is `spelling`, in which `~` is an optional `+`.
 fn spelled(alternative: &str, spelling: &str) -> bool {
     let mut rest = alternative;
     for (index, part) in spelling.split('~').enumerate() {
@@ -186,11 +186,11 @@ fn spelled(alternative: &str, spelling: &str) -> bool {
     rest.is_empty()
 }
 
-/// The top-level alternatives of `pattern`: cut at each `|` outside groups, classes and escapes.
+/// Returns the top-level alternatives of `pattern`: cut at each `|` outside groups, classes and escapes.
 fn alternatives(pattern: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut start, mut depth, mut in_class, mut escaped) = (0, 0_usize, false, false);
-    for (place, byte) in pattern.bytes().enumerate() {
+    for (index, byte) in pattern.bytes().enumerate() {
         if escaped {
             escaped = false;
             continue;
@@ -203,8 +203,8 @@ fn alternatives(pattern: &str) -> Vec<&str> {
             b'(' => depth += 1,
             b')' => depth = depth.saturating_sub(1),
             b'|' if depth == 0 => {
-                found.push(&pattern[start..place]);
-                start = place + 1;
+                found.push(&pattern[start..index]);
+                start = index + 1;
             }
             _ => {}
         }

@@ -6,7 +6,7 @@ use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
 
-/// What the spellings of this family leave open.
+/// The parameters of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct R50k {
     /// Which contractions are pieces of their own.
@@ -14,29 +14,29 @@ pub struct R50k {
 }
 
 impl R50k {
-    /// Where the piece that starts at `place` ends. `place` must be inside `text`.
+    /// Returns the end of the piece that starts at `offset`, which is inside `text`.
     ///
     /// # Errors
-    /// [`Interrupted`] from the checkpoint, asked during long pieces.
+    /// [`Interrupted`] from the checkpoint, passed during long pieces.
     #[inline]
     pub(super) fn piece_end(
         self,
         text: &[u8],
-        place: usize,
+        offset: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, Interrupted> {
-        if let Some(end) = rules::contraction_end(text, place, self.contractions) {
+        if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let Some((first, length)) = class_at(text, place) else {
+        let Some((first, length)) = class_at(text, offset) else {
             return Ok(text.len());
         };
-        // A space goes with the letters, numbers or others after it.
-        let (class, start) = match class_at(text, place + length) {
-            Some((second, _)) if first == Class::Space && !rules::is_blank(second) => {
-                (second, place + length)
+        // A space is part of the letters, numbers or others after it.
+        let (class, start) = match class_at(text, offset + length) {
+            Some((second, _)) if first == Class::Space && !rules::is_whitespace(second) => {
+                (second, offset + length)
             }
-            _ => (first, place),
+            _ => (first, offset),
         };
         if rules::is_letter(class) {
             run_end(text, start, checkpoint, rules::is_letter)
@@ -45,8 +45,8 @@ impl R50k {
         } else if rules::is_other(class) {
             run_end(text, start, checkpoint, rules::is_other)
         } else {
-            let run = run_end(text, place, checkpoint, rules::is_blank)?;
-            Ok(rules::blanks_end(text, place, run))
+            let run = run_end(text, offset, checkpoint, rules::is_whitespace)?;
+            Ok(rules::whitespace_end(text, offset, run))
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The rules that the pattern families share: blanks, contractions, how long a number may be.
+//! The rules that the pattern families share: whitespace, contractions, the length of numbers.
 //!
-//! Each rule takes the place where a piece starts and answers where it ends, as the regular expression would; where that
-//! may be far away, the checkpoint is asked on the way.
+//! Each rule takes the offset where a piece starts and returns the offset where it ends, as the regular
+//! expression would. The checkpoint is passed on the way to an end that may be far away.
 
 use super::cursor::run_end_by;
 use crate::checkpoint::{Checkpoint, Interrupted};
@@ -18,9 +18,12 @@ pub enum Contractions {
     AnyCase,
 }
 
-/// Everything that `White_Space` is.
-pub(super) fn is_blank(class: Class) -> bool {
-    matches!(class, Class::Space | Class::Newline | Class::Blank)
+/// `\s`.
+pub(super) fn is_whitespace(class: Class) -> bool {
+    matches!(
+        class,
+        Class::Space | Class::Newline | Class::OtherWhitespace
+    )
 }
 
 /// `\p{L}`.
@@ -38,70 +41,71 @@ pub(super) fn is_other(class: Class) -> bool {
     matches!(class, Class::Other | Class::Mark)
 }
 
-/// The end of the contraction that starts at `place`, if one does.
+/// Returns the end of the contraction that starts at `offset`, if there is one.
 #[inline]
 pub(super) fn contraction_end(
     text: &[u8],
-    place: usize,
+    offset: usize,
     contractions: Contractions,
 ) -> Option<usize> {
-    if text.get(place) != Some(&b'\'') {
+    if text.get(offset) != Some(&b'\'') {
         return None;
     }
     let fold = |byte: &u8| match contractions {
         Contractions::AnyCase => byte.to_ascii_lowercase(),
         Contractions::LowerCase | Contractions::No => *byte,
     };
-    let first = text.get(place + 1).map(fold);
-    let second = text.get(place + 2).map(fold);
+    let first = text.get(offset + 1).map(fold);
+    let second = text.get(offset + 2).map(fold);
     match (contractions, first, second) {
         (Contractions::No, _, _) => None,
-        (_, Some(b's' | b'd' | b'm' | b't'), _) => Some(place + 2),
+        (_, Some(b's' | b'd' | b'm' | b't'), _) => Some(offset + 2),
         (_, Some(b'l'), Some(b'l'))
         | (_, Some(b'v' | b'r'), Some(b'e'))
         // U+017F
-        | (Contractions::AnyCase, Some(0xC5), Some(0xBF)) => Some(place + 3),
+        | (Contractions::AnyCase, Some(0xC5), Some(0xBF)) => Some(offset + 3),
         _ => None,
     }
 }
 
-/// What `\s+(?!\S)|\s` takes at `place`, which must be blank, `run` being where the blanks end: all of a run at the
-/// end of the text, else all but its last character, or a lone character itself.
+/// Returns the end of what `\s+(?!\S)|\s` matches at `offset`, where a run of whitespace starts that ends at
+/// `run`: all of a run at the end of the text, otherwise all but its last character, or a single character.
 #[inline]
-pub(super) fn blanks_end(text: &[u8], place: usize, run: usize) -> usize {
+pub(super) fn whitespace_end(text: &[u8], offset: usize, run: usize) -> usize {
     if run == text.len() {
         return run;
     }
-    let last = last_character(text, place, run);
-    if last > place { last } else { run }
+    let last = last_character(text, offset, run);
+    if last > offset { last } else { run }
 }
 
-/// As [`blanks_end`] where `\s*[\r\n]` comes first: a run with newlines is taken up to its last one. With
-/// `trailing_first`, `\s+$` comes before both: a run at the end of the text is one piece, newlines or not.
+/// As [`whitespace_end`] where `\s*[\r\n]` comes first: a run with newlines ends after its last one. With
+/// `trailing_first`, `\s+$` comes before both: a run at the end of the text is one piece, with newlines or
+/// without.
 #[inline]
-pub(super) fn blanks_or_newlines_end(
+pub(super) fn whitespace_or_newlines_end(
     text: &[u8],
-    place: usize,
+    offset: usize,
     trailing_first: bool,
     checkpoint: &dyn Checkpoint,
 ) -> Result<usize, Interrupted> {
     let mut newlines = None;
-    let run = run_end_by(text, place, checkpoint, |class, end| {
+    let run = run_end_by(text, offset, checkpoint, |class, end| {
         if class == Class::Newline {
             newlines = Some(end);
         }
-        is_blank(class)
+        is_whitespace(class)
     })?;
     if trailing_first && run == text.len() {
         return Ok(run);
     }
-    Ok(newlines.unwrap_or_else(|| blanks_end(text, place, run)))
+    Ok(newlines.unwrap_or_else(|| whitespace_end(text, offset, run)))
 }
 
-/// Where the last character of the blank run `place..run` starts.
-fn last_character(text: &[u8], place: usize, run: usize) -> usize {
+/// Returns where the last character of the whitespace `offset..run` starts.
+fn last_character(text: &[u8], offset: usize, run: usize) -> usize {
     let continuation = |byte: &u8| byte & 0xC0 == 0x80;
-    let tail = text[place..run]
+    let tail = text[offset..run]
         .iter()
         .rev()
         .take_while(|byte| continuation(byte))

@@ -1,8 +1,8 @@
-//! Which class a character belongs to: the question that every native splitter asks of the text.
+//! Character classes, by which the native families split.
 //!
-//! The classes are the coarsest that still tell apart whatever the patterns of the known families tell apart. The
-//! expressions of those patterns are unions of them: `\p{L}` is `Upper`, `Lower` and `Caseless`; `\s` is `Blank`,
-//! `Newline` and `Space`; `[^\s\p{L}\p{N}]` is `Other` and `Mark`.
+//! The classes are the coarsest that distinguish all characters that the patterns of the native families
+//! distinguish. The expressions of those patterns are unions of them: `\p{L}` is `Upper`, `Lower` and
+//! `Caseless`; `\s` is `OtherWhitespace`, `Newline` and `Space`; `[^\s\p{L}\p{N}]` is `Other` and `Mark`.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ use super::classes::{self, BLOCK_OF, BLOCK_SIZE, BLOCKS};
 /// The version of the Unicode data behind [`class_of`]: major, minor, update.
 pub const UNICODE_VERSION: (u8, u8, u8) = classes::UNICODE_VERSION;
 
-/// The class of a character, as far as splitting is concerned.
+/// The class of a character in splitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Class {
@@ -27,12 +27,27 @@ pub enum Class {
     Mark = 4,
     /// Numbers of any kind, `\p{N}`.
     Number = 5,
-    /// White space other than U+0020, CR and LF: tab, no-break space, line separator and the like.
-    Blank = 6,
+    /// Whitespace other than U+0020, CR and LF: tab, no-break space, line separator and others.
+    OtherWhitespace = 6,
     /// CR and LF.
     Newline = 7,
     /// U+0020 alone.
     Space = 8,
+}
+
+impl Class {
+    /// Number of classes.
+    pub(crate) const COUNT: usize = 9;
+
+    /// The classes with characters beyond ASCII, except [`Other`](Self::Other).
+    pub(crate) const NON_ASCII: [Self; 6] = [
+        Self::Upper,
+        Self::Lower,
+        Self::Caseless,
+        Self::Mark,
+        Self::Number,
+        Self::OtherWhitespace,
+    ];
 }
 
 /// Returns the class of a character, by two loads.
@@ -44,19 +59,17 @@ pub fn class_of(character: char) -> Class {
 /// Returns the class of a code point; surrogates and numbers beyond U+10FFFF are [`Class::Other`].
 #[inline]
 pub fn class_of_code_point(code_point: u32) -> Class {
-    // Indexing by `get` leaves no panic behind, although the numbers in `BLOCK_OF` are all below `BLOCKS.len()`.
-    BLOCK_OF
-        .get((code_point / BLOCK_SIZE) as usize)
-        .and_then(|&number| BLOCKS.get(usize::from(number)))
-        .map_or(Class::Other, |block| {
-            block[(code_point % BLOCK_SIZE) as usize]
-        })
+    match BLOCK_OF.get((code_point / BLOCK_SIZE) as usize) {
+        Some(&number) => BLOCKS[usize::from(number)][(code_point % BLOCK_SIZE) as usize],
+        None => Class::Other,
+    }
 }
 
-/// Last bytes that a character in UTF-8 can have.
+/// Number of last bytes that a character beyond ASCII can have in UTF-8.
 pub(crate) const LAST_BYTES: usize = 64;
 
-/// The classes of the characters that differ in their last byte only, `prefix` being the upper bits of their code points.
+/// Returns the classes of the characters that differ in their last byte only. `prefix` is the upper bits of
+/// their code points.
 #[inline]
 pub(crate) const fn classes_of_prefix(prefix: usize) -> &'static [Class; LAST_BYTES] {
     const BLOCKS_OF_64: &[[Class; LAST_BYTES]] = BLOCKS.as_flattened().as_chunks().0;
@@ -68,7 +81,7 @@ pub(crate) const fn classes_of_prefix(prefix: usize) -> &'static [Class; LAST_BY
     &BLOCKS_OF_64[block * IN_A_BLOCK + prefix % IN_A_BLOCK]
 }
 
-/// The [prefix](classes_of_prefix) of the characters of two or three bytes that begin with these two.
+/// Returns the [prefix](classes_of_prefix) of the characters of two or three bytes that begin with these two.
 #[inline]
 pub(crate) fn prefix(first: u8, second: u8) -> usize {
     if first < 0xE0 {
@@ -78,7 +91,7 @@ pub(crate) fn prefix(first: u8, second: u8) -> usize {
     }
 }
 
-/// The class of a character of four bytes.
+/// Returns the class of a character of four bytes.
 #[inline]
 pub(crate) fn class_of_four([a, b, c, d]: [u8; 4]) -> Class {
     let prefix = usize::from(a & 7) << 12 | usize::from(b & 0x3F) << 6 | usize::from(c & 0x3F);

@@ -7,3 +7,4 @@ pub(crate) mod memory;
 pub mod parallel;
 pub mod text;
 pub mod tier;
+pub(crate) mod vector;

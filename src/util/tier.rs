@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use crate::util::lazy::get_or_init_nonblocking;
 
-/// An instruction set, in ascending order: a machine that has one has all before it. All tiers return the same ids.
+/// An instruction set, in ascending order: a machine that has one has all before it. All tiers return the
+/// same ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// One character at a time: the definition that the other tiers are tested against.
@@ -13,7 +14,8 @@ pub enum Tier {
     Scalar,
     /// One block at a time, with AVX2.
     Avx2,
-    /// The same, with AVX-512 where it gains: classifying blocks, hashing pieces, converting strings to and from UTF-8.
+    /// The same, with AVX-512 where it gains: classifying blocks, hashing pieces, converting strings to and
+    /// from UTF-8.
     Avx512,
 }
 

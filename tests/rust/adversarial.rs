@@ -1,4 +1,4 @@
-//! Texts made to be slow or wrong: they are right, and time does not explode.
+//! Texts made to be slow or wrong: ids are correct, and time grows about linearly.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -38,9 +38,9 @@ fn encode(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
     Ok(ids)
 }
 
-/// Merging by rounds: all pairs of the lowest rank, from left to right, then look again. As no published token has a
-/// part of higher rank, a round makes no pair of its own rank or a lower one, and this is the definition; where few
-/// different pairs merge, it is quick.
+/// Merges by rounds: all pairs of the lowest rank, from left to right, then the next. As no published token
+/// has a part of higher rank, a round creates no pair of its own rank or a lower one, so this equals the
+/// definition; where few different pairs merge, it is fast.
 fn by_rounds(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids: Vec<TokenId> = piece
         .iter()
@@ -56,7 +56,7 @@ fn by_rounds(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         let mut merged = Vec::with_capacity(ids.len());
         for id in ids {
             match merged.last_mut() {
-                // A part that this round made is no left half any more.
+                // A symbol that this round merged is not a left part again.
                 Some(last) if *last != lowest && vocabulary.merged(*last, id) == lowest => {
                     *last = lowest;
                 }
@@ -122,18 +122,18 @@ fn small_sizes_are_the_definition() -> TestResult {
     Ok(())
 }
 
-/// Asserts that work on four times as much takes less than nine times as long: with a logarithm it would take some five
-/// times as long, with the square sixteen.
+/// Asserts that four times the input takes less than nine times as long: O(n log n) takes about five times as
+/// long, O(n²) sixteen.
 ///
-/// Others may be using the machine, which makes work longer, never shorter: so the least of some tries counts, and what
-/// takes too long is tried again before it fails.
+/// Other processes only make it slower: so the minimum of some tries counts, and work that takes too long is
+/// tried again before the test fails.
 fn assert_no_explosion(
     what: &str,
     size: usize,
     text: impl Fn(usize) -> String,
     work: impl Fn(&str) -> TestResult,
 ) -> TestResult {
-    /// For what is too quick to compare. At these sizes, the square of anything takes tenths of a second.
+    /// Work below this is too short to compare. At these sizes, anything quadratic takes tenths of a second.
     const NOISE: Duration = Duration::from_millis(5);
     const TRIES: usize = 30;
     let texts = [text(size), text(4 * size)];
@@ -144,7 +144,7 @@ fn assert_no_explosion(
             work(text)?;
             *least = start.elapsed().min(*least);
         }
-        // One good try of the larger is enough; one of the smaller may be a slow one.
+        // One fast try of the larger input is enough; a single try of the smaller may be slow.
         let [small, large] = least;
         if tried > 1 && large < 9 * small + NOISE {
             return Ok(());
@@ -211,7 +211,7 @@ fn finding_special_tokens_grows_linearly() -> TestResult {
     Ok(())
 }
 
-/// Tokens that share all beginnings, and one as long as a text: building and merging stay cheap.
+/// Tokens that share all prefixes, and one as long as a text: building and merging stay cheap.
 #[test]
 fn vocabularies_of_long_tokens() -> TestResult {
     let runs = (2..300).chain([MEGABYTE]).map(|length| vec![b'a'; length]);
@@ -220,7 +220,7 @@ fn vocabularies_of_long_tokens() -> TestResult {
     let longest = ranks.len() - 1;
     let start = Instant::now();
     let vocabulary = Vocabulary::from_ranks(ranks)?;
-    // Looking at every cut of the longest would take minutes.
+    // Trying every cut of the longest would take minutes.
     assert!(start.elapsed() < Duration::from_secs(5));
     for length in [2, 3, 299, 300, 301, 1000] {
         let piece = vec![b'a'; length];

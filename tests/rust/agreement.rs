@@ -26,7 +26,7 @@ pub(crate) const ALPHABETS: [&[u8]; 7] = [
     &[0, 1, 0x80, 0xFF],
 ];
 
-fn scanned(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
+fn merged_short(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
     let done = merge::short::merge(vocabulary, piece, &mut ids);
     let fits = vocabulary.highest_id() <= merge::short::HIGHEST_ID;
@@ -54,14 +54,14 @@ fn encoded(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 fn assert_agreement(vocabulary: &Vocabulary, piece: &[u8]) {
     let expected = reference::encode_piece(vocabulary, piece);
     assert_eq!(encoded(vocabulary, piece), expected, "{piece:?}");
-    let scanned = scanned(vocabulary, piece);
-    assert_eq!(queued(vocabulary, piece), scanned, "{piece:?}");
+    let merged_short = merged_short(vocabulary, piece);
+    assert_eq!(queued(vocabulary, piece), merged_short, "{piece:?}");
     if vocabulary.token(piece).is_none() {
-        assert_eq!(scanned, expected, "{piece:?}");
+        assert_eq!(merged_short, expected, "{piece:?}");
     }
 }
 
-/// The bytes of each token of `merges`, the i-th of which makes token 256 + i.
+/// Returns the bytes of each token of `merges`, the i-th of which yields token 256 + i.
 pub(crate) fn ranks_of(merges: &[Pair]) -> Ranks {
     let mut ranks = ranks_with_bytes();
     for (id, pair) in (256..).zip(merges) {
@@ -71,7 +71,7 @@ pub(crate) fn ranks_of(merges: &[Pair]) -> Ranks {
     ranks
 }
 
-/// What training makes of random words.
+/// Returns merges trained on random words.
 pub(crate) fn trained(random: &mut Random) -> Vec<Pair> {
     let alphabet = *random.pick(&ALPHABETS);
     let words: Vec<(Vec<u8>, u64)> = (0..random.within(1..30))
@@ -88,15 +88,15 @@ pub(crate) fn trained(random: &mut Random) -> Vec<Pair> {
     train::reference::train(&words, random.below(60), &Options::default()).unwrap_or_default()
 }
 
-/// Byte tokens with the ids of a shuffled deck, as published vocabularies have them.
+/// Returns byte tokens in random order, as published vocabularies have them.
 fn shuffled_bytes(random: &mut Random) -> [TokenId; 256] {
     let mut ids = bytes_by_value();
     random.shuffle(&mut ids);
     ids
 }
 
-/// Any legal rank table: tokens that nothing merges into, ranks in no relation to lengths, holes, byte tokens that
-/// rank last, a token's parts that rank above it.
+/// Any legal rank table: tokens that nothing merges into, ranks in no relation to lengths, holes, byte tokens
+/// that rank last, a token's parts that rank above it.
 pub(crate) fn arbitrary(random: &mut Random, alphabet: &[u8]) -> Ranks {
     let mut tokens: BTreeSet<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     for _ in 0..random.below(40) {
@@ -193,7 +193,7 @@ fn arbitrary_rank_tables() {
     });
 }
 
-/// Without its whole-piece rule, a token is made by the merges if the others leave exactly two parts of it.
+/// Without its whole-piece rule, a token results from the merges if the others leave exactly two parts of it.
 #[test]
 fn merges_of_tokens_without_the_whole_piece_rule() {
     for_seeds(100, |mut random| {
@@ -204,14 +204,15 @@ fn merges_of_tokens_without_the_whole_piece_rule() {
             others.retain(|(_, other)| other != id);
             let parts = reference::encode_piece(&Vocabulary::from_ranks(others)?, token);
             let expected = if parts.len() == 2 { vec![*id] } else { parts };
-            assert_eq!(scanned(&vocabulary, token), expected);
+            assert_eq!(merged_short(&vocabulary, token), expected);
             assert_eq!(queued(&vocabulary, token), expected);
         }
         Ok(())
     });
 }
 
-/// The canonical parts of a token, by the definition: encoded with the tokens of lower rank and the bytes alone.
+/// Returns the canonical parts of a token by the definition: encoded with byte tokens and the tokens of lower
+/// rank.
 #[test]
 fn merges_are_what_lower_ranks_leave() {
     for_seeds(200, |mut random| {
@@ -242,7 +243,7 @@ fn merges_are_what_lower_ranks_leave() {
     });
 }
 
-/// Merge lists that no training would give: both engines still do the same.
+/// Merge lists that no training would yield: both engines still agree.
 #[test]
 fn arbitrary_merge_lists() {
     for_seeds(400, |mut random| {
@@ -270,7 +271,7 @@ fn arbitrary_merge_lists() {
         for _ in 0..20 {
             let length = random.below(120);
             let piece = random.bytes(alphabet, length);
-            let ids = scanned(&vocabulary, &piece);
+            let ids = merged_short(&vocabulary, &piece);
             assert_eq!(queued(&vocabulary, &piece), ids, "{piece:?}");
             assert_eq!(spelled(&vocabulary, &ids)?, piece);
         }
@@ -302,8 +303,8 @@ fn characters(random: &mut Random, alphabet: &[u8], length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Tokens made of tokens before them, so that pairs and characters that are bound to merge are merged at once: many
-/// of two and three bytes, ranks with holes, sometimes all ways to make a token, sometimes one.
+/// Tokens made of earlier tokens, so that forced merges of pairs and characters are made first: many of two
+/// and three bytes, ranks with holes, sometimes all ways to make a token, sometimes one.
 fn made_in_order(random: &mut Random, alphabet: &[u8]) -> (Ranks, Vec<(TokenId, Pair)>) {
     let mut ranks = ranks_with_bytes();
     let mut made = Vec::new();
@@ -360,11 +361,11 @@ fn characters_of_three_bytes() {
         let (mut ranks, made) = made_in_order(&mut random, alphabet);
         let from_merges = Vocabulary::from_merges(&bytes_by_value(), made.into_iter())?;
         if random.below(4) == 0 {
-            // In another order: parts may rank above what they make.
-            let place = random.within(256..ranks.len() + 1);
-            let mut ids: Vec<TokenId> = ranks[place..].iter().map(|(_, id)| *id).collect();
+            // In another order: parts may rank above the tokens made of them.
+            let split = random.within(256..ranks.len() + 1);
+            let mut ids: Vec<TokenId> = ranks[split..].iter().map(|(_, id)| *id).collect();
             random.shuffle(&mut ids);
-            for ((_, id), other) in ranks[place..].iter_mut().zip(ids) {
+            for ((_, id), other) in ranks[split..].iter_mut().zip(ids) {
                 *id = other;
             }
         }
@@ -375,7 +376,7 @@ fn characters_of_three_bytes() {
             let piece = characters(&mut random, alphabet, length);
             assert_agreement(&from_ranks, &piece);
             assert_agreement(&of_any, &piece);
-            let merged = scanned(&from_merges, &piece);
+            let merged = merged_short(&from_merges, &piece);
             assert_eq!(queued(&from_merges, &piece), merged, "{piece:?}");
         }
         Ok(())
@@ -402,7 +403,7 @@ fn long_pieces() {
         let length = random.within(1..5000);
         let piece = random.bytes(alphabet, length);
         let ids = queued(&vocabulary, &piece);
-        assert_eq!(scanned(&vocabulary, &piece), ids);
+        assert_eq!(merged_short(&vocabulary, &piece), ids);
         assert_eq!(spelled(&vocabulary, &ids)?, piece);
         if length < 600 {
             assert_agreement(&vocabulary, &piece);
@@ -411,7 +412,7 @@ fn long_pieces() {
     });
 }
 
-/// Ids are appended: what was in the output before stays.
+/// Ids are appended: earlier contents of the output stay.
 #[test]
 fn engines_append() -> TestResult {
     let vocabulary =
@@ -432,7 +433,7 @@ fn engines_append() -> TestResult {
     Ok(())
 }
 
-/// A stretch of hard text, cut anywhere, even inside characters; sometimes any bytes at all.
+/// Returns a span of difficult text, cut anywhere, even inside characters; sometimes random bytes.
 pub(crate) fn hard_bytes(random: &mut Random, length: usize) -> Vec<u8> {
     if random.below(8) == 0 {
         let every: Vec<u8> = (0..=255).collect();
@@ -462,7 +463,8 @@ fn builtin_vocabularies_on_hard_text() -> TestResult {
     Ok(())
 }
 
-/// The merges that the tables hold, the merges that the ranks imply, and all splits of all tokens: the same ids.
+/// The merges that the tables hold, the merges that the ranks imply, and all splits of all tokens: the same
+/// ids.
 #[test]
 fn builtin_vocabularies_built_in_three_ways() -> TestResult {
     for builtin in Builtin::ALL {
@@ -483,8 +485,8 @@ fn builtin_vocabularies_built_in_three_ways() -> TestResult {
         for (token, id) in &ranks {
             assert_eq!(again.bytes(*id), Some(token.as_slice()));
             // Each token is reached by its own merges.
-            assert_eq!(scanned(&vocabulary, token), [*id]);
-            assert_eq!(scanned(&from_ranks, token), [*id]);
+            assert_eq!(merged_short(&vocabulary, token), [*id]);
+            assert_eq!(merged_short(&from_ranks, token), [*id]);
         }
         for_seeds(40, |mut random| {
             for _ in 0..30 {
@@ -494,7 +496,7 @@ fn builtin_vocabularies_built_in_three_ways() -> TestResult {
                 assert_eq!(encoded(&vocabulary, &piece), expected);
                 assert_eq!(encoded(&again, &piece), expected);
             }
-            // Two tokens side by side meet at every seam there is.
+            // Pairs of adjacent tokens cover every border between tokens.
             for _ in 0..200 {
                 let mut token = || ranks[random.below(ranks.len())].0.clone();
                 let piece = [token(), token(), token()].concat();

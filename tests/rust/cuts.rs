@@ -11,7 +11,7 @@ use crate::support::{
     CONTRACTION_SYMBOLS, PUBLISHED, Random, SYMBOLS, TestResult, on_all_cores, pieces,
 };
 
-/// Tries every cut of `text` and answers how many there are, or what is wrong with one.
+/// Tries every cut of `text`. Returns their number, or a description of one that is wrong.
 fn try_cuts(splitter: &Splitter, text: &str) -> Result<usize, String> {
     let split = |text| pieces(splitter, text).map_err(|error| format!("{text:?}: {error}"));
     let whole = split(text)?;
@@ -31,7 +31,7 @@ fn try_cuts(splitter: &Splitter, text: &str) -> Result<usize, String> {
     Ok(cuts)
 }
 
-/// As [`try_cuts`], for all texts that begin with `text` and go on with at most `length` of the `symbols`.
+/// As [`try_cuts`], for all texts that begin with `text` and continue with at most `length` of the `symbols`.
 fn try_all(
     splitter: &Splitter,
     text: &mut String,
@@ -78,7 +78,7 @@ fn parameter_sets_on_all_texts_of_four_symbols() {
     assert_exact(&families, &CONTRACTION_SYMBOLS, 4);
 }
 
-/// Long enough for windows, on each tier of instructions.
+/// Texts of many blocks, on each tier.
 #[test]
 fn random_texts_on_every_tier() -> TestResult {
     let dense = [
@@ -108,7 +108,7 @@ fn random_texts_on_every_tier() -> TestResult {
 }
 
 #[test]
-fn places() -> TestResult {
+fn offsets_of_cuts() -> TestResult {
     for pattern in PUBLISHED {
         let splitter = Splitter::new(pattern)?;
         for (text, expected) in [
@@ -159,7 +159,7 @@ fn characters_are_cut_as_their_text_is() -> TestResult {
 }
 
 #[test]
-fn ranges_of_places() -> TestResult {
+fn ranges_of_offsets() -> TestResult {
     let splitter = Splitter::new(PUBLISHED[0])?;
     let mut random = Random::new(1);
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! Long pieces: the queue and the windows against the definition and against the textbook's heap, at every seam.
+//! Long pieces: the queue and the windows against the definition and a textbook heap, at every window edge.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
@@ -22,7 +22,7 @@ fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 }
 
 fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId> {
-    // Ids are appended: what was there before stays, even when a window is done again.
+    // Ids are appended: earlier contents stay, even when a window is merged again.
     let mut ids = vec![7, 8, 9];
     match long::merge(vocabulary, piece, length, &mut ids, &RunToEnd) {
         Ok(()) => {
@@ -33,43 +33,44 @@ fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId
     }
 }
 
-/// One heap, one list of parts, nothing else.
+/// Merges by one heap and one list of symbols.
 fn by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
-    let mut parts: Vec<Option<TokenId>> = piece
+    let mut symbols: Vec<Option<TokenId>> = piece
         .iter()
         .map(|&byte| Some(vocabulary.byte_token(byte)))
         .collect();
-    let mut next: Vec<usize> = (1..=parts.len()).collect();
-    let mut previous: Vec<usize> = (0..parts.len())
-        .map(|place| place.wrapping_sub(1))
+    let mut next: Vec<usize> = (1..=symbols.len()).collect();
+    let mut previous: Vec<usize> = (0..symbols.len())
+        .map(|index| index.wrapping_sub(1))
         .collect();
-    let pair = |parts: &[Option<TokenId>], next: &[usize], place: usize| {
-        let left = parts.get(place).copied().flatten()?;
-        let right = parts.get(next[place]).copied().flatten()?;
+    let pair = |symbols: &[Option<TokenId>], next: &[usize], index: usize| {
+        let left = symbols.get(index).copied().flatten()?;
+        let right = symbols.get(next[index]).copied().flatten()?;
         Some(vocabulary.merged(left, right)).filter(|&rank| rank != NO_TOKEN)
     };
-    let mut heap: BinaryHeap<_> = (0..parts.len())
-        .filter_map(|place| Some(Reverse((pair(&parts, &next, place)?, place))))
+    let mut heap: BinaryHeap<_> = (0..symbols.len())
+        .filter_map(|index| Some(Reverse((pair(&symbols, &next, index)?, index))))
         .collect();
-    while let Some(Reverse((rank, place))) = heap.pop() {
-        if pair(&parts, &next, place) != Some(rank) {
+    while let Some(Reverse((rank, index))) = heap.pop() {
+        if pair(&symbols, &next, index) != Some(rank) {
             continue;
         }
-        let gone = next[place];
-        parts[place] = Some(rank);
-        parts[gone] = None;
-        next[place] = next[gone];
+        let gone = next[index];
+        symbols[index] = Some(rank);
+        symbols[gone] = None;
+        next[index] = next[gone];
         if let Some(before) = previous.get_mut(next[gone]) {
-            *before = place;
+            *before = index;
         }
-        for place in [previous[place], place] {
-            heap.extend(pair(&parts, &next, place).map(|rank| Reverse((rank, place))));
+        for index in [previous[index], index] {
+            heap.extend(pair(&symbols, &next, index).map(|rank| Reverse((rank, index))));
         }
     }
-    parts.into_iter().flatten().collect()
+    symbols.into_iter().flatten().collect()
 }
 
-/// By the merges alone, as the engines here do; the definition takes a piece that is a token as a whole.
+/// Merges without the whole-piece rule, as the engines here do; the definition encodes a piece that is a
+/// token as that.
 fn assert_exact(vocabulary: &Vocabulary, piece: &[u8], lengths: impl IntoIterator<Item = usize>) {
     let expected = by_heap(vocabulary, piece);
     if piece.len() < 700 && vocabulary.token(piece).is_none() {
@@ -110,14 +111,15 @@ fn windows_of_every_length_with_any_vocabulary() {
     });
 }
 
-/// Tokens as long as windows and longer, and tokens that move with the end of the text: most windows are too short.
+/// Tokens as long as windows and longer, and tokens that depend on the end of the text: most windows are too
+/// short.
 #[test]
 fn windows_that_seldom_agree() -> TestResult {
     for length in [10, 100, 1000, 10_000] {
         let mut ranks = ranks_with_bytes();
         let runs = (1..14).map(|power| vec![b'a'; 1 << power]);
         ranks.extend(runs.zip(256..));
-        // The longer run merges first, wherever it can.
+        // The longer run merges first where it can.
         ranks.extend((2..14).rev().map(|power| vec![b'b'; power]).zip(300..));
         let vocabulary = Vocabulary::from_ranks(ranks)?;
         for piece in [
@@ -170,7 +172,7 @@ fn half_a_megabyte_with_the_published_vocabularies() -> TestResult {
             let expected = by_heap(&vocabulary, text.as_bytes());
             let found = windowed(&vocabulary, text.as_bytes(), long::WINDOW_LEN);
             assert!(found == expected, "{kind}");
-            // The queue alone has buckets too large to be sorted here.
+            // Only the queue has buckets here that are too large to sort.
             let found = queued(&vocabulary, text.as_bytes());
             assert!(found == expected, "{kind}");
         }
@@ -178,7 +180,8 @@ fn half_a_megabyte_with_the_published_vocabularies() -> TestResult {
     Ok(())
 }
 
-/// Ranks that rise, fall and jump through all sizes of numbers, so that entries come early, late and in every bucket.
+/// Ranks that rise, fall and jump through all magnitudes, so that entries are early, late and in every
+/// bucket.
 #[test]
 fn ranks_of_all_sizes() {
     for_seeds(300, |mut random| {

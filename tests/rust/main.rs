@@ -3,6 +3,7 @@
 mod adversarial;
 mod agreement;
 mod batches;
+mod blocks;
 mod contracts;
 mod counting;
 mod cuts;
@@ -26,4 +27,3 @@ mod threads;
 mod training;
 mod truncation;
 mod unicode;
-mod windows;

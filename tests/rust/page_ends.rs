@@ -1,5 +1,5 @@
-//! Nothing is read before the first byte of an input or after its last: inputs lie against pages that may not be
-//! touched, so that one byte too many ends this process.
+//! Nothing is read before the first byte of an input or after its last: inputs are adjacent to inaccessible
+//! pages, so that one byte too many terminates the process.
 #![allow(unsafe_code)]
 
 use std::error::Error;
@@ -23,13 +23,13 @@ use bytemill::util::tier::Tier;
 use crate::spellings::{self, SPELLERS};
 use crate::support::{Random, TestResult, pieces};
 
-/// Lengths of inputs, in bytes: several windows of 64, and what is left of one.
+/// Lengths of inputs in bytes: several blocks, and a partial one.
 const LENGTHS: usize = 300;
 
-/// A multiple of the page of every machine that this is for.
+/// A multiple of the page size of all supported machines.
 const PAGE: usize = 1 << 16;
 
-/// Some memory between pages that may not be touched.
+/// Memory between inaccessible pages.
 struct Fenced {
     start: NonNull<u8>,
 }
@@ -37,7 +37,7 @@ struct Fenced {
 impl Fenced {
     fn new() -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a mapping of its own, of which nobody knows yet.
+        // SAFETY: a new mapping, which nothing else refers to.
         let start = unsafe { libc::mmap(null_mut(), 3 * PAGE, libc::PROT_NONE, flags, -1, 0) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -51,38 +51,38 @@ impl Fenced {
         Ok(Self { start })
     }
 
-    /// A copy of `items` that ends where the page ends, or begins where it begins.
+    /// Returns a copy of `items` that ends where the page ends, or begins where it begins.
     fn holding<T: Copy>(&mut self, items: &[T], at_end: bool) -> &[T] {
         let size = size_of_val(items);
         assert!(size <= PAGE && PAGE.is_multiple_of(align_of::<T>()));
         let offset = if at_end { PAGE - size } else { 0 };
-        // SAFETY: the place is inside of the page and aligned, since sizes are multiples of alignments; nobody else
-        // writes there while the answer is borrowed from `self`.
+        // SAFETY: the start is inside the page and aligned, since sizes are multiples of alignments; nothing
+        // else writes there while the result is borrowed from `self`.
         unsafe {
-            let place = self.start.add(offset).cast::<T>();
-            place.copy_from_nonoverlapping(NonNull::from(items).cast(), items.len());
-            slice::from_raw_parts(place.as_ptr(), items.len())
+            let start = self.start.add(offset).cast::<T>();
+            start.copy_from_nonoverlapping(NonNull::from(items).cast(), items.len());
+            slice::from_raw_parts(start.as_ptr(), items.len())
         }
     }
 }
 
 impl Drop for Fenced {
     fn drop(&mut self) {
-        // SAFETY: this mapping, which nobody borrows any more.
+        // SAFETY: unmaps the mapping of `new`, which is no longer borrowed.
         let _ = unsafe { libc::munmap(self.start.as_ptr().sub(PAGE).cast(), 3 * PAGE) };
     }
 }
 
-/// A hard text of so many bytes, whose end is the hardest part.
+/// Returns a difficult text of that many bytes, with the most difficult part at its end.
 fn text_of(random: &mut Random, length: usize) -> String {
     let hard = random.text(length);
     let from = hard.len().saturating_sub(length);
-    let from = (from..=hard.len()).find(|&place| hard.is_char_boundary(place));
+    let from = (from..=hard.len()).find(|&start| hard.is_char_boundary(start));
     let hard = &hard[from.unwrap_or(0)..];
     format!("{}{hard}", "a".repeat(length - hard.len()))
 }
 
-/// The same work on a text in fenced memory, at both ends of it.
+/// Runs the same work on a text in fenced memory, at both ends of it.
 fn fenced_text(fenced: &mut Fenced, text: &str, work: impl Fn(&str) -> TestResult) -> TestResult {
     for at_end in [true, false] {
         work(str::from_utf8(fenced.holding(text.as_bytes(), at_end))?)?;
@@ -90,7 +90,7 @@ fn fenced_text(fenced: &mut Fenced, text: &str, work: impl Fn(&str) -> TestResul
     Ok(())
 }
 
-/// An encoder on each tier, for each native family; the first of a family is the arbiter.
+/// Returns an encoder on each tier, for each native family. The first of a family is the reference.
 fn encoders() -> Result<Vec<Vec<Encoder>>, Box<dyn Error>> {
     let special = || SpecialTokens::new(vec![("<|endoftext|>".to_owned(), 250_000)]);
     let tiers = || Tier::ALL.into_iter().filter(|tier| tier.available());
@@ -121,7 +121,7 @@ fn texts_of_every_length_on_every_tier() -> TestResult {
             for encoder in &encoders {
                 fenced_text(&mut fenced, &text, |text| {
                     assert_eq!(pieces(encoder.splitter(), text)?, expected_pieces);
-                    // At first, and from what it remembers.
+                    // Cold, then from the cache.
                     for _ in 0..2 {
                         let mut ids = Vec::new();
                         encoder.encode(text, &Allowed::All, &mut ids, &RunToEnd)?;

@@ -1,4 +1,4 @@
-//! What the published vocabularies are trusted with when they are loaded, checked.
+//! The properties of the published vocabularies that loading assumes without checking them.
 
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
@@ -8,7 +8,7 @@ use bytemill::vocabulary::Vocabulary;
 
 use crate::support::TestResult;
 
-/// A piece that is a token need not be looked up as a whole: its merges give that token.
+/// A piece that is a token need not be looked up as a whole: its merges yield that token.
 #[test]
 fn merges_make_every_token_of_its_own_bytes() -> TestResult {
     for builtin in Builtin::ALL {
@@ -24,7 +24,7 @@ fn merges_make_every_token_of_its_own_bytes() -> TestResult {
     Ok(())
 }
 
-/// No token is made twice, no part is used before it is made: the merges pass the checks that loading leaves out.
+/// Tokens are distinct and parts precede their merges: the merges pass the checks that loading omits.
 #[test]
 fn merges_are_a_vocabulary() -> TestResult {
     for builtin in Builtin::ALL {

@@ -1,4 +1,4 @@
-//! Which patterns are native and which are not, which are refused, and the general engine behind those that are not.
+//! Which patterns are native, which are refused, and the general engine for all others.
 
 use bytemill::error::PatternError;
 use bytemill::split::Splitter;
@@ -42,9 +42,10 @@ fn spellings_mixed_at_random_are_recognised_and_exact() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is replaced in a published pattern, each to make one that means something else or is not known to mean the same.
+/// Replacements in a published pattern, each of which yields one with another meaning or not known to have
+/// the same.
 const NEAR_MISSES: [(&str, &str, &str); 71] = [
-    // Blanks
+    // Whitespace
     (CL100K, r"\s*[\r\n]", r"\s*+[\r\n]"),
     (CL100K, r"\s*[\r\n]", r"\s*?[\r\n]"),
     (CL100K, r"\s*[\r\n]", r"\s*[\r\n]*"),
@@ -199,14 +200,14 @@ fn wrappings_are_not_native() {
     }
 }
 
-/// Whatever a pattern looks like: if it is native, it is exact.
+/// Any pattern that is recognised as native splits exactly as its regular expression.
 #[test]
 fn no_small_change_of_a_pattern_is_mistaken() {
     const INSERTED: &str = r"+*?|\[](){}^$.,:!'/ 0123sSN~";
     let mut changed: Vec<String> = Vec::new();
     for pattern in PUBLISHED {
-        for (place, character) in pattern.char_indices() {
-            let (before, after) = (&pattern[..place], &pattern[place..]);
+        for (offset, character) in pattern.char_indices() {
+            let (before, after) = (&pattern[..offset], &pattern[offset..]);
             let rest = &after[character.len_utf8()..];
             changed.push(format!("{before}{rest}"));
             changed.extend(
@@ -300,7 +301,7 @@ fn text_that_the_pattern_does_not_match_is_in_no_piece() -> TestResult {
     Ok(())
 }
 
-/// The patterns of `list`, parted by blanks, for which `expected` does not hold.
+/// Returns the patterns of `list`, separated by whitespace, for which `expected` does not hold.
 fn unexpected(
     list: &str,
     expected: impl Fn(&str, Result<Splitter, PatternError>) -> bool,
@@ -328,7 +329,7 @@ fn patterns_that_can_match_nothing_are_refused() {
     };
     assert!(refused("", Splitter::new("")));
     assert_eq!(unexpected(list, refused), [""; 0]);
-    // These could not, but that takes more than counting characters to see.
+    // These cannot match the empty string, but counting characters does not show it.
     let too_rich = r"(?=b)b? (?=[ab])a*b* (?(DEFINE)(?<n>a))\g<n>";
     assert_eq!(unexpected(too_rich, refused), [""; 0]);
 }
@@ -359,7 +360,7 @@ fn patterns_that_do_not_compile_are_refused() {
     assert_eq!(unexpected(list, refused), [""; 0]);
 }
 
-/// A pattern of all the syntax that may or may not take characters, nested up to `depth`.
+/// Returns a pattern of any syntax that may or may not match characters, nested up to `depth`.
 fn random_pattern(random: &mut Random, depth: usize) -> String {
     let atoms = [
         "a", "b", ".", r"\s", "[^a]", "", "^", "$", r"\b", r"\G", r"\K", r"\R", "(?=a)", "(?!b)",
@@ -390,18 +391,18 @@ fn no_accepted_pattern_ever_matches_nothing() {
     let texts: Vec<String> = (0..4_u32.pow(3))
         .map(|number| {
             (0..3)
-                .map(|place| ['a', 'b', ' ', '\n'][(number >> (2 * place)) as usize & 3])
+                .map(|offset| ['a', 'b', ' ', '\n'][(number >> (2 * offset)) as usize & 3])
                 .collect()
         })
         .collect();
     let outcomes = on_all_cores(2000, |seed| {
         let pattern = random_pattern(&mut Random::new(seed), 1 + seed % 3);
         let splitter = Splitter::new(&pattern).ok()?;
-        // Running out of patience is no match; the texts are too short for it.
+        // A backtracking limit would be an error, but the texts are too short for it.
         let failed = texts.iter().find_map(|text| pieces(&splitter, text).err());
         Some(failed.map(|error| format!("{pattern}: {error}")))
     });
-    // Neither is everything refused.
+    // Not everything is refused.
     assert!(outcomes.len() > 300, "only {} accepted", outcomes.len());
     let wrong: Vec<String> = outcomes.into_iter().flatten().collect();
     assert!(

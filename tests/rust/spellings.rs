@@ -6,14 +6,14 @@ use bytemill::split::pattern::Family;
 use bytemill::split::r50k::R50k;
 use bytemill::split::rules::Contractions::{self, AnyCase, LowerCase, No};
 
-/// A pattern with what it should be recognised as.
+/// A pattern, and the family and parameters that it should be recognised as.
 pub(crate) struct Spelling {
     pub(crate) pattern: String,
     pub(crate) family: Family,
 }
 
 impl Spelling {
-    /// True if a piece holds at most three numbers, or any number: what short texts can tell apart.
+    /// True if a piece has at most three numbers, or any count of them: short texts distinguish these.
     pub(crate) fn shows_in_short_texts(&self) -> bool {
         let longest_number = match self.family {
             Family::R50k(_) => return true,
@@ -24,7 +24,7 @@ impl Spelling {
     }
 }
 
-/// Chooses among the spellings of each rule: called with their number, answers which one.
+/// Chooses among the spellings of each rule: called with their count, returns the index of one.
 pub(crate) type Choice<'a> = &'a mut dyn FnMut(usize) -> usize;
 
 /// Writes a pattern of one family.
@@ -65,12 +65,12 @@ const NEWLINES: [&str; 3] = [r"\s*[\r\n]", r"\s*[\r\n]+", r"\s*[\r\n]++"];
 const TRAILING: [(&str, bool); 3] = [(r"\s++$|", true), (r"\s+$|", true), ("", false)];
 const LAST: [&str; 3] = [r"\s", r"\s+", r"\s++"];
 
-/// The pattern of the speller with the first spelling of each rule.
+/// Returns the pattern of the speller with the first spelling of each rule.
 pub(crate) fn published(speller: Speller) -> Spelling {
     speller(&mut |_| 0)
 }
 
-/// The published pattern and all patterns that spell one rule of it in another way.
+/// Returns the published pattern and all patterns that spell one of its rules in another way.
 pub(crate) fn one_rule_changed(speller: Speller) -> Vec<Spelling> {
     let mut choices = Vec::new();
     speller(&mut |count| {
@@ -90,7 +90,7 @@ pub(crate) fn one_rule_changed(speller: Speller) -> Vec<Spelling> {
     spellings
 }
 
-/// One pattern for each combination of parameters that short texts can tell apart.
+/// Returns one pattern for each combination of parameters that short texts distinguish.
 pub(crate) fn parameter_sets() -> Vec<Spelling> {
     let mut sets: Vec<Spelling> = Vec::new();
     for speller in SPELLERS {
@@ -167,7 +167,7 @@ fn cl100k(choice: Choice) -> Spelling {
         choice,
         &[r"++[\r\n]*+", r"+[\r\n]*+", r"++[\r\n]*", r"+[\r\n]*"],
     );
-    let (trailing, trailing_blanks_first) = pick(choice, &TRAILING);
+    let (trailing, trailing_whitespace_first) = pick(choice, &TRAILING);
     let newlines = pick(choice, &NEWLINES);
     let last = pick(choice, &LAST);
     let rest = [trailing, newlines, r"|\s+(?!\S)|", last].concat();
@@ -176,7 +176,7 @@ fn cl100k(choice: Choice) -> Spelling {
         family: Family::Cl100k(Cl100k {
             contractions,
             longest_number,
-            trailing_blanks_first,
+            trailing_whitespace_first,
         }),
     }
 }
@@ -202,7 +202,7 @@ fn o200k(choice: Choice) -> Spelling {
     );
     let mut trailing_spellings = TRAILING;
     trailing_spellings.swap(0, 2);
-    let (trailing, trailing_blanks_first) = pick(choice, &trailing_spellings);
+    let (trailing, trailing_whitespace_first) = pick(choice, &trailing_spellings);
     let mut newline_spellings = NEWLINES;
     newline_spellings.swap(0, 1);
     let newlines = pick(choice, &newline_spellings);
@@ -220,7 +220,7 @@ fn o200k(choice: Choice) -> Spelling {
         family: Family::O200k(O200k {
             contractions,
             longest_number,
-            trailing_blanks_first,
+            trailing_whitespace_first,
         }),
     }
 }

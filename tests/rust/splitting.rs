@@ -1,4 +1,5 @@
-//! The native splitters against the regular expressions that define them, on all short texts and at every edge.
+//! The native families against the regular expressions that define them, on all short texts and at every
+//! block edge.
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +23,7 @@ fn assert_exact(spellings: &[Spelling], symbols: &[&str], length: usize) -> Test
         assert_eq!(judge.difference(""), None);
     }
     let wrong = on_all_cores(judges.len() * symbols.len(), |task| {
-        // A clone has caches of its own, which no other thread waits for.
+        // A clone has caches of its own, for which no thread contends.
         let judge = judges[task / symbols.len()].clone();
         let first = symbols[task % symbols.len()];
         judge.first_difference(&mut first.to_owned(), symbols, length - 1)
@@ -44,7 +45,7 @@ fn published_patterns_on_all_texts_of_five_symbols() -> TestResult {
 #[test]
 fn parameter_sets_on_all_texts_of_four_symbols() -> TestResult {
     let sets = spellings::parameter_sets();
-    // Contractions, numbers and blanks at the end: 3, then 3 * 4 * 2, then 2 * 4 * 2.
+    // Contractions, numbers and whitespace at the end: 3, then 3 * 4 * 2, then 2 * 4 * 2.
     assert_eq!(sets.len(), 3 + 24 + 16);
     assert_exact(&sets, &SYMBOLS, 4)?;
     assert_exact(&sets, &CONTRACTION_SYMBOLS, 4)
@@ -92,7 +93,7 @@ fn every_code_point() -> TestResult {
     Ok(())
 }
 
-/// What fills a text up to the place of interest.
+/// Texts that fill the space before the offset under test.
 const FILLERS: [&str; 9] = [
     "a",
     "A",
@@ -105,19 +106,19 @@ const FILLERS: [&str; 9] = [
     "word ",
 ];
 
-/// Asserts that short texts split right where they start at each of the `places`, after each filler.
-fn assert_exact_at(places: &[RangeInclusive<usize>], texts: &[String]) -> TestResult {
+/// Asserts that short texts are split correctly when they start at each of the `offsets`, after each filler.
+fn assert_exact_at(offsets: &[RangeInclusive<usize>], texts: &[String]) -> TestResult {
     let judges = PUBLISHED
         .into_iter()
         .map(Judge::new)
         .collect::<Result<Vec<_>, _>>()?;
-    let starts: Vec<usize> = places.iter().cloned().flatten().collect();
+    let starts: Vec<usize> = offsets.iter().cloned().flatten().collect();
     let wrong = on_all_cores(FILLERS.len() * starts.len(), |task| {
         let judges = judges.clone();
-        let (filler, place) = (FILLERS[task % FILLERS.len()], starts[task / FILLERS.len()]);
+        let (filler, offset) = (FILLERS[task % FILLERS.len()], starts[task / FILLERS.len()]);
         // As many whole fillers as fit, then letters.
-        let mut before = filler.repeat(place / filler.len());
-        before.extend(std::iter::repeat_n('b', place - before.len()));
+        let mut before = filler.repeat(offset / filler.len());
+        before.extend(std::iter::repeat_n('b', offset - before.len()));
         texts.iter().find_map(|text| {
             ["", "b C"].into_iter().find_map(|tail| {
                 let text = format!("{before}{text}{tail}");
@@ -177,7 +178,7 @@ fn edges_of_blocks() -> TestResult {
 
 #[test]
 fn edges_of_pages() -> TestResult {
-    // Without the pairs of symbols, which the edges of blocks have seen.
+    // Without the pairs of symbols, which the test of block edges covers.
     assert_exact_at(
         &[4095..=4097],
         &short_texts()[..SYMBOLS.len() + LONGER.len()],
@@ -239,13 +240,13 @@ fn random_texts() -> TestResult {
 fn native_pieces_are_the_whole_text() -> TestResult {
     let text = Random::new(7).text(20_000);
     for pattern in PUBLISHED {
-        let mut place = 0;
+        let mut offset = 0;
         for piece in pieces(&Splitter::new(pattern)?, &text)? {
-            assert_eq!(piece.start, place);
-            place = piece.end;
-            assert!(text.is_char_boundary(place));
+            assert_eq!(piece.start, offset);
+            offset = piece.end;
+            assert!(text.is_char_boundary(offset));
         }
-        assert_eq!(place, text.len());
+        assert_eq!(offset, text.len());
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
-//! The character classes, checked for all Unicode scalar values against the regular-expression engine that defines them.
+//! The character classes, checked for all Unicode scalar values against the regular-expression engine that
+//! defines them.
 
 use std::error::Error;
 
 use bytemill::unicode::classify::Class::{
-    self, Blank, Caseless, Lower, Mark, Newline, Number, Other, Space, Upper,
+    self, Caseless, Lower, Mark, Newline, Number, Other, OtherWhitespace, Space, Upper,
 };
 use bytemill::unicode::classify::{class_of, class_of_code_point};
 use fancy_regex::Regex;
@@ -16,17 +17,18 @@ type TestResult = Result<(), Box<dyn Error>>;
 
 const SCALAR_VALUES: usize = 1_112_064;
 
-/// The expressions for one character that the patterns of the native families are made of, as unions of classes.
+/// The expressions for one character that the patterns of the native families are made of, as unions of
+/// classes.
 const EXPRESSIONS: [(&str, &[Class]); 12] = [
     (r"\p{L}", &[Upper, Lower, Caseless]),
     (r"\p{M}", &[Mark]),
     (r"\p{N}", &[Number]),
-    (r"\s", &[Blank, Newline, Space]),
+    (r"\s", &[OtherWhitespace, Newline, Space]),
     (r"\S", &[Other, Upper, Lower, Caseless, Mark, Number]),
     (r"[\r\n]", &[Newline]),
     (r" ", &[Space]),
     (r"[^\s\p{L}\p{N}]", &[Other, Mark]),
-    (r"[^\r\n\p{L}\p{N}]", &[Other, Mark, Blank, Space]),
+    (r"[^\r\n\p{L}\p{N}]", &[Other, Mark, OtherWhitespace, Space]),
     (r"[\p{Lu}\p{Lt}]", &[Upper]),
     (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", &[Upper, Caseless, Mark]),
     (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", &[Lower, Caseless, Mark]),
@@ -36,7 +38,8 @@ fn scalar_values() -> impl Iterator<Item = char> {
     '\0'..=char::MAX
 }
 
-/// Returns, in ascending order, the characters for which the expression matches the whole of `text_with(character)`.
+/// Returns, in ascending order, the characters for which the expression matches the whole of
+/// `text_with(character)`.
 fn matching(
     expression: &str,
     text_with: impl Fn(char) -> String,
@@ -53,7 +56,7 @@ fn matching(
 
 #[test]
 fn the_committed_table_is_the_generated_one() -> TestResult {
-    // Not `assert_eq!`: nobody wants to read both tables.
+    // Not `assert_eq!`, which would print both tables.
     assert!(
         generate_unicode::generate()? == include_str!("../../src/unicode/classes.rs"),
         "src/unicode/classes.rs is stale: cargo run --example generate_unicode"
@@ -64,7 +67,16 @@ fn the_committed_table_is_the_generated_one() -> TestResult {
 #[test]
 fn each_class_has_the_members_of_its_definition() -> TestResult {
     let mut defined = vec![Other; char::MAX as usize + 1];
-    let classes = [Upper, Lower, Caseless, Mark, Number, Blank, Newline, Space];
+    let classes = [
+        Upper,
+        Lower,
+        Caseless,
+        Mark,
+        Number,
+        OtherWhitespace,
+        Newline,
+        Space,
+    ];
     for (class, (_, name, expression)) in classes.into_iter().zip(generate_unicode::CLASSES) {
         assert_eq!(format!("{class:?}"), name);
         for character in generate_unicode::characters(expression)?
@@ -104,7 +116,7 @@ fn every_class_has_its_number_and_an_example() {
         .map(|character| class_of(character) as u8)
         .collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    // Neither is white space to this engine, though both are elsewhere.
+    // Neither is whitespace to this engine, although both are elsewhere.
     assert_eq!([class_of('\u{1C}'), class_of('\u{200B}')], [Other, Other]);
 }
 
@@ -118,7 +130,7 @@ fn code_points_that_are_no_characters_are_other() {
     }
 }
 
-/// The splitters know these characters by heart: besides ASCII only the long s, U+017F, is among them.
+/// The splitters contain these characters as constants: besides ASCII only the long s, U+017F, is among them.
 #[test]
 fn characters_that_the_patterns_name() -> TestResult {
     let suffixes = "(?i:[sdmt]|ll|ve|re)";

@@ -9,7 +9,7 @@ use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_extract_epi64, _mm_loadu_si1
 pub(super) use hash::{prefetch, probe_long};
 
 use super::key::MAX_KEY_LEN;
-use crate::util::tier::Tier;
+pub(super) use crate::util::vector::avx2::Avx2;
 
 /// In a shuffle: no byte of the source, but 0.
 const ZERO: u8 = 0x80;
@@ -24,17 +24,6 @@ const FIRST_BYTES: [u8; 32] = {
     }
     mask
 };
-
-/// Proof that the machine has what this tier is compiled for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
-impl Avx2 {
-    /// Returns the proof if the machine has AVX2.
-    pub(crate) fn detect() -> Option<Self> {
-        Tier::Avx2.available().then_some(Self(()))
-    }
-}
 
 /// The two halves of the key of a piece of more than 16 bytes; `None` if it is too long.
 #[inline]

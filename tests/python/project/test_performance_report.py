@@ -78,7 +78,7 @@ def test_available_parallelism_is_reported() -> None:
 
 def test_functions_belong_to_stages() -> None:
     core = "_core.so: [.] bytemill::"
-    assert profile.stage(core + "split::avx2::by_blocks") == "split"
+    assert profile.stage(core + "split::avx2::split_into") == "split"
     assert profile.stage(core + "cache::avx2::probe::probe_short_keys") == "look up"
     assert profile.stage(core + "cache::avx512::hash_block") == "split"
     assert profile.stage(core + "encode::hot_loop::x86_64::by_avx512") == "split"

@@ -1,5 +1,5 @@
-//! The tiers that split by windows of 64 bytes, against the scanner: at every place of a window, with everything that
-//! may stand before and after.
+//! The tiers that split by blocks of 64 bytes, against the reference: at every offset of a block, with any
+//! text before and after.
 
 use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
@@ -8,17 +8,17 @@ use bytemill::util::tier::Tier;
 use crate::spellings::{self, SPELLERS};
 use crate::support::{Random, SYMBOLS, TestResult, on_all_cores, pieces};
 
-/// The tiers that this machine has, but for the scanner.
+/// Returns the tiers that this machine has, except the reference.
 fn tiers() -> Vec<Tier> {
-    let windowed = Tier::ALL
+    let in_blocks = Tier::ALL
         .into_iter()
         .filter(|&tier| tier != Tier::Reference && tier.available());
-    let tiers: Vec<_> = windowed.collect();
+    let tiers: Vec<_> = in_blocks.collect();
     assert!(tiers.contains(&Tier::Scalar));
     tiers
 }
 
-/// What is wrong with how the tiers split `text`, if anything.
+/// Returns a description of a difference between the tiers in splitting `text`, if there is one.
 fn difference(family: Family, tiers: &[Tier], text: &str) -> Option<String> {
     let expected = pieces(&Splitter::Native(family, Tier::Reference), text).ok()?;
     tiers.iter().find_map(|&tier| {
@@ -29,10 +29,10 @@ fn difference(family: Family, tiers: &[Tier], text: &str) -> Option<String> {
     })
 }
 
-/// Texts of at most three symbols, so far along that they lie in the middle, at the end and over the end of a window,
-/// before long runs of anything.
+/// Texts of at most three symbols, in the middle, at the end and across the end of a block, before long runs
+/// of any class.
 #[test]
-fn all_texts_of_three_symbols_at_the_edges_of_a_window() {
+fn all_texts_of_three_symbols_at_the_edges_of_a_block() {
     let tiers = tiers();
     let families = SPELLERS.map(|speller| spellings::published(speller).family);
     let wrong = on_all_cores(families.len() * SYMBOLS.len(), |task| {
@@ -61,7 +61,7 @@ fn all_texts_of_three_symbols_at_the_edges_of_a_window() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Long texts of everything that splitters find hard, for all spellings.
+/// Long texts of all symbols with rules of their own, for all spellings.
 #[test]
 fn random_texts() {
     let tiers = tiers();
@@ -77,7 +77,7 @@ fn random_texts() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Few symbols, so that their rules meet often.
+/// Few symbols, so that their rules interact often.
 #[test]
 fn random_texts_of_few_symbols() {
     let tiers = tiers();
@@ -98,9 +98,9 @@ fn random_texts_of_few_symbols() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Texts of every length that end in all that the end of a text has rules for.
+/// Texts of every length with all endings for which the patterns have rules.
 #[test]
-fn texts_that_end_anywhere_in_a_window() {
+fn texts_that_end_anywhere_in_a_block() {
     const ENDS: [&str; 40] = [
         "",
         " ",
@@ -162,7 +162,7 @@ fn texts_that_end_anywhere_in_a_window() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whatever the environment says, the splitter in use is one that the machine has.
+/// With any environment, the splitter in use is one that the machine can run.
 #[test]
 fn the_current_tier_is_available() -> TestResult {
     assert!(Tier::current().available());

@@ -1,0 +1,290 @@
+//! Piece starts from class masks: 64 bytes of text at once, without looking at characters one by one.
+//!
+//! A block starts where a piece starts. What a pattern matches from there on does not depend on the text
+//! before, so no state is carried from block to block: each yields the piece starts among its bytes as far as
+//! it can be sure of them, and the next block starts at the last of these. Where a block is not sure of a
+//! single further start, the [reference](super) of the family takes one piece instead. The references are
+//! also what tests compare this with.
+//!
+//! Rules are written with masks: `x << 1` is "the byte before is x". A run of `x` that starts at the bits `s`
+//! ends where the carry of `s + x` comes out.
+
+#![expect(
+    clippy::inline_always,
+    reason = "compiled anew for each tier, with its instructions"
+)]
+
+use super::masks::Masks;
+use super::rules::{Contractions, contraction_end};
+use crate::util::block::BLOCK_LEN;
+
+/// The piece starts of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Starts {
+    /// Bytes that start a piece. Bit 0 is set.
+    starts: u64,
+    /// Bytes of which it is certain whether they start a piece: a run of bits from bit 0 on.
+    sure: u64,
+}
+
+impl Starts {
+    /// Returns the sure starts after the first.
+    #[inline(always)]
+    pub(super) fn further(self) -> u64 {
+        self.starts & self.sure & !1
+    }
+
+    /// Keeps only the starts before the first bit of `doubt`.
+    #[inline(always)]
+    fn doubt(&mut self, doubt: u64) {
+        self.sure &= (doubt & doubt.wrapping_neg()).wrapping_sub(1);
+    }
+
+    /// Makes `start..end` one piece, or the end of one, and starts another at `end`. `start` is at most the
+    /// block's length.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+    fn join(&mut self, start: usize, end: usize) {
+        debug_assert!(start <= BLOCK_LEN && start < end);
+        if end >= BLOCK_LEN {
+            self.sure &= !u64::MAX.unbounded_shl(start as u32);
+        } else {
+            let from_end = u64::MAX << end;
+            let from_start = u64::MAX << start;
+            self.starts = (self.starts & !(from_start & !from_end)) | (1 << end);
+        }
+    }
+}
+
+/// Returns the first byte of each run of `x`.
+#[inline(always)]
+fn first(x: u64) -> u64 {
+    x & !(x << 1)
+}
+
+/// Returns the bytes of the runs of `x` that contain a bit of `starts`, from there on. At most one start is
+/// in a run.
+#[inline(always)]
+fn run_from(starts: u64, x: u64) -> u64 {
+    x & !starts.wrapping_add(x)
+}
+
+/// Returns the first byte of the last character of each run of whitespace that ends inside the block.
+#[inline(always)]
+fn last_characters(whitespace: u64, masks: &Masks) -> u64 {
+    let ends = whitespace & !(whitespace >> 1) & !(1 << (BLOCK_LEN - 1));
+    let mut last = ends & !masks.continuation;
+    let mut inside = ends & masks.continuation;
+    while inside != 0 {
+        inside >>= 1;
+        last |= inside & !masks.continuation;
+        inside &= masks.continuation;
+    }
+    last
+}
+
+/// Returns the bytes before a run of whitespace that reaches the end of the block, and the first byte of that
+/// run: the starts after it depend on what follows the block.
+#[inline(always)]
+fn sure_before_open_whitespace(whitespace: u64) -> u64 {
+    // The run is the leading ones.
+    let open = (!whitespace).leading_zeros();
+    if open == 0 {
+        u64::MAX
+    } else {
+        u64::MAX.unbounded_shr(open - 1)
+    }
+}
+
+/// Adds the starts in numbers: the first byte of each run, and again after every `longest` characters.
+#[inline(always)]
+fn numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
+    let number = masks.number;
+    starts.starts |= first(number);
+    if number == 0 || longest == usize::MAX {
+        return;
+    }
+    starts.doubt(number & masks.non_ascii);
+    // Bytes with `longest` numbers before them, none between.
+    let mut long = number;
+    for distance in 1..=longest.min(BLOCK_LEN) {
+        long &= number.unbounded_shl(u32::try_from(distance).unwrap_or(u32::MAX));
+    }
+    if long != 0 {
+        let shift = u32::try_from(longest).unwrap_or(u32::MAX);
+        let mut next = first(number).unbounded_shl(shift) & long;
+        while next != 0 {
+            starts.starts |= next;
+            next = next.unbounded_shl(shift) & long;
+        }
+    }
+}
+
+/// Adds the starts in runs of whitespace, `tails` being newlines that belong to the piece before: the first
+/// byte of a run, the byte after its last newline, and its last character unless that is a newline.
+#[inline(always)]
+fn whitespace_and_newlines(masks: &Masks, tails: u64, starts: &mut Starts) {
+    let whitespace = masks.whitespace() & !tails;
+    let newlines = masks.newline & !tails;
+    starts.starts |= first(whitespace) | (last_characters(whitespace, masks) & !newlines);
+    starts.sure &= sure_before_open_whitespace(masks.whitespace());
+    let others = whitespace & !newlines;
+    let mut after_newline = others & (newlines << 1);
+    if after_newline != 0 {
+        // Where a span after a newline ends on another newline, it does not follow the last one of its run.
+        let mut not_last = after_newline.wrapping_add(others) & !others & newlines;
+        while not_last != 0 {
+            let end = not_last.trailing_zeros();
+            let before = after_newline & ((1 << end) - 1);
+            after_newline &= !(1_u64 << 63).unbounded_shr(before.leading_zeros());
+            not_last &= not_last - 1;
+        }
+        starts.starts |= after_newline;
+    }
+}
+
+/// Returns the byte after the first character of each run of `others` that starts in `free`.
+#[inline(always)]
+fn after_first(free: u64, others: u64, masks: &Masks) -> u64 {
+    let continuation = others & masks.continuation;
+    (free << 1).wrapping_add(continuation) & !continuation
+}
+
+/// Returns the piece starts of the r50k family, whose pattern is in [`super::r50k`].
+#[inline(always)]
+pub(super) fn r50k(
+    masks: &Masks,
+    text: &[u8],
+    offset: usize,
+    contractions: Contractions,
+) -> Starts {
+    let (letters, numbers, whitespace) = (masks.letters(), masks.number, masks.whitespace());
+    let others = !(letters | numbers | whitespace);
+    // A run of letters, numbers or others includes a space before it.
+    let runs = (first(letters) | first(numbers) | first(others)) & !(masks.space << 1);
+    let last = last_characters(whitespace, masks);
+    let mut starts = Starts {
+        starts: runs | first(whitespace) | last | 1,
+        sure: sure_before_open_whitespace(whitespace),
+    };
+    let free = first(others) & !(masks.space << 1);
+    split_contractions(
+        masks.apostrophe & free,
+        text,
+        offset,
+        contractions,
+        &mut starts,
+    );
+    starts
+}
+
+/// Makes contractions pieces of their own, at the apostrophes that start a piece.
+#[inline(always)]
+fn split_contractions(
+    mut apostrophes: u64,
+    text: &[u8],
+    offset: usize,
+    contractions: Contractions,
+    starts: &mut Starts,
+) {
+    while apostrophes != 0 {
+        let apostrophe = apostrophes.trailing_zeros() as usize;
+        if let Some(end) = contraction_end(text, offset + apostrophe, contractions) {
+            starts.join(apostrophe + 1, end - offset);
+        }
+        apostrophes &= apostrophes - 1;
+    }
+}
+
+/// Returns the piece starts of the cl100k family, whose pattern is in [`super::cl100k`].
+#[inline(always)]
+pub(super) fn cl100k(
+    masks: &Masks,
+    text: &[u8],
+    offset: usize,
+    contractions: Contractions,
+    longest_number: usize,
+) -> Starts {
+    let letters = masks.letters();
+    let others = !(letters | masks.number | masks.whitespace());
+    // A run of others includes a space before it; a run without one is free.
+    let free = first(others) & !(masks.space << 1);
+    // A single free other, or whitespace that is not a newline, leads the letters after it.
+    let leading = ((masks.space | masks.other_whitespace) << 1) | after_first(free, others, masks);
+    let mut starts = Starts {
+        starts: free | (first(letters) & !leading) | 1,
+        sure: u64::MAX,
+    };
+    numbers(masks, longest_number, &mut starts);
+    // Newlines right after others belong to them.
+    let tails = run_from(masks.newline & (others << 1), masks.newline);
+    whitespace_and_newlines(masks, tails, &mut starts);
+    split_contractions(
+        masks.apostrophe & free,
+        text,
+        offset,
+        contractions,
+        &mut starts,
+    );
+    starts
+}
+
+/// Returns the piece starts of the o200k family, whose pattern is in [`super::o200k`].
+#[inline(always)]
+pub(super) fn o200k(
+    masks: &Masks,
+    text: &[u8],
+    offset: usize,
+    contractions: Contractions,
+    longest_number: usize,
+) -> Starts {
+    let caseless = masks.caseless | masks.mark;
+    let words = masks.upper | masks.lower | caseless;
+    let outside = !(words | masks.number | masks.whitespace());
+    let tails = newlines_and_slashes(masks, outside);
+    let others = outside & !tails;
+    let free = first(others) & !(masks.space << 1);
+    let leading = ((masks.space | masks.other_whitespace) << 1) | after_first(free, others, masks);
+    let mut starts = Starts {
+        // Inside a word, upper case after lower case starts another.
+        starts: free | (first(words) & !leading) | (masks.upper & (masks.lower << 1)) | 1,
+        sure: u64::MAX,
+    };
+    // Whether upper case after a caseless character starts a word depends on what follows. A mark without a
+    // letter before it may be part of a word, its leading character, or other.
+    starts.doubt(
+        (masks.upper & (caseless << 1)) | (masks.mark & !masks.continuation & !(words << 1)),
+    );
+    numbers(masks, longest_number, &mut starts);
+    whitespace_and_newlines(masks, tails, &mut starts);
+    let mut apostrophes = masks.apostrophe & (words << 1);
+    while apostrophes != 0 {
+        let apostrophe = apostrophes.trailing_zeros() as usize;
+        apostrophes &= apostrophes - 1;
+        if let Some(end) = contraction_end(text, offset + apostrophe, contractions) {
+            starts.join(apostrophe, end - offset);
+            // What follows starts a piece: an apostrophe there does not follow a word.
+            apostrophes &= !1_u64.unbounded_shl(u32::try_from(end - offset).unwrap_or(u32::MAX));
+        }
+    }
+    starts
+}
+
+/// Returns newlines right after others, and newlines and slashes after these.
+#[inline(always)]
+fn newlines_and_slashes(masks: &Masks, others: u64) -> u64 {
+    let tail_starts = masks.newline & (others << 1);
+    if masks.slash & (masks.newline << 1) == 0 {
+        return run_from(tail_starts, masks.newline);
+    }
+    let either = masks.newline | masks.slash;
+    let mut tails = 0;
+    let mut rest = tail_starts;
+    while rest != 0 {
+        let start = rest.trailing_zeros();
+        let run = u64::MAX.unbounded_shr(64 - (either >> start).trailing_ones()) << start;
+        tails |= run;
+        rest &= !run;
+    }
+    tails
+}

@@ -1,0 +1,51 @@
+//! Operations on 64 bytes at a time, in which a hot loop is written once for all instruction sets.
+//!
+//! An instruction set is a zero-sized type whose only constructor, `detect`, succeeds on a machine that has
+//! it: a value of the type proves that its instructions may be executed, so its operations are safe
+//! functions. They are compiled to those instructions where they are inlined into a function with
+//! `#[target_feature]`: whatever is generic over [`Vector`] is `#[inline(always)]` as well, and has no
+//! closures, which need not be inlined.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(test)]
+pub(crate) mod portable;
+
+use crate::util::block::BLOCK_LEN;
+
+/// An instruction set with vectors of bytes. A comparison yields `0xFF` for true and 0 for false in each
+/// byte.
+pub(crate) trait Vector: Copy {
+    /// 64 bytes, in as many registers as they take.
+    type Bytes: Copy;
+
+    /// Loads 64 bytes.
+    fn load(self, bytes: &[u8; BLOCK_LEN]) -> Self::Bytes;
+
+    /// Returns the same byte 64 times.
+    fn splat(self, byte: u8) -> Self::Bytes;
+
+    /// Returns `a & b`.
+    fn and(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Returns `a | b`.
+    fn or(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Returns `a == b`.
+    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Returns `a >= b`, of unsigned bytes.
+    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Returns `FIRST <= a && a - FIRST < COUNT`, of unsigned bytes.
+    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Bytes;
+
+    /// Looks up each of `indices`, all below 128, by its lowest four bits.
+    fn look_up_16(self, table: &[u8; 16], indices: Self::Bytes) -> Self::Bytes;
+
+    /// Looks up each of `indices` by its lowest six bits.
+    fn look_up_64(self, table: &[u8; 64], indices: Self::Bytes) -> Self::Bytes;
+
+    /// Returns the highest bit of each byte: bit `i` is that of byte `i`.
+    fn mask(self, bytes: Self::Bytes) -> u64;
+}
