@@ -1,8 +1,13 @@
-//! Makes the images of the published vocabularies, which the library holds, of their merge tables.
+//! Builds the images of the published vocabularies from their merge tables; the library includes them.
 //!
-//! Vocabularies are made here as they are in the library, by the same modules.
+//! The images are made by the library's own modules, compiled a second time here (about 2 s) instead of in a
+//! crate of their own: so there is one crate to publish and to audit.
 
-#![expect(dead_code, unreachable_pub, reason = "these modules are the library's")]
+#![expect(
+    dead_code,
+    unreachable_pub,
+    reason = "the library uses the rest of these modules"
+)]
 
 #[path = "src/checkpoint.rs"]
 mod checkpoint;
@@ -32,7 +37,7 @@ use std::fs;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Whatever else this depends on is compiled into it.
+    // All other inputs are compiled into this program.
     println!("cargo::rerun-if-changed=build.rs");
     let here = if cfg!(target_endian = "big") {
         "big"
@@ -42,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = env::var("CARGO_CFG_TARGET_ENDIAN")?;
     if target != here {
         let message =
-            "tables are made here, in this machine's byte order: expected a target of the same";
+            "tables are built in the byte order of this machine: expected a target of the same";
         return Err(format!("{message}, {here}, got {target}").into());
     }
     let directory = env::var("OUT_DIR")?;

@@ -1,19 +1,24 @@
-//! The definition of encoding, executable and slow. Every fast engine is tested against it; nothing else uses it. That
+//! The executable definition of encoding, for tests of the fast engines; nothing else uses it. The definition
 //! of training is [`crate::train::reference`].
 
-use crate::token::{NO_TOKEN, TokenId};
+use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 
-/// BPE of one piece: the whole piece if it is a token; otherwise, from single bytes on, merge the adjacent parts whose
-/// bytes together are the token of lowest rank, leftmost first, until no two adjacent parts are a token.
+/// Returns the ids of one piece: the whole piece if it is a token. Otherwise starts from single bytes and
+/// merges the adjacent symbols whose bytes together are the token of lowest rank, leftmost first, until no
+/// two adjacent symbols are a token.
 ///
 /// # Complexity
 /// O(n²) look-ups for n bytes.
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "an invariant, not a condition for callers"
+)]
 pub fn encode_piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     if let Some(id) = vocabulary.token(piece) {
         return vec![id];
     }
-    // The cuts between parts, with both ends.
+    // The offsets between symbols, with both ends.
     let mut cuts: Vec<usize> = (0..=piece.len()).collect();
     loop {
         let best = (2..cuts.len())
@@ -29,10 +34,10 @@ pub fn encode_piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         };
     }
     cuts.windows(2)
-        .map(|part| {
+        .map(|symbol| {
             vocabulary
-                .token(&piece[part[0]..part[1]])
-                .unwrap_or(NO_TOKEN)
+                .token(&piece[symbol[0]..symbol[1]])
+                .expect("every symbol is a token")
         })
         .collect()
 }

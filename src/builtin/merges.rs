@@ -1,12 +1,12 @@
-//! The published vocabularies as merge tables, which their images are made of when the library is built.
+//! The published vocabularies as merge tables, from which their images are made when the library is built.
 //!
-//! `README.md` beside this file says where the tables come from, what their format is and how to derive them again.
+//! `README.md` in this directory describes their origin, their format and how to derive them again.
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::vocabulary::Vocabulary;
 
-/// A table, and the first token that its merges make.
+/// A table, and the id of the first token that its merges make.
 type Segment = (&'static [u8], TokenId);
 
 const R50K: Segment = (include_bytes!("r50k.merges"), 256);
@@ -14,7 +14,7 @@ const P50K: Segment = (include_bytes!("p50k.merges"), 50_257);
 const CL100K: Segment = (include_bytes!("cl100k.merges"), 256);
 const O200K: Segment = (include_bytes!("o200k.merges"), 256);
 
-/// The vocabularies by name: the tables whose merges they have, one after the other.
+/// The vocabularies by name, each as the tables whose merges it consists of.
 pub(crate) const ALL: [(&str, &[Segment]); 4] = [
     ("r50k", &[R50K]),
     ("p50k", &[R50K, P50K]),
@@ -22,7 +22,7 @@ pub(crate) const ALL: [(&str, &[Segment]); 4] = [
     ("o200k", &[O200K]),
 ];
 
-/// The vocabulary of these tables.
+/// Builds the vocabulary of the tables.
 ///
 /// # Errors
 /// [`VocabularyError`] if one is damaged.
@@ -39,7 +39,7 @@ pub(crate) fn vocabulary(segments: &[Segment]) -> Result<Vocabulary, VocabularyE
     Vocabulary::from_proven(&byte_tokens, &merges)
 }
 
-/// The last bytes of a table, filled up.
+/// Returns the last bytes of a table, padded with zeros.
 #[cold]
 fn last(bytes: &[u8]) -> [u8; 8] {
     let mut last = [0; 8];
@@ -49,10 +49,10 @@ fn last(bytes: &[u8]) -> [u8; 8] {
     last
 }
 
-/// The most bits of an id, so that a number of 64 bits from some byte on holds two.
+/// The most bits of an id: 64 bits from any byte on contain two ids.
 const MOST_BITS: u32 = 28;
 
-/// A merge table as its file holds it.
+/// A merge table in the format of its file.
 struct Table<'a> {
     count: usize,
     bits: u32,
@@ -89,18 +89,18 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// The pairs, unpacked: both ids of a pair from one number of 64 bits.
+    /// Unpacks the pairs: both ids of a pair from one number of 64 bits.
     fn pairs(&self) -> impl ExactSizeIterator<Item = Pair> {
         let bits = self.bits;
         let mask = (1 << bits) - 1;
         (0..self.count).map(move |number| {
             let bit = 2 * number * bits as usize;
-            let rest = self.packed.get(bit / 8..).unwrap_or_default();
-            let window = rest.first_chunk().copied().unwrap_or_else(|| last(rest));
-            let window = u64::from_le_bytes(window) >> (bit % 8);
-            #[expect(clippy::cast_possible_truncation, reason = "so many bits are kept")]
-            let id = |window: u64| (window & mask) as TokenId;
-            Pair::new(id(window), id(window >> bits))
+            let rest = &self.packed[bit / 8..];
+            let bytes = rest.first_chunk().copied().unwrap_or_else(|| last(rest));
+            let both = u64::from_le_bytes(bytes) >> (bit % 8);
+            #[expect(clippy::cast_possible_truncation, reason = "at most 28 bits are kept")]
+            let id = |bits: u64| (bits & mask) as TokenId;
+            Pair::new(id(both), id(both >> bits))
         })
     }
 }

@@ -1,6 +1,7 @@
-//! The published vocabularies, inside the library: no file and no network at run time.
+//! The published vocabularies, inside the library: encoding needs neither files nor a network.
 //!
-//! It holds an image of each, which `build.rs` has made of its merge table; `README.md` beside this file is about these.
+//! Each is an image that `build.rs` makes from its merge table, which `README.md` in this directory
+//! describes.
 
 #[cfg(test)]
 mod merges;
@@ -41,7 +42,7 @@ static CL100K: &Aligned<[u8]> = image!("cl100k");
 static O200K: &Aligned<[u8]> = image!("o200k");
 
 impl Builtin {
-    /// All of them.
+    /// All published vocabularies.
     pub const ALL: [Self; 4] = [Self::R50k, Self::P50k, Self::Cl100k, Self::O200k];
 
     /// Its name.
@@ -54,7 +55,7 @@ impl Builtin {
         }
     }
 
-    /// The one of this name.
+    /// Returns the vocabulary of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|builtin| builtin.name() == name)
     }
@@ -68,16 +69,16 @@ impl Builtin {
         }
     }
 
-    /// The vocabulary, read once and shared for as long as anyone holds it.
+    /// Returns the vocabulary, which is read once and shared while it is in use.
     ///
     /// # Errors
     /// [`VocabularyError`] if the image in the library is damaged.
     ///
     /// # Complexity
-    /// O(tokens) for the first holder.
+    /// O(tokens) for the first user.
     pub fn vocabulary(self) -> Result<Arc<Vocabulary>, VocabularyError> {
         static SHARED: [Mutex<Weak<Vocabulary>>; 4] = [const { Mutex::new(Weak::new()) }; 4];
-        // Not held while reading: after a fork, the thread that reads may not be there.
+        // Not locked while reading: after `fork`, the thread that holds the lock may not exist.
         let shared = || {
             SHARED[self as usize]
                 .lock()
@@ -88,7 +89,7 @@ impl Builtin {
         }
         let built = Arc::new(Vocabulary::of_image(self.image())?);
         let mut shared = shared();
-        // Of several threads that come here at once, one's is kept.
+        // Of several threads that read at once, one's result is kept.
         let vocabulary = shared.upgrade().unwrap_or(built);
         *shared = Arc::downgrade(&vocabulary);
         Ok(vocabulary)
@@ -100,7 +101,8 @@ mod tests {
     use super::{Builtin, merges};
     use crate::vocabulary::Vocabulary;
 
-    /// The images are those of the merge tables, and those of what is read from them.
+    /// The images are those of the merge tables, and a vocabulary that is read from an image has the same
+    /// image.
     #[test]
     fn images_are_of_the_merges() -> Result<(), Box<dyn std::error::Error>> {
         assert_eq!(Builtin::ALL.map(Builtin::name), merges::ALL.map(|it| it.0));

@@ -20,7 +20,7 @@ const SEEDED_TOKENS: usize = 78_000;
 /// the slots are taken then. When a few more are, buckets are doubled.
 pub(super) fn buckets_log2(vocabulary: &Vocabulary) -> [u32; 2] {
     // Counts the tokens of at most each length without a branch.
-    let spans = vocabulary.places().take(SEEDED_TOKENS);
+    let spans = vocabulary.spans().take(SEEDED_TOKENS);
     let [one_word, short, all] = spans.fold([0; 3], |counts, (span, _)| {
         let bounds = [MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MAX_KEY_LEN];
         std::array::from_fn(|n| counts[n] + usize::from(span.len() <= bounds[n]))
@@ -39,7 +39,7 @@ impl PieceCache {
     /// Adds the first tokens of `vocabulary`, as far as there is room.
     pub(super) fn seed(&mut self, vocabulary: &Vocabulary) {
         let bytes = vocabulary.all_bytes();
-        let mut spans = vocabulary.places().take(SEEDED_TOKENS);
+        let mut spans = vocabulary.spans().take(SEEDED_TOKENS);
         let mut tokens: Vec<Token> = Vec::with_capacity(BATCH);
         let mut probes: Vec<(Probe, TokenId)> = Vec::with_capacity(BATCH);
         loop {
@@ -97,7 +97,7 @@ mod tests {
             for limit in [1 << 16, DEFAULT_LIMIT] {
                 let cache = PieceCache::new(&vocabulary, limit);
                 let (mut known, mut expected) = (0, 0);
-                for (index, (span, id)) in vocabulary.places().enumerate() {
+                for (index, (span, id)) in vocabulary.spans().enumerate() {
                     let token = &vocabulary.all_bytes()[span];
                     let has_key =
                         token.len() <= MAX_KEY_LEN && !token.contains(&0) && !token.contains(&0xFF);

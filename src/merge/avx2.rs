@@ -1,15 +1,16 @@
-//! The scan compiled for AVX2, which finds the best pair eight at a time: the only `unsafe` of merging.
+//! Short merges compiled for AVX2, which finds the lowest of eight pairs at once: the only `unsafe` of
+//! merging.
 #![allow(unsafe_code)]
 
 use super::short;
 use crate::token::TokenId;
-use crate::util::tier::Tier;
+use crate::util::vector::avx2::Avx2;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::pair_table::avx2::get;
 
-/// As [`short::merge_with_any_tier`]; false, and nothing done, on a machine without AVX2.
+/// As [`short::merge_with_any_tier`].
 #[inline]
-pub(super) fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+pub(super) fn merge(_: Avx2, vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
         let pairs = vocabulary.pairs();
@@ -17,10 +18,6 @@ pub(super) fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId
             get(pairs, left, right)
         });
     }
-    let available = Tier::Avx2.available();
-    if available {
-        // SAFETY: the machine has what the function is compiled for.
-        unsafe { compiled(vocabulary, piece, ids) }
-    }
-    available
+    // SAFETY: the first argument proves that the machine has what the function is compiled for.
+    unsafe { compiled(vocabulary, piece, ids) }
 }

@@ -1,4 +1,4 @@
-//! The merge list of a vocabulary of which only the ranks are known.
+//! Deriving the merge list of a vocabulary from its ranks.
 
 use super::queue::{self, Below};
 use crate::checkpoint::RunToEnd;
@@ -6,18 +6,19 @@ use crate::error::VocabularyError;
 use crate::token::{Pair, TokenId};
 use crate::vocabulary::Vocabulary;
 
-/// Returns, for each token of more than one byte in the order of ids, the two parts that the merges of lower rank leave of it.
+/// Returns for each token of more than one byte, in the order of ids, the two tokens that the merges of lower
+/// rank make of it.
 ///
 /// # Errors
-/// [`VocabularyError::NotTwoParts`] for a token that does not come apart in exactly two.
+/// [`VocabularyError::NotTwoParts`] for a token of which they do not make exactly two.
 ///
 /// # Complexity
 /// O(total bytes) merges.
 pub fn merges_of(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
     let mut merges = Vec::with_capacity(vocabulary.len().saturating_sub(256));
     let mut parts = Vec::new();
-    for (offsets, id) in vocabulary.places() {
-        let token = &vocabulary.all_bytes()[offsets];
+    for (span, id) in vocabulary.spans() {
+        let token = &vocabulary.all_bytes()[span];
         if token.len() == 1 {
             continue;
         }

@@ -1,9 +1,11 @@
-//! Exact BPE of one piece: which ids does this byte string become?
+//! Exact BPE of one piece.
 //!
-//! The definition ([`crate::reference::encode_piece`]): a piece that is a token is that token. Otherwise start from byte
-//! tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no adjacent pair merges.
+//! The definition ([`crate::reference::encode_piece`]): a piece that is a token is that token. Otherwise
+//! start from byte tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no
+//! adjacent pair merges.
 //!
-//! Two engines compute it: [`short`] for short pieces, [`queue`] for longer ones, very long ones in [`long`].
+//! Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer ones, which
+//! [`long`] divides into windows.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -21,7 +23,8 @@ use crate::vocabulary::Vocabulary;
 /// Appends the ids of `piece` to `ids`.
 ///
 /// # Errors
-/// [`EncodeError::Interrupted`] from the checkpoint, asked during long pieces; [`EncodeError::PieceTooLong`].
+/// [`EncodeError::Interrupted`] from the checkpoint, passed during long pieces;
+/// [`EncodeError::PieceTooLong`].
 ///
 /// # Complexity
 /// As [`long::merge`]: O(n) for n bytes with published vocabularies.
@@ -41,7 +44,7 @@ pub fn encode_piece(
     }
 }
 
-/// As [`encode_piece`] without the look-up of the whole piece: what the merges alone make of it.
+/// As [`encode_piece`], without the look-up of the whole piece as a token.
 ///
 /// # Errors
 /// As [`encode_piece`].

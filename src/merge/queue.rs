@@ -1,21 +1,21 @@
-//! Merging by a priority queue of pairs over a linked list of parts.
+//! Merging by a priority queue of pairs over a linked list of symbols.
 //!
 //! ```text
-//! queue = every pair that merges, by (rank, place)
-//! while the queue holds a pair:
-//!     ask for the memory that one of the next will need
-//!     take the first; skip it if the part there is gone or starts another pair by now
-//!     merge it, unlink the right part, look up the two pairs beside it and queue them
+//! queue = every pair that merges, by (rank, index of its left symbol)
+//! while the queue is not empty:
+//!     prefetch the look-ups of a later merge
+//!     pop a pair; skip it if its left symbol is merged away or starts another pair by now
+//!     merge it, unlink the right symbol, look up the two pairs beside it and queue them
 //! ```
 //!
-//! Each merge removes a part and queues at most two pairs, so at most 3n entries pass through the queue. Entries of
-//! pairs that have changed are not searched for: they are recognised when they come up, because the part's current
-//! rank differs. The bytes of the pair at a place only grow, and each rank has bytes of its own: so no entry is queued
-//! twice, and one whose rank agrees is never out of date.
+//! Each merge removes a symbol and queues at most two pairs, so at most 3n entries pass through the queue.
+//! Entries of pairs that have changed are not searched for: they are recognised when they are popped, because
+//! the symbol's current rank differs. The bytes of the pair that starts at an index only grow, and each rank
+//! has bytes of its own: so no entry is queued twice, and an entry whose rank agrees is never out of date.
 //!
-//! The table of pairs is in no near cache. Merges that wait in order are known before they are made, and so is what they
-//! will look up, unless a neighbour changes: 1 MB of random letters 151 -> 92 ms (o200k), asked for two, three or six merges
-//! before alike.
+//! The pair table does not fit into L2. Merges that are pending in order are known before they are made, and
+//! so are their look-ups, unless a neighbour changes. Prefetching them made 1 MB of random letters 151 -> 92
+//! ms (o200k), two, three or six merges before alike.
 
 use super::buckets::Buckets;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
@@ -23,28 +23,28 @@ use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::Vocabulary;
 
-/// No part before or after.
+/// The index of no symbol: beyond any piece.
 const END: u32 = u32::MAX;
 
-/// Parts filled in and merges made between two looks at the checkpoint: a millisecond.
-const STEPS_PER_CHECK: u32 = 1 << 14;
+/// Symbols initialised, or merges made, between two passes of the checkpoint: a millisecond.
+const CHECK_INTERVAL: u32 = 1 << 14;
 
-/// So many merges before it is made, the memory that a merge needs is asked for.
-const AHEAD: usize = 4;
+/// The look-ups of a merge are prefetched this many merges before it.
+const PREFETCH_DISTANCE: usize = 4;
 
-/// What merges with what, and into which rank; [`NO_TOKEN`] is no merge.
+/// The merges to make: which token two tokens merge into, or [`NO_TOKEN`].
 pub(super) trait Merges {
-    /// The token of a single byte.
+    /// Returns the token of a single byte.
     fn byte_token(&self, byte: u8) -> TokenId;
 
-    /// What the tokens of two bytes merge into.
+    /// Returns the token that two bytes merge into.
     fn of_bytes(&self, first: u8, second: u8) -> TokenId;
 
-    /// What two tokens merge into.
+    /// Returns the token that two tokens merge into.
     fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId;
 
-    /// Asks for what [`of_tokens`](Self::of_tokens) looks at to be brought near.
-    fn ask_for(&self, left: TokenId, right: TokenId);
+    /// Prefetches what [`of_tokens`](Self::of_tokens) reads.
+    fn prefetch(&self, left: TokenId, right: TokenId);
 }
 
 impl Merges for Vocabulary {
@@ -63,12 +63,12 @@ impl Merges for Vocabulary {
     }
 
     #[inline]
-    fn ask_for(&self, left: TokenId, right: TokenId) {
+    fn prefetch(&self, left: TokenId, right: TokenId) {
         self.pairs().prefetch(left, right);
     }
 }
 
-/// The merges of lower rank than a limit.
+/// The merges with a rank below a limit.
 pub(super) struct Below<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) limit: TokenId,
@@ -93,18 +93,19 @@ impl Merges for Below<'_> {
         self.limited(self.vocabulary.merged(left, right))
     }
 
-    fn ask_for(&self, left: TokenId, right: TokenId) {
+    fn prefetch(&self, left: TokenId, right: TokenId) {
         self.vocabulary.pairs().prefetch(left, right);
     }
 }
 
-/// Appends what the merges make of `piece` to `ids`.
+/// Merges `piece` and appends its ids to `ids`.
 ///
 /// # Errors
 /// [`EncodeError::Interrupted`] from the checkpoint; [`EncodeError::PieceTooLong`] from 4 GiB on.
 ///
 /// # Complexity
-/// O(n log n) time, for n bytes 16 n bytes of working memory, and 24 for each entry that the queue takes: 40 n to 90 n.
+/// O(n log n) time for n bytes. 16 n bytes of working memory, and 24 for each entry of the queue: 40 n to 90
+/// n.
 pub fn merge(
     vocabulary: &Vocabulary,
     piece: &[u8],
@@ -114,7 +115,7 @@ pub fn merge(
     merge_with(vocabulary, piece, ids, checkpoint)
 }
 
-/// As [`merge`], by any `merges`.
+/// As [`merge`], with any `merges`.
 pub(super) fn merge_with(
     merges: &impl Merges,
     piece: &[u8],
@@ -127,7 +128,7 @@ pub(super) fn merge_with(
     Ok(())
 }
 
-/// A token and the byte it starts at.
+/// A token and the offset where it starts.
 #[derive(Clone, Copy)]
 pub(super) struct Token {
     pub(super) start: usize,
@@ -135,18 +136,18 @@ pub(super) struct Token {
 }
 
 #[derive(Clone, Copy)]
-struct Part {
+struct Symbol {
     id: TokenId,
-    /// The rank of the pair that this part starts, [`NO_TOKEN`] if it starts none or is merged away.
+    /// The rank of the pair that this symbol starts; [`NO_TOKEN`] if it starts none or is merged away.
     rank: TokenId,
     previous: u32,
     next: u32,
 }
 
-/// The working memory of the engine, for one stretch of bytes after the other.
+/// The working memory of the engine, reused from one window to the next.
 pub(super) struct Queue {
-    /// By the byte that they start at.
-    parts: Vec<Part>,
+    /// Indexed by the offset where a symbol starts.
+    symbols: Vec<Symbol>,
     pairs: Buckets,
     until_check: u32,
 }
@@ -154,13 +155,13 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new() -> Self {
         Self {
-            parts: Vec::new(),
+            symbols: Vec::new(),
             pairs: Buckets::new(),
-            until_check: STEPS_PER_CHECK,
+            until_check: CHECK_INTERVAL,
         }
     }
 
-    /// Makes all merges in `piece`; [`tokens`](Self::tokens) are what is left.
+    /// Makes all merges in `piece`; [`tokens`](Self::tokens) returns the result.
     ///
     /// # Errors
     /// As [`merge`](self::merge).
@@ -173,33 +174,33 @@ impl Queue {
         if piece.len() >= END as usize {
             return Err(EncodeError::PieceTooLong(piece.len()));
         }
-        self.parts.clear();
+        self.symbols.clear();
         self.pairs.clear();
-        let mut place = 0;
-        // Stretch by stretch, not all at once: that would be seconds without a look at the checkpoint.
-        for bytes in piece.chunks(STEPS_PER_CHECK as usize) {
+        let mut index = 0;
+        // In chunks: a very long piece would take seconds without a pass of the checkpoint.
+        for bytes in piece.chunks(CHECK_INTERVAL as usize) {
             checkpoint::pass(checkpoint)?;
-            let seconds = piece[place as usize..].iter().skip(1);
-            let parts = bytes.iter().zip(seconds).map(|(&byte, &second)| {
+            let seconds = piece[index as usize..].iter().skip(1);
+            let symbols = bytes.iter().zip(seconds).map(|(&byte, &second)| {
                 let rank = merges.of_bytes(byte, second);
                 if rank != NO_TOKEN {
-                    self.pairs.push(rank, place);
+                    self.pairs.push(rank, index);
                 }
-                let previous = place.checked_sub(1).unwrap_or(END);
-                place += 1;
-                Part {
+                let previous = index.checked_sub(1).unwrap_or(END);
+                index += 1;
+                Symbol {
                     id: merges.byte_token(byte),
                     rank,
                     previous,
-                    next: place,
+                    next: index,
                 }
             });
-            self.parts.extend(parts);
+            self.symbols.extend(symbols);
         }
-        self.parts.extend(piece.last().map(|&byte| Part {
+        self.symbols.extend(piece.last().map(|&byte| Symbol {
             id: merges.byte_token(byte),
             rank: NO_TOKEN,
-            previous: place.checked_sub(1).unwrap_or(END),
+            previous: index.checked_sub(1).unwrap_or(END),
             next: END,
         }));
         self.merge_all(merges, checkpoint)?;
@@ -211,77 +212,77 @@ impl Queue {
         merges: &impl Merges,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
-        while let Some((rank, place)) = self.pairs.pop(checkpoint)? {
-            self.ask_for_coming(merges);
-            let Self { parts, pairs, .. } = self;
-            let Part {
+        while let Some((rank, index)) = self.pairs.pop(checkpoint)? {
+            self.prefetch_coming(merges);
+            let Self { symbols, pairs, .. } = self;
+            let Symbol {
                 rank: current,
                 previous,
                 next: gone,
                 ..
-            } = parts[place as usize];
+            } = symbols[index as usize];
             if current != rank {
                 continue;
             }
-            let right = &mut parts[gone as usize];
+            let right = &mut symbols[gone as usize];
             right.rank = NO_TOKEN;
             let next = right.next;
             let mut after = NO_TOKEN;
-            if let Some(part) = parts.get_mut(next as usize) {
-                part.previous = place;
-                after = merges.of_tokens(rank, part.id);
-                // In a run, the next part is merged next, and this pair looked up again.
-                if after != NO_TOKEN && !(part.rank == rank && after > rank) {
-                    pairs.push(after, place);
+            if let Some(symbol) = symbols.get_mut(next as usize) {
+                symbol.previous = index;
+                after = merges.of_tokens(rank, symbol.id);
+                // In a run, the next symbol is merged next, and this pair is looked up again.
+                if after != NO_TOKEN && !(symbol.rank == rank && after > rank) {
+                    pairs.push(after, index);
                 }
             }
-            let part = &mut parts[place as usize];
-            part.id = rank;
-            part.rank = after;
-            part.next = next;
-            if let Some(part) = parts.get_mut(previous as usize) {
-                let before = merges.of_tokens(part.id, rank);
+            let symbol = &mut symbols[index as usize];
+            symbol.id = rank;
+            symbol.rank = after;
+            symbol.next = next;
+            if let Some(symbol) = symbols.get_mut(previous as usize) {
+                let before = merges.of_tokens(symbol.id, rank);
                 if before != NO_TOKEN {
                     pairs.push(before, previous);
                 }
-                part.rank = before;
+                symbol.rank = before;
             }
             self.until_check -= 1;
             if self.until_check == 0 {
                 checkpoint::pass(checkpoint)?;
-                self.until_check = STEPS_PER_CHECK;
+                self.until_check = CHECK_INTERVAL;
             }
         }
         Ok(())
     }
 
-    /// Asks for the pairs that a merge that comes soon will look up, as things are.
+    /// Prefetches the look-ups of a later merge, as far as they are known.
     #[inline]
-    fn ask_for_coming(&self, merges: &impl Merges) {
-        let part = |place: u32| self.parts.get(place as usize);
-        if let Some((rank, place)) = self.pairs.coming(AHEAD)
-            && let Some(coming) = part(place)
+    fn prefetch_coming(&self, merges: &impl Merges) {
+        let symbol = |index: u32| self.symbols.get(index as usize);
+        if let Some((rank, index)) = self.pairs.coming(PREFETCH_DISTANCE)
+            && let Some(coming) = symbol(index)
             && coming.rank == rank
         {
-            if let Some(after) = part(coming.next).and_then(|right| part(right.next)) {
-                merges.ask_for(rank, after.id);
+            if let Some(after) = symbol(coming.next).and_then(|right| symbol(right.next)) {
+                merges.prefetch(rank, after.id);
             }
-            if let Some(before) = part(coming.previous) {
-                merges.ask_for(before.id, rank);
+            if let Some(before) = symbol(coming.previous) {
+                merges.prefetch(before.id, rank);
             }
         }
     }
 
-    /// The tokens that are left, from left to right.
+    /// Returns the tokens, from left to right.
     pub(super) fn tokens(&self) -> impl Iterator<Item = Token> {
-        let mut place = 0;
+        let mut index = 0;
         std::iter::from_fn(move || {
-            let part = self.parts.get(place)?;
+            let symbol = self.symbols.get(index)?;
             let token = Token {
-                start: place,
-                id: part.id,
+                start: index,
+                id: symbol.id,
             };
-            place = part.next as usize;
+            index = symbol.next as usize;
             Some(token)
         })
     }

@@ -1,41 +1,44 @@
-//! Merging short pieces: look at every pair, merge the best, look again.
+//! Merging short pieces: scan all pairs, merge the one of lowest rank, scan again.
 //!
 //! ```text
-//! parts = bytes, but characters and pairs of bytes that are bound to merge are merged already, in a linked list, each
-//!         with the rank of the pair it starts
+//! symbols = a linked list of bytes, after forced merges, each with the rank of the pair it starts
 //! while some pair merges:
-//!     merge the first pair of lowest rank, unlink its right part
-//!     which is the best of all other pairs? ask for the memory of what merging it would look up
-//!     look up the two pairs beside the merged one; the best of the three is next
+//!     merge the first pair of lowest rank, unlink its right symbol
+//!     find the pair of lowest rank among all others; prefetch the look-ups that follow its merge
+//!     look up the two pairs beside the merged one; the lowest of the three is next
 //! ```
 //!
-//! O(n²) with a tiny constant: a few short arrays on the stack, of 32 bits, so that the best pair of sixteen is found in
-//! two registers. To look for it after the look-ups, which it need not wait for, was a tenth slower. Closing the gap after
-//! each merge instead of linking was slower (two calls of `memmove` a merge). To merge eight pieces in turn, and ask for
-//! the pairs of each before it is the next one's turn, was no faster.
+//! O(n²) with a tiny constant: a few short arrays of 32-bit numbers on the stack, so that the lowest of
+//! sixteen pairs is found in two registers. Finding it after the look-ups, which it is independent of, was a
+//! tenth slower. Closing the gap after each merge instead of linking was slower (two calls of `memmove` a
+//! merge). Merging eight pieces in turn, with the pairs of each prefetched before its next turn, was no
+//! faster.
 
 #![expect(clippy::inline_always, reason = "compiled anew for each tier")]
 
 use crate::token::{NO_TOKEN, TokenId};
+#[cfg(target_arch = "x86_64")]
 use crate::util::tier::Tier;
+#[cfg(target_arch = "x86_64")]
+use crate::util::vector::avx2::Avx2;
 use crate::vocabulary::Vocabulary;
-use crate::vocabulary::byte_pairs::{Adjacencies, Adjacency};
+use crate::vocabulary::byte_pairs::{BytePair, BytePairTable};
 use crate::vocabulary::pair_table::PairTable;
 
-/// Longer pieces are left to the queue, whose cost does not grow with the square of their length.
-pub const LONGEST: usize = 1 << PLACE_BITS;
+/// The longest piece in bytes. Longer ones are left to [`long`](super::long), which is not quadratic.
+pub const LONGEST: usize = 1 << INDEX_BITS;
 
-/// Most pieces have at most this many parts; for them the arrays are small enough to be set up in no time.
+/// Most pieces have at most this many symbols; the arrays for them are small and quickly initialised.
 const FEW: usize = 16;
 
-/// Bits of a part's place; the others are for ranks.
-const PLACE_BITS: u32 = 7;
+/// Bits of a symbol's index in an entry; the others hold the rank.
+const INDEX_BITS: u32 = 7;
 
-/// Higher ids, as ranks, do not fit beside a place.
-pub const HIGHEST_ID: TokenId = (u32::MAX >> PLACE_BITS) - 1;
+/// The highest id that fits into an entry as a rank.
+pub const HIGHEST_ID: TokenId = (u32::MAX >> INDEX_BITS) - 1;
 
-/// Appends what the merges make of `piece` to `ids`; false, and nothing done, if it has more than [`LONGEST`] bytes, or if
-/// there are ids above [`HIGHEST_ID`].
+/// Merges `piece` and appends its ids to `ids`. Returns false, and does nothing, if it has more than
+/// [`LONGEST`] bytes or there are ids above [`HIGHEST_ID`].
 #[inline]
 #[must_use]
 pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
@@ -43,19 +46,22 @@ pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> b
         return false;
     }
     #[cfg(target_arch = "x86_64")]
-    if Tier::current().has_avx2() && super::avx2::merge(vocabulary, piece, ids) {
+    if Tier::current().has_avx2()
+        && let Some(avx2) = Avx2::detect()
+    {
+        super::avx2::merge(avx2, vocabulary, piece, ids);
         return true;
     }
-    merge_with_any_tier(vocabulary, piece, ids, plainly(vocabulary));
+    merge_with_any_tier(vocabulary, piece, ids, scalar(vocabulary));
     true
 }
 
-/// What pairs merge into, in plain code.
-fn plainly(vocabulary: &Vocabulary) -> impl Fn(TokenId, TokenId) -> TokenId + Copy {
+/// Looks up what a pair merges into, in scalar code.
+fn scalar(vocabulary: &Vocabulary) -> impl Fn(TokenId, TokenId) -> TokenId + Copy {
     |left, right| vocabulary.merged(left, right)
 }
 
-/// As [`merge`], for a piece and a vocabulary that fit. `merged` is how the tier asks what a pair merges into.
+/// As [`merge`], for a piece and a vocabulary that fit. `merged` looks up what a pair merges into.
 #[inline(always)]
 pub(super) fn merge_with_any_tier(
     vocabulary: &Vocabulary,
@@ -65,99 +71,99 @@ pub(super) fn merge_with_any_tier(
 ) {
     let pairs = vocabulary.pairs();
     if piece.len() <= FEW {
-        let parts = Parts::<FEW>::new(vocabulary, piece, merged);
-        parts.merge_first::<FEW>(pairs, merged, ids);
+        let symbols = Symbols::<FEW>::new(vocabulary, piece, merged);
+        symbols.merge_first::<FEW>(pairs, merged, ids);
         return;
     }
-    let parts = Parts::<LONGEST>::new(vocabulary, piece, merged);
-    match parts.count {
-        0..=FEW => parts.merge_first::<FEW>(pairs, merged, ids),
-        17..=32 => parts.merge_first::<32>(pairs, merged, ids),
-        33..=64 => parts.merge_first::<64>(pairs, merged, ids),
-        _ => parts.merge_first::<LONGEST>(pairs, merged, ids),
+    let symbols = Symbols::<LONGEST>::new(vocabulary, piece, merged);
+    match symbols.count {
+        0..=FEW => symbols.merge_first::<FEW>(pairs, merged, ids),
+        17..=32 => symbols.merge_first::<32>(pairs, merged, ids),
+        33..=64 => symbols.merge_first::<64>(pairs, merged, ids),
+        _ => symbols.merge_first::<LONGEST>(pairs, merged, ids),
     }
 }
 
-/// A pair's rank and its place as one number that orders by rank, then from left to right.
+/// Returns a pair's rank and the index of its left symbol as one number, which orders by rank, then from left
+/// to right.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "below the longest piece")]
-fn entry(rank: TokenId, place: usize) -> u32 {
-    rank << PLACE_BITS | place as u32
+#[expect(clippy::cast_possible_truncation, reason = "an index is below LONGEST")]
+fn entry(rank: TokenId, index: usize) -> u32 {
+    rank << INDEX_BITS | index as u32
 }
 
-/// That of no pair. Those of [`NO_TOKEN`] are no lower, and all others are.
-const NO_ENTRY: u32 = NO_TOKEN << PLACE_BITS;
+/// The entry of no pair. The entries of [`NO_TOKEN`] are not below it, all others are.
+const NO_ENTRY: u32 = NO_TOKEN << INDEX_BITS;
 
-/// The parts of a piece, and for each the rank of the pair it starts.
-struct Parts<const N: usize> {
+/// The symbols of a piece, and for each the entry of the pair it starts.
+struct Symbols<const N: usize> {
     count: usize,
     ids: [TokenId; N],
     entries: [u32; N],
 }
 
-impl<const N: usize> Parts<N> {
-    /// Byte tokens, and characters and pairs of bytes that are bound to merge. Of at most `N` bytes.
+impl<const N: usize> Symbols<N> {
+    /// Returns the symbols of `piece` after its forced merges. It has at most `N` bytes.
     #[inline(always)]
     fn new(
         vocabulary: &Vocabulary,
         piece: &[u8],
         merged: impl Fn(TokenId, TokenId) -> TokenId + Copy,
     ) -> Self {
-        let mut parts = Self {
+        let mut symbols = Self {
             count: 0,
             ids: [0; N],
             entries: [NO_ENTRY; N],
         };
-        match vocabulary.adjacencies() {
-            Some(adjacencies) => parts.fill(vocabulary, adjacencies, piece, merged),
+        match vocabulary.byte_pairs() {
+            Some(byte_pairs) => symbols.fill(vocabulary, byte_pairs, piece, merged),
             None => {
                 for &byte in piece {
-                    let byte = vocabulary.byte_token(byte);
-                    parts.push(byte, merged);
+                    symbols.push(vocabulary.byte_token(byte), merged);
                 }
             }
         }
-        parts
+        symbols
     }
 
     #[inline(always)]
     fn fill(
         &mut self,
         vocabulary: &Vocabulary,
-        adjacencies: &Adjacencies,
+        byte_pairs: &BytePairTable,
         piece: &[u8],
         merged: impl Fn(TokenId, TokenId) -> TokenId,
     ) {
         let first_two = |bytes: &[u8]| match *bytes {
-            [first, second, ..] => adjacencies.of(first, second),
-            _ => Adjacency::END,
+            [first, second, ..] => byte_pairs.of(first, second),
+            _ => BytePair::END,
         };
-        let mut before = Adjacency::END;
+        let mut before = BytePair::END;
         let mut here = first_two(piece);
         let mut byte_before = false;
         let mut rest = piece;
         while let [first, following @ ..] = rest {
             let rank_after = |left, right| {
-                if before.joined() {
+                if before.any_merge() {
                     merged(left, right)
                 } else {
                     NO_TOKEN
                 }
             };
-            if let Some(token) = adjacencies.character(before, rest) {
+            if let Some(token) = byte_pairs.character(before, rest) {
                 self.push(token, rank_after);
-                let last = following.get(1..).unwrap_or_default();
+                let last = &following[1..];
                 before = first_two(last);
-                rest = last.get(1..).unwrap_or_default();
+                rest = &last[1..];
                 here = first_two(rest);
                 byte_before = false;
                 continue;
             }
             let after = first_two(following);
-            if here.bound(before, after) {
+            if here.is_forced(before, after) {
                 self.push(here.token(), rank_after);
                 before = after;
-                rest = following.get(1..).unwrap_or_default();
+                rest = &following[1..];
                 here = first_two(rest);
                 byte_before = false;
             } else {
@@ -175,9 +181,13 @@ impl<const N: usize> Parts<N> {
         }
     }
 
-    /// Adds a part; `rank` tells that of the pair which the part before makes with it.
+    /// Adds a symbol. `rank` looks up the rank of its pair with the symbol before.
     #[inline(always)]
     fn push(&mut self, id: TokenId, rank: impl FnOnce(TokenId, TokenId) -> TokenId) {
+        debug_assert!(
+            self.count < N,
+            "a piece has at least a byte for each symbol"
+        );
         if let Some(left) = self.count.checked_sub(1) {
             let left = left % N;
             self.entries[left] = entry(rank(self.ids[left], id), left);
@@ -186,9 +196,9 @@ impl<const N: usize> Parts<N> {
         self.count += 1;
     }
 
-    /// Merges until nothing merges any more and appends what is left to `ids`. There are at most `K` parts.
+    /// Merges until no pair merges and appends the symbols to `ids`. There are at most `K`, a power of two.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "places are below 256")]
+    #[expect(clippy::cast_possible_truncation, reason = "an index is below 256")]
     fn merge_first<const K: usize>(
         mut self,
         pairs: &PairTable,
@@ -196,67 +206,61 @@ impl<const N: usize> Parts<N> {
         ids: &mut Vec<TokenId>,
     ) {
         let count = self.count;
-        let (Some(parts), Some(entries)) = (
-            self.ids.first_chunk_mut::<K>(),
-            self.entries.first_chunk_mut::<K>(),
-        ) else {
-            return;
-        };
-        // The place after the last is `count`; the place before the first is its own.
-        let mut next: [u8; K] = std::array::from_fn(|place| (place + 1) as u8);
-        let mut previous: [u8; K] = std::array::from_fn(|place| place.saturating_sub(1) as u8);
-        let best = |entries: &[u32; K]| {
-            entries
-                .iter()
-                .fold(u32::MAX, |best, &entry| best.min(entry))
-        };
-        let mut lowest = best(entries);
+        // The indices below are masked by `% K`, which removes their bounds checks.
+        debug_assert!(count <= K && K <= N && K.is_power_of_two());
+        let symbols = self.ids.first_chunk_mut::<K>().expect("K <= N");
+        let entries = self.entries.first_chunk_mut::<K>().expect("K <= N");
+        // The last symbol's next is `count`; the first symbol's previous is itself.
+        let mut next: [u8; K] = std::array::from_fn(|index| (index + 1) as u8);
+        let mut previous: [u8; K] = std::array::from_fn(|index| index.saturating_sub(1) as u8);
+        let min = |entries: &[u32; K]| entries.iter().fold(u32::MAX, |min, &entry| min.min(entry));
+        let mut lowest = min(entries);
         while lowest < NO_ENTRY {
-            let place = lowest as usize % K;
-            let rank = lowest >> PLACE_BITS;
-            let gone = usize::from(next[place]) % K;
+            let index = lowest as usize % K;
+            let rank = lowest >> INDEX_BITS;
+            let gone = usize::from(next[index]) % K;
             let after = usize::from(next[gone]);
-            let before = usize::from(previous[place]) % K;
-            parts[place] = rank;
-            next[place] = after as u8;
+            let before = usize::from(previous[index]) % K;
+            symbols[index] = rank;
+            next[index] = after as u8;
             entries[gone] = NO_ENTRY;
-            entries[place] = NO_ENTRY;
+            entries[index] = NO_ENTRY;
             entries[before] = NO_ENTRY;
-            // Of all others: it need not wait for the look-ups.
-            let other = best(entries);
+            // The lowest of all others is found before the look-ups, which it is independent of.
+            let other = min(entries);
             if other < NO_ENTRY {
-                let place = other as usize % K;
-                let rank = other >> PLACE_BITS;
-                let after = usize::from(next[usize::from(next[place]) % K]);
-                pairs.prefetch(rank, parts[after % K]);
-                pairs.prefetch(parts[usize::from(previous[place]) % K], rank);
+                let index = other as usize % K;
+                let rank = other >> INDEX_BITS;
+                let after = usize::from(next[usize::from(next[index]) % K]);
+                pairs.prefetch(rank, symbols[after % K]);
+                pairs.prefetch(symbols[usize::from(previous[index]) % K], rank);
             }
             let mut beside = [NO_ENTRY; 2];
             if after < count {
-                previous[after % K] = place as u8;
-                beside[0] = entry(merged(rank, parts[after % K]), place);
-                entries[place] = beside[0];
+                previous[after % K] = index as u8;
+                beside[0] = entry(merged(rank, symbols[after % K]), index);
+                entries[index] = beside[0];
             }
-            if before < place {
-                beside[1] = entry(merged(parts[before], rank), before);
+            if before < index {
+                beside[1] = entry(merged(symbols[before], rank), before);
                 entries[before] = beside[1];
             }
             lowest = other.min(beside[0]).min(beside[1]);
         }
-        let mut place = 0;
-        while place < count {
-            ids.push(parts[place % K]);
-            place = usize::from(next[place % K]);
+        let mut index = 0;
+        while index < count {
+            ids.push(symbols[index % K]);
+            index = usize::from(next[index % K]);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, merge, merge_with_any_tier, plainly};
+    use super::{LONGEST, merge, merge_with_any_tier, scalar};
     use crate::builtin::Builtin;
 
-    /// The scan compiled for the machine's tier gives what the plain one gives, at every length.
+    /// The code compiled for the machine's tier agrees with the scalar code at every length.
     #[test]
     fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
         let text =
@@ -266,10 +270,10 @@ mod tests {
             for length in 0..=LONGEST {
                 for start in 0..=64 {
                     let piece = &text.as_bytes()[start..start + length];
-                    let (mut here, mut plain) = (Vec::new(), Vec::new());
+                    let (mut here, mut expected) = (Vec::new(), Vec::new());
                     assert!(merge(&vocabulary, piece, &mut here));
-                    merge_with_any_tier(&vocabulary, piece, &mut plain, plainly(&vocabulary));
-                    assert_eq!(here, plain, "{piece:?}");
+                    merge_with_any_tier(&vocabulary, piece, &mut expected, scalar(&vocabulary));
+                    assert_eq!(here, expected, "{piece:?}");
                 }
             }
         }

@@ -1,16 +1,17 @@
-//! The immutable vocabulary: what are the bytes of this id, the id of these bytes, the merge of this pair?
+//! The immutable vocabulary: the bytes of an id, the id of bytes, the merge of a pair.
 //!
 //! Invariants, checked once when a vocabulary is built and relied on everywhere else:
 //! every single byte is a token, ids and byte strings are unique, no token is empty, no id is [`NO_TOKEN`].
 //!
-//! Two ways to build one, which differ in the pairs that merge:
-//! * [`Vocabulary::from_ranks`], from a rank file: **every** split of a token into two tokens merges into it. Ranking
-//!   pairs this way equals ranking the concatenated bytes of adjacent parts, which is what tiktoken does, for every
-//!   vocabulary: parts are always tokens, and tokens have unique bytes.
-//! * [`Vocabulary::from_merges`], from a merge list: one pair for each token. Where every token re-encodes under
-//!   lower ranks to exactly these two parts (published encodings: checked when their tables are derived), both
-//!   give the same ids: when the lowest rank left in a text is that of token T, the text under any two parts that
-//!   spell T has already been merged as T's own bytes would be, into its two canonical parts.
+//! There are two ways to build one, which differ in the pairs that merge:
+//! * [`Vocabulary::from_ranks`], from a rank file: **every** split of a token into two tokens merges into it.
+//!   Ranking pairs this way equals ranking the concatenated bytes of adjacent symbols, which is what tiktoken
+//!   does, for every vocabulary: symbols are always tokens, and tokens have unique bytes.
+//! * [`Vocabulary::from_merges`], from a merge list: one pair for each token. Where every token re-encodes
+//!   under lower ranks to exactly the two parts of its merge (published encodings: checked when their tables
+//!   are derived), both give the same ids: when the lowest rank left in a text is that of token T, the bytes
+//!   of any two adjacent symbols that spell T have already been merged as T's own bytes would be, into its
+//!   two canonical parts.
 
 pub(crate) mod byte_pairs;
 mod image;
@@ -26,7 +27,7 @@ use std::thread;
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::lazy::get_or_init_nonblocking;
-use byte_pairs::Adjacencies;
+use byte_pairs::BytePairTable;
 use pair_table::PairTable;
 use tokens::Tokens;
 
@@ -36,19 +37,20 @@ pub struct Vocabulary {
     tokens: Tokens,
     byte_tokens: [TokenId; 256],
     pairs: PairTable,
-    adjacencies: Adjacencies,
-    /// Known: the merges make each token of its own bytes.
+    byte_pairs: BytePairTable,
+    /// True if merging a token's own bytes is known to yield that token.
     tokens_merge: bool,
     sorted: OnceLock<Vec<TokenId>>,
     longest: OnceLock<usize>,
 }
 
-/// So many merges before the bytes of its parts are copied, their memory is asked for; where these are, twice as many. Loading
-/// took a fifth longer without, on a machine that others use, too.
-const AHEAD: usize = 16;
+/// The bytes of a merge's parts are prefetched this many merges before they are copied, and their spans twice
+/// as many. Without, loading took a fifth longer on a shared machine.
+const PREFETCH_DISTANCE: usize = 16;
 
 impl Vocabulary {
-    /// A vocabulary of `ranks`: token bytes with their ids, which are also their ranks. Any order.
+    /// Builds a vocabulary from `ranks`: token bytes with their ids, which are also their ranks, in any
+    /// order.
     ///
     /// # Errors
     /// [`VocabularyError`] if an invariant of the module does not hold.
@@ -80,15 +82,15 @@ impl Vocabulary {
             tokens.push(*id, token)?;
         }
         tokens.check_distinct()?;
-        let (pairs, adjacencies) = every_split(&tokens);
-        Self::new(tokens, pairs, adjacencies)
+        let (pairs, byte_pairs) = every_split(&tokens);
+        Self::new(tokens, pairs, byte_pairs)
     }
 
-    /// A vocabulary of byte tokens, byte `b` being `byte_tokens[b]`, and of `merges`: each made token with its pair,
-    /// ids increasing, above the byte tokens' ids.
+    /// Builds a vocabulary from byte tokens, byte `b` being `byte_tokens[b]`, and `merges`: each merged token
+    /// with its pair, ids increasing, above the ids of the byte tokens.
     ///
     /// # Errors
-    /// [`VocabularyError`] if an invariant of the module does not hold or a part is not made before it is used.
+    /// [`VocabularyError`] if an invariant of the module does not hold or a part does not precede its merge.
     ///
     /// # Complexity
     /// O(total bytes).
@@ -100,11 +102,11 @@ impl Vocabulary {
         Self::build(byte_tokens, &merges, true)
     }
 
-    /// As [`from_merges`](Self::from_merges), for merges known to make no token twice and to make each token of its own
-    /// bytes: neither is checked, which takes more than half of the time.
+    /// As [`from_merges`](Self::from_merges), for merges that are known to yield distinct tokens and to yield
+    /// each token from its own bytes. Neither is checked; the check takes more than half of the time.
     ///
     /// # Errors
-    /// As [`from_merges`](Self::from_merges), but for tokens made twice.
+    /// As [`from_merges`](Self::from_merges), except for duplicate tokens.
     pub(crate) fn from_proven(
         byte_tokens: &[TokenId; 256],
         merges: &[(TokenId, Pair)],
@@ -119,20 +121,20 @@ impl Vocabulary {
         merges: &[(TokenId, Pair)],
         check: bool,
     ) -> Result<Self, VocabularyError> {
-        // Half of the time goes into the table of pairs, which needs nothing of the rest.
-        let (rest, pairs) = both(
+        // Half of the time goes into the pair table, which is independent of the rest.
+        let (rest, pairs) = join(
             || Self::tokens_of(byte_tokens, merges, check),
             || PairTable::of(merges),
         );
-        let (tokens, adjacencies) = rest?;
-        Self::new(tokens, pairs, adjacencies)
+        let (tokens, byte_pairs) = rest?;
+        Self::new(tokens, pairs, byte_pairs)
     }
 
     fn tokens_of(
         byte_tokens: &[TokenId; 256],
         merges: &[(TokenId, Pair)],
         check: bool,
-    ) -> Result<(Tokens, Adjacencies), VocabularyError> {
+    ) -> Result<(Tokens, BytePairTable), VocabularyError> {
         let mut tokens = Tokens::with_capacity(256 + merges.len(), 8 * merges.len());
         let mut bytes_by_id: Vec<u8> = (0..=255).collect();
         bytes_by_id.sort_unstable_by_key(|byte| byte_tokens[usize::from(*byte)]);
@@ -141,7 +143,7 @@ impl Vocabulary {
             if let Some(last) = tokens.last_id().filter(|&last| last == id) {
                 return Err(VocabularyError::DuplicateId {
                     id,
-                    first: tokens.bytes(last).unwrap_or_default().to_vec(),
+                    first: tokens.bytes(last).expect("the id has a token").to_vec(),
                     second: vec![byte],
                 });
             }
@@ -150,79 +152,79 @@ impl Vocabulary {
             }
             tokens.push(id, &[byte])?;
         }
-        let mut adjacencies = Adjacencies::new();
+        let mut byte_pairs = BytePairTable::new();
         for (number, &(id, pair)) in merges.iter().enumerate() {
-            if let Some((_, later)) = merges.get(number + 2 * AHEAD) {
-                tokens.prefetch_place(later.left);
-                tokens.prefetch_place(later.right);
+            if let Some((_, later)) = merges.get(number + 2 * PREFETCH_DISTANCE) {
+                tokens.prefetch_span(later.left);
+                tokens.prefetch_span(later.right);
             }
-            if let Some((_, later)) = merges.get(number + AHEAD) {
+            if let Some((_, later)) = merges.get(number + PREFETCH_DISTANCE) {
                 tokens.prefetch_bytes(later.left);
                 tokens.prefetch_bytes(later.right);
             }
-            let (Some(left), Some(right)) = (tokens.range(pair.left), tokens.range(pair.right))
+            let (Some(left), Some(right)) = (tokens.span_of(pair.left), tokens.span_of(pair.right))
             else {
-                let unknown = |part: &TokenId| tokens.range(*part).is_none();
+                let unknown = |part: &TokenId| tokens.span_of(*part).is_none();
                 let part = [pair.left, pair.right].into_iter().find(unknown);
-                let part = part.unwrap_or_default();
+                let part = part.expect("one of the two parts is unknown");
                 return Err(VocabularyError::UnknownPart { id, part });
             };
             let [left_bytes, right_bytes] =
                 [&left, &right].map(|part| &tokens.arena()[part.clone()]);
             if id == NO_TOKEN || tokens.last_id() >= Some(id) {
-                let made = [left_bytes, right_bytes].concat();
-                return Err(refusal(&tokens, id, made));
+                let token = [left_bytes, right_bytes].concat();
+                return Err(refusal(&tokens, id, token));
             }
-            adjacencies.insert((left_bytes, pair.left), (right_bytes, pair.right), id);
+            byte_pairs.insert((left_bytes, pair.left), (right_bytes, pair.right), id);
             tokens.push_joined(id, left, right)?;
         }
         if check {
             tokens.check_distinct()?;
         }
-        Ok((tokens, adjacencies))
+        Ok((tokens, byte_pairs))
     }
 
     fn new(
         tokens: Tokens,
         pairs: PairTable,
-        adjacencies: Adjacencies,
+        byte_pairs: BytePairTable,
     ) -> Result<Self, VocabularyError> {
         let byte_tokens = tokens.byte_tokens()?;
         Ok(Self {
             tokens,
             byte_tokens,
             pairs,
-            adjacencies,
+            byte_pairs,
             tokens_merge: false,
             sorted: OnceLock::new(),
             longest: OnceLock::new(),
         })
     }
 
-    /// The token that two bytes merge into, or [`NO_TOKEN`].
+    /// Returns the token that two bytes merge into, or [`NO_TOKEN`].
     #[inline]
     pub(crate) fn merged_bytes(&self, first: u8, second: u8) -> TokenId {
-        match self.adjacencies() {
-            Some(adjacencies) => adjacencies.of(first, second).token(),
+        match self.byte_pairs() {
+            Some(byte_pairs) => byte_pairs.of(first, second).token(),
             None => self.merged(self.byte_token(first), self.byte_token(second)),
         }
     }
 
-    /// What may happen between two bytes, where that may be relied on.
+    /// Returns the table of forced merges, if they may be made first.
     #[inline]
-    pub(crate) fn adjacencies(&self) -> Option<&Adjacencies> {
-        Some(&self.adjacencies).filter(|adjacencies| adjacencies.usable())
+    pub(crate) fn byte_pairs(&self) -> Option<&BytePairTable> {
+        Some(&self.byte_pairs).filter(|byte_pairs| byte_pairs.usable())
     }
 
-    /// How many tokens there are.
+    /// Number of tokens.
     pub fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// How many bytes it takes, besides what the library holds of a published one.
+    /// Number of bytes that it occupies, without the parts of a published one that lie in the library.
     pub(crate) fn memory(&self) -> usize {
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
-        self.tokens.memory() + self.pairs.memory() + self.adjacencies.memory() + sorted
+        self.tokens.memory() + self.pairs.memory() + self.byte_pairs.memory() + sorted
     }
 
     /// Never true: every byte is a token.
@@ -240,30 +242,34 @@ impl Vocabulary {
         self.tokens.arena()
     }
 
-    /// Where in [`all_bytes`](Self::all_bytes) each token is, with its id.
-    pub(crate) fn places(&self) -> impl ExactSizeIterator<Item = (Range<usize>, TokenId)> {
-        self.tokens.places()
+    /// The span of each token in [`all_bytes`](Self::all_bytes), with its id, in the order of ids.
+    pub(crate) fn spans(&self) -> impl ExactSizeIterator<Item = (Range<usize>, TokenId)> {
+        self.tokens.spans()
     }
 
-    /// The bytes of token `id`. O(1) for ids without holes before them, else O(log n).
+    /// Returns the bytes of token `id`. O(1) for ids without holes before them, otherwise O(log n).
     #[inline]
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {
         self.tokens.bytes(id)
     }
 
-    /// How many bytes the longest token has. O(tokens) for the first caller.
+    /// Number of bytes of the longest token. O(tokens) for the first caller.
+    #[allow(
+        clippy::missing_panics_doc,
+        reason = "an invariant, not a condition for callers"
+    )]
     pub fn longest(&self) -> usize {
-        let longest = || self.places().map(|(place, _)| place.len()).max();
-        *get_or_init_nonblocking(&self.longest, || longest().unwrap_or(0))
+        let longest = || self.spans().map(|(span, _)| span.len()).max();
+        *get_or_init_nonblocking(&self.longest, || longest().expect("every byte is a token"))
     }
 
-    /// The token that is exactly `bytes`. O(length).
+    /// Returns the token that is exactly `bytes`. O(length).
     #[inline]
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
         self.tokens.find(bytes)
     }
 
-    /// The token that `piece` is, where its merges may give something else.
+    /// Returns the token that is exactly `piece`, unless the merges are known to yield it anyway.
     #[inline]
     pub(crate) fn token_beside_merges(&self, piece: &[u8]) -> Option<TokenId> {
         if self.tokens_merge {
@@ -273,10 +279,14 @@ impl Vocabulary {
         }
     }
 
-    /// The highest id; 0 if there is none.
+    /// The highest id.
+    #[allow(
+        clippy::missing_panics_doc,
+        reason = "an invariant, not a condition for callers"
+    )]
     #[inline]
     pub fn highest_id(&self) -> TokenId {
-        self.tokens.last_id().unwrap_or(0)
+        self.tokens.last_id().expect("every byte is a token")
     }
 
     /// The token of a single byte.
@@ -285,18 +295,18 @@ impl Vocabulary {
         self.byte_tokens[usize::from(byte)]
     }
 
-    /// What pairs merge into.
+    /// The table of pairs that merge.
     pub(crate) fn pairs(&self) -> &PairTable {
         &self.pairs
     }
 
-    /// The token that a pair merges into, or [`NO_TOKEN`].
+    /// Returns the token that a pair merges into, or [`NO_TOKEN`].
     #[inline]
     pub fn merged(&self, left: TokenId, right: TokenId) -> TokenId {
         self.pairs.get(left, right)
     }
 
-    /// The ids, ordered by their tokens' bytes.
+    /// Returns the ids in the order of their tokens' bytes.
     ///
     /// # Complexity
     /// O(n log n) for the first caller; kept from then on, 4 bytes a token.
@@ -312,28 +322,28 @@ impl Vocabulary {
     }
 }
 
-/// Why a merged token cannot be added: its id is too large, or not larger than the last.
+/// Returns why a merged token cannot be added: its id is too large, or not larger than the last.
 #[cold]
-fn refusal(tokens: &Tokens, id: TokenId, made: Vec<u8>) -> VocabularyError {
+fn refusal(tokens: &Tokens, id: TokenId, merged: Vec<u8>) -> VocabularyError {
     match (tokens.bytes(id), tokens.last_id()) {
         (Some(first), _) => VocabularyError::DuplicateId {
             id,
             first: first.to_vec(),
-            second: made,
+            second: merged,
         },
         (None, Some(last)) if id != NO_TOKEN => VocabularyError::OutOfOrder { id, last },
-        _ => VocabularyError::IdTooLarge(made),
+        _ => VocabularyError::IdTooLarge(merged),
     }
 }
 
-/// Every way to write a token as two tokens, as a merge of that pair.
-fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
+/// Returns every split of a token into two tokens, as a merge of that pair.
+fn every_split(tokens: &Tokens) -> (PairTable, BytePairTable) {
     let number = tokens.len();
     let longest = (0..number)
         .map(|index| tokens.at(index).len())
         .max()
         .unwrap_or(0);
-    // Only cuts whose two lengths occur are looked up, so one huge token stays cheap.
+    // Only cuts into two lengths that occur are looked up, so that one huge token stays cheap.
     let mut occurs = vec![false; longest + 1];
     for index in 0..number {
         occurs[tokens.at(index).len()] = true;
@@ -353,28 +363,28 @@ fn every_split(tokens: &Tokens) -> (PairTable, Adjacencies) {
         }
         splits
     };
-    let (mut all, others) = both(|| splits(0..number / 2), || splits(number / 2..number));
+    let (mut all, others) = join(|| splits(0..number / 2), || splits(number / 2..number));
     all.extend(others);
-    both(
+    join(
         || PairTable::of(&all),
         || {
-            let mut adjacencies = Adjacencies::new();
-            let part = |id| (tokens.bytes(id).unwrap_or_default(), id);
+            let mut byte_pairs = BytePairTable::new();
+            let part = |id| (tokens.bytes(id).expect("its id was found"), id);
             for &(id, pair) in &all {
-                adjacencies.insert(part(pair.left), part(pair.right), id);
+                byte_pairs.insert(part(pair.left), part(pair.right), id);
             }
-            adjacencies
+            byte_pairs
         },
     )
 }
 
-/// What both give, the second in a thread of its own if the system allows one more.
-fn both<A, B: Send>(first: impl FnOnce() -> A, second: impl Fn() -> B + Sync) -> (A, B) {
+/// Returns both results, computing the second in a thread of its own if the system allows one more.
+fn join<A, B: Send>(first: impl FnOnce() -> A, second: impl Fn() -> B + Sync) -> (A, B) {
     thread::scope(|scope| {
-        let beside = thread::Builder::new().spawn_scoped(scope, &second);
+        let spawned = thread::Builder::new().spawn_scoped(scope, &second);
         let first = first();
-        let second = match beside {
-            Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        let second = match spawned {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => second(),
         };
         (first, second)

@@ -1,22 +1,22 @@
-//! Tables as they lie in the library: written when that is built, and read where they are.
+//! The format of tables inside the library: written when the library is built, read in place.
 //!
 //! ```text
 //! for each section: its length in bytes, in 8 bytes; its numbers; zeros up to a multiple of 8 bytes
 //! ```
 //!
-//! All numbers are in the byte order of the machine that the library is for.
+//! All numbers are in the byte order of the target machine.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
-/// Sections begin at multiples of so many bytes.
+/// Sections begin at multiples of this many bytes.
 const ALIGNMENT: usize = 8;
 
-/// Bytes that lie where numbers may.
+/// Bytes that are aligned for any number.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub(crate) struct Aligned<B: ?Sized>(pub(crate) B);
 
-/// Sections that are being written.
+/// A writer of sections.
 #[derive(Debug, Default)]
 pub(crate) struct Image(Vec<u8>);
 
@@ -29,23 +29,23 @@ impl Image {
         self.0.resize(self.0.len().next_multiple_of(ALIGNMENT), 0);
     }
 
-    /// All of them.
+    /// Returns all sections.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 }
 
-/// Sections that are being read.
+/// A reader of sections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sections<'a>(&'a [u8]);
 
 impl<'a> Sections<'a> {
-    /// Those of an image.
+    /// Returns a reader of an image.
     pub(crate) fn of(image: &'a Aligned<[u8]>) -> Self {
         Self(&image.0)
     }
 
-    /// The next section; `None` if there is none, or it does not consist of such numbers.
+    /// Returns the next section; `None` if there is none, or its length is not a multiple of the size of `T`.
     pub(crate) fn next<T: AnyBitPattern>(&mut self) -> Option<&'a [T]> {
         let (length, rest) = self.0.split_first_chunk()?;
         let length = usize::try_from(u64::from_ne_bytes(*length)).ok()?;
@@ -54,7 +54,7 @@ impl<'a> Sections<'a> {
         bytemuck::try_cast_slice(section).ok()
     }
 
-    /// True if there is no other.
+    /// True if no section is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -84,11 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_section() {
+    fn truncated_sections_are_refused() {
         let mut image = Image::default();
         image.add(&[1_u32, 2, 3]);
         let bytes: [u8; 24] = image.into_bytes().try_into().unwrap_or([0; 24]);
-        // Three numbers of four bytes are one and a half of eight.
+        // Twelve bytes are not a multiple of eight.
         assert_eq!(Sections::of(&Aligned(bytes)).next::<u64>(), None);
         for length in 0..bytes.len() {
             assert_eq!(Sections(&bytes[..length]).next::<u32>(), None, "{length}");

@@ -15,18 +15,18 @@ use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory;
 use crate::vocabulary::sections::{Image, Sections};
 
-/// All tokens. They are numbered twice: by id, and by index, their place in id order.
+/// All tokens. Each has an id, and an index: its position in the order of ids.
 #[derive(Debug)]
 pub(super) struct Tokens {
     /// All tokens, one after the other, in id order.
     arena: Cow<'static, [u8]>,
     /// Token `index` is `arena[starts[index]..starts[index + 1]]`.
     starts: Cow<'static, [u32]>,
-    /// So many ids from 0 on have no hole before them, so that a token's index is its id.
+    /// Number of ids from 0 on without a hole: their index is the id.
     dense: usize,
-    /// The ids from there on, increasing.
+    /// The ids from there on, in increasing order.
     others: Vec<TokenId>,
-    /// Index by bytes, once somebody asks.
+    /// Index by bytes, built on first use.
     by_bytes: OnceLock<HashTable<u32>>,
 }
 
@@ -43,7 +43,7 @@ impl Tokens {
         }
     }
 
-    /// Those of an image.
+    /// Reads the tokens of an image.
     pub(super) fn of_image(sections: &mut Sections<'static>) -> Option<Self> {
         let arena = sections.next()?;
         let starts = sections.next()?;
@@ -57,20 +57,20 @@ impl Tokens {
         })
     }
 
-    /// What an image holds of them.
+    /// Writes the tokens into an image.
     pub(super) fn put_into(&self, image: &mut Image) {
         image.add(&self.arena);
         image.add(&self.starts);
         image.add(&self.others);
     }
 
-    /// Adds a token; `id` must be larger than all before.
+    /// Adds a token. `id` is larger than all before.
     pub(super) fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
         self.arena.to_mut().extend_from_slice(token);
         self.finish(id)
     }
 
-    /// As [`push`](Self::push), for a token made of two places of the arena.
+    /// As [`push`](Self::push), for the concatenation of two spans of the arena.
     pub(super) fn push_joined(
         &mut self,
         id: TokenId,
@@ -83,7 +83,7 @@ impl Tokens {
         self.finish(id)
     }
 
-    /// Makes a token of what was added to the arena.
+    /// Adds the bytes at the end of the arena as a token.
     fn finish(&mut self, id: TokenId) -> Result<(), VocabularyError> {
         let too_large = |_| VocabularyError::TooLarge;
         let index = u32::try_from(self.len()).map_err(too_large)?;
@@ -97,10 +97,10 @@ impl Tokens {
         Ok(())
     }
 
-    /// Refuses two tokens of the same bytes.
+    /// Refuses two tokens with the same bytes.
     pub(super) fn check_distinct(&self) -> Result<(), VocabularyError> {
         let (table, twice) = self.index();
-        // Nobody has asked before.
+        // Already set only if a look-up came first, which built the same table.
         let _ = self.by_bytes.set(table);
         match twice {
             None => Ok(()),
@@ -111,7 +111,7 @@ impl Tokens {
         }
     }
 
-    /// The index by bytes, and the first two tokens of the same bytes.
+    /// Builds the index by bytes. Also returns the indices of the first two tokens with the same bytes.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "there are fewer tokens than that"
@@ -130,20 +130,20 @@ impl Tokens {
                 Entry::Occupied(same) => {
                     twice = twice.or(Some((*same.get() as usize, index)));
                 }
-                Entry::Vacant(place) => {
-                    place.insert(index as u32);
+                Entry::Vacant(slot) => {
+                    slot.insert(index as u32);
                 }
             }
         }
         (table, twice)
     }
 
-    /// How many there are.
+    /// Number of tokens.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many bytes they take, besides what the library holds.
+    /// Number of bytes that they occupy, without those that lie in the library.
     pub(super) fn memory(&self) -> usize {
         let arena = match &self.arena {
             Cow::Owned(arena) => arena.capacity(),
@@ -157,17 +157,17 @@ impl Tokens {
         arena + starts + 4 * self.others.capacity() + by_bytes
     }
 
-    /// All of them, one after the other, in id order.
+    /// All tokens, one after the other, in id order.
     pub(super) fn arena(&self) -> &[u8] {
         &self.arena
     }
 
-    /// Where in the arena each token is, and its id, in id order.
-    pub(super) fn places(&self) -> impl ExactSizeIterator<Item = (Range<usize>, TokenId)> {
+    /// The span of each token in the arena, with its id, in id order.
+    pub(super) fn spans(&self) -> impl ExactSizeIterator<Item = (Range<usize>, TokenId)> {
         let ends = self.starts.iter().skip(1);
-        let places = self.starts.iter().zip(ends);
-        let places = places.map(|(&start, &end)| start as usize..end as usize);
-        places.zip(self.ids())
+        let spans = self.starts.iter().zip(ends);
+        let spans = spans.map(|(&start, &end)| start as usize..end as usize);
+        spans.zip(self.ids())
     }
 
     /// The ids in increasing order.
@@ -195,34 +195,34 @@ impl Tokens {
 
     #[inline]
     pub(super) fn at(&self, index: usize) -> &[u8] {
-        &self.arena[self.place(index)]
+        &self.arena[self.span(index)]
     }
 
     #[inline]
-    pub(super) fn place(&self, index: usize) -> Range<usize> {
+    pub(super) fn span(&self, index: usize) -> Range<usize> {
         self.starts[index] as usize..self.starts[index + 1] as usize
     }
 
-    /// Where in the arena token `id` is.
+    /// The span of token `id` in the arena.
     #[inline]
-    pub(super) fn range(&self, id: TokenId) -> Option<Range<usize>> {
+    pub(super) fn span_of(&self, id: TokenId) -> Option<Range<usize>> {
         let index = if (id as usize) < self.dense {
             id as usize
         } else {
             self.dense + self.others.binary_search(&id).ok()?
         };
-        Some(self.place(index))
+        Some(self.span(index))
     }
 
-    /// Asks for the memory of where in the arena token `id` is, to be brought near. With holes before it, of any token.
+    /// Prefetches the span of token `id`; of another token if there are holes before it.
     #[inline]
-    pub(super) fn prefetch_place(&self, id: TokenId) {
+    pub(super) fn prefetch_span(&self, id: TokenId) {
         if let Some(start) = self.starts.get(id as usize) {
             memory::prefetch(start);
         }
     }
 
-    /// As [`prefetch_place`](Self::prefetch_place), of its bytes.
+    /// Prefetches the bytes of token `id`; of another token if there are holes before it.
     #[inline]
     pub(super) fn prefetch_bytes(&self, id: TokenId) {
         let start = self.starts.get(id as usize);
@@ -233,12 +233,12 @@ impl Tokens {
 
     #[inline]
     pub(super) fn bytes(&self, id: TokenId) -> Option<&[u8]> {
-        self.arena.get(self.range(id)?)
+        Some(&self.arena[self.span_of(id)?])
     }
 
     #[inline]
     pub(super) fn find(&self, token: &[u8]) -> Option<TokenId> {
-        // Nobody need hash a piece that is longer than all tokens together.
+        // A piece longer than all tokens together need not be hashed.
         if token.len() > self.arena.len() {
             return None;
         }
@@ -251,12 +251,12 @@ impl Tokens {
 
     pub(super) fn byte_tokens(&self) -> Result<[TokenId; 256], VocabularyError> {
         let mut byte_tokens = [NO_TOKEN; 256];
-        let single = |(place, id): (Range<usize>, _)| match self.arena.get(place) {
-            Some(&[byte]) => Some((byte, id)),
+        let single = |(span, id): (Range<usize>, _)| match self.arena[span] {
+            [byte] => Some((byte, id)),
             _ => None,
         };
-        // No byte is there twice.
-        for (byte, id) in self.places().filter_map(single).take(256) {
+        // Tokens are distinct.
+        for (byte, id) in self.spans().filter_map(single).take(256) {
             byte_tokens[usize::from(byte)] = id;
         }
         for (byte, id) in (0..=255_u8).zip(byte_tokens) {

@@ -51,7 +51,7 @@ pub(super) type Lengths<'py> = (Bound<'py, PyArray1<TokenId>>, Bound<'py, PyArra
 /// Returns the lengths of all mergeable tokens, in rank order.
 pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Lengths<'py>> {
     let vocabulary = core.encoder.vocabulary();
-    let lengths: Vec<usize> = vocabulary.places().map(|(range, _)| range.len()).collect();
+    let lengths: Vec<usize> = vocabulary.spans().map(|(range, _)| range.len()).collect();
     Ok((
         array(py, vocabulary.ids().collect::<Vec<_>>())?,
         array(py, lengths)?,

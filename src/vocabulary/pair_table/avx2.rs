@@ -1,4 +1,4 @@
-//! Looking up a pair by AVX2. The safe twin is [`PairTable::get`].
+//! Look-up of a pair compiled for AVX2. The safe twin is [`PairTable::get`].
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -32,11 +32,11 @@ fn find(bucket: &Bucket, pair: u64) -> u64 {
     _mm_cvtsi128_si64(token).cast_unsigned() & !OVERFLOWN
 }
 
-/// The number of the token in the slot that has the pair, 0 in the others.
+/// Returns the number of the token in the slot that has the pair, 0 in the others.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn tokens(slots: &[u64; SLOTS / 2], pair: __m256i) -> __m256i {
-    // SAFETY: reads the 32 bytes that are there.
+    // SAFETY: reads the 32 bytes of `slots`.
     let slots = unsafe { _mm256_loadu_si256(slots.as_ptr().cast()) };
     let token = _mm256_xor_si256(slots, pair);
     let above = _mm256_srli_epi64::<{ TOKEN_BITS.cast_signed() }>(token);
@@ -51,9 +51,9 @@ mod tests {
     use crate::token::{NO_TOKEN, Pair, TokenId};
     use crate::util::tier::Tier;
 
-    /// Any pairs and tokens, some of which do not fit into slots: every tier answers as a map does.
+    /// Random pairs and tokens, some of which do not fit into slots: every tier agrees with a hash map.
     #[test]
-    fn answers_as_a_map_does() {
+    fn agrees_with_a_map() {
         let mut state = 7_u64;
         let mut random = |below: u32| {
             state = state

@@ -1,18 +1,18 @@
-//! Pair → the token it becomes: the one question that merging asks.
+//! The table from pairs to the tokens they merge into.
 //!
-//! A pair and its token fit into one 64-bit number where ids are small, as they nearly always are: 20 bits for each
-//! part, 23 for the token. Such pairs lie in buckets of eight, a cache line each, three quarters full, and are compared
-//! with all eight at once: of the pairs that texts ask for, in no order that a processor could foresee, many merge and many
-//! do not. A bucket that is full and lacks a pair says whether to go on in the next. Pairs of larger ids go to an ordinary
-//! hash map.
+//! A pair and its token fit into one 64-bit number where ids are small, as they nearly always are: 20 bits
+//! for each part, 23 for the token. Such pairs lie in buckets of eight slots, one cache line each, three
+//! quarters full. A look-up compares a pair with all eight at once, because its outcome is unpredictable: of
+//! the pairs in a text, many merge and many do not. The last slot of a bucket says whether a pair that is not
+//! in it may be in the next. Pairs of larger ids are in an ordinary hash map.
 //!
-//! Of the pairs in Chinese or Russian text, most do not merge. For each bucket there are 64 bits, by which most of these are
-//! refused: all bits together fit into a cache that all buckets do not. First passes took a tenth less time with them, those of
-//! Chinese and of many languages a sixth; with 32 bits or 128 the gain was smaller, as it was if buckets were asked for only
-//! where bits say so.
+//! Most pairs in Chinese or Russian text do not merge. Each bucket has a filter of 64 bits, which rejects
+//! most of these: all filters together fit into a cache that is too small for the buckets. They made cold
+//! passes a tenth faster, those of Chinese and of multilingual text a sixth. With 32 or 128 bits the gain was
+//! smaller, as it was when buckets were prefetched only where the filter lets the pair pass.
 //!
-//! With slots in a row, at most half of them taken, and a branch for each look-up, a first pass over 10 MB of text was a
-//! tenth to a quarter slower, and the table twice as large.
+//! With open addressing by slots, at most half of them filled, and a branch in each look-up, a cold pass over
+//! 10 MB of text was a tenth to a quarter slower, and the table twice as large.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -29,16 +29,17 @@ use crate::vocabulary::sections::{Image, Sections};
 const PART_BITS: u32 = 20;
 const TOKEN_BITS: u32 = 24;
 
-/// The highest of the token's bits is for the last slot of a bucket: whether a pair belongs to it that found no room.
+/// The highest bit of the token, in the last slot of a bucket: a pair that belongs to the bucket found no
+/// free slot.
 const OVERFLOWN: u64 = 1 << (TOKEN_BITS - 1);
 
-/// In a slot, a token's number is its id plus one: 0 marks an empty slot.
+/// The largest id in a slot, where a token's number is its id plus one: 0 marks an empty slot.
 const LARGEST_TOKEN: TokenId = (1 << (TOKEN_BITS - 1)) - 2;
 
 /// Slots in a bucket.
 const SLOTS: usize = 8;
 
-/// A cache line of slots, filled from the first on.
+/// One cache line of slots, filled from the first on.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Bucket([u64; SLOTS]);
@@ -48,46 +49,46 @@ struct Bucket([u64; SLOTS]);
 unsafe impl Zeroable for Bucket {}
 
 impl Bucket {
-    /// The number of the token of a pair, or 0. No branch, as it would be a surprise.
+    /// Returns the number of the token of a pair, or 0. Branch-free: the outcome is unpredictable.
     #[inline]
     fn find(&self, pair: u64) -> u64 {
         let numbers = self.0.map(|slot| {
             let token = (slot ^ pair) & !OVERFLOWN;
-            // All pairs but this one leave bits above those of the token.
+            // Any other pair leaves bits above those of the token.
             if token >> TOKEN_BITS == 0 { token } else { 0 }
         });
         numbers.iter().fold(0, |found, token| found | token)
     }
 
-    /// Whether a pair that is not here may be in the next: 0, or [`OVERFLOWN`].
+    /// Whether a pair that is not in this bucket may be in the next: 0, or [`OVERFLOWN`].
     #[inline]
     fn overflown(&self) -> u64 {
         self.0[SLOTS - 1] & OVERFLOWN
     }
 }
 
-/// An immutable map from pairs to merged tokens once built.
+/// A map from pairs to the tokens they merge into.
 #[derive(Clone, Debug)]
 pub struct PairTable {
     buckets: LargeVec<Bucket>,
-    /// For each bucket: a bit for each pair that belongs to it, which others may share.
-    bits: Vec<u64>,
+    /// For each bucket, a filter: one bit for each pair that belongs to it, which other pairs may share.
+    filters: Vec<u64>,
     spread: FibonacciHash,
     shift: u32,
     filled: usize,
     large: HashMap<u64, TokenId, SeededState>,
-    /// As in a bucket, for all of them: whether small pairs are among the large ones, as their tokens are large.
+    /// [`OVERFLOWN`] if small pairs are in `large` because their tokens are large, otherwise 0.
     overflown: u64,
 }
 
 impl PairTable {
-    /// An empty table with room for `merges` pairs.
+    /// Returns an empty table with capacity for `merges` pairs.
     pub fn with_capacity(merges: usize) -> Self {
-        // At most four fifths of the slots are taken.
+        // At most four fifths of the slots are filled.
         let buckets = (merges * 5 / 4).div_ceil(SLOTS).next_power_of_two().max(2);
         Self {
             buckets: memory::zeros(buckets),
-            bits: vec![0; buckets],
+            filters: vec![0; buckets],
             spread: FibonacciHash::default(),
             shift: 64 - buckets.ilog2(),
             filled: 0,
@@ -96,37 +97,35 @@ impl PairTable {
         }
     }
 
-    /// The pair as a number above the token bits, if its parts are small.
+    /// Returns the pair as a number above the token bits, if its ids are small.
     #[inline]
     fn small(left: TokenId, right: TokenId) -> Option<u64> {
         let fits = (left | right) >> PART_BITS == 0;
         fits.then(|| ((u64::from(left) << PART_BITS) | u64::from(right)) << TOKEN_BITS)
     }
 
-    /// The bucket that a pair belongs to.
+    /// Returns the bucket that a pair belongs to.
     #[inline]
     fn bucket(&self, pair: u64) -> usize {
         self.spread.slot(pair, self.shift)
     }
 
-    /// The bucket that a pair belongs to, and its bit there.
+    /// Returns the bucket that a pair belongs to, and its bit in the filter.
     #[inline]
     fn bucket_and_bit(&self, pair: u64) -> (usize, u64) {
         let both = self.spread.slot(pair, self.shift - u64::BITS.ilog2());
         (both / u64::BITS as usize, 1 << (both % u64::BITS as usize))
     }
 
-    /// The table of `merges`.
+    /// Builds the table of `merges`.
     pub(crate) fn of(merges: &[(TokenId, Pair)]) -> Self {
-        /// So many at once, so that one does not wait for the memory of another.
+        /// Merges whose buckets are prefetched together, so that their cache misses overlap.
         const BATCH: usize = 128;
         let mut table = Self::with_capacity(merges.len());
         for batch in merges.chunks(BATCH) {
             for (_, pair) in batch {
-                if let Some(small) = Self::small(pair.left, pair.right)
-                    && let Some(bucket) = table.buckets.get(table.bucket(small))
-                {
-                    memory::prefetch(bucket);
+                if let Some(small) = Self::small(pair.left, pair.right) {
+                    memory::prefetch(&table.buckets[table.bucket(small)]);
                 }
             }
             for &(token, pair) in batch {
@@ -136,37 +135,37 @@ impl PairTable {
         table
     }
 
-    /// That of an image.
+    /// Reads the table of an image.
     pub(crate) fn of_image(sections: &mut Sections<'_>) -> Option<Self> {
         let slots = sections.next::<[u64; SLOTS]>()?;
-        let bits = sections.next::<u64>()?;
+        let filters = sections.next::<u64>()?;
         let filled = sections.next::<u64>()?;
         let mut table = Self::with_capacity(0);
         table.buckets = memory::large_vec(slots.len());
         table.buckets.extend(slots.iter().copied().map(Bucket));
-        table.bits = bits.to_vec();
+        table.filters = filters.to_vec();
         table.shift = 64 - slots.len().checked_ilog2()?;
         table.filled = usize::try_from(*filled.first()?).ok()?;
-        (slots.len().is_power_of_two() && bits.len() == slots.len()).then_some(table)
+        (slots.len().is_power_of_two() && filters.len() == slots.len()).then_some(table)
     }
 
-    /// What an image holds of it: one whose pairs are all in buckets, spread as usual.
+    /// Writes the table into an image. All pairs are in buckets, with the default hash.
     pub(crate) fn put_into(&self, image: &mut Image) {
         assert!(
             self.large.is_empty() && self.overflown == 0,
-            "no id is large"
+            "an image has small ids only"
         );
         assert!(
             self.spread == FibonacciHash::default(),
-            "pairs are spread as usual"
+            "an image has the default hash"
         );
         let slots: Vec<[u64; SLOTS]> = self.buckets.iter().map(|bucket| bucket.0).collect();
         image.add(&slots);
-        image.add(&self.bits);
+        image.add(&self.filters);
         image.add(&[self.filled as u64]);
     }
 
-    /// Records that `pair` becomes `token`; of two tokens for one pair the lower rank stays.
+    /// Records that `pair` merges into `token`. Of two tokens for one pair the lower rank is kept.
     pub fn insert(&mut self, pair: Pair, token: TokenId) {
         let Some(small) = Self::small(pair.left, pair.right).filter(|_| token <= LARGEST_TOKEN)
         else {
@@ -178,20 +177,21 @@ impl PairTable {
             return;
         };
         if 5 * (self.filled + 1) > 4 * SLOTS * self.buckets.len() {
-            self.lay_out(2 * self.filled, self.spread);
+            self.rebuild(2 * self.filled, self.spread);
         }
         let walked = self.put(small | u64::from(token + 1));
         if let Some(spread) = self.spread.after_walk(SLOTS * walked) {
-            self.lay_out(self.filled, spread);
+            self.rebuild(self.filled, spread);
         }
     }
 
-    /// Puts a pair and its token into the first bucket with room from its own on, and answers how far that is.
+    /// Stores a pair and its token in the first bucket with a free slot from its own on. Returns the distance
+    /// in buckets.
     fn put(&mut self, entry: u64) -> usize {
         let pair = entry >> TOKEN_BITS << TOKEN_BITS;
         let mask = self.buckets.len() - 1;
         let (own, bit) = self.bucket_and_bit(pair);
-        self.bits[own] |= bit;
+        self.filters[own] |= bit;
         let mut walked = 0;
         loop {
             let bucket = &mut self.buckets[(own + walked) & mask].0;
@@ -212,62 +212,60 @@ impl PairTable {
         }
     }
 
-    /// From now on, small pairs may be among the large ones.
+    /// Records that small pairs may be in `large`.
     fn overflow(&mut self) {
         self.overflown = OVERFLOWN;
-        self.bits.fill(u64::MAX);
+        self.filters.fill(u64::MAX);
     }
 
-    /// Moves all pairs to where they are if they are spread in another way, or there is room for more merges.
-    fn lay_out(&mut self, merges: usize, spread: FibonacciHash) {
-        let mut moved = Self::with_capacity(merges.max(self.filled));
-        moved.spread = spread;
+    /// Rebuilds the table with another hash, or with capacity for more merges.
+    fn rebuild(&mut self, merges: usize, spread: FibonacciHash) {
+        let mut rebuilt = Self::with_capacity(merges.max(self.filled));
+        rebuilt.spread = spread;
         for entry in self.buckets.iter().flat_map(|bucket| bucket.0) {
             if entry != 0 {
-                moved.put(entry & !OVERFLOWN);
+                rebuilt.put(entry & !OVERFLOWN);
             }
         }
-        moved.large = std::mem::take(&mut self.large);
+        rebuilt.large = std::mem::take(&mut self.large);
         if self.overflown != 0 {
-            moved.overflow();
+            rebuilt.overflow();
         }
-        *self = moved;
+        *self = rebuilt;
     }
 
-    /// The token that `left` and `right` merge into, or [`NO_TOKEN`]. O(1).
+    /// Returns the token that `left` and `right` merge into, or [`NO_TOKEN`]. O(1).
     #[inline]
     pub fn get(&self, left: TokenId, right: TokenId) -> TokenId {
         self.get_by(left, right, Bucket::find)
     }
 
-    /// Asks for the memory that [`get`](Self::get) looks at to be brought near.
+    /// Prefetches the bucket that [`get`](Self::get) reads.
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
     pub(crate) fn prefetch(&self, left: TokenId, right: TokenId) {
-        // Of large ids, any bucket.
-        let pair = Self::small(left, right).unwrap_or_default();
-        if let Some(bucket) = self.buckets.get(self.bucket(pair)) {
-            memory::prefetch(bucket);
-        }
+        // For large ids, which are in no bucket, any one will do.
+        let pair = Self::small(left, right).unwrap_or(0);
+        memory::prefetch(&self.buckets[self.bucket(pair)]);
     }
 
-    /// As [`get`](Self::get), `find` being how the tier looks into a bucket.
+    /// As [`get`](Self::get), `find` being the tier's [`Bucket::find`].
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "of 23 bits")]
     fn get_by(&self, left: TokenId, right: TokenId, find: impl Fn(&Bucket, u64) -> u64) -> TokenId {
         if let Some(small) = Self::small(left, right) {
             let (mut number, bit) = self.bucket_and_bit(small);
-            if self.bits.get(number).is_some_and(|bits| bits & bit == 0) {
+            if self.filters[number] & bit == 0 {
                 return NO_TOKEN;
             }
-            // The check keeps the number inside, and costs nothing beside the load.
-            while let Some(bucket) = self.buckets.get(number) {
+            loop {
+                let bucket = &self.buckets[number];
                 let token = find(bucket, small) as TokenId;
-                // One condition that hardly ever holds, where two would be two branches, one of them a surprise.
+                // Folded into one rarely taken branch.
                 let go_on = u64::from(token == 0) * (bucket.overflown() | self.overflown);
                 if go_on == 0 {
-                    // Of 0, the number of no token: `NO_TOKEN`.
+                    // 0, the number of no token, becomes `NO_TOKEN`.
                     return token.wrapping_sub(1);
                 }
                 if bucket.overflown() == 0 {
@@ -285,7 +283,7 @@ impl PairTable {
         kept.copied().unwrap_or(NO_TOKEN)
     }
 
-    /// How many pairs merge.
+    /// Number of pairs that merge.
     pub fn len(&self) -> usize {
         self.filled + self.large.len()
     }
@@ -295,9 +293,9 @@ impl PairTable {
         self.len() == 0
     }
 
-    /// How many bytes it takes.
+    /// Number of bytes that the table occupies.
     pub(crate) fn memory(&self) -> usize {
-        let bits = size_of::<u64>() * self.bits.len();
-        size_of::<Bucket>() * self.buckets.len() + bits + 16 * self.large.capacity()
+        let filters = size_of::<u64>() * self.filters.len();
+        size_of::<Bucket>() * self.buckets.len() + filters + 16 * self.large.capacity()
     }
 }
