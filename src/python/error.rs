@@ -1,6 +1,8 @@
 //! Maps errors of the library to Python exceptions, whose classes are defined in `bytemill.errors`.
 
 use std::any::Any;
+use std::error::Error;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::{
@@ -8,7 +10,6 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
-use super::splitter::SplitterError;
 use crate::error::{
     DecodeError, EncodeError, JsonLinesError, OutOfMemory, PatternError, TrainError,
     VocabularyError,
@@ -26,6 +27,18 @@ mod classes {
 }
 
 pub(super) use classes::UnknownTokenError;
+
+/// The exception of a Python splitter, while it passes through the library.
+#[derive(Debug)]
+pub(super) struct SplitterError(pub(super) PyErr);
+
+impl fmt::Display for SplitterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for SplitterError {}
 
 impl From<OutOfMemory> for PyErr {
     fn from(error: OutOfMemory) -> Self {

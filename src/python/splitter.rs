@@ -2,13 +2,12 @@
 //! support.
 
 use std::error::Error;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::error::guarded;
+use super::error::{SplitterError, guarded};
 use crate::split::{ExternalSplitter, Splitter};
 
 /// Splits texts into pieces, by a pattern or by a Python function.
@@ -42,15 +41,3 @@ impl ExternalSplitter for PythonSplitter {
             .collect())
     }
 }
-
-/// The exception of a Python splitter, while it passes through the library.
-#[derive(Debug)]
-pub(super) struct SplitterError(pub(super) PyErr);
-
-impl fmt::Display for SplitterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for SplitterError {}

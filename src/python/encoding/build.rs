@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use super::special;
 use crate::builtin::Builtin;
 use crate::encode::Encoder;

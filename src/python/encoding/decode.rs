@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use crate::python::ids::TokenIds;
 use crate::python::runtime::{run, threads_for};
 use crate::python::strings::new_string;

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use crate::encode::batch::{Batch, Integer, Ragged};
 use crate::encode::special::Policy;
 use crate::python::ids::arrays;

@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use crate::checkpoint;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;

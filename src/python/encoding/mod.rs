@@ -1,16 +1,39 @@
 //! `CoreBPE`: text to ids and back.
 //!
-//! `class` names the methods; each is one call of a function beside it.
+//! `methods` names the methods; each is one call of a function beside it.
 
 mod build;
-mod class;
 mod decode;
 mod encode_batch;
 mod encode_one;
+mod methods;
 mod offsets;
 mod spans;
 mod special;
 mod truncate;
 mod vocabulary;
 
-pub(super) use class::CoreBpe;
+use pyo3::prelude::*;
+
+use super::ids::InternedIds;
+use crate::encode::Encoder;
+
+/// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
+#[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
+pub(super) struct CoreBpe {
+    pub(super) encoder: Encoder,
+    interned: InternedIds,
+}
+
+impl CoreBpe {
+    fn new(encoder: Encoder) -> Self {
+        let largest = encoder
+            .vocabulary()
+            .highest_id()
+            .max(encoder.special_tokens().largest_id());
+        Self {
+            encoder,
+            interned: InternedIds::new(largest),
+        }
+    }
+}

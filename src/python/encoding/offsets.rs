@@ -3,7 +3,7 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;
 use crate::python::ids::arrays;

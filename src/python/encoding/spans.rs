@@ -4,7 +4,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use super::encode_batch::{self, Arrays};
 use crate::encode::batch::Batch;
 use crate::python::buffer::Bytes;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyString};
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use crate::encode::offsets::CharCounter;
 use crate::encode::truncate::Keep;
 use crate::python::runtime::run;

@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::class::CoreBpe;
+use super::CoreBpe;
 use crate::merge::derive::merges_of;
 use crate::python::error::UnknownTokenError;
 use crate::python::ids::arrays::array;

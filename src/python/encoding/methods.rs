@@ -1,4 +1,4 @@
-//! The class `CoreBPE`. Each method is one call of a function in the modules beside this one.
+//! The methods of the class `CoreBPE`, each of them one call of a function in the modules beside this one.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -6,36 +6,18 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::special::{Tokens, policy};
-use super::{build, decode, encode_batch, encode_one, offsets, spans, truncate, vocabulary};
-use crate::encode::Encoder;
+use super::{
+    CoreBpe, build, decode, encode_batch, encode_one, offsets, spans, truncate, vocabulary,
+};
 use crate::encode::batch::Batch;
 use crate::encode::special::Policy;
 use crate::python::arrow::{self, EncodedColumn};
 use crate::python::buffer::Bytes;
 use crate::python::error::guarded;
-use crate::python::ids::InternedIds;
 use crate::python::training::LearnedMerges;
 use crate::token::TokenId;
 
-/// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
-#[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
-pub(in crate::python) struct CoreBpe {
-    pub(in crate::python) encoder: Encoder,
-    pub(super) interned: InternedIds,
-}
-
 impl CoreBpe {
-    pub(super) fn new(encoder: Encoder) -> Self {
-        let largest = encoder
-            .vocabulary()
-            .highest_id()
-            .max(encoder.special_tokens().largest_id());
-        Self {
-            encoder,
-            interned: InternedIds::new(largest),
-        }
-    }
-
     fn policy(&self, allowed: Tokens<'_, '_>, disallowed: Tokens<'_, '_>) -> PyResult<Policy> {
         policy(&self.encoder, allowed, disallowed)
     }
