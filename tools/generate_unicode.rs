@@ -70,7 +70,7 @@ pub(crate) fn generate() -> Result<String, Box<dyn Error>> {
 //! Database, copyright Unicode, Inc., under the Unicode licence.
 
 #[rustfmt::skip]
-use super::classify::Class::{{self, Other as {OTHER}, {}}};
+use super::class::Class::{{self, Other as {OTHER}, {}}};
 
 /// The version of the Unicode data.
 pub(super) const UNICODE_VERSION: (u8, u8, u8) = ({major}, {minor}, 0);

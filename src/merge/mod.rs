@@ -7,8 +7,6 @@
 //! Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer ones, which
 //! [`long`] divides into windows.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod buckets;
 pub mod derive;
 pub mod long;

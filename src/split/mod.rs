@@ -4,8 +4,6 @@
 //! for the [general engine](general), or the caller's own [`ExternalSplitter`]. All three yield pieces in
 //! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 pub mod cl100k;
 mod cursor;
 mod cuts;

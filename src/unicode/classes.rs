@@ -4,7 +4,7 @@
 //! Database, copyright Unicode, Inc., under the Unicode licence.
 
 #[rustfmt::skip]
-use super::classify::Class::{self, Other as O, Upper as U, Lower as L, Caseless as C, Mark as M, Number as N, OtherWhitespace as T, Newline as R, Space as S};
+use super::class::Class::{self, Other as O, Upper as U, Lower as L, Caseless as C, Mark as M, Number as N, OtherWhitespace as T, Newline as R, Space as S};
 
 /// The version of the Unicode data.
 pub(super) const UNICODE_VERSION: (u8, u8, u8) = (16, 0, 0);

@@ -196,6 +196,40 @@ fn layers_import_downward() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
+fn files_do_not_import_each_other_in_circles() -> Result<(), Box<dyn Error>> {
+    let sources = modules()?;
+    // A module uses its children and its children may use its types; all else must be free of circles.
+    let family = |a: &Module, b: &Module| a.starts_with(b) || b.starts_with(a);
+    let mut imported: BTreeMap<Module, Vec<Module>> = BTreeMap::new();
+    for (from, to) in imports(&sources) {
+        if !family(&from, &to) {
+            imported.entry(from).or_default().push(to);
+        }
+    }
+    let reaches = |from: &Module, to: &Module| {
+        let (mut seen, mut left) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = left.pop() {
+            if module == to {
+                return true;
+            }
+            if seen.insert(module) {
+                left.extend(imported.get(module).into_iter().flatten());
+            }
+        }
+        false
+    };
+    let edges = imported
+        .iter()
+        .flat_map(|(from, others)| others.iter().map(move |to| (from, to)));
+    let circle = edges
+        .filter(|(from, to)| reaches(to, from))
+        .map(|(from, to)| format!("{} imports {}", from.join("::"), to.join("::")));
+    let circle: Vec<String> = circle.collect();
+    assert!(circle.is_empty(), "{}", circle.join("\n"));
+    Ok(())
+}
+
+#[test]
 fn paths_are_read_as_rust_reads_them() {
     let code = "use crate::a::{self, b::{C, d}, e};\nfn f(x: super::g::H) { self::i() }";
     let mut found: Vec<String> = paths(code).iter().map(|path| path.join("::")).collect();

@@ -2,19 +2,18 @@
 //! merging.
 #![allow(unsafe_code)]
 
-use super::short;
 use crate::token::TokenId;
 use crate::util::vector::avx2::Avx2;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::pair_table::avx2::get;
 
-/// As [`short::merge_with_any_tier`].
+/// As [`merge_with_any_tier`](super::merge_with_any_tier).
 #[inline]
 pub(super) fn merge(_: Avx2, vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) {
         let pairs = vocabulary.pairs();
-        short::merge_with_any_tier(vocabulary, piece, ids, |left, right| {
+        super::merge_with_any_tier(vocabulary, piece, ids, |left, right| {
             get(pairs, left, right)
         });
     }

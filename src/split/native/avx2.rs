@@ -1,19 +1,19 @@
 //! Splitting compiled for AVX2: the only `unsafe` of splitting. The safe twin is
-//! [`Scalar`](super::masks::Scalar).
+//! [`Scalar`](crate::split::masks::Scalar).
 #![allow(unsafe_code)]
 #![expect(
     clippy::inline_always,
     reason = "compiled into the caller, which has the target features"
 )]
 
-use super::masks::{Classify, Masks};
-use super::native::{self, Sink};
-use super::pattern::Family;
-use super::vector;
+use super::Sink;
+use crate::split::masks::{Classify, Masks};
+use crate::split::pattern::Family;
+use crate::split::vector;
 use crate::util::block::Block;
 use crate::util::vector::avx2::Avx2;
 
-/// As [`native::split_blocks`], compiled for AVX2.
+/// As [`split_blocks`](super::split_blocks), compiled for AVX2.
 pub(super) fn split_into<S: Sink>(
     avx2: Avx2,
     family: Family,
@@ -29,7 +29,7 @@ pub(super) fn split_into<S: Sink>(
         offset: &mut usize,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        native::split_blocks(family, text, offset, sink, avx2)
+        super::split_blocks(family, text, offset, sink, avx2)
     }
     // SAFETY: `avx2` proves that the machine has what the function is compiled for.
     unsafe { compiled(avx2, family, text, offset, sink) }

@@ -5,10 +5,11 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-use super::avx2;
 use super::masks::{Classify, Masks, Scalar};
 use super::pattern::Family;
 use super::starts::{self, Starts};

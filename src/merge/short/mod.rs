@@ -16,6 +16,9 @@
 
 #![expect(clippy::inline_always, reason = "compiled anew for each tier")]
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
 use crate::token::{NO_TOKEN, TokenId};
 #[cfg(target_arch = "x86_64")]
 use crate::util::tier::Tier;
@@ -49,7 +52,7 @@ pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> b
     if Tier::current().has_avx2()
         && let Some(avx2) = Avx2::detect()
     {
-        super::avx2::merge(avx2, vocabulary, piece, ids);
+        avx2::merge(avx2, vocabulary, piece, ids);
         return true;
     }
     merge_with_any_tier(vocabulary, piece, ids, scalar(vocabulary));
