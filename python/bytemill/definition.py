@@ -37,7 +37,9 @@ class Template(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """What an encoding is. Immutable: encodings share the dictionaries, so they must not be changed either.
+    """The plain value that says what an encoding is.
+
+    It is immutable: encodings share the dictionaries, so they must not be changed either.
 
     Attributes:
         name: The name of the encoding; it decides nothing about ids.

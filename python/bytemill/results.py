@@ -39,7 +39,7 @@ class EncodedWithOffsets(NamedTuple):
 
 
 class Truncated(NamedTuple):
-    """What `Encoding.truncate` leaves of a text.
+    """The part of a text that `Encoding.truncate` keeps.
 
     Attributes:
         text: The text, or as much of it as fits.

@@ -35,7 +35,7 @@ const BLOCKS: usize = 16;
 /// Maximum number of pending pieces whose records are prefetched.
 const RECORDS: usize = 64;
 
-/// What the loop works on besides the text. Kept between calls, so that short texts need not prepare it.
+/// The state of the loop besides the text. Kept between calls, so that short texts need not prepare it.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) cache: PieceCache,
@@ -60,7 +60,7 @@ impl Workspace {
     }
 }
 
-/// What is done with the ids of cached pieces. Those of other pieces are appended in either case.
+/// Whether the ids of cached pieces are appended or counted. Those of other pieces are appended in either case.
 #[derive(Debug)]
 pub(super) enum Mode {
     /// Appends them.
@@ -328,7 +328,7 @@ mod x86_64 {
         chunk.run(offset, hash)
     }
 
-    /// What is the same for both.
+    /// The steps that both share.
     struct Chunk<'p, 'a> {
         pieces: &'p mut PieceEncoder<'a>,
         probe: Avx2,

@@ -11,7 +11,7 @@
 //! its entries have one rank. Entries that are pushed too late for that go through a binary heap, so that any
 //! vocabulary is merged correctly.
 //!
-//! A `BinaryHeap` alone, with the look-ups of its first entry prefetched, took 1.12 to 1.22 times as long on 1 MB
+//! A `BinaryHeap` alone, with the look-ups of its first entry prefetched, took 1.03 to 1.22 times as long on 1 MB
 //! of random letters, and 1.05 to 1.18 times as long on words of 2,000 letters (o200k, cl100k; medians of 7
 //! processes each, in turns).
 

@@ -49,7 +49,7 @@ impl Ranks {
     }
 }
 
-/// What the merges do with two adjacent bytes.
+/// The merges of two adjacent bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BytePair {
     /// The rank of the pair, and the lowest ranks: of a token that ends with the first and the second alone;

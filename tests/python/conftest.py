@@ -30,7 +30,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_waiting_for_disks() -> Iterator[None]:
-    """What is on a disk when the power fails is not seen here, and to wait for it takes seconds."""
+    """Skips `fsync`: no test can see what a power failure leaves, and waiting for disks takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         yield

@@ -1,4 +1,4 @@
-//! What several modules of these tests need: patterns, a judge of splitters, chance, texts and threads.
+//! Shared by several modules of these tests: patterns, a check of splitters, random numbers, texts and threads.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -155,7 +155,7 @@ impl Judge {
         &self.splitter
     }
 
-    /// What is wrong with the pieces of `text`, if anything.
+    /// Returns how the pieces of `text` differ from the matches of the regular expression, if they do.
     pub(crate) fn difference(&self, text: &str) -> Option<String> {
         let mut expected = self.regex.find_iter(text);
         let mut pieces = self.splitter.pieces(text, &RunToEnd);

@@ -69,7 +69,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a folder of shards was written from, and where writing continues.
+    """The record of a folder of shards: its sources, and where writing continues.
 
     Attributes:
         bytemill: The version that wrote it.

@@ -22,7 +22,7 @@ use crate::util::vector::avx2::Avx2;
 
 /// Receives the pieces of a text, in order.
 pub(crate) trait Sink {
-    /// What can go wrong with a piece.
+    /// The error of a piece.
     type Error: From<Interrupted>;
 
     /// Takes the pieces whose ends have bits in `ends`. The first starts with the block, at `offset` of the

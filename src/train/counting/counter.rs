@@ -95,7 +95,7 @@ pub(super) struct PieceCounter<'a, 's> {
     pending: usize,
 }
 
-/// What the threads of one call share.
+/// The state that the threads of one call share.
 pub(super) struct CountContext<'s> {
     /// Splits texts; without one, a text is a piece.
     pub(super) splitter: Option<&'s Splitter>,

@@ -169,7 +169,7 @@ impl PieceMap {
         map
     }
 
-    /// What hashing and prefetching needs, in registers for a whole block.
+    /// The fields that hashing and prefetching need, in registers for a whole block.
     #[inline]
     pub(super) fn view(&self) -> PieceMapView<'_> {
         PieceMapView {

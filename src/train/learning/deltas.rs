@@ -1,4 +1,4 @@
-//! What a batch of merges changes: the neighbors of the merged pairs, with the pairs that they lose and the
+//! The changes of a batch of merges: the neighbors of the merged pairs, with the pairs that they lose and the
 //! pairs that they form, by the shards that own these pairs.
 
 use super::batch::Merge;
@@ -178,7 +178,7 @@ impl Side {
     }
 }
 
-/// What a batch of merges changes in a part of the corpus.
+/// The changes of a batch of merges in a part of the corpus.
 #[derive(Debug)]
 pub(super) struct PairDeltas {
     pub(super) left: SideNeighbors,

@@ -1,4 +1,4 @@
-//! What training starts from: byte tokens, and the merges of an initial vocabulary.
+//! The initial state of training: byte tokens, and the merges of an initial vocabulary.
 
 use std::collections::HashSet;
 

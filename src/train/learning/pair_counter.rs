@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::token::Pair;
 use crate::util::hash::SeededState;
 
-/// What is counted for a pair.
+/// The counts of a pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairStats {
     /// How often it occurs, weighted by the counts of its pieces.

@@ -13,7 +13,7 @@ use crate::token::Pair;
 use crate::util::hash::FibonacciHash;
 use crate::util::memory::{self, LargeVec};
 
-/// What is known of a pair.
+/// The entry of a pair.
 #[derive(Clone, Copy, Debug)]
 struct IndexEntry {
     /// [`Pair::key`], or [`EMPTY`].

@@ -41,7 +41,7 @@ pub(super) struct TrainingState<'c> {
     pub(super) corpus: &'c Corpus,
     policy: RwLock<MergePolicy>,
     batch: RwLock<MergeBatch>,
-    /// What the batch changes in each partition.
+    /// The changes of the batch in each partition.
     deltas: Vec<RwLock<PairDeltas>>,
     shards: Vec<RwLock<PairShard>>,
 }

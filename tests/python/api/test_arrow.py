@@ -53,7 +53,7 @@ def expected(encoding: bytemill.Encoding) -> list[list[int] | None]:
 
 
 def ids_of(column: Any) -> list[list[int] | None]:
-    """What another library reads, checked by it."""
+    """Columns as another library reads them, checked by it."""
     array = pa.array(column)
     array.validate(full=True)
     assert array.type == pa.list_(pa.uint32())

@@ -1,4 +1,4 @@
-"""What tiktoken's own tests check, written anew: known ids, round trips, batches, and odd texts."""
+"""The checks of tiktoken's own tests, written anew: known ids, round trips, batches, and odd texts."""
 
 from __future__ import annotations
 

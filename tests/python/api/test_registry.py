@@ -43,7 +43,7 @@ def exactly(message: str) -> str:
 
 @pytest.fixture
 def install_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Gives a function that installs a plugin module, in a registry that has not looked for any yet."""
+    """Returns a function that installs a plugin module, in a registry that has not looked for any yet."""
     folder = tmp_path / "tiktoken_ext"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))

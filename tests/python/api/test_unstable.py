@@ -53,7 +53,7 @@ TEXTS = [
 def both(
     ours: bytemill.Encoding, theirs: tiktoken.Encoding, text: str, **special: Any
 ) -> tuple[Unstable, Unstable]:
-    """What the two give."""
+    """Returns the results of both libraries."""
     stable, completions = ours.encode_with_unstable(text, **special)
     expected_stable, expected = theirs.encode_with_unstable(text, **special)
     return (

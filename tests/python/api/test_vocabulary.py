@@ -1,4 +1,4 @@
-"""What an encoding tells of its tokens: lengths, explanations, a digest; and more special tokens for it."""
+"""The tokens of an encoding: lengths, explanations, a digest; and adding special tokens."""
 
 from __future__ import annotations
 

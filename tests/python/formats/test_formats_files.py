@@ -250,7 +250,7 @@ def test_malformed_gpt2_files(tmp_path: Path) -> None:
 
 
 def minbpe_encode(tokenizer: BasicTokenizer | RegexTokenizer, piece: bytes) -> list[int]:
-    """What minbpe's loop computes: the pair that was merged first in training, everywhere, and again."""
+    """Encodes as minbpe's loop: merges the pair that training merged first, everywhere, and repeats."""
     ids = list(piece)
     while pairs := [pair for pair in pairwise(ids) if pair in tokenizer.merges]:
         first = min(pairs, key=tokenizer.merges.__getitem__)

@@ -155,7 +155,7 @@ def test_a_reader_that_disagrees_stops_the_writing(tmp_path: Path, monkeypatch: 
 
 
 def trained_tokenizer(*, byte_level: bool = True, pattern: str = PATTERNS["llama3"]) -> Tokenizer:
-    """What the library itself trains."""
+    """Trains with the library itself."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = (
         pre_tokenizers.ByteLevel(add_prefix_space=False)

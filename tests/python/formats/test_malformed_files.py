@@ -107,7 +107,7 @@ def numbers(whole: bytes) -> Iterator[bytes]:
 
 
 def bytes_between(whole: bytes) -> Iterator[bytes]:
-    """What is no text, or begins a file of another kind, at the beginning, inside and at the end."""
+    """Inserts bytes that are no text, or begin another kind of file: at the start, inside, at the end."""
     source = random.Random(6)
     for part in (
         b"\xff",

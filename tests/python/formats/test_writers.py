@@ -26,7 +26,7 @@ all_writers = pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """What is in a folder; folders in it have no contents."""
+    """Returns the contents of a folder; folders in it have none."""
     return {path.name: None if path.is_dir() else path.read_bytes() for path in folder.iterdir()}
 
 
@@ -60,7 +60,7 @@ def unwritable(folder: Path) -> Iterator[None]:
 
 
 def names_one_of(error: OSError, folder: Path, writer: Writer) -> bool:
-    """Tells whether a message names one of the files."""
+    """Returns whether a message names one of the files."""
     return any(str(folder / name) in str(error) for name in writer.names) and ".tmp" not in str(error)
 
 

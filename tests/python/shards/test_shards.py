@@ -522,7 +522,7 @@ def test_fewer_documents_than_were_written(tmp_path: Path) -> None:
 
 
 class Stop(BaseException):
-    """What ends a run early."""
+    """An error that ends a run early."""
 
 
 def stopped(source: Any, out: Path, *, shards: int, **options: Any) -> None:

@@ -31,13 +31,13 @@ def write(folder: Path, form: Any, *, resume: bool = False) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What is in a folder."""
+    """Returns the contents of the files in a folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture
 def whole(form: str, tmp_path: Path) -> dict[str, bytes]:
-    """What an undisturbed run writes."""
+    """Returns the files of an undisturbed run."""
     write(tmp_path / "whole", form)
     return contents(tmp_path / "whole")
 

@@ -33,7 +33,7 @@ custom = bytemill.Encoding(
 
 
 def in_datasets(script: str) -> Any:
-    """What a script prints as JSON."""
+    """Runs a script and returns the JSON that it prints."""
     return json.loads(run(HEAD + script).splitlines()[-1])
 
 

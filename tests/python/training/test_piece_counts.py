@@ -208,7 +208,7 @@ def test_a_damaged_arrow_file(wanted: bytes, tmp_path: Path) -> None:
 
 
 def test_a_file_of_too_large_counts(tmp_path: Path) -> None:
-    """What `PieceCounts` refuses of its arguments with `OverflowError` is a file's fault here."""
+    """Counts too large for `PieceCounts`, an `OverflowError` there, are a fault of the file here."""
     arrow = pytest.importorskip("pyarrow")
     path = tmp_path / "counts.arrow"
     PieceCounts({b"a": 1, b"b": 2**64 - 2}).save(path)

@@ -49,7 +49,7 @@ def counts_of(pieces: dict[bytes, int]) -> bytemill.PieceCounts:
 
 
 def learn(pieces: dict[bytes, int], merges: int, **options: Any) -> list[tuple[int, int]]:
-    """What is learned from pieces; ending early is no matter."""
+    """Returns the merges learned from pieces, fewer if training ends early."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)
         encoding = train(counts_of(pieces), 256 + merges, progress=False, **options)
@@ -541,7 +541,7 @@ def test_progress_is_told_to_a_function(monkeypatch: pytest.MonkeyPatch, source_
 
 
 class EnoughError(Exception):
-    """What a function that is told of progress raises."""
+    """An error raised by a progress callback."""
 
 
 def test_a_function_that_raises_ends_the_work() -> None:

@@ -12,7 +12,7 @@ use crate::error::TrainError;
 /// Pieces merged between two checkpoints; a long piece counts as several.
 const CHECK_INTERVAL: usize = 1 << 14;
 
-/// What pieces are sorted by.
+/// The sort key of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortOrder {
     /// Their bytes.

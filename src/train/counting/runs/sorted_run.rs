@@ -29,7 +29,7 @@ pub(crate) struct SortedRun {
     pub(crate) pieces: usize,
     /// Total length of the pieces in bytes.
     pub(crate) bytes: usize,
-    /// What is added to each position that is read.
+    /// Added to each position that is read.
     pub(super) shift: u64,
 }
 
