@@ -3,10 +3,12 @@
 //! A **text** is split into **pieces** by a **pattern** ([`split`]). A piece that is a token becomes that token; otherwise
 //! its bytes are merged, the adjacent **pair** of lowest **rank** first, leftmost first, until no pair merges ([`merge`]).
 //! The ids and bytes of tokens and the merges of pairs are the **vocabulary** ([`vocabulary`]); **special tokens** are
-//! found before splitting and take no part in merges ([`encode`]). [`reference`] is the definition.
+//! found before splitting and take no part in merges ([`encode`]). [`mod@reference`] is the definition.
 //!
 //! `docs/internals/source.md` is the map of the source: each module with the question it answers. Imports point down the
 //! list that `tests/rust/layers.rs` checks. The feature `python` adds the bindings, the only part that knows of Python.
+//!
+//! Modules that are hidden here are public for tests, benchmarks and fuzzing alone, and may change at any time.
 
 pub mod builtin;
 mod cache;

@@ -10,10 +10,6 @@ use crate::vocabulary::Vocabulary;
 ///
 /// # Complexity
 /// O(n²) look-ups for n bytes.
-#[expect(
-    clippy::missing_panics_doc,
-    reason = "an invariant, not a condition for callers"
-)]
 pub fn encode_piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     if let Some(id) = vocabulary.token(piece) {
         return vec![id];

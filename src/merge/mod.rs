@@ -9,8 +9,11 @@
 
 mod buckets;
 pub mod derive;
+#[doc(hidden)]
 pub mod long;
+#[doc(hidden)]
 pub mod queue;
+#[doc(hidden)]
 pub mod short;
 
 use crate::checkpoint::Checkpoint;

@@ -4,15 +4,22 @@
 //! for the [general engine](general), or the caller's own [`ExternalSplitter`]. All three yield pieces in
 //! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
+#[doc(hidden)]
 pub mod cl100k;
 mod cursor;
 mod cuts;
+#[doc(hidden)]
 pub mod general;
 pub(crate) mod masks;
+#[doc(hidden)]
 pub mod native;
+#[doc(hidden)]
 pub mod o200k;
+#[doc(hidden)]
 pub mod pattern;
+#[doc(hidden)]
 pub mod r50k;
+#[doc(hidden)]
 pub mod rules;
 mod starts;
 mod vector;

@@ -2,5 +2,7 @@
 
 mod class;
 mod classes;
+#[doc(hidden)]
 pub mod classify;
+#[doc(hidden)]
 pub mod utf8;

@@ -4,6 +4,7 @@ pub(crate) mod block;
 pub(crate) mod hash;
 pub(crate) mod lazy;
 pub(crate) mod memory;
+#[doc(hidden)]
 pub mod parallel;
 pub mod text;
 pub mod tier;

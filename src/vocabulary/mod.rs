@@ -15,6 +15,7 @@
 
 pub(crate) mod byte_pairs;
 mod image;
+#[doc(hidden)]
 pub mod pair_table;
 pub(crate) mod sections;
 mod tokens;
@@ -254,10 +255,6 @@ impl Vocabulary {
     }
 
     /// Number of bytes of the longest token. O(tokens) for the first caller.
-    #[allow(
-        clippy::missing_panics_doc,
-        reason = "an invariant, not a condition for callers"
-    )]
     pub fn longest(&self) -> usize {
         let longest = || self.spans().map(|(span, _)| span.len()).max();
         *get_or_init_nonblocking(&self.longest, || longest().expect("every byte is a token"))
@@ -280,10 +277,6 @@ impl Vocabulary {
     }
 
     /// The highest id.
-    #[allow(
-        clippy::missing_panics_doc,
-        reason = "an invariant, not a condition for callers"
-    )]
     #[inline]
     pub fn highest_id(&self) -> TokenId {
         self.tokens.last_id().expect("every byte is a token")

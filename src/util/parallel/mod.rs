@@ -44,10 +44,6 @@ where
 ///
 /// # Errors
 /// The error of the first item, in order, that fails.
-#[expect(
-    clippy::missing_panics_doc,
-    reason = "only where an invariant is broken"
-)]
 pub fn map_with<T, S, R, E>(
     items: &[T],
     threads: usize,
