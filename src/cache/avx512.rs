@@ -18,7 +18,7 @@ use super::avx2;
 use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
 use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Scalar};
 use crate::util::block::{BLOCK_LEN, Block};
-use crate::util::tier::Tier;
+pub(super) use crate::util::vector::avx512::Avx512;
 
 /// Pieces that are hashed at once.
 const PIECES: usize = 8;
@@ -50,17 +50,6 @@ const fn bytes_by(divisor: u8, shift: u32) -> [u8; 64] {
         index += 1;
     }
     bytes
-}
-
-/// Proof that the machine has what this tier is compiled for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-impl Avx512 {
-    /// Returns the proof if the machine has AVX-512.
-    pub(crate) fn detect() -> Option<Self> {
-        Tier::Avx512.available().then_some(Self(()))
-    }
 }
 
 impl HashBlock for Avx512 {

@@ -277,12 +277,13 @@ mod x86_64 {
 
     use super::{EncodeSink, PieceEncoder};
     use crate::cache::HashBlock;
-    use crate::cache::avx512::Avx512;
     use crate::error::EncodeError;
+    use crate::split::masks::Classify;
     use crate::split::native;
     use crate::split::pattern::Family;
     use crate::util::tier::Tier;
     use crate::util::vector::avx2::Avx2;
+    use crate::util::vector::avx512::Avx512;
 
     /// As [`PieceEncoder::encode_chunk`]; `None`, and nothing done, for another tier or on a machine without
     /// it.
@@ -305,7 +306,7 @@ mod x86_64 {
         // SAFETY: `available` and both proofs say that the machine has what the functions are compiled for.
         Some(unsafe {
             match (tier == Tier::Avx512).then(Avx512::detect).flatten() {
-                Some(hash) => by_avx512(chunk, offset, hash),
+                Some(avx512) => by_avx512(chunk, offset, avx512),
                 None => by_avx2(chunk, offset),
             }
         })
@@ -313,8 +314,8 @@ mod x86_64 {
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn by_avx2(chunk: Chunk<'_, '_>, offset: &mut usize) -> Result<(), EncodeError> {
-        let hash = chunk.probe;
-        chunk.run(offset, hash)
+        let avx2 = chunk.probe;
+        chunk.run(offset, avx2)
     }
 
     #[target_feature(
@@ -323,9 +324,9 @@ mod x86_64 {
     fn by_avx512(
         chunk: Chunk<'_, '_>,
         offset: &mut usize,
-        hash: Avx512,
+        avx512: Avx512,
     ) -> Result<(), EncodeError> {
-        chunk.run(offset, hash)
+        chunk.run(offset, avx512)
     }
 
     /// The steps that both share.
@@ -338,9 +339,13 @@ mod x86_64 {
 
     impl Chunk<'_, '_> {
         #[inline(always)]
-        fn run(self, offset: &mut usize, hash: impl HashBlock) -> Result<(), EncodeError> {
-            let mut sink = EncodeSink::new(self.pieces, self.text, hash, self.probe);
-            native::split_blocks(self.family, self.text, offset, &mut sink, self.probe)?;
+        fn run(
+            self,
+            offset: &mut usize,
+            tier: impl Classify + HashBlock,
+        ) -> Result<(), EncodeError> {
+            let mut sink = EncodeSink::new(self.pieces, self.text, tier, self.probe);
+            native::split_blocks(self.family, self.text, offset, &mut sink, tier)?;
             sink.flush()
         }
     }

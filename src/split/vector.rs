@@ -23,18 +23,18 @@ const FEW: u32 = 4;
 #[inline(always)]
 pub(super) fn ascii<V: Vector>(v: V, block: &Block) -> Masks {
     let bytes = load_from::<V, 0>(v, block);
-    let vertical = v.or(is(v, bytes, b'\t'), v.in_range::<0x0B, 2>(bytes));
+    let vertical = v.either(is(v, bytes, b'\t'), v.in_range::<0x0B, 2>(bytes));
     Masks {
-        upper: v.mask(v.in_range::<b'A', 26>(bytes)),
-        lower: v.mask(v.in_range::<b'a', 26>(bytes)),
-        number: v.mask(v.in_range::<b'0', 10>(bytes)),
-        other_whitespace: v.mask(vertical),
-        newline: v.mask(v.or(is(v, bytes, b'\n'), is(v, bytes, b'\r'))),
-        space: v.mask(is(v, bytes, b' ')),
-        apostrophe: v.mask(is(v, bytes, b'\'')),
-        slash: v.mask(is(v, bytes, b'/')),
-        non_ascii: v.mask(bytes),
-        continuation: v.mask(v.in_range::<0x80, 64>(bytes)),
+        upper: v.bits(v.in_range::<b'A', 26>(bytes)),
+        lower: v.bits(v.in_range::<b'a', 26>(bytes)),
+        number: v.bits(v.in_range::<b'0', 10>(bytes)),
+        other_whitespace: v.bits(vertical),
+        newline: v.bits(v.either(is(v, bytes, b'\n'), is(v, bytes, b'\r'))),
+        space: v.bits(is(v, bytes, b' ')),
+        apostrophe: v.bits(is(v, bytes, b'\'')),
+        slash: v.bits(is(v, bytes, b'/')),
+        non_ascii: v.highest_bits(bytes),
+        continuation: v.bits(v.in_range::<0x80, 64>(bytes)),
         ..Masks::default()
     }
 }
@@ -50,9 +50,9 @@ pub(super) fn add_non_ascii<V: Vector>(v: V, masks: Masks, block: &Block) -> Mas
     let second = load_from::<V, 1>(v, block);
     let third = load_from::<V, 2>(v, block);
     let caseless = caseless(v, first, second);
-    rest &= !v.mask(caseless);
+    rest &= !v.bits(caseless);
     // The class of each character, at its first byte; 0 for those that are not looked up here.
-    let mut found = v.and(caseless, v.splat(Class::Caseless as u8));
+    let mut found = v.keep(caseless, v.splat(Class::Caseless as u8));
     let mut firsts = [0_u64; Class::COUNT];
     while rest != 0 {
         let index = rest.trailing_zeros() as usize;
@@ -68,14 +68,14 @@ pub(super) fn add_non_ascii<V: Vector>(v: V, masks: Masks, block: &Block) -> Mas
         let mut same = is(v, first, a);
         let mut last = second;
         if a >= 0xE0 {
-            same = v.and(same, is(v, second, b));
+            same = v.both(same, is(v, second, b));
             last = third;
         }
-        found = v.or(found, v.and(v.look_up_64(&classes, last), same));
-        rest &= !v.mask(same);
+        found = v.or(found, v.keep(same, v.look_up_64(&classes, last)));
+        rest &= !v.bits(same);
     }
     for class in Class::NON_ASCII {
-        firsts[class as usize] |= v.mask(is(v, found, class as u8));
+        firsts[class as usize] |= v.bits(is(v, found, class as u8));
     }
     masks.add_characters(&firsts)
 }
@@ -89,19 +89,19 @@ fn load_from<V: Vector, const FROM: usize>(v: V, block: &Block) -> V::Bytes {
 
 /// Where a byte equals `byte`.
 #[inline(always)]
-fn is<V: Vector>(v: V, bytes: V::Bytes, byte: u8) -> V::Bytes {
+fn is<V: Vector>(v: V, bytes: V::Bytes, byte: u8) -> V::Mask {
     v.equal(bytes, v.splat(byte))
 }
 
 /// Where a character begins whose first two bytes are in [`CASELESS`].
 #[inline(always)]
-fn caseless<V: Vector>(v: V, first: V::Bytes, second: V::Bytes) -> V::Bytes {
+fn caseless<V: Vector>(v: V, first: V::Bytes, second: V::Bytes) -> V::Mask {
     let of_three = is(v, v.and(first, v.splat(0xF0)), 0xE0);
     let lead = v.and(first, v.splat(0xF));
     let least = v.look_up_16(&CASELESS[0], lead);
     let most = v.look_up_16(&CASELESS[1], lead);
-    let between = v.and(v.at_least(second, least), v.at_least(most, second));
-    v.and(of_three, between)
+    let between = v.both(v.at_least(second, least), v.at_least(most, second));
+    v.both(of_three, between)
 }
 
 /// By the lower half of the first byte of a character of three bytes: the least and the greatest second byte
@@ -163,6 +163,11 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if let Some(avx2) = crate::util::vector::avx2::Avx2::detect() {
                 let here = avx2.add_non_ascii(avx2.ascii(&block), &block);
+                assert_eq!(here, expected, "{:?}", &text[start..]);
+            }
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx512) = crate::util::vector::avx512::Avx512::detect() {
+                let here = avx512.add_non_ascii(avx512.ascii(&block), &block);
                 assert_eq!(here, expected, "{:?}", &text[start..]);
             }
             start = text.ceil_char_boundary(start + BLOCK_LEN - 3);

@@ -6,7 +6,7 @@
 )]
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+mod x86_64;
 
 use std::ops::Range;
 
@@ -17,8 +17,6 @@ use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
 use crate::util::tier::Tier;
-#[cfg(target_arch = "x86_64")]
-use crate::util::vector::avx2::Avx2;
 
 /// Receives the pieces of a text, in order.
 pub(crate) trait Sink {
@@ -106,10 +104,20 @@ pub(crate) fn split_into<S: Sink>(
     sink: &mut S,
 ) -> Result<(), S::Error> {
     #[cfg(target_arch = "x86_64")]
-    if tier.has_avx2()
-        && let Some(avx2) = Avx2::detect()
     {
-        return avx2::split_into(avx2, family, text, offset, sink);
+        use crate::util::vector::{avx2::Avx2, avx512::Avx512};
+        use x86_64::SplitInto;
+
+        if tier == Tier::Avx512
+            && let Some(avx512) = Avx512::detect()
+        {
+            return avx512.split_into(family, text, offset, sink);
+        }
+        if tier.has_avx2()
+            && let Some(avx2) = Avx2::detect()
+        {
+            return avx2.split_into(family, text, offset, sink);
+        }
     }
     split_into_scalar(family, tier, text, offset, sink)
 }

@@ -55,6 +55,8 @@ macro_rules! both {
 
 impl Vector for Avx2 {
     type Bytes = [__m256i; 2];
+    /// `0xFF` for true and 0 for false in each byte.
+    type Mask = [__m256i; 2];
 
     #[inline(always)]
     fn load(self, bytes: &[u8; BLOCK_LEN]) -> Self::Bytes {
@@ -82,17 +84,17 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes {
+    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask {
         both!(_mm256_cmpeq_epi8, a, b)
     }
 
     #[inline(always)]
-    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes {
+    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask {
         self.equal(both!(_mm256_max_epu8, a, b), a)
     }
 
     #[inline(always)]
-    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Bytes {
+    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Mask {
         // Shifted so that the range starts at the least signed number, one signed comparison decides.
         let shifted = both!(_mm256_sub_epi8, a, self.splat(FIRST.wrapping_sub(0x80)));
         let end = self.splat(COUNT.wrapping_add(0x80));
@@ -125,7 +127,27 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn mask(self, bytes: Self::Bytes) -> u64 {
+    fn both(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        self.and(a, b)
+    }
+
+    #[inline(always)]
+    fn either(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        self.or(a, b)
+    }
+
+    #[inline(always)]
+    fn keep(self, mask: Self::Mask, bytes: Self::Bytes) -> Self::Bytes {
+        self.and(mask, bytes)
+    }
+
+    #[inline(always)]
+    fn bits(self, mask: Self::Mask) -> u64 {
+        self.highest_bits(mask)
+    }
+
+    #[inline(always)]
+    fn highest_bits(self, bytes: Self::Bytes) -> u64 {
         let [low, high] = both!(highest_bits, bytes);
         low | high << 32
     }

@@ -8,16 +8,20 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 #[cfg(test)]
 pub(crate) mod portable;
 
 use crate::util::block::BLOCK_LEN;
 
-/// An instruction set with vectors of bytes. A comparison yields `0xFF` for true and 0 for false in each
-/// byte.
+/// An instruction set with vectors of bytes.
 pub(crate) trait Vector: Copy {
     /// 64 bytes, in as many registers as they take.
     type Bytes: Copy;
+
+    /// A truth value for each byte.
+    type Mask: Copy;
 
     /// Loads 64 bytes.
     fn load(self, bytes: &[u8; BLOCK_LEN]) -> Self::Bytes;
@@ -32,13 +36,13 @@ pub(crate) trait Vector: Copy {
     fn or(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
     /// Returns `a == b`.
-    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask;
 
     /// Returns `a >= b`, of unsigned bytes.
-    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask;
 
     /// Returns `FIRST <= a && a - FIRST < COUNT`, of unsigned bytes.
-    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Bytes;
+    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Mask;
 
     /// Looks up each of `indices`, all below 128, by its lowest four bits.
     fn look_up_16(self, table: &[u8; 16], indices: Self::Bytes) -> Self::Bytes;
@@ -46,6 +50,18 @@ pub(crate) trait Vector: Copy {
     /// Looks up each of `indices` by its lowest six bits.
     fn look_up_64(self, table: &[u8; 64], indices: Self::Bytes) -> Self::Bytes;
 
+    /// Returns where both masks are true.
+    fn both(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+
+    /// Returns where either mask is true.
+    fn either(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+
+    /// Returns the bytes where `mask` is true, and 0 elsewhere.
+    fn keep(self, mask: Self::Mask, bytes: Self::Bytes) -> Self::Bytes;
+
+    /// Returns a mask as a number: bit `i` is the truth value of byte `i`.
+    fn bits(self, mask: Self::Mask) -> u64;
+
     /// Returns the highest bit of each byte: bit `i` is that of byte `i`.
-    fn mask(self, bytes: Self::Bytes) -> u64;
+    fn highest_bits(self, bytes: Self::Bytes) -> u64;
 }

@@ -8,16 +8,13 @@ use crate::util::block::BLOCK_LEN;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
-fn zip(a: [u8; BLOCK_LEN], b: [u8; BLOCK_LEN], f: impl Fn(u8, u8) -> u8) -> [u8; BLOCK_LEN] {
+fn zip<T: Copy, R>(a: [T; BLOCK_LEN], b: [T; BLOCK_LEN], f: impl Fn(T, T) -> R) -> [R; BLOCK_LEN] {
     std::array::from_fn(|index| f(a[index], b[index]))
-}
-
-fn truth(condition: bool) -> u8 {
-    if condition { 0xFF } else { 0 }
 }
 
 impl Vector for Portable {
     type Bytes = [u8; BLOCK_LEN];
+    type Mask = [bool; BLOCK_LEN];
 
     fn load(self, bytes: &[u8; BLOCK_LEN]) -> Self::Bytes {
         *bytes
@@ -35,16 +32,16 @@ impl Vector for Portable {
         zip(a, b, |a, b| a | b)
     }
 
-    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes {
-        zip(a, b, |a, b| truth(a == b))
+    fn equal(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask {
+        zip(a, b, |a, b| a == b)
     }
 
-    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes {
-        zip(a, b, |a, b| truth(a >= b))
+    fn at_least(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask {
+        zip(a, b, |a, b| a >= b)
     }
 
-    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Bytes {
-        a.map(|byte| truth(FIRST <= byte && byte - FIRST < COUNT))
+    fn in_range<const FIRST: u8, const COUNT: u8>(self, a: Self::Bytes) -> Self::Mask {
+        a.map(|byte| FIRST <= byte && byte - FIRST < COUNT)
     }
 
     fn look_up_16(self, table: &[u8; 16], indices: Self::Bytes) -> Self::Bytes {
@@ -56,9 +53,25 @@ impl Vector for Portable {
         indices.map(|index| table[usize::from(index % 64)])
     }
 
-    fn mask(self, bytes: Self::Bytes) -> u64 {
-        let bit = |(index, byte): (usize, &u8)| u64::from(byte >> 7) << index;
-        bytes.iter().enumerate().map(bit).sum()
+    fn both(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        zip(a, b, |a, b| a && b)
+    }
+
+    fn either(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        zip(a, b, |a, b| a || b)
+    }
+
+    fn keep(self, mask: Self::Mask, bytes: Self::Bytes) -> Self::Bytes {
+        std::array::from_fn(|index| if mask[index] { bytes[index] } else { 0 })
+    }
+
+    fn bits(self, mask: Self::Mask) -> u64 {
+        let bit = |(index, &truth)| u64::from(truth) << index;
+        mask.iter().enumerate().map(bit).sum()
+    }
+
+    fn highest_bits(self, bytes: Self::Bytes) -> u64 {
+        self.bits(bytes.map(|byte| byte >= 0x80))
     }
 }
 
@@ -76,20 +89,26 @@ mod tests {
             splat,
             v.and(a, b),
             v.or(a, b),
+            v.keep(v.equal(a, b), a),
+            v.look_up_16(&table, v.and(a, v.splat(0x7F))),
+            v.look_up_64(&table_64, a),
+        ];
+        let masks = [
             v.equal(a, b),
             v.at_least(a, b),
+            v.both(v.at_least(a, b), v.at_least(b, a)),
+            v.either(v.equal(a, b), v.at_least(b, a)),
             v.in_range::<b'a', 26>(a),
             v.in_range::<0x80, 64>(a),
             v.in_range::<0x0B, 2>(a),
             v.in_range::<0, 127>(a),
             v.in_range::<200, 55>(a),
-            v.look_up_16(&table, v.and(a, v.splat(0x7F))),
-            v.look_up_64(&table_64, a),
         ];
-        let bit = |bytes, bit| v.mask(v.equal(v.and(bytes, v.splat(bit)), v.splat(bit)));
+        let bit = |bytes, bit| v.bits(v.equal(v.and(bytes, v.splat(bit)), v.splat(bit)));
         let all_bits = |bytes| [1, 2, 4, 8, 16, 32, 64, 128].map(|mask| bit(bytes, mask));
-        let masks = vectors.iter().map(|&bytes| v.mask(bytes));
+        let masks = masks.iter().map(|&mask| v.bits(mask));
         masks
+            .chain(vectors.iter().map(|&bytes| v.highest_bits(bytes)))
             .chain(vectors.iter().flat_map(|&bytes| all_bits(bytes)))
             .collect()
     }
@@ -111,6 +130,10 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if let Some(avx2) = crate::util::vector::avx2::Avx2::detect() {
                 assert_eq!(results(avx2, &a, &b), expected);
+            }
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx512) = crate::util::vector::avx512::Avx512::detect() {
+                assert_eq!(results(avx512, &a, &b), expected);
             }
             assert!(!expected.is_empty());
         }

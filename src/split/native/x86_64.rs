@@ -1,0 +1,77 @@
+//! Splitting compiled for AVX2 and AVX-512: the only `unsafe` of splitting. The safe twin is
+//! [`Scalar`](crate::split::masks::Scalar).
+//!
+//! AVX-512 classifies a block in half as many instructions as AVX2.
+#![allow(unsafe_code)]
+
+use super::Sink;
+use crate::split::masks::{Classify, Masks};
+use crate::split::pattern::Family;
+use crate::split::vector;
+use crate::util::block::Block;
+use crate::util::vector::avx2::Avx2;
+use crate::util::vector::avx512::Avx512;
+
+/// A tier whose loop over blocks is compiled with its instructions.
+pub(super) trait SplitInto: Classify {
+    /// As [`split_blocks`](super::split_blocks).
+    fn split_into<S: Sink>(
+        self,
+        family: Family,
+        text: &[u8],
+        offset: &mut usize,
+        sink: &mut S,
+    ) -> Result<(), S::Error>;
+}
+
+/// Compiles classification and splitting of a tier with its target features.
+macro_rules! compile {
+    ($tier:ty, $features:literal) => {
+        impl SplitInto for $tier {
+            fn split_into<S: Sink>(
+                self,
+                family: Family,
+                text: &[u8],
+                offset: &mut usize,
+                sink: &mut S,
+            ) -> Result<(), S::Error> {
+                #[target_feature(enable = $features)]
+                fn compiled<S: Sink>(
+                    tier: $tier,
+                    family: Family,
+                    text: &[u8],
+                    offset: &mut usize,
+                    sink: &mut S,
+                ) -> Result<(), S::Error> {
+                    super::split_blocks(family, text, offset, sink, tier)
+                }
+                // SAFETY: `self` proves that the machine has what the function is compiled for.
+                unsafe { compiled(self, family, text, offset, sink) }
+            }
+        }
+
+        impl Classify for $tier {
+            #[inline(always)]
+            fn ascii(self, block: &Block) -> Masks {
+                vector::ascii(self, block)
+            }
+
+            #[inline(always)]
+            fn add_non_ascii(self, masks: Masks, block: &Block) -> Masks {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                fn compiled(tier: $tier, masks: Masks, block: &Block) -> Masks {
+                    vector::add_non_ascii(tier, masks, block)
+                }
+                // SAFETY: `self` proves that the machine has what the function is compiled for.
+                unsafe { compiled(self, masks, block) }
+            }
+        }
+    };
+}
+
+compile!(Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+compile!(
+    Avx512,
+    "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+);
