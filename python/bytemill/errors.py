@@ -1,8 +1,8 @@
 """The errors of this library, each a subclass of the builtin that tiktoken raises in the same case.
 
-Code that catches `ValueError` or `KeyError` keeps working, and `args` are those of tiktoken; code that needs
-to know more catches the class and reads its attributes. All of them can be pickled, so they cross process
-pools.
+Code that catches `ValueError` or `KeyError` keeps working, and messages begin as those of tiktoken; code that
+needs to know more catches the class and reads its attributes. All of them can be pickled, so they cross
+process pools.
 """
 
 from __future__ import annotations

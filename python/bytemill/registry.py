@@ -16,9 +16,11 @@ from functools import partial
 from typing import Any
 
 from bytemill._backend import CoreBPE, __version__
-from bytemill.builtin import BUILTIN_ENCODINGS
+from bytemill._suggestions import alternatives, closest
+from bytemill.builtin import BUILTIN_ENCODINGS, MODEL_TO_ENCODING, family_encoding
 from bytemill.core import Encoding
 from bytemill.errors import UnknownEncodingError
+from bytemill.patterns import PATTERNS
 
 __all__ = ["ENCODINGS", "ENCODING_CONSTRUCTORS", "get_encoding", "list_encoding_names"]
 
@@ -147,11 +149,28 @@ def _build(name: str) -> Encoding:
         raise UnknownEncodingError(
             f"Unknown encoding {name}.\n"
             f"Plugins found: {_available_plugin_modules()}\n"
-            f"bytemill version: {__version__} (are you on latest?)"
+            f"bytemill version: {__version__} (are you on latest?)\n"
+            f"{_hint(name, list(constructors))}"
         )
     if constructor is _BUILTIN_CONSTRUCTORS.get(name):
         return _build_builtin(name)
     return Encoding(**constructor())
+
+
+def _hint(name: str, encodings: list[str]) -> str:
+    """Returns what to add to the message about an unknown encoding: what it may be, and which ones exist."""
+    listed = f"Encodings: {', '.join(encodings)}"
+    if name in MODEL_TO_ENCODING or family_encoding(name) is not None:
+        return f"{name!r} is a model: use encoding_for_model({name!r}).\n{listed}"
+    if near := closest(name, [*encodings, *MODEL_TO_ENCODING]):
+        calls = [repr(each) if each in encodings else f"encoding_for_model({each!r})" for each in near]
+        return f"Did you mean {alternatives(calls)}?\n{listed}"
+    if name in PATTERNS:
+        return (
+            f"{name!r} is a split pattern: Encoding.from_file(path, pattern={name!r}) reads a vocabulary "
+            f"file for it.\n{listed}"
+        )
+    return listed
 
 
 def _build_builtin(name: str) -> Encoding:

@@ -11,6 +11,7 @@ A subcommand is the `click.Command` named `command` in the module of its name. I
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import warnings
 from importlib import import_module
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytemill._suggestions import alternatives, closest
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
 from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
 from bytemill.progress import show_line
@@ -26,7 +28,17 @@ from bytemill.progress import show_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["EXPECTED", "FAILURE", "NO", "Commands", "complain", "encoding_of", "error_message", "main"]
+__all__ = [
+    "EXPECTED",
+    "FAILURE",
+    "NO",
+    "Commands",
+    "complain",
+    "did_you_mean",
+    "encoding_of",
+    "error_message",
+    "main",
+]
 
 NO = 1
 FAILURE = 2
@@ -176,7 +188,7 @@ def encoding_of(spec: str) -> Encoding:
         OSError: The file cannot be read.
     """
     from bytemill.builtin import BUILTIN_ENCODINGS
-    from bytemill.model import MODEL_TO_ENCODING, encoding_name_for_model
+    from bytemill.model import MODEL_TO_ENCODING, closest_models, encoding_name_for_model
     from bytemill.registry import get_encoding
 
     if spec in BUILTIN_ENCODINGS:
@@ -185,7 +197,7 @@ def encoding_of(spec: str) -> Encoding:
         return get_encoding(MODEL_TO_ENCODING[spec])
     path = Path(spec)
     if path.exists() or path.suffix.lower() in FILE_SUFFIXES or {"/", os.sep} & {*spec}:
-        return Encoding.from_file(path)
+        return encoding_in(path)
     try:
         return get_encoding(encoding_name_for_model(spec))
     except KeyError:
@@ -196,10 +208,31 @@ def encoding_of(spec: str) -> Encoding:
     names = list_encoding_names()
     if spec in names:
         return get_encoding(spec)
+    near = closest(spec, names) or closest_models(spec)
     raise ValueError(
-        f"{spec!r} is no encoding, no model and no file: expected one of {', '.join(names)}, "
-        "the name of a model such as gpt-4o, or a path"
+        f"{spec!r} is no encoding, no model and no file{did_you_mean(near)}: expected one of "
+        f"{', '.join(names)}, the name of a model such as gpt-4o, or a path"
     )
+
+
+def did_you_mean(near: Sequence[str]) -> str:
+    """Returns a question in parentheses, or nothing if there are no suggestions."""
+    return f" (did you mean {alternatives(near)}?)" if near else ""
+
+
+def encoding_in(path: Path) -> Encoding:
+    """Reads the encoding in a file; errors as `encoding_of`."""
+    from bytemill.io.reading import MissingPatternError
+
+    try:
+        return Encoding.from_file(path)
+    except MissingPatternError:
+        target = path.with_suffix(".bytemill").name
+        raise ValueError(
+            f"{path} has no pattern: bytemill convert {shlex.quote(str(path))} {shlex.quote(target)} "
+            "--pattern NAME writes a file that does, where NAME is that of the encoding's pattern, such as "
+            "cl100k, o200k, llama3 or qwen2; --special-token adds its special tokens"
+        ) from None
 
 
 def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bytemill.cli import encoding_of
+from bytemill._suggestions import closest
+from bytemill.cli import did_you_mean, encoding_of
 from bytemill.cli.options import (
     STANDARD_INPUT,
     documents,
@@ -18,6 +21,8 @@ from bytemill.cli.options import (
     source_options,
     threads_option,
 )
+from bytemill.model import closest_models
+from bytemill.registry import list_encoding_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,11 +74,23 @@ def command(  # noqa: PLR0913 - its options
     leading = list(takewhile(is_encoding, arguments))
     files = arguments[len(leading) :] or (STANDARD_INPUT,)
     specs = [*specs, *leading] or DEFAULT_ENCODINGS
+    for name in files:
+        check_file(name)
     texts = {name: documents([name], field=field, lines=lines) for name in files}
     comparison = inspection.compare({spec: encoding_of(spec) for spec in specs}, texts, num_threads=threads)
     click.echo(json.dumps(comparison.to_dict()) if as_json else str(comparison))
     if chart is not None:
         comparison.write_chart(chart)
+
+
+def check_file(name: str) -> None:
+    """Raises `FileNotFoundError` if there is no such file; it may have been meant as an encoding."""
+    if name == STANDARD_INPUT or Path(name).exists():
+        return
+    if {"/", os.sep} & {*name} or Path(name).suffix:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    near = closest(name, list_encoding_names()) or closest_models(name)
+    raise FileNotFoundError(errno.ENOENT, f"neither an encoding nor a file{did_you_mean(near)}", name)
 
 
 def is_encoding(argument: str) -> bool:

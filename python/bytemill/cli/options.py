@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bytemill.cli import encoding_of
+from bytemill.cli import did_you_mean, encoding_of
 from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, documents
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
     """Returns the encoding that the two options name."""
-    from bytemill.model import encoding_for_model
+    from bytemill.model import closest_models, encoding_for_model
+    from bytemill.registry import list_encoding_names
 
     if model is None:
         return encoding_of(spec or DEFAULT_ENCODING)
@@ -68,8 +69,11 @@ def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
     try:
         return encoding_for_model(model)
     except KeyError:
+        if model in list_encoding_names():
+            raise click.UsageError(f"{model!r} is an encoding, not a model: use -e {model}") from None
         raise click.UsageError(
-            f"no encoding is known for the model {model!r}: name one with --encoding"
+            f"no encoding is known for the model {model!r}{did_you_mean(closest_models(model))}: "
+            "name one with --encoding"
         ) from None
 
 

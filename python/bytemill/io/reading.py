@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bytemill.definition import Splitting
 
-__all__ = ["USUAL_NAMES", "read"]
+__all__ = ["USUAL_NAMES", "MissingPatternError", "read"]
 
 # The files that are looked for in a directory, in this order.
 IN_DIRECTORY = [
@@ -33,6 +33,10 @@ IN_DIRECTORY = [
 # Names that say the format of a file and nothing of its contents: the encoding gets the name of the
 # directory.
 USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
+
+
+class MissingPatternError(ValueError):
+    """A file has no pattern and none was given."""
 
 
 def read(
@@ -95,7 +99,7 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
         ranks = tiktoken_ranks.parse_ranks(contents, source)
         definition = Definition(name, pattern or "", ranks, {}).check(source)
         if pattern is None:
-            raise ValueError(
+            raise MissingPatternError(
                 f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
                 "or 'qwen2', or a regular expression"
             )

@@ -261,7 +261,7 @@ def test_unknown_encodings_are_listed_with_plugins_and_version(ours: Library, th
             ValueError, match=r"^Unknown encoding nope\.\nPlugins found: \[.*\]\n\w+ version: \S+ "
         ) as caught:
             library.module.get_encoding("nope")
-        assert str(caught.value).endswith("(are you on latest?)")
+        assert "(are you on latest?)" in str(caught.value)
 
 
 def test_files_that_cannot_be_read(

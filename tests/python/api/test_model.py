@@ -51,8 +51,26 @@ def test_unknown_models_are_an_error_with_advice(function: str, name: str) -> No
         with pytest.raises(KeyError) as caught:
             getattr(module, function)(name)
         errors.append(caught.value.args)
-    assert errors[0] == errors[1]
+    assert len(errors[0]) == 1
+    assert errors[0][0].startswith(errors[1][0])
     assert f"Could not automatically map {name} to a tokeniser." in errors[0][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("GPT-4o", " Did you mean 'gpt-4o'?"),
+        ("GPT-4o-2024-05-13", " Did you mean 'gpt-4o-2024-05-13'?"),
+        ("gpt4o", " Did you mean 'gpt-4o'?"),
+        ("text-embedding-3", " Did you mean 'text-embedding-3-small' or 'text-embedding-3-large'?"),
+        ("cl100k_base", " 'cl100k_base' is an encoding: use get_encoding('cl100k_base')."),
+        ("claude", ""),
+    ],
+)
+def test_unknown_models_have_suggestions(name: str, hint: str) -> None:
+    with pytest.raises(KeyError) as caught:
+        bytemill.encoding_for_model(name)
+    assert caught.value.args[0].endswith(f"the tokeniser you expect.{hint}")
 
 
 def test_the_tables_may_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,10 +157,36 @@ def test_an_unknown_name_is_an_error_that_tells_what_was_found(
     message = (
         "Unknown encoding unknown.\n"
         "Plugins found: ['tiktoken_ext.first']\n"
-        f"bytemill version: {bytemill.__version__} (are you on latest?)"
+        f"bytemill version: {bytemill.__version__} (are you on latest?)\n"
+        f"Encodings: {', '.join(NAMES)}, plugged_in"
     )
     with pytest.raises(UnknownEncodingError, match=exactly(message)):
         bytemill.get_encoding("unknown")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("gpt-5", "'gpt-5' is a model: use encoding_for_model('gpt-5')."),
+        ("gpt-4o-2024-05-13", "'gpt-4o-2024-05-13' is a model: use encoding_for_model('gpt-4o-2024-05-13')."),
+        ("gpt4o", "Did you mean encoding_for_model('gpt-4o')?"),
+        ("cl100k", "Did you mean 'cl100k_base'?"),
+        ("O200K_BASE", "Did you mean 'o200k_base'?"),
+        ("o200k", "Did you mean 'o200k_base' or 'o200k_harmony'?"),
+        ("cl10k_base", "Did you mean 'cl100k_base'?"),
+        (
+            "llama3",
+            (
+                "'llama3' is a split pattern: Encoding.from_file(path, pattern='llama3') reads a vocabulary "
+                "file for it."
+            ),
+        ),
+    ],
+)
+def test_an_unknown_name_has_suggestions(name: str, hint: str) -> None:
+    with pytest.raises(UnknownEncodingError) as caught:
+        bytemill.get_encoding(name)
+    assert str(caught.value).endswith(f"\n{hint}\nEncodings: {', '.join(bytemill.list_encoding_names())}")
 
 
 @pytest.mark.parametrize("name", [None, 1, b"gpt2", ["gpt2"]])

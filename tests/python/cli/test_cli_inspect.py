@@ -148,7 +148,18 @@ def test_encodings_may_come_first(files: Path) -> None:
         assert found["encodings"] == encodings
         assert [text["name"] for text in found["texts"]] == names
     # Its pattern is unknown.
-    assert "has no pattern" in complaint("compare", "mine.tiktoken", "a.txt")
+    assert "mine.tiktoken has no pattern: bytemill convert" in complaint("compare", "mine.tiktoken", "a.txt")
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_without_a_pattern_is_converted_as_the_message_says() -> None:
+    bytemill.get_encoding("cl100k_base").save_tiktoken("mine.tiktoken")
+    message = complaint("inspect", "mine.tiktoken", "a")
+    assert "pattern=" not in message
+    command = message.split(": bytemill ")[1].split(" writes")[0].replace("NAME", "cl100k")
+    assert command == "convert mine.tiktoken mine.bytemill --pattern cl100k"
+    output(*command.split())
+    assert output("inspect", "mine.bytemill", "a b", "--no-ids").endswith("\na│·b\n")
 
 
 def test_chart(files: Path) -> None:
@@ -169,6 +180,9 @@ def test_chart_without_matplotlib(files: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.usefixtures("files")
 def test_wrong_use_of_compare() -> None:
+    message = complaint("compare", "gpt2", "gpt-5", "llama3", "a.txt")
+    assert message == "bytemill: error: llama3: neither an encoding nor a file\n"
+    assert "gpt4o: neither an encoding nor a file (did you mean gpt-4o?)" in complaint("compare", "gpt4o")
     assert "missing.txt: No such file" in complaint("compare", "a.txt", "missing.txt")
     assert "no encoding" in complaint("compare", "-e", "no_such_encoding", "a.txt")
     assert "no file matches" in complaint("compare", "*.csv")

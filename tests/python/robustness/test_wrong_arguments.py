@@ -57,6 +57,7 @@ INNER = [
     "_educational",
     "_optional",
     "_special_tokens",
+    "_suggestions",
     "_truncation",
     "_warnings",
     "builtin",
