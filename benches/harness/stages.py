@@ -34,8 +34,8 @@ SECONDS = 2.0
 
 # The stage of a function is the first whose expression matches "object: function".
 STAGES = {
-    "Python": r"^(libpython|python)|python::(interned|listed|ids|one|core_bpe)",
-    "UTF-8": r"characters|utf8",
+    "Python": r"^(libpython|python)|python::(ids|encoding)",
+    "UTF-8": r"python::strings|utf8",
     "merge": r"merge|vocabulary",
     "look up": r"cache(?!::avx2::hash|::avx512)|encode::hot_loop::(?!x86_64)|encode::pool",
     "split": r"split|cache::avx|encode::hot_loop|encode::Encoder",

@@ -84,7 +84,7 @@ def test_functions_belong_to_stages() -> None:
     assert profile.stage(core + "encode::hot_loop::x86_64::by_avx512") == "split"
     assert profile.stage(core + "encode::hot_loop::EncodeSink<H,P>::flush") == "look up"
     assert profile.stage(core + "merge::avx2::merge") == "merge"
-    assert profile.stage(core + "python::interned::InternedIds::list") == "Python"
+    assert profile.stage(core + "python::ids::interned::InternedIds::list") == "Python"
     assert profile.stage("[kernel.kallsyms]: [k] clear_page_erms") == "memory"
     assert profile.stage("libz.so: [.] deflate") == "other"
     parts = profile.shares({core + "merge::merge": 3, "libpython3.11.so: [.] list_dealloc": 1})
