@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["check_type", "integer_type", "known_ids", "thread_count", "token_limit"]
+__all__ = ["check_type", "integer", "integer_type", "known_ids", "several", "thread_count", "token_limit"]
 
 HOW_TO_NAME_TOKENS = "`encode_single_token` gives the id of a token, `eot_token` that of the end of a text"
 
@@ -33,6 +33,28 @@ def check_type(name: str, value: object, kind: type, hint: str = "") -> None:
         raise TypeError(f"{name} must be of the type {kind.__name__}, not {type(value).__name__}{more}")
 
 
+def integer(name: str, value: SupportsIndex) -> int:
+    """Returns the integer in the argument called `name`; `TypeError` if it is none."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r:.40}") from None
+
+
+def several(name: str, texts: Iterable[str]) -> Iterable[str]:
+    """Returns the iterable of texts in the argument called `name`.
+
+    Raises:
+        TypeError: It is a single text, whose characters would be the texts.
+    """
+    if isinstance(texts, (str, bytes, bytearray)):
+        raise TypeError(
+            f"{name} must be an iterable of texts, not {type(texts).__name__}: "
+            "a single text is given as [text]"
+        )
+    return texts
+
+
 def thread_count(num_threads: int | None) -> int:
     """Returns a number of threads.
 
@@ -40,13 +62,16 @@ def thread_count(num_threads: int | None) -> int:
     started, as for PyTorch and `datasets`, it stands for one: other such processes use the other processors.
 
     Raises:
-        ValueError: The number is not positive.
+        TypeError: It is not an integer.
+        ValueError: The number is not positive. The message begins as that of tiktoken.
     """
     if num_threads is None:
         return 1 if is_worker() else os.cpu_count() or 1
-    if num_threads <= 0:
-        raise ValueError("max_workers must be greater than 0")
-    return num_threads
+    threads = integer("num_threads", num_threads)
+    if threads <= 0:
+        raise ValueError(f"max_workers must be greater than 0: num_threads is {threads}")
+    # The core starts no more threads than there is work for.
+    return min(threads, sys.maxsize)
 
 
 def is_worker() -> bool:

@@ -6,11 +6,19 @@ Its methods are thin: text, ids and bytes cross into the compiled core once for 
 from __future__ import annotations
 
 import sys
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsIndex
 
-from bytemill._arguments import check_type, integer_type, known_ids, thread_count, token_limit
+from bytemill._arguments import (
+    check_type,
+    integer,
+    integer_type,
+    known_ids,
+    several,
+    thread_count,
+    token_limit,
+)
 from bytemill._backend import TIER, UNICODE_VERSION, CoreBPE, LearnedMerges, __version__, build_core
 from bytemill._batching import batches, copied_rows
 from bytemill._special_tokens import extended
@@ -32,6 +40,7 @@ from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
     import os
+    import re
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
@@ -391,7 +400,7 @@ class Encoding:
         """Encodes many texts in parallel into one array, which the caller may write to.
 
         Args:
-            texts: The texts. A single string counts as the texts of its characters.
+            texts: The texts; a single one is given as `[text]`.
             allowed_special: As in `encode`.
             disallowed_special: As in `encode`, but by default nothing is an error.
             prepend: A token id, or several, to put before the ids of each text.
@@ -417,7 +426,7 @@ class Encoding:
         kind = None if dtype is None else integer_type(dtype, self.max_token_value)
         before = known_ids("prepend", prepend, self._core_bpe.is_token)
         after = known_ids("append", append, self._core_bpe.is_token)
-        texts = list(texts)
+        texts = list(several("texts", texts))
         name = "uint32" if kind is None else kind.name
         ids, offsets = self._core_bpe.encode_batch_to_numpy(
             texts, allowed, disallowed, before, after, name, threads
@@ -438,7 +447,7 @@ class Encoding:
 
         Args:
             texts: The texts. Those of a batch are taken from a generator when the first ids of the batch are
-                needed. A single string counts as the texts of its characters.
+                needed. A single text is given as `[text]`.
             batch_size: The number of texts in a batch; fewer if they have more than 16 million characters
                 together.
             num_threads: The most threads that may work; all processors if not given.
@@ -460,6 +469,8 @@ class Encoding:
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         threads = thread_count(num_threads)
+        source = iter(several("texts", texts))
+        batch_size = integer("batch_size", batch_size)
         if batch_size < 1:
             raise ValueError(f"expected a batch_size of 1 or more, got {batch_size}")
 
@@ -469,7 +480,7 @@ class Encoding:
                 *core.encode_batch_to_numpy(batch, allowed, disallowed, [], [], "uint32", threads)
             )
 
-        return (ids for batch in batches(iter(texts), batch_size) for ids in encoded(batch))
+        return (ids for batch in batches(source, batch_size) for ids in encoded(batch))
 
     def encode_arrow(
         self,
@@ -532,7 +543,7 @@ class Encoding:
         """Returns the number of ids that `encode_ordinary` gives for each of many texts, in parallel.
 
         Args:
-            texts: The texts. A single string counts as the texts of its characters.
+            texts: The texts; a single one is given as `[text]`.
             num_threads: The most threads that may work; all processors if not given, one in a process that
                 `multiprocessing` has started.
 
@@ -547,7 +558,7 @@ class Encoding:
         # In Python: inside the core, an import that Ctrl-C interrupts would be an internal error.
         import numpy as np  # noqa: F401
 
-        return self._core_bpe.count_batch(list(texts), threads)
+        return self._core_bpe.count_batch(list(several("texts", texts)), threads)
 
     def count_till_limit(self, text: str, limit: SupportsIndex) -> int | None:
         """Counts the tokens of a text, but stops as soon as there are more than a limit.
@@ -919,6 +930,7 @@ class Encoding:
         Raises:
             ValueError: This encoding has fewer ids, or so few do not hold the bytes and the special tokens.
         """
+        vocab_size = integer("vocab_size", vocab_size)
         name = f"{self.name}_{vocab_size}" if name is None else name
         return Encoding.from_definition(self.definition.with_vocab_size(vocab_size, name))
 
@@ -946,6 +958,7 @@ class Encoding:
         Raises:
             ValueError: `bytes_per_thread` is negative.
         """
+        bytes_per_thread = integer("bytes_per_thread", bytes_per_thread)
         if bytes_per_thread < 0:
             raise ValueError(f"expected a number of bytes, 0 or more, got {bytes_per_thread}")
         self._core_bpe.set_cache_limit(min(bytes_per_thread, sys.maxsize))
@@ -1140,6 +1153,16 @@ class Encoding:
 def raise_disallowed_special_token(token: str) -> NoReturn:
     """Raises the error for the disallowed `token` at an unknown position; the name is tiktoken's."""
     raise_disallowed(token, -1)
+
+
+@lru_cache(maxsize=128)
+def _special_token_regex(tokens: frozenset[str]) -> re.Pattern[str]:
+    """Returns a regular expression that finds any of some strings; the name is tiktoken's."""
+    # Only here: nothing in this library calls it.
+    import regex  # type: ignore[import-untyped]  # noqa: TID251 - what tiktoken returns
+
+    found: re.Pattern[str] = regex.compile(f"({'|'.join(map(regex.escape, tokens))})")
+    return found
 
 
 def utf8(text_or_bytes: str | bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,13 @@ __all__ = ["COMPRESSIONS", "Document", "Source", "Stream", "items_of", "kind_of"
 
 COMPRESSIONS = (".gz", ".zst")
 JSON_LINES = frozenset({".jsonl", ".ndjson"})
+
+
+# What looks like the name of a file, though no document of one word would: its suffix is that of texts.
+NAME = re.compile(
+    r"\S*\w\.(?:txt|text|md|rst|csv|tsv|html?|xml|json|jsonl|ndjson|parquet)(?:\.gz|\.zst)?", re.IGNORECASE
+)
+LONGEST_NAME = 4096
 
 
 class Stream(NamedTuple):
@@ -37,7 +45,8 @@ def items_of(source: object) -> Iterable[object]:
 
     Raises:
         TypeError: It is no source.
-        ValueError: It is a list of strings that all name files: `Path` objects tell these from documents.
+        ValueError: It is a list of strings that all name files, or look as if they did: `Path` objects tell
+            these from documents.
         FileNotFoundError: It is a string and there is no such file.
     """
     if isinstance(source, str) and not is_file(source):
@@ -49,9 +58,15 @@ def items_of(source: object) -> Iterable[object]:
             "expected an iterable of documents, a path or paths, "
             f"got {type(source).__name__}; a single document is given as [document]"
         )
-    if isinstance(source, (list, tuple)) and source and all(map(is_file, source)):
+    if (
+        isinstance(source, (list, tuple))
+        and source
+        and all(is_file(each) or is_name(each) for each in source)
+    ):
+        missing = next((each for each in source if not is_file(each)), None)
+        so = "are names of files" if missing is None else f"look like names of files ({missing!r} is missing)"
         raise ValueError(
-            "strings are documents, but all of these are names of files: "
+            f"strings are documents, but all of these {so}: "
             "for their contents give pathlib.Path objects, for the names themselves an iterator"
         )
     return source
@@ -61,6 +76,11 @@ def is_file(name: object) -> bool:
     """Returns whether this is a string that names an existing file or folder."""
     # `Path` would parse a long document first.
     return isinstance(name, str) and os.path.exists(name)  # noqa: PTH110
+
+
+def is_name(text: object) -> bool:
+    """Returns whether this is a string that looks like the name of a file of text, though there is none."""
+    return isinstance(text, str) and len(text) <= LONGEST_NAME and NAME.fullmatch(text) is not None
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
-from bytemill._arguments import check_type
+from bytemill._arguments import check_type, integer
 from bytemill.core import Encoding
 from bytemill.patterns import resolve_pattern
 from bytemill.training.counts import check_special_tokens
@@ -121,6 +122,13 @@ class TrainingOptions(NamedTuple):
         pad_vocab_to: int | None = None,
     ) -> TrainingOptions:
         """Checks arguments of `train`; errors as there."""
+        vocab_size = integer("vocab_size", vocab_size)
+        # No count, length or number of tokens is larger than what the core takes.
+        min_frequency = min(integer("min_frequency", min_frequency), sys.maxsize)
+        if max_token_length is not None:
+            max_token_length = min(integer("max_token_length", max_token_length), sys.maxsize)
+        if pad_vocab_to is not None:
+            pad_vocab_to = integer("pad_vocab_to", pad_vocab_to)
         special_ids = check_special_ids(special_tokens)
         if initial is not None:
             check_type("initial", initial, Encoding)
@@ -148,6 +156,7 @@ class TrainingOptions(NamedTuple):
             )
         if pad_vocab_to is not None and not 1 <= pad_vocab_to <= MOST_PADDING:
             raise ValueError(f"expected pad_vocab_to to be from 1 to {MOST_PADDING}, got {pad_vocab_to}")
+        merges = min(merges, sys.maxsize)
         return cls(merges, special_ids, start, tie_break, min_frequency, max_token_length, pad_vocab_to or 1)
 
     @property

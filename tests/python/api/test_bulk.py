@@ -7,6 +7,7 @@ import gc
 import itertools
 import mmap
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -106,9 +107,46 @@ def test_texts_are_any_iterable_of_strings(encoding: bytemill.Encoding) -> None:
     for batch in (tuple(texts), iter(texts), dict.fromkeys(texts), np.array(texts), (t for t in texts)):
         assert rows(encoding.encode_batch_to_numpy(batch)) == expected
     assert encoding.count_batch(text for text in texts).tolist() == list(map(len, expected))
-    # A string is the texts of its characters.
-    assert rows(encoding.encode_batch_to_numpy("ab")) == [[64], [65]]
-    assert encoding.count_batch("ab").tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("text", ["ab", "", b"ab"])
+def test_a_single_text_is_no_list_of_texts(encoding: bytemill.Encoding, text: Any) -> None:
+    for call in (encoding.encode_batch_to_numpy, encoding.count_batch, encoding.encode_iter):
+        with pytest.raises(TypeError, match=r"texts must be an iterable of texts, .* given as \[text\]"):
+            call(text)
+
+
+def test_numbers_are_checked_by_name(encoding: bytemill.Encoding) -> None:
+    wrong: Any = "300"
+    calls: dict[str, Callable[[], object]] = {
+        "num_threads": lambda: encoding.count_batch(["a"], num_threads=wrong),
+        "batch_size": lambda: encoding.encode_iter(["a"], batch_size=wrong),
+        "bytes_per_thread": lambda: encoding.set_cache_limit(wrong),
+        "vocab_size": lambda: bytemill.train(["a"], wrong),
+        "min_frequency": lambda: bytemill.train(["a"], 300, min_frequency=wrong),
+        "max_token_length": lambda: bytemill.train(["a"], 300, max_token_length=wrong),
+        "pad_vocab_to": lambda: bytemill.train(["a"], 300, pad_vocab_to=wrong),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=f"{name} must be an integer, not '300'"):
+            call()
+
+
+@pytest.mark.filterwarnings("ignore:training ended")
+def test_numbers_beyond_those_of_the_machine_train() -> None:
+    def trained(size: int, **more: Any) -> int:
+        return bytemill.train(["ab ab"], size, progress=False, **more).n_vocab
+
+    assert trained(10**23) == trained(10**23, max_token_length=10**23) == trained(300)
+    assert trained(10**23, min_frequency=10**23) == 256
+
+
+def test_more_threads_than_integers_of_the_machine(encoding: bytemill.Encoding) -> None:
+    assert encoding.encode_batch(["a b"], num_threads=10**23) == [encoding.encode("a b")]
+    assert encoding.decode_batch([[64]], num_threads=2**64) == ["a"]
+    assert encoding.count_batch(["a b"], num_threads=10**23).tolist() == [2]
+    with pytest.raises(ValueError, match="max_workers must be greater than 0: num_threads is 0"):
+        encoding.count_batch(["a"], num_threads=0)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

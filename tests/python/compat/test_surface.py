@@ -27,7 +27,7 @@ MODULES = [
 ]
 
 # Private names of tiktoken's modules that programs use.
-USED_PRIVATE_NAMES = {"_find_constructors", "_available_plugin_modules"}
+USED_PRIVATE_NAMES = {"_find_constructors", "_available_plugin_modules", "_special_token_regex"}
 
 # Names that tiktoken has and we do not, each with what to use instead.
 NOT_OFFERED = {
@@ -249,3 +249,12 @@ def test_no_builtin_encoding_opens_a_socket() -> None:
         """
     )
     assert printed.split() == [*NAMES, *NAMES]
+
+
+def test_the_regular_expression_of_special_tokens() -> None:
+    tokens = frozenset({"<|a|>", "b"})
+    ours, theirs = (
+        module._special_token_regex(tokens) for module in (ours_of("tiktoken.core"), tiktoken.core)
+    )
+    assert type(ours) is type(theirs)
+    assert ours.findall("b<|a|>c") == theirs.findall("b<|a|>c") == ["b", "<|a|>"]

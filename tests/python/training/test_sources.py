@@ -43,6 +43,20 @@ def test_iterables(kind: Callable[[Any], Any]) -> None:
     assert counted(kind(list(map(str.encode, DOCUMENTS)))) == EXPECTED
 
 
+@pytest.mark.parametrize("names", [["nope.txt"], ("data/a.jsonl.gz", "b.parquet"), ["C:\\\\texts\\\\A.TXT"]])
+def test_strings_that_look_like_missing_files_are_refused(names: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"look like names of files \(.* is missing\).* pathlib.Path"):
+        bytemill.train(names, 300, progress=False)
+    assert len(bytemill.count_pieces(iter(names), progress=False)) > 0
+
+
+@pytest.mark.parametrize(
+    "documents", [["see nope.txt"], ["nope.txt", "a document"], ["node.js"], [".txt"], ["3.14"]]
+)
+def test_documents_that_do_not_look_like_files(documents: list[str]) -> None:
+    assert len(bytemill.count_pieces(documents, progress=False)) > 0
+
+
 def test_lists_come_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents in memory come in order, in batches that are full, but for the last of so many documents."""
     monkeypatch.setattr(reading, "IN_MEMORY_BYTES", 100)
