@@ -4,8 +4,9 @@ Exit codes: 0 for success, 1 for a negative answer, 2 for wrong usage, unreadabl
 130 after Ctrl-C, 141 for a broken pipe. Messages go to stderr, results to stdout or to files that are written
 atomically.
 
-A subcommand is the `click.Command` named `command` in the module of its name. It reports a negative answer by
-`context.exit(NO)` and lets the exceptions of the library propagate: `Commands` turns them into messages.
+A subcommand is the `click.Command` named `command` in the module of its name (see `MODULES`). It reports a
+negative answer by `context.exit(NO)` and lets the exceptions of the library propagate: `Commands` turns them
+into messages.
 """
 
 from __future__ import annotations
@@ -55,12 +56,16 @@ COMMANDS = (
     "split",
     "train",
     "shard",
+    "list",
     "inspect",
     "compare",
     "convert",
     "verify",
     "bench",
 )
+
+# A module called `list` would hide the built-in one in this package.
+MODULES = {"list": "names"}
 
 # What the library raises for wrong arguments and files.
 EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
@@ -80,7 +85,7 @@ class Commands(click.Group):
         """Imports a subcommand; `None` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"{__name__}.{cmd_name}").command
+        command = import_module(f"{__name__}.{MODULES.get(cmd_name, cmd_name)}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command
 @files_argument
 @click.option(
-    "-n", "--tokens", type=click.IntRange(min=1), required=True, metavar="N", help="How many at most."
+    "-n", "-t", "--tokens", type=click.IntRange(min=1), required=True, metavar="N", help="How many at most."
 )
 @click.option(
     "--overlap",

@@ -30,7 +30,7 @@ CUT = 3
 @click.command
 @files_argument
 @click.option(
-    "-t", "--tokens", type=click.IntRange(min=0), required=True, metavar="N", help="How many at most."
+    "-n", "-t", "--tokens", type=click.IntRange(min=0), required=True, metavar="N", help="How many at most."
 )
 @click.option(
     "--side",

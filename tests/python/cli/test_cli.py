@@ -96,9 +96,23 @@ def test_without_a_command_the_help_is_the_message() -> None:
     assert called.err.startswith("Usage: bytemill [OPTIONS] COMMAND")
 
 
+def test_encodings_and_models_are_listed() -> None:
+    assert run("list", "encodings").out.splitlines() == bytemill.list_encoding_names()
+    models = dict(line.split() for line in run("list", "models").out.splitlines())
+    assert (models["gpt-4o"], models["gpt-4o-*"], models["ft:gpt-4*"]) == (
+        "o200k_base",
+        "o200k_base",
+        "cl100k_base",
+    )
+    assert json.loads(run("list", "models", "--json").out) == models
+    assert "gpt2           gpt2, gpt-2" in run("list").out.splitlines()
+    assert json.loads(run("list", "--json").out)["models"] == models
+    assert run("list", "encoders").code == 2
+
+
 def test_helps_are_whole_sentences() -> None:
     listed = run("--help").out.partition("Commands:\n")[2].splitlines()
-    assert len(listed) == 12
+    assert len(listed) == 13
     assert all(re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line) for line in listed)
     for line in listed:
         assert "\\b" not in run(line.split()[0], "--help").out

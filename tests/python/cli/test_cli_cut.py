@@ -23,6 +23,11 @@ def test_truncate_drops_an_end() -> None:
     assert run("truncate", "-t", 5000, given=TEXT).out == TEXT
 
 
+def test_both_take_the_same_short_options() -> None:
+    assert run("truncate", "-n", 50, given=TEXT) == run("truncate", "-t", 50, given=TEXT)
+    assert run("split", "-n", 50, given=TEXT) == run("split", "-t", 50, given=TEXT)
+
+
 def test_truncate_signals() -> None:
     assert run("truncate", "-t", 50, "--signal", given=TEXT).code == 3
     assert run("truncate", "-t", 5000, "--signal", given=TEXT).code == 0
