@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STANDARD_INPUT",
+    "chosen_encoding",
     "documents",
     "encoding_option",
     "expanded",

@@ -57,6 +57,43 @@ def test_colours_that_are_asked_for() -> None:
     assert output("inspect", "o200k_base", "hello", "--color", "never") == view.terminal(colour=False) + "\n"
 
 
+def test_the_encoding_may_be_an_option() -> None:
+    expected = output("inspect", "gpt2", "hello")
+    assert output("inspect", "-e", "gpt2", "hello") == output("inspect", "hello", "-m", "gpt2") == expected
+    assert output("inspect", "-e", "gpt2", "--id", "64") == output("inspect", "gpt2", "--id", "64")
+    assert "name an encoding" in complaint("inspect")
+    assert "-e or -m names the encoding already" in complaint("inspect", "-e", "gpt2", "gpt2", "a")
+    assert "quote a text" in complaint("inspect", "gpt2", "a", "b")
+
+
+def test_files_as_in_other_commands(files: Path) -> None:
+    text = "hello world\n" * 3
+    expected = output("inspect", "gpt2", text)
+    assert output("inspect", "gpt2", "--file", "a.txt") == expected
+    assert output("inspect", "gpt2", "--file", "a.txt", "-o", "view.txt") == ""
+    assert (files / "view.txt").read_text(encoding="utf-8") == expected
+    line = output("inspect", "gpt2", "hello world\n")
+    assert output("inspect", "gpt2", "--file", "a.txt", "--lines") == "\n".join([line] * 3)
+    first, second = (output("inspect", "gpt2", each, "--json") for each in ("schöne", "Grüße"))
+    assert output("inspect", "gpt2", "--file", "b.jsonl", "--field", "text", "--json") == first + second
+    assert "--html shows one document, got 3" in complaint(
+        "inspect", "gpt2", "--file", "a.txt", "--lines", "--html", "page.html"
+    )
+    assert "TEXT and --file exclude" in complaint("inspect", "gpt2", "a", "--file", "a.txt")
+    assert "are for --file" in complaint("inspect", "gpt2", "a", "--lines")
+    assert "nope.txt: No such file" in complaint("inspect", "gpt2", "--file", "nope.txt")
+
+
+@pytest.mark.usefixtures("files")
+def test_a_text_that_is_the_name_of_a_file_has_a_note() -> None:
+    result = run("inspect", "gpt2", "a.txt")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "bytemill: note: the text is the name of a file: --file a.txt shows the contents\n"
+    )
+    assert run("inspect", "gpt2", "b.txt").stderr == ""
+
+
 def test_special_tokens() -> None:
     text = "a<|endoftext|>"
     assert "199999" not in output("inspect", "o200k_base", text)
