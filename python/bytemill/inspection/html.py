@@ -7,14 +7,15 @@ content security policy of the page forbids the browser to load or run anything.
 
 from __future__ import annotations
 
+import unicodedata
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from bytemill.inspection.escapes import segments_of
+from bytemill.inspection.escapes import CLOSE_QUOTE, OPEN_QUOTE, segments_of
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bytemill.inspection.token_view import Token, TokenView
 
@@ -44,6 +45,7 @@ STYLE = """
 .bytemill dd { margin: 0; font-size: 1.45rem; line-height: 1.2; font-variant-numeric: tabular-nums }
 .bytemill label { color: var(--faint); font-size: .85rem; cursor: pointer; user-select: none }
 .bytemill p { margin: 1rem 0 0; color: var(--faint) }
+.bytemill p.legend { margin: .4rem 0 0; font-size: .85rem }
 .bytemill .tokens {
   margin-top: .7rem; padding-top: .9rem; border-top: 1px solid var(--rule); font: 15px/1.9 var(--mono);
 }
@@ -113,22 +115,78 @@ def style() -> str:
 def body(view: TokenView, shown: Sequence[Token]) -> str:
     """Returns the counts and the tokens that are shown."""
     counts = "".join(f"<div><dt>{name}</dt><dd>{figure}</dd></div>" for name, figure in view.counts())
-    tokens = "".join(token_html(index, token) for index, token in enumerate(shown))
+    tokens = "".join(lines_html(shown))
     more = len(view.tokens) - len(shown)
     rest = f"<p>{more:,} more tokens are not shown here; write_page shows all.</p>" if more else ""
     return f"""<div class="bytemill"><div class="all">
 <h1>{escape(view.encoding)}</h1>
 <dl>{counts}</dl>
 <label><input type="checkbox"> ids</label>
-<div class="tokens" dir="ltr">{tokens}</div>{rest}
+<p class="legend">Point at a token for its id and bytes.{legend(shown)}</p>
+<div class="tokens">{tokens}</div>{rest}
 </div></div>"""
 
 
+# What each substitute in a token means; the legend names those that occur.
+LEGEND = (
+    (b" ", "·", "a space"),
+    (b"\n", "⏎", "a line break"),
+    (b"\t", "→", "a tab"),
+)
+
+
+def legend(shown: Sequence[Token]) -> str:
+    """Returns the meaning of the substitutes that occur in tokens."""
+    meanings = [
+        f"<i>{sign}</i> {meaning}"
+        for byte, sign, meaning in LEGEND
+        if any(byte in token.value for token in shown)
+    ]
+    if any(is_partial(token.value) for token in shown):
+        meanings.append(f"<i>{OPEN_QUOTE}e4 bd{CLOSE_QUOTE}</i> bytes that are a part of a character")
+    return f" {', '.join(meanings)}." if meanings else ""
+
+
+def is_partial(value: bytes) -> bool:
+    """Returns whether some bytes are not a whole character."""
+    return value.decode(errors="ignore").encode() != value
+
+
+def lines_html(shown: Sequence[Token]) -> Iterator[str]:
+    """Yields the tokens, each line of the text in an element whose direction follows from its text.
+
+    A line ends after a token with a line break.
+    """
+    line: list[str] = []
+    values: list[bytes] = []
+    for index, token in enumerate(shown):
+        line.append(token_html(index, token))
+        values.append(token.value)
+        if b"\n" in token.value:
+            yield line_html(line, b"".join(values))
+            line, values = [], []
+    if line:
+        yield line_html(line, b"".join(values))
+
+
+def line_html(tokens: Sequence[str], text: bytes) -> str:
+    """Returns a line, and for each further line break at its end an empty line."""
+    blank = len(text) - len(text.rstrip(b"\n")) - 1
+    direction = direction_of(text.decode(errors="replace"))
+    return f'<div dir="{direction}">{"".join(tokens)}</div>\n' + "<br>\n" * max(blank, 0)
+
+
+def direction_of(text: str) -> Literal["ltr", "rtl"]:
+    """Returns the direction of the first character that has one, as in Unicode's bidirectional algorithm."""
+    kinds = map(unicodedata.bidirectional, text)
+    first = next((kind for kind in kinds if kind in {"L", "R", "AL"}), "L")
+    return "ltr" if first == "L" else "rtl"
+
+
 def token_html(index: int, token: Token) -> str:
-    """Returns one token, followed by a line break if it contains one."""
+    """Returns one token."""
     segments = ((escape(segment.text), segment.substitute) for segment in segments_of(token.value))
     content = "".join(f"<i>{text}</i>" if substitute else text for text, substitute in segments)
     names = f"c{index % len(COLOURS)} special" if token.special else f"c{index % len(COLOURS)}"
     bytes_shown = token.value.hex(" ")
-    line_break = "<br>\n" if b"\n" in token.value else ""
-    return f'<b class="{names}" data-id="{token.id}" data-bytes="{bytes_shown}">{content}</b>{line_break}'
+    return f'<b class="{names}" data-id="{token.id}" data-bytes="{bytes_shown}">{content}</b>'

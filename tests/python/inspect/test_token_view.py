@@ -340,7 +340,7 @@ def test_hostile_text_is_only_text() -> None:
         assert name in page.text
         assert page.names <= {
             *("html", "head", "meta", "title", "style", "body", "div", "h1", "dl", "dt", "dd"),
-            *("label", "input", "b", "i", "br"),
+            *("label", "input", "b", "i", "br", "p"),
         }
 
 
@@ -364,7 +364,21 @@ def test_page_has_counts_on_top() -> None:
 
 
 def test_lines_break_where_the_text_does() -> None:
-    assert inspection.show(O200K, "a\nb\n\nc").page().count("<br>") == 2
+    page = inspection.show(O200K, "a\nb\n\nc").page()
+    assert page.count('<div dir="ltr">') == 3
+    # The blank line.
+    assert page.count("<br>") == 1
+
+
+def test_each_line_has_the_direction_of_its_text() -> None:
+    page = inspection.show(O200K, "hello\n12 مرحبا abc\nשלום\n123").page()
+    assert re.findall(r'<div dir="(\w+)">', page) == ["ltr", "rtl", "rtl", "ltr"]
+
+
+def test_a_page_explains_its_signs() -> None:
+    assert "Point at a token for its id and bytes.</p>" in inspection.show(O200K, "a").page()
+    text = Page(inspection.show(O200K, "a b\n\t\U0001f9ff").page()).text
+    assert "· a space, ⏎ a line break, → a tab, ‹e4 bd› bytes that are a part of a character." in text
 
 
 def test_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
