@@ -55,7 +55,7 @@ def several(name: str, texts: Iterable[str]) -> Iterable[str]:
     return texts
 
 
-def thread_count(num_threads: int | None) -> int:
+def thread_count(num_threads: int | None, *, as_in_tiktoken: bool = False) -> int:
     """Returns a number of threads.
 
     `None`, which tiktoken takes too, stands for all processors. In a process that `multiprocessing` has
@@ -63,13 +63,14 @@ def thread_count(num_threads: int | None) -> int:
 
     Raises:
         TypeError: It is not an integer.
-        ValueError: The number is not positive. The message begins as that of tiktoken.
+        ValueError: The number is not positive. For methods of tiktoken the message is its own.
     """
     if num_threads is None:
         return 1 if is_worker() else os.cpu_count() or 1
     threads = integer("num_threads", num_threads)
     if threads <= 0:
-        raise ValueError(f"max_workers must be greater than 0: num_threads is {threads}")
+        named = "" if as_in_tiktoken else f": num_threads is {threads}"
+        raise ValueError(f"max_workers must be greater than 0{named}")
     # The core starts no more threads than there is work for.
     return min(threads, sys.maxsize)
 

@@ -268,7 +268,7 @@ class Encoding:
             ValueError: `num_threads` is not positive.
             TypeError, PatternError: As `encode_ordinary`, for the first text that fails.
         """
-        threads = thread_count(num_threads)
+        threads = thread_count(num_threads, as_in_tiktoken=True)
         return self._core_bpe.encode_ordinary_batch(list(text), threads)
 
     def encode_batch(
@@ -295,7 +295,7 @@ class Encoding:
             DisallowedSpecialTokenError, TypeError, PatternError: As `encode`, for the first text that fails.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
-        threads = thread_count(num_threads)
+        threads = thread_count(num_threads, as_in_tiktoken=True)
         texts = list(text)
         return self._core_bpe.encode_batch(texts, allowed, disallowed, threads)
 
@@ -762,7 +762,7 @@ class Encoding:
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
         """Decodes many sequences of ids to texts; arguments and errors as `decode_bytes_batch`, `decode`."""
-        threads = thread_count(num_threads)
+        threads = thread_count(num_threads, as_in_tiktoken=True)
         return self._core_bpe.decode_batch(list(batch), errors, threads)
 
     def decode_bytes_batch(self, batch: Iterable[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
@@ -776,7 +776,7 @@ class Encoding:
             ValueError: `num_threads` is not positive.
             UnknownTokenError, OverflowError, TypeError: As `decode_bytes`.
         """
-        threads = thread_count(num_threads)
+        threads = thread_count(num_threads, as_in_tiktoken=True)
         return self._core_bpe.decode_bytes_batch(list(batch), threads)
 
     # --- The vocabulary ---
