@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["create", "named", "replacing", "write_all", "write_atomically"]
+__all__ = ["create", "discard", "named", "named_as", "replacing", "write_all", "write_atomically"]
 
 
 @contextmanager
@@ -33,15 +33,38 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     # `tempfile` would make it readable by its owner only, and the rename would keep that.
     temporary = Path(f"{name}.{os.urandom(8).hex()}.tmp")
     try:
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        if str(error.filename) == str(temporary):
-            # The caller knows only the final name.
-            error.filename, error.filename2 = name, None
-        raise
+        with named_as({temporary: name}):
+            yield temporary
+            temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        discard(temporary)
+
+
+@contextmanager
+def named_as(names: Mapping[Path, str | os.PathLike[str]]) -> Iterator[None]:
+    """Has system errors name files by what callers know, instead of by a temporary name.
+
+    Args:
+        names: Temporary paths, and the name that stands for each.
+    """
+    try:
+        yield
+    except OSError as error:
+        known = None if error.filename is None else names.get(Path(os.fsdecode(error.filename)))
+        if known is not None:
+            error.filename = os.fspath(known)
+            # Not `None`, which would be part of the message.
+            del error.filename2
+        raise
+
+
+def discard(path: Path) -> None:
+    """Removes a temporary file if there is one.
+
+    It never raises: where a disk cannot be written to, the error to report is the one before this.
+    """
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def create(path: Path) -> IO[bytes]:

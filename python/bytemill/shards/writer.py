@@ -26,6 +26,7 @@ from bytemill._arguments import check_type, thread_count
 from bytemill.core import Encoding, __version__
 from bytemill.documents.blocks import Position
 from bytemill.errors import DisallowedSpecialTokenError
+from bytemill.io.atomic import discard, named_as
 from bytemill.shards.background import BackgroundWriter, prefetch_iter
 from bytemill.shards.manifest import (
     NAME,
@@ -241,6 +242,8 @@ class ShardWriter:
         self._tokens = self._documents = 0
         self._is_full = False
         self._unfinished: dict[TokenFile, list[Path]] = {}
+        # The final names of files, by their temporary ones.
+        self._final: dict[Path, Path] = {}
 
     def run(
         self,
@@ -255,7 +258,7 @@ class ShardWriter:
         size = sum(file.size for file in self._record.sources if file.item < cursor.block.item)
         documents, tokens = self._record.documents, self._record.tokens
         try:
-            with BackgroundWriter() as background:
+            with named_as(self._final), BackgroundWriter() as background:
                 for block in prefetch_iter(self._blocks.read(source, cursor.block)):
                     encoded = encode(block)
                     start = Cursor(block.start)
@@ -277,7 +280,7 @@ class ShardWriter:
             for file, paths in self._unfinished.items():
                 file.abandon()
                 for path in paths:
-                    path.unlink(missing_ok=True)
+                    discard(path)
         return self._record
 
     def _first_cursor(self, cursor: Cursor, start: Position, encoded: EncodedBlock) -> Cursor:
@@ -334,12 +337,14 @@ class ShardWriter:
 
     def _create(self) -> TokenFile:
         """Creates the files of the shard under temporary names."""
-        paths = [self._folder / f"{name}{TEMPORARY}" for name in self._names()]
+        final = [self._folder / name for name in self._names()]
+        paths = [path.with_name(f"{path.name}{TEMPORARY}") for path in final]
+        self._final.update(zip(paths, final, strict=True))
         try:
             file = self._kind(paths, self._record.options["dtype"])
         except BaseException:
             for path in paths:
-                path.unlink(missing_ok=True)
+                discard(path)
             raise
         self._unfinished[file] = paths
         return file

@@ -86,6 +86,21 @@ def test_an_unwritable_folder(writer: Writer, folder: Path) -> None:
     assert ".tmp" not in str(caught.value)
 
 
+@unix_only
+@all_writers
+def test_a_disk_that_becomes_read_only(writer: Writer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There, removing files fails too, also those that do not exist: not the error to report."""
+
+    def refuse(path: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with full_disk(), pytest.raises(OSError, match="File too large") as caught:
+        writer.write(folder)
+    assert names_one_of(caught.value, folder, writer)
+    assert "None" not in str(caught.value)
+
+
 @all_writers
 def test_a_folder_where_the_file_should_be(writer: Writer, folder: Path) -> None:
     for name in writer.names:
@@ -111,6 +126,7 @@ def test_renaming_fails(writer: Writer, folder: Path, monkeypatch: pytest.Monkey
         writer.write(folder)
     assert contents(folder) == before
     assert names_one_of(caught.value, folder, writer)
+    assert "None" not in str(caught.value)
 
 
 # Forks a process for each run, so that a run costs no start of Python, and kills it at a step or some time.

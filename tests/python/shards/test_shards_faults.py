@@ -63,6 +63,7 @@ def test_a_full_disk(form: str, whole: dict[str, bytes], tmp_path: Path) -> None
         with full_disk(limit), pytest.raises(OSError, match="File too large") as caught:
             write(folder, form)
         assert str(folder / "shard-") in str(caught.value)
+        assert not [word for word in (".tmp", "None") if word in str(caught.value)]
         assert_resumable(folder, form, whole)
 
 
@@ -96,6 +97,29 @@ def test_a_disk_that_fails(
                 break
         assert_resumable(folder, form, whole)
     assert last > 4
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_disk_that_becomes_read_only(
+    form: str, whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is that of writing, not that of removing what was begun."""
+
+    def refuse(path: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(path))
+
+    folder = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        with (
+            full_disk(len(whole["provenance.json"]) + 64),
+            pytest.raises(OSError, match="too large") as caught,
+        ):
+            write(folder, form)
+    assert str(folder / "shard-") in str(caught.value)
+    assert ".tmp" not in str(caught.value)
+    write(folder, form, resume=True)
+    assert contents(folder) == whole
 
 
 @pytest.mark.parametrize("form", FORMATS)
