@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["check_type", "integer", "integer_type", "known_ids", "several", "thread_count", "token_limit"]
+__all__ = [
+    "byte_limit",
+    "check_type",
+    "integer",
+    "integer_type",
+    "known_ids",
+    "parse_bytes",
+    "parse_tokens",
+    "several",
+    "thread_count",
+    "token_limit",
+]
+
+# Numbers of tokens are told in powers of 1,000, as in "32k tokens", sizes of memory in powers of 1,024.
+TOKEN_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12}
+BYTE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+# A number, perhaps with decimals, and a unit.
+SIZE = re.compile(r"([0-9][0-9_]{0,30})(?:\.([0-9]{1,20}))?\s*([A-Z]?)", re.IGNORECASE)
 
 HOW_TO_NAME_TOKENS = "`encode_single_token` gives the id of a token, `eot_token` that of the end of a text"
 
@@ -69,8 +88,11 @@ def thread_count(num_threads: int | None, *, as_in_tiktoken: bool = False) -> in
         return 1 if is_worker() else os.cpu_count() or 1
     threads = integer("num_threads", num_threads)
     if threads <= 0:
-        named = "" if as_in_tiktoken else f": num_threads is {threads}"
-        raise ValueError(f"max_workers must be greater than 0{named}")
+        raise ValueError(
+            "max_workers must be greater than 0"
+            if as_in_tiktoken
+            else f"num_threads must be 1 or more, or None for all processors, not {threads}"
+        )
     # The core starts no more threads than there is work for.
     return min(threads, sys.maxsize)
 
@@ -96,6 +118,57 @@ def token_limit(name: str, number: SupportsIndex, least: int) -> int:
     if tokens < least:
         raise ValueError(f"{name} must be a number of tokens, {least} or more, got {tokens}")
     return min(tokens, sys.maxsize)
+
+
+def parse_tokens(text: str) -> int:
+    """Parses a number of tokens such as 32000, 32k, 1.5M or 10B.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return parse_size(text, text, TOKEN_UNITS, "a number of tokens such as 1000000 or 100M")
+
+
+def parse_bytes(text: str) -> int:
+    """Parses a number of bytes such as 1000000, 512M, 2GB or 2GiB: units are powers of 1,024.
+
+    Raises:
+        ValueError: It is none.
+    """
+    without_b = re.sub(r"(?:(?<=[0-9KMGT ])B|(?<=[KMGT])iB)$", "", text, flags=re.IGNORECASE)
+    return parse_size(without_b, text, BYTE_UNITS, "a number of bytes such as 512M or 2G")
+
+
+def parse_size(text: str, given: str, units: Mapping[str, int], expected: str) -> int:
+    """Parses a whole number with one of some units; `ValueError` says what was expected and given."""
+    found = SIZE.fullmatch(text.strip())
+    if found is not None and found[3].upper() in units:
+        decimals = found[2] or ""
+        scale: int = 10 ** len(decimals)
+        number = int(found[1].replace("_", "") + decimals) * units[found[3].upper()]
+        if number % scale == 0:
+            return number // scale
+    raise ValueError(f"expected {expected}, got {given!r:.60}")
+
+
+def byte_limit(name: str, value: SupportsIndex | str) -> int:
+    """Returns the number of bytes in the argument called `name`, no larger than the core takes.
+
+    Raises:
+        TypeError: It is neither an integer nor a string.
+        ValueError: It is a string and no size.
+    """
+    if isinstance(value, str):
+        try:
+            return min(parse_bytes(value), sys.maxsize)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    try:
+        return min(index(value), sys.maxsize)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a number of bytes as an integer or a string such as '2G', not {value!r:.40}"
+        ) from None
 
 
 def known_ids(name: str, tokens: int | Sequence[int] | None, is_token: Callable[[int], bool]) -> list[int]:

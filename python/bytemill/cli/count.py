@@ -19,6 +19,7 @@ from bytemill.cli.options import (
     threads_option,
 )
 from bytemill.cli.reading import Meter, TextBatch, text_batches
+from bytemill.cli.sizes import token_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,9 +58,7 @@ class Counted(NamedTuple):
 @encoding_option
 @special_option
 @source_options
-@click.option(
-    "--max", "limit", type=click.IntRange(min=0), metavar="N", help="Exit with 1 if there are more."
-)
+@click.option("--max", "limit", callback=token_count(), metavar="N", help="Exit with 1 if there are more.")
 @threads_option
 @json_option
 @click.pass_context

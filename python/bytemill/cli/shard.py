@@ -46,7 +46,7 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
     "--shard-tokens",
     default="100M",
     show_default=True,
-    callback=token_count,
+    callback=token_count(),
     metavar="N",
     help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
 )
@@ -89,6 +89,7 @@ def command(  # noqa: PLR0913 - its options
     files: Sequence[str],
     directory: str,
     encoding: Encoding,
+    shard_tokens: int,
     field: str | None,
     special: str,
     threads: int | None,
@@ -118,6 +119,7 @@ def command(  # noqa: PLR0913 - its options
             field=field or DEFAULT_FIELD,
             num_threads=threads,
             progress=show,
+            shard_tokens=shard_tokens or None,
             **special_rule(special),
             **options,
         )

@@ -1,4 +1,4 @@
-"""Numbers with units in options.
+"""Numbers with units in options, as their callbacks.
 
 K, M, G and T are powers of 1,000 for numbers of tokens, as in "100M tokens", and powers of 1,024 for bytes of
 memory, as in "2G of memory"; the help of an option says which it takes.
@@ -6,40 +6,47 @@ memory, as in "2G of memory"; the help of an option says which it takes.
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from bytemill._arguments import parse_bytes, parse_tokens
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
-__all__ = ["BYTE_UNITS", "TOKEN_UNITS", "byte_size", "token_count"]
+    Callback: TypeAlias = Callable[[click.Context, click.Parameter, str | None], int | None]
 
-TOKEN_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-BYTE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-def token_count(_: click.Context, __: click.Parameter, value: str) -> int | None:
-    """Parses a number of tokens such as 100M; `None` for 0."""
-    return parsed(value, TOKEN_UNITS, "a number of tokens such as 1000000 or 100M") or None
+__all__ = ["byte_size", "token_count"]
 
 
-def byte_size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """Parses a number of bytes such as 512M or 2GiB; `None` if the option is not given."""
-    if value is None:
-        return None
-    number = re.sub(r"(?<=[\dKMGT])\s*i?B$", "", value, flags=re.IGNORECASE)
-    return parsed(number, BYTE_UNITS, "a number of bytes such as 512M or 2G", given=value)
+def size_of(parse: Callable[[str], int], least: int = 0) -> Callback:
+    """Returns the callback of an option that is a number with an optional unit, `None` if not given.
 
-
-def parsed(value: str, units: Mapping[str, int], expected: str, given: str | None = None) -> int:
-    """Parses a number with one of some units.
-
-    Raises:
-        BadParameter: It is no such number.
+    Args:
+        parse: Parses the text; raises `ValueError` if it is no such number.
+        least: The least number.
     """
-    found = re.fullmatch(rf"(\d[\d_]*)\s*([{''.join(units)}]?)", value, re.IGNORECASE)
-    if found is None:
-        raise click.BadParameter(f"expected {expected}, got {given or value!r}")
-    return int(found[1].replace("_", "")) * units[found[2].upper()]
+
+    def callback(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+        if value is None:
+            return None
+        try:
+            number = parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+        if number < least:
+            raise click.BadParameter(f"expected {least} or more, got {value}")
+        return number
+
+    return callback
+
+
+def token_count(least: int = 0) -> Callback:
+    """Returns the callback of an option that is a number of tokens such as 32k."""
+    return size_of(parse_tokens, least)
+
+
+def byte_size() -> Callback:
+    """Returns the callback of an option that is a number of bytes such as 2G."""
+    return size_of(parse_bytes)

@@ -11,6 +11,7 @@ import click
 from bytemill.cli.options import encoding_option, files_argument, output_option, source_options
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import STANDARD_INPUT, Meter, documents
+from bytemill.cli.sizes import token_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,12 +22,18 @@ if TYPE_CHECKING:
 @click.command
 @files_argument
 @click.option(
-    "-n", "-t", "--tokens", type=click.IntRange(min=1), required=True, metavar="N", help="How many at most."
+    "-n",
+    "-t",
+    "--tokens",
+    callback=token_count(least=1),
+    required=True,
+    metavar="N",
+    help="How many at most.",
 )
 @click.option(
     "--overlap",
-    type=click.IntRange(min=0),
-    default=0,
+    callback=token_count(),
+    default="0",
     show_default=True,
     metavar="N",
     help="With how many tokens of the part before it a part begins.",

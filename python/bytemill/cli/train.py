@@ -12,7 +12,7 @@ from bytemill.cli import encoding_of
 from bytemill.cli.options import files_argument, json_option, print_record, source_options, threads_option
 from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
-from bytemill.cli.sizes import byte_size
+from bytemill.cli.sizes import byte_size, token_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,13 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
 
 @click.command(epilog=FORMATS_HELP)
 @files_argument
-@click.option("--vocab-size", type=click.IntRange(min=1), required=True, metavar="N", help="How many tokens.")
+@click.option(
+    "--vocab-size",
+    callback=token_count(least=1),
+    required=True,
+    metavar="N",
+    help="How many tokens, such as 300 or 32k, which is 32,000.",
+)
 @click.option(
     "-o",
     "--output",
@@ -70,7 +76,7 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
 @click.option("--name", help="What the encoding is called; as the first output if not given.")
 @click.option(
     "--memory-limit",
-    callback=byte_size,
+    callback=byte_size(),
     metavar="SIZE",
     help="How many bytes of memory the counts may take, such as 2G; the rest goes to temporary files.",
 )

@@ -17,6 +17,7 @@ from bytemill.cli.options import (
 )
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import Meter, documents
+from bytemill.cli.sizes import token_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ CUT = 3
 @click.command
 @files_argument
 @click.option(
-    "-n", "-t", "--tokens", type=click.IntRange(min=0), required=True, metavar="N", help="How many at most."
+    "-n", "-t", "--tokens", callback=token_count(), required=True, metavar="N", help="How many at most."
 )
 @click.option(
     "--side",

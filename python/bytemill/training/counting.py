@@ -34,7 +34,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
     *,
     special_tokens: Iterable[str] = (),
     num_threads: int | None = None,
-    memory_limit: int | None = None,
+    memory_limit: int | str | None = None,
     field: str = "text",
     lines: bool = False,
     progress: Show = True,
@@ -49,11 +49,11 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         special_tokens: Strings that cut documents before that, and are in no piece.
         num_threads: How many threads may work; all processors if not given, one in a process that
             `multiprocessing` has started.
-        memory_limit: Bytes that the tables of pieces of all threads together may take, about; at least
-            1 MiB (1,048,576). Beyond it they go to temporary files in `tempfile.gettempdir()`, see
-            `PieceCounts`; the result is the same. The limit does not include the text that is read (some
-            8 MiB, or a single document that cannot be cut), buffers of files (some 4 MiB) and single pieces.
-            `None`: no limit.
+        memory_limit: Bytes that the tables of pieces of all threads together may take, about, as an integer
+            or as "2G" (2 GiB); at least 1 MiB (1,048,576). Beyond it they go to temporary files in
+            `tempfile.gettempdir()`, see `PieceCounts`; the result is the same. The limit does not include the
+            text that is read (some 8 MiB, or a single document that cannot be cut), buffers of files (some
+            4 MiB) and single pieces. `None`: no limit.
         field: The field of JSON lines, or the column of Parquet, that holds the text.
         lines: Whether each line of a text file is a document of its own, its line break included, rather
             than the whole file.

@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from bytemill import _backend
-from bytemill._arguments import check_type
+from bytemill._arguments import byte_limit, check_type
 from bytemill._backend import build_splitter
 from bytemill.patterns import resolve_pattern
 
@@ -57,7 +57,7 @@ class PieceCounts:
         *,
         pattern: str | None = "o200k",
         special_tokens: Iterable[str] = (),
-        memory_limit: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         """Takes pieces that were counted elsewhere, or none.
 
@@ -66,8 +66,8 @@ class PieceCounts:
             pattern: The pattern that split them: a name of `bytemill.patterns.PATTERNS`, any regular
                 expression, or `None`.
             special_tokens: The strings that cut the texts before that.
-            memory_limit: Bytes that the tables of all threads together may take, about; at least 1 MiB.
-                `None`: no limit.
+            memory_limit: Bytes that the tables of all threads together may take, about, as an integer or
+                as "2G" (2 GiB); at least 1 MiB. `None`: no limit.
 
         Raises:
             ValueError: There is no such pattern, a special token is empty or given twice, or the limit is too
@@ -227,16 +227,17 @@ class PieceCounts:
         return (restored, (self._description(), *self._core.columns()))
 
 
-def limited_table(memory_limit: int | None) -> _backend.PieceCounts:
+def limited_table(memory_limit: int | str | None) -> _backend.PieceCounts:
     """Returns an empty table; arguments and errors as `PieceCounts`."""
     if memory_limit is None:
         return _backend.PieceCounts()
-    if memory_limit < LEAST_MEMORY:
+    limit = byte_limit("memory_limit", memory_limit)
+    if limit < LEAST_MEMORY:
         raise ValueError(f"expected a memory_limit of at least {LEAST_MEMORY} bytes, got {memory_limit}")
     # Imported late, as it takes long.
     import tempfile
 
-    return _backend.PieceCounts(memory_limit, tempfile.gettempdir())
+    return _backend.PieceCounts(limit, tempfile.gettempdir())
 
 
 def restored(

@@ -39,7 +39,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
     max_token_length: int | None = None,
     tie_break: TieBreak = "smallest_pair",
     num_threads: int | None = None,
-    memory_limit: int | None = None,
+    memory_limit: int | str | None = None,
     initial: Encoding | None = None,
     pad_vocab_to: int | None = None,
     field: str = "text",

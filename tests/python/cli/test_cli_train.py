@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import bytemill
-from bytemill.cli.sizes import BYTE_UNITS
+from bytemill._arguments import parse_bytes, parse_tokens
 from bytemill.training import counting
 from support.command_line import bytemill as run
 from support.command_line import environment
@@ -112,8 +112,42 @@ def test_mistakes_are_told_before_anything_is_read(options: list[str], said: str
     assert not list(tmp_path.iterdir())
 
 
-def test_sizes_are_powers_of_1024(corpus: list[Path], tmp_path: Path) -> None:
-    assert [BYTE_UNITS[unit] for unit in ("", "K", "M", "G")] == [1, 1 << 10, 1 << 20, 1 << 30]
+@pytest.mark.parametrize(
+    ("text", "tokens", "size"),
+    [
+        ("1_000", 1000, 1000),
+        ("32k", 32_000, 32 << 10),
+        ("1.5M", 1_500_000, 3 << 19),
+        (" 2 G ", 2 * 10**9, 2 << 30),
+        ("10B", 10**10, 10),
+        ("2GB", None, 2 << 30),
+        ("512 MiB", None, 512 << 20),
+        ("0.0005k", None, None),
+        ("1.0001k", None, None),
+        *((text, None, None) for text in ("", "k", "-1", "1e6", "2iB", "1 k k", "9" * 40, "٣", "1,000")),
+    ],
+)
+def test_sizes(text: str, tokens: int | None, size: int | None) -> None:
+    """Tokens are counted in powers of 1,000, bytes in powers of 1,024."""
+    for parse, number in ((parse_tokens, tokens), (parse_bytes, size)):
+        if number is not None:
+            assert parse(text) == number
+        else:
+            with pytest.raises(ValueError, match=r"expected a number of .* such as"):
+                parse(text)
+
+
+def test_a_size_of_a_vocabulary(corpus: list[Path], tmp_path: Path) -> None:
+    for value, size in (("0.28k", 280), ("280", 280)):
+        called = run("train", *corpus, "--vocab-size", value, "-o", tmp_path / "m.bytemill", "--json")
+        assert called.code == 0, called.err
+        assert json.loads(called.out)["vocab_size"] == size
+    called = run("train", *corpus, "--vocab-size", "32kk", "-o", tmp_path / "m.bytemill")
+    assert (called.code, called.out) == (2, "")
+    assert "expected a number of tokens such as 1000000 or 100M, got '32kk'" in called.err
+
+
+def test_limits_of_memory(corpus: list[Path], tmp_path: Path) -> None:
     outputs = [tmp_path / "a.bytemill", tmp_path / "b.bytemill"]
     for output, options in zip(outputs, ([], ["--memory-limit", "1MiB"]), strict=True):
         assert run("train", *corpus, "--vocab-size", 280, "-o", output, *options).code == 0

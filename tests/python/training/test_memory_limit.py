@@ -103,6 +103,32 @@ def test_limits_that_are_too_small(limit: int) -> None:
             call()
 
 
+def test_limits_with_units() -> None:
+    texts = ["words of words"]
+    for limit in ("2G", "1MiB", "1024 k", 10**23):
+        assert PieceCounts(memory_limit=limit).total() == 0
+        assert count_pieces(texts, memory_limit=limit, progress=False).total() == 3
+        assert train(texts, 258, memory_limit=limit, progress=False).n_vocab == 258
+    with pytest.raises(
+        ValueError, match="memory_limit: expected a number of bytes such as 512M or 2G, got 'much'"
+    ):
+        count_pieces(texts, memory_limit="much")
+    with pytest.raises(ValueError, match="at least 1048576 bytes, got 1K"):
+        count_pieces(texts, memory_limit="1K")
+    with pytest.raises(TypeError, match=r"memory_limit must be a number of bytes .* not 2.5"):
+        count_pieces(texts, memory_limit=2.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_numbers_of_threads(threads: int) -> None:
+    for call in (
+        lambda: count_pieces(["a"], num_threads=threads),
+        lambda: train(["a"], 256, num_threads=threads),
+    ):
+        with pytest.raises(ValueError, match=f"num_threads must be 1 or more.*not {threads}"):
+            call()
+
+
 def test_counts_have_a_limit_of_their_own(counts: PieceCounts) -> None:
     with pytest.raises(ValueError, match="give it to count_pieces"):
         train(counts, 256, memory_limit=LEAST)
