@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! partition  the lines into ranges of similar size, each for one thread at a time
-//! find       the field in each line, the last one if there are several; all else is only validated
+//! find       the first of the fields that a line has, the last one if repeated; all else is only validated
 //! unescape   the string, from one backslash to the next, to the end of the range's text
 //! gather     these texts into one
 //! ```
@@ -35,23 +35,24 @@ struct FieldBlock {
     ends: Vec<usize>,
 }
 
-/// Finds the strings in the field called `field` of the JSON objects in the lines of `block`. Skips lines of
-/// whitespace, and those with `null` in that field. A lone surrogate in an escape becomes U+FFFD.
+/// Finds, in each JSON object in the lines of `block`, the string in the first field of `names` that it has.
+/// Skips lines of whitespace, and those with `null` in that field. A lone surrogate in an escape becomes
+/// U+FFFD.
 ///
 /// # Errors
-/// [`JsonLinesError`] for the first line that is not UTF-8, no object with that field, or has another value
-/// in it.
+/// [`JsonLinesError`] for the first line that is not UTF-8, no object with one of the fields, or has another
+/// value in it.
 ///
 /// # Complexity
 /// Linear in the block, divided by the threads; memory for the strings, once more while they are gathered.
 pub fn fields(
     block: &[u8],
-    field: &str,
+    names: &[&str],
     threads: usize,
     checkpoint: &dyn Checkpoint,
 ) -> Result<Fields, JsonLinesError> {
     let blocks = parallel::map(&partition(block), threads, checkpoint, |range| {
-        strings(&block[range.clone()], field).map_err(|(line, reason)| JsonLinesError::Line {
+        strings(&block[range.clone()], names).map_err(|(line, reason)| JsonLinesError::Line {
             number: line_breaks(&block[..range.start]) + line,
             reason,
         })
@@ -129,7 +130,7 @@ fn partition(block: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Returns the strings of some lines; or the number of the first invalid one, from 1, and the reason.
-fn strings(lines: &[u8], field: &str) -> Result<FieldBlock, (usize, String)> {
+fn strings(lines: &[u8], names: &[&str]) -> Result<FieldBlock, (usize, String)> {
     let mut block = FieldBlock {
         // Unescaping lengthens nothing.
         text: String::with_capacity(lines.len()),
@@ -137,7 +138,7 @@ fn strings(lines: &[u8], field: &str) -> Result<FieldBlock, (usize, String)> {
     };
     let offsets = line_offsets(lines);
     for (number, line) in (1..).zip(offsets.windows(2)) {
-        let found = string(&lines[line[0]..line[1]], field, &mut block.text);
+        let found = string(&lines[line[0]..line[1]], names, &mut block.text);
         if found.map_err(|reason| (number, reason))? {
             block.ends.push(block.text.len());
         }
@@ -146,14 +147,14 @@ fn strings(lines: &[u8], field: &str) -> Result<FieldBlock, (usize, String)> {
 }
 
 /// Appends the string in a line to `text`; returns false if the line has none.
-fn string(line: &[u8], field: &str, text: &mut String) -> Result<bool, String> {
+fn string(line: &[u8], names: &[&str], text: &mut String) -> Result<bool, String> {
     // Whitespace as in Python's `bytes.isspace`.
     if line.iter().all(|byte| matches!(byte, b' ' | b'\t'..=b'\r')) {
         return Ok(false);
     }
     let expected = |reason: &str| format!("expected a JSON object: {reason}");
     let line = simdutf8::compat::from_utf8(line).map_err(|error| expected(&error.to_string()))?;
-    let value = value(line.strip_suffix('\n').unwrap_or(line), field).map_err(|error| {
+    let found = value(line.strip_suffix('\n').unwrap_or(line), names).map_err(|error| {
         // The parser gets one line at a time.
         expected(
             &error
@@ -161,28 +162,33 @@ fn string(line: &[u8], field: &str, text: &mut String) -> Result<bool, String> {
                 .replace(" at line 1 column ", " at column "),
         )
     })?;
-    match value.map(RawValue::get) {
-        None => Err(format!("expected an object with the field {field:?}")),
-        Some("null") => Ok(false),
-        Some(value) => {
-            let inside = value
-                .strip_prefix('"')
-                .and_then(|rest| rest.strip_suffix('"'));
-            match inside {
-                Some(escaped) => unescape(escaped, text).map(|()| true),
-                None => Err(format!(
-                    "expected a string in {field:?}, got {}",
-                    kind(value)
-                )),
-            }
-        }
+    let Some((rank, value)) = found else {
+        return Err(match names {
+            [name] => format!("expected an object with the field {name:?}"),
+            _ => format!("expected an object with one of the fields {names:?}"),
+        });
+    };
+    if value.get() == "null" {
+        return Ok(false);
+    }
+    let inside = value
+        .get()
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    match inside {
+        Some(escaped) => unescape(escaped, text).map(|()| true),
+        None => Err(format!(
+            "expected a string in {:?}, got {}",
+            names[rank],
+            kind(value.get())
+        )),
     }
 }
 
-/// Returns the JSON in a field of the object in a line, if it has that field.
-fn value<'a>(line: &'a str, field: &str) -> serde_json::Result<Option<&'a RawValue>> {
+/// Returns the number of the first name that is a field of the object in a line, and the JSON in that field.
+fn value<'a>(line: &'a str, names: &[&str]) -> serde_json::Result<Option<(usize, &'a RawValue)>> {
     let mut json = serde_json::Deserializer::from_str(line);
-    let value = json.deserialize_map(Field(field))?;
+    let value = json.deserialize_map(Field(names))?;
     json.end()?;
     Ok(value)
 }
@@ -253,48 +259,52 @@ fn unit(text: &str) -> Option<(u32, &str)> {
     Some((u32::from_str_radix(digits, 16).ok()?, rest))
 }
 
-/// A visitor that returns the JSON in a field of an object, the last one if the name occurs several times.
-struct Field<'a>(&'a str);
+/// A visitor that returns the first of several names that is a field of an object, and the JSON in that
+/// field, the last one if the name occurs several times.
+struct Field<'a>(&'a [&'a str]);
 
 impl<'de> Visitor<'de> for Field<'_> {
-    type Value = Option<&'de RawValue>;
+    type Value = Option<(usize, &'de RawValue)>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(is_field) = object.next_key_seed(Name(self.0))? {
-            if is_field {
-                found = Some(object.next_value()?);
-            } else {
-                object.next_value::<IgnoredAny>()?;
+        let mut found: Self::Value = None;
+        while let Some(rank) = object.next_key_seed(Name(self.0))? {
+            match rank {
+                Some(rank) if found.is_none_or(|(best, _)| rank <= best) => {
+                    found = Some((rank, object.next_value()?));
+                }
+                _ => {
+                    object.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(found)
     }
 }
 
-/// A visitor that returns true for one name.
-struct Name<'a>(&'a str);
+/// A visitor that returns the number of a name among several.
+struct Name<'a>(&'a [&'a str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = bool;
+    type Value = Option<usize>;
 
-    fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<bool, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<Self::Value, D::Error> {
         name.deserialize_str(self)
     }
 }
 
 impl Visitor<'_> for Name<'_> {
-    type Value = bool;
+    type Value = Option<usize>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "a name")
     }
 
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|each| *each == name))
     }
 }

@@ -2,7 +2,7 @@
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use super::buffer::Bytes;
@@ -15,19 +15,21 @@ use crate::documents::{cut, json_lines};
 /// The bytes of documents, one after the other, and the offsets where they start and end.
 type Spans<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<isize>>);
 
-/// Returns the strings in a field of JSON lines.
+/// Returns the strings in the first of some fields that each of the JSON lines has.
 #[pyfunction]
-#[pyo3(signature = (block, field, num_threads, /))]
+#[pyo3(signature = (block, fields, num_threads, /))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
 pub(super) fn json_fields<'py>(
     block: &Bound<'py, PyAny>,
-    field: &str,
+    fields: Vec<PyBackedStr>,
     num_threads: usize,
 ) -> PyResult<Spans<'py>> {
     guarded(|| {
         let (py, block) = (block.py(), Bytes::of(block)?);
         let threads = threads_for(block.len(), num_threads);
+        let names: Vec<&str> = fields.iter().map(|name| &**name).collect();
         let (fields, offsets) = run(py, block.len(), |checkpoint| {
-            let fields = json_lines::fields(&block, field, threads, checkpoint)?;
+            let fields = json_lines::fields(&block, &names, threads, checkpoint)?;
             let offsets = fields.offsets();
             Ok::<_, crate::error::JsonLinesError>((fields, offsets))
         })?;

@@ -8,7 +8,7 @@ use bytemill::error::JsonLinesError;
 use crate::support::{Patience, TestResult};
 
 fn found(block: &[u8], threads: usize) -> Result<Vec<String>, JsonLinesError> {
-    let fields = fields(block, "text", threads, &RunToEnd)?;
+    let fields = fields(block, &["text"], threads, &RunToEnd)?;
     let mut data = vec![0; fields.size()];
     fields.gather(&mut data);
     let strings = fields
@@ -117,7 +117,7 @@ fn errors_name_the_line() {
 fn reading_can_be_interrupted() {
     let lines = "{\"text\": \"some words\"}\n".repeat(100_000);
     for threads in [1, 2] {
-        let result = fields(lines.as_bytes(), "text", threads, &Patience::new(3));
+        let result = fields(lines.as_bytes(), &["text"], threads, &Patience::new(3));
         assert!(matches!(result, Err(JsonLinesError::Interrupted)));
     }
 }
@@ -136,4 +136,27 @@ fn lines_end_after_their_breaks() {
     }
     assert_eq!(find_invalid_utf8("aé".as_bytes()), None);
     assert_eq!(find_invalid_utf8(b"a\xC3"), Some(1));
+}
+
+#[test]
+fn of_several_fields_the_first_counts() -> TestResult {
+    let lines = [
+        (r#"{"b": "second", "a": "first"}"#, "first"),
+        (r#"{"a": "first", "b": 5}"#, "first"),
+        (r#"{"a": "repeated", "b": "no", "a": "last"}"#, "last"),
+        (r#"{"b": "alone"}"#, "alone"),
+    ];
+    for (line, text) in lines {
+        let fields = fields(line.as_bytes(), &["a", "b"], 1, &RunToEnd)?;
+        let mut data = vec![0; fields.size()];
+        fields.gather(&mut data);
+        assert_eq!(data, text.as_bytes(), "{line}");
+    }
+    let missing = fields(br#"{"c": ""}"#, &["a", "b"], 1, &RunToEnd);
+    assert!(matches!(
+        missing,
+        Err(JsonLinesError::Line { reason, .. })
+            if reason == r#"expected an object with one of the fields ["a", "b"]"#
+    ));
+    Ok(())
 }

@@ -214,7 +214,7 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
             );
             let inside = fenced.holding(line.as_bytes(), at_end);
             assert_eq!(
-                json_lines::fields(inside, "text", 1, &RunToEnd)?.size(),
+                json_lines::fields(inside, &["text"], 1, &RunToEnd)?.size(),
                 length / 2 * 2
             );
 

@@ -23,6 +23,8 @@ from bytemill.core import Encoding, __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from bytemill.cli.reading import Reading
+
 # Size of the sample.
 SAMPLE_BYTES = 8_000_000
 
@@ -67,8 +69,7 @@ def command(  # noqa: PLR0913 - its options
     rounds: int,
     threads: int | None,
     alone: bool,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Measure how fast files are encoded; without files, sources of the Python installation.
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0913 - its options
     First the ids are compared with those of tiktoken around the same vocabulary, and the exit code is 1 if
     they differ. Then both encode all documents, taking turns: what is measured is text seen before.
     """
-    texts = list(documents(files, field=field, lines=lines)) if files else list(sample_texts())
+    texts = list(documents(files, reading)) if files else list(sample_texts())
     if not texts:
         raise click.UsageError("there is no text in these files")
     try:

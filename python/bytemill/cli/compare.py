@@ -27,6 +27,8 @@ from bytemill.registry import list_encoding_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.reading import Reading
+
 __all__ = ["command"]
 
 DEFAULT_ENCODINGS = ("gpt2", "cl100k_base", "o200k_base")
@@ -55,8 +57,7 @@ def command(  # noqa: PLR0913 - its options
     arguments: Sequence[str],
     specs: Sequence[str],
     chart: str | None,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0913 - its options
     specs = [*specs, *leading] or DEFAULT_ENCODINGS
     for name in files:
         check_file(name)
-    texts = {name: documents([name], field=field, lines=lines) for name in files}
+    texts = {name: documents([name], reading) for name in files}
     comparison = inspection.compare({spec: encoding_of(spec) for spec in specs}, texts, num_threads=threads)
     click.echo(json.dumps(comparison.to_dict()) if as_json else str(comparison))
     if chart is not None:

@@ -24,6 +24,7 @@ from bytemill.cli.sizes import token_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
 
 
@@ -68,8 +69,7 @@ def command(  # noqa: PLR0913 - its options
     files: Sequence[str],
     encoding: Encoding,
     special: str,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     limit: int | None,
     threads: int | None,
     as_json: bool,
@@ -86,8 +86,7 @@ def command(  # noqa: PLR0913 - its options
         for name in files:
             batches = text_batches(
                 [name],
-                field=field,
-                lines=lines,
+                reading,
                 encoding=encoding,
                 special_tokens=special_tokens,
                 meter=meter,

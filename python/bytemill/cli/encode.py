@@ -23,6 +23,7 @@ from bytemill.cli.reading import text_batches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
 
 
@@ -43,8 +44,7 @@ def command(  # noqa: PLR0913 - its options
     dtype: str | None,
     output: str | None,
     special: str,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     threads: int | None,
 ) -> None:
     """Encode files or standard input.
@@ -57,8 +57,7 @@ def command(  # noqa: PLR0913 - its options
     number = id_type(dtype, encoding)
     batches = text_batches(
         files,
-        field=field,
-        lines=lines,
+        reading,
         encoding=encoding,
         special_tokens=special_tokens_of(special, encoding),
     )

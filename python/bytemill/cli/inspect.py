@@ -22,6 +22,7 @@ from bytemill.cli.options import (
     special_rule,
 )
 from bytemill.cli.output import output_file
+from bytemill.cli.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,8 +73,7 @@ def command(  # noqa: PLR0913 - the options of the command
     colour: str,
     special: str,
     output: str | None,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Show a text as its tokens, or without a text what the vocabulary holds.
@@ -102,14 +102,14 @@ def command(  # noqa: PLR0913 - the options of the command
         ),
         (html is not None and output is not None, "--html and --output exclude each other"),
         (
-            file is None and (field is not None or lines),
-            "--field and --lines are for --file and standard input",
+            file is None and reading != Reading(),
+            "--field, --lines and --errors are for --file and standard input",
         ),
     )
     encoding = chosen_encoding(spec, model)
     if text is not None:
         note_file_name(text)
-    texts = texts_of(text, file, field=field, lines=lines)
+    texts = texts_of(text, file, reading)
     if html is not None:
         write_page(encoding, list(texts), html, special)
         return
@@ -157,7 +157,7 @@ def refuse(*mistakes: tuple[bool, str]) -> None:
             raise click.UsageError(message)
 
 
-def texts_of(text: str | None, file: str | None, *, field: str | None, lines: bool) -> Iterator[str]:
+def texts_of(text: str | None, file: str | None, reading: Reading) -> Iterator[str]:
     """Yields the documents to show.
 
     A file that cannot hold several is one, even if it is empty.
@@ -165,8 +165,8 @@ def texts_of(text: str | None, file: str | None, *, field: str | None, lines: bo
     if text is not None:
         yield text
     elif file is not None:
-        found = documents([file], field=field, lines=lines)
-        if field is not None or lines:
+        found = documents([file], reading)
+        if reading.field is not None or reading.lines:
             yield from found
         else:
             yield next(found, "")

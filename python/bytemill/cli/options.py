@@ -6,12 +6,12 @@ import functools
 import glob
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from bytemill.cli import did_you_mean, encoding_of
-from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, documents
+from bytemill.cli.reading import STANDARD_INPUT, Reading, documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,6 @@ __all__ = [
     "special_tokens_of",
     "threads_option",
 ]
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 DEFAULT_ENCODING = "o200k_base"
 
@@ -139,19 +137,44 @@ def special_rule(special: str) -> dict[str, Any]:
     }
 
 
-def source_options(function: Function) -> Function:
-    """Adds the arguments `field`, `None` if not given, and `lines`."""
-    function = click.option(
-        "--lines", is_flag=True, help="Each line of a text is a document of its own, its line break included."
-    )(function)
-    return click.option(
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the argument `reading`, a `Reading`."""
+
+    @click.option(
         "--field",
         "--column",
         "field",
+        multiple=True,
         metavar="NAME",
-        help="The field of JSON lines, or column of Parquet, that holds the text; "
-        f"{DEFAULT_FIELD!r} if not given. With this option standard input is JSON lines.",
-    )(function)
+        help="The field of JSON lines, or column of Parquet, that holds the text; 'text' if not given. May "
+        "be given several times, for the first that a line or file has. With this option all input but "
+        "Parquet is JSON lines.",
+    )
+    @click.option(
+        "--lines", is_flag=True, help="Each line of a text is a document of its own, its line break included."
+    )
+    @click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace"]),
+        default="strict",
+        show_default=True,
+        help="What becomes of bytes that are not UTF-8: an error, or U+FFFD in their place.",
+    )
+    @functools.wraps(function)
+    def with_reading(
+        *args: Any,  # noqa: ANN401
+        field: tuple[str, ...],
+        lines: bool,
+        errors: Literal["strict", "replace"],
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        if field and lines:
+            raise click.UsageError(
+                "--lines is for text, and with --field all input but Parquet is JSON lines: give one of them"
+            )
+        return function(*args, reading=Reading(field or None, lines, errors), **options)
+
+    return with_reading
 
 
 def print_record(record: Mapping[str, object], *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 from bytemill.progress import show_line
 
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
     from bytemill.core import Encoding
     from bytemill.documents import Stream
-    from bytemill.documents.batches import Batch
 
 __all__ = [
-    "DEFAULT_FIELD",
     "STANDARD_INPUT",
     "Meter",
+    "Reading",
     "TextBatch",
     "documents",
     "input_name",
@@ -35,15 +34,28 @@ __all__ = [
 ]
 
 STANDARD_INPUT = "-"
-DEFAULT_FIELD = "text"
-
-# The first bytes of compressed files, and of Parquet.
-MAGIC = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
-PARQUET = b"PAR1"
 
 # Seconds of work before progress is shown, and between two updates.
 FIRST = 1.0
 INTERVAL = 0.2
+
+
+class Reading(NamedTuple):
+    """How files are read: the options that commands have in common, by the names of the library's arguments.
+
+    Attributes:
+        field: The fields of JSON lines or columns of Parquet, `None` for "text". If they are given, what is
+            not Parquet is JSON lines, standard input too; otherwise standard input is text.
+        lines: Whether each line of a text is a document, its line break included.
+        errors: Whether bytes that are not UTF-8 are an error, or become U+FFFD.
+    """
+
+    field: tuple[str, ...] | None = None
+    lines: bool = False
+    errors: Literal["strict", "replace"] = "strict"
+
+
+AS_USUAL = Reading()
 
 
 class TextBatch(NamedTuple):
@@ -63,15 +75,13 @@ class TextBatch(NamedTuple):
 
 
 def documents(
-    files: Sequence[str], *, field: str | None = None, lines: bool = False, meter: Meter | None = None
+    files: Sequence[str], reading: Reading = AS_USUAL, *, meter: Meter | None = None
 ) -> Iterator[str]:
     """Yields the documents of files, each a whole one.
 
     Args:
         files: Paths; `-` is standard input. See `bytemill.documents` for the kinds of files.
-        field: The field of JSON lines or column of Parquet, "text" if not given. If it is given, standard
-            input is JSON lines, otherwise text.
-        lines: Whether each line of a text is a document, its line break included.
+        reading: How to read them.
         meter: Shows progress, if the files are some of many; if not given, one for these files.
 
     Raises:
@@ -79,15 +89,14 @@ def documents(
         OSError: A file cannot be read.
         ImportError: A file needs a package that is not installed.
     """
-    for batch in text_batches(files, field=field, lines=lines, meter=meter):
+    for batch in text_batches(files, reading, meter=meter):
         yield from batch.texts
 
 
-def text_batches(  # noqa: PLR0913 - all but the files have names
+def text_batches(
     files: Sequence[str],
+    reading: Reading = AS_USUAL,
     *,
-    field: str | None = None,
-    lines: bool = False,
     encoding: Encoding | None = None,
     special_tokens: Sequence[str] = (),
     meter: Meter | None = None,
@@ -96,8 +105,7 @@ def text_batches(  # noqa: PLR0913 - all but the files have names
 
     Args:
         files: As in `documents`.
-        field: As in `documents`.
-        lines: As in `documents`.
+        reading: As in `documents`.
         encoding: If given, large documents come in parts whose ids together are those of the document.
         special_tokens: Strings that are tokens of their own there, so that no part may end inside of one.
         meter: As in `documents`.
@@ -110,29 +118,30 @@ def text_batches(  # noqa: PLR0913 - all but the files have names
     from bytemill.documents.batches import BatchReader
 
     reader = BatchReader(
-        field=field or DEFAULT_FIELD,
-        lines=lines,
+        **reading._asdict(),
         pattern=None if encoding is None else encoding._pat_str,  # noqa: SLF001 - tiktoken's name
         special_tokens=special_tokens,
     )
     with Meter(files) if meter is None else nullcontext(meter) as shown:
         for name in files:
-            decoder = TextDecoder(name)
             with opened(name) as file:
-                for batch in reader.read([Stream(file, input_name(name, field))]):
+                for batch in reader.read([Stream(file, input_name(name))]):
                     shown.add(name, batch.read)
-                    yield decoder.decoded(batch)
+                    yield TextBatch(name, list(map(decoded, batch.texts)), batch.ends, batch.size)
 
 
-def input_name(name: str, field: str | None = None) -> str:
-    """Returns the name that says what a file is. That of standard input does not."""
-    if name != STANDARD_INPUT:
-        return name
-    return "standard input" if field is None else "standard input.jsonl"
+def decoded(text: str | bytes) -> str:
+    """Returns a text of a file, whose bytes are UTF-8, as a string."""
+    return text if isinstance(text, str) else text.decode()
+
+
+def input_name(name: str) -> str:
+    """Returns the name of a file for messages."""
+    return "standard input" if name == STANDARD_INPUT else name
 
 
 @contextmanager
-def source_of(files: Sequence[str], field: str | None) -> Iterator[list[Path | Stream]]:
+def source_of(files: Sequence[str]) -> Iterator[list[Path | Stream]]:
     """Opens what `bytemill.documents` reads for names of files, `-` among them."""
     from bytemill.documents import Stream
 
@@ -141,7 +150,7 @@ def source_of(files: Sequence[str], field: str | None) -> Iterator[list[Path | S
         yield paths
         return
     with opened(STANDARD_INPUT) as file:
-        stream = Stream(file, input_name(STANDARD_INPUT, field))
+        stream = Stream(file, input_name(STANDARD_INPUT))
         yield [stream if name == STANDARD_INPUT else path for name, path in zip(files, paths, strict=True)]
 
 
@@ -169,52 +178,17 @@ def standard_input() -> Iterator[IO[bytes]]:
         ImportError: As `decompressed`.
     """
     from bytemill.documents.readers import decompressed
+    from bytemill.documents.recognition import MAGIC, PARQUET_MAGIC
 
     stdin = sys.stdin.buffer
     start = stdin.peek(4)[:4] if isinstance(stdin, BufferedReader) else b""
-    if start == PARQUET:
+    if start == PARQUET_MAGIC:
         raise ValueError(
             "standard input is a Parquet file, which cannot be read from a pipe: give the name of the file"
         )
     suffix = next((suffix for suffix, magic in MAGIC.items() if start.startswith(magic)), "")
     with decompressed(stdin, f"standard input{suffix}") as file:
         yield file
-
-
-class TextDecoder:
-    """Decodes the batches of a file, whose documents may come in parts."""
-
-    def __init__(self, name: str) -> None:
-        """Takes the name of the file."""
-        self._name = name
-        # The number of the document, and the bytes of it that were decoded.
-        self._document = 1
-        self._offset = 0
-
-    def decoded(self, batch: Batch) -> TextBatch:
-        """Returns a batch as strings.
-
-        Raises:
-            ValueError: A text is not UTF-8; the message names file, document and offset.
-        """
-        texts = []
-        size = 0
-        for data, ends in zip(batch.texts, batch.ends, strict=True):
-            assert isinstance(data, bytes), "documents of files are bytes"
-            texts.append(self._decoded(data))
-            size += len(data)
-            self._offset = 0 if ends else self._offset + len(data)
-            self._document += ends
-        return TextBatch(self._name, texts, batch.ends, size)
-
-    def _decoded(self, data: bytes) -> str:
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{input_name(self._name)}, document {self._document}: expected text in UTF-8, got the byte "
-                f"{data[error.start]:#04x} at {self._offset + error.start}"
-            ) from error
 
 
 class Meter:

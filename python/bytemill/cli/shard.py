@@ -16,12 +16,13 @@ from bytemill.cli.options import (
     special_rule,
     threads_option,
 )
-from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, source_of
+from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.sizes import token_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
 
 
@@ -72,13 +73,6 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
     help="The integer type of the ids; the smallest that holds the vocabulary if not given.",
 )
 @click.option("--name", default="shard", show_default=True, help="What the names of the shards begin with.")
-@click.option(
-    "--errors",
-    type=click.Choice(["strict", "replace"]),
-    default="strict",
-    show_default=True,
-    help="What bytes are that are not UTF-8: an error, or replaced by U+FFFD.",
-)
 @click.option("--resume", is_flag=True, help="Go on where a run ended that was the same but for its end.")
 @source_options
 @special_option
@@ -90,7 +84,7 @@ def command(  # noqa: PLR0913 - its options
     directory: str,
     encoding: Encoding,
     shard_tokens: int,
-    field: str | None,
+    reading: Reading,
     special: str,
     threads: int | None,
     as_json: bool,
@@ -107,7 +101,7 @@ def command(  # noqa: PLR0913 - its options
         raise click.UsageError(
             "--resume needs files: what came from standard input is gone when a run goes on"
         )
-    with Meter(files) as meter, source_of(files, field) as source:
+    with Meter(files) as meter, source_of(files) as source:
 
         def show(progress: Progress) -> None:
             meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)
@@ -116,11 +110,11 @@ def command(  # noqa: PLR0913 - its options
             source,
             directory,
             encoding,
-            field=field or DEFAULT_FIELD,
             num_threads=threads,
             progress=show,
             shard_tokens=shard_tokens or None,
             **special_rule(special),
+            **reading._asdict(),
             **options,
         )
     report = {

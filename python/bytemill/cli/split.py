@@ -16,6 +16,7 @@ from bytemill.cli.sizes import token_count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
 
 
@@ -54,8 +55,7 @@ def command(  # noqa: PLR0913 - its options
     folder: str | None,
     encoding: Encoding,
     output: str | None,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
 ) -> None:
     """Split texts into parts of at most N tokens.
 
@@ -65,26 +65,24 @@ def command(  # noqa: PLR0913 - its options
     if folder is not None and output is not None:
         raise click.UsageError("--folder and --output exclude each other")
     with Meter(files, prints=folder is None and output is None) as meter:
-        parts = parts_of(files, encoding, tokens, overlap, field=field, lines=lines, meter=meter)
+        parts = parts_of(files, encoding, tokens, overlap, reading, meter)
         if folder is None:
             write_lines(output, encoding, parts)
         else:
             write_files(Path(folder), parts)
 
 
-def parts_of(  # noqa: PLR0913 - of the command
+def parts_of(  # noqa: PLR0913, PLR0917 - of the command
     files: Sequence[str],
     encoding: Encoding,
     tokens: int,
     overlap: int,
-    *,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     meter: Meter,
 ) -> Iterator[tuple[str, int, int, str]]:
     """Yields file name, number of the document, number of the part and text; numbers start at 1."""
     for name in files:
-        texts = documents([name], field=field, lines=lines, meter=meter)
+        texts = documents([name], reading, meter=meter)
         for document, text in enumerate(texts, start=1):
             for part, piece in enumerate(encoding.split(text, tokens, overlap=overlap), start=1):
                 yield name, document, part, piece

@@ -10,13 +10,14 @@ import click
 
 from bytemill.cli import encoding_of
 from bytemill.cli.options import files_argument, json_option, print_record, source_options, threads_option
-from bytemill.cli.reading import DEFAULT_FIELD, STANDARD_INPUT, Meter, source_of
+from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
 from bytemill.cli.sizes import byte_size, token_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
     from bytemill.documents.batches import Batch
 
@@ -100,8 +101,7 @@ def command(  # noqa: PLR0913 - its options
     name: str | None,
     memory_limit: int | None,
     resume: bool,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     threads: int | None,
     as_json: bool,
     **options: Any,  # noqa: ANN401 - those that `TrainingOptions.checked` knows by the same names
@@ -130,8 +130,7 @@ def command(  # noqa: PLR0913 - its options
         pattern=chosen_pattern(pattern, start), special_tokens=special_tokens, memory_limit=memory_limit
     )
     num_threads = thread_count(threads)
-    read_as: dict[str, Any] = {"field": field or DEFAULT_FIELD, "lines": lines}
-    saved = SavedCounts(targets[0].path, **read_as) if resume else None
+    saved = SavedCounts(targets[0].path, **reading._asdict()) if resume else None
 
     began = perf_counter()
     with Meter(files) as meter:
@@ -140,8 +139,8 @@ def command(  # noqa: PLR0913 - its options
             meter.add("counting", batch.read)
 
         if saved is None:
-            with source_of(files, field) as source:
-                add_source(counts, source, **read_as, num_threads=num_threads, report=show)
+            with source_of(files) as source:
+                add_source(counts, source, **reading._asdict(), num_threads=num_threads, report=show)
         else:
             saved.add(
                 counts,

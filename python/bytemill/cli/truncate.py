@@ -22,6 +22,7 @@ from bytemill.cli.sizes import token_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
 
 # The exit code of --signal.
@@ -55,8 +56,7 @@ def command(  # noqa: PLR0913 - its options
     signal: bool,
     encoding: Encoding,
     output: str | None,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Print the beginning of a text, or its end, of at most N tokens.
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913 - its options
     """
     any_cut = False
     with Meter(files, prints=output is None) as meter, output_file(output) as file:
-        texts = documents(files, field=field, lines=lines, meter=meter)
+        texts = documents(files, reading, meter=meter)
         if not as_json:
             # An error comes before any output.
             first = list(islice(texts, 2))

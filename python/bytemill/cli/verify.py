@@ -16,6 +16,7 @@ from bytemill.cli.reading import Meter, documents
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
 
 
@@ -32,8 +33,7 @@ def command(  # noqa: PLR0913 - its options
     spec: str,
     files: Sequence[str],
     against: str,
-    field: str | None,
-    lines: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Compare the ids of files with those of another library.
@@ -49,7 +49,7 @@ def command(  # noqa: PLR0913 - its options
     texts = tokens = 0
     with Meter(files) as meter:
         for name in files:
-            each = documents([name], field=field, lines=lines, meter=meter)
+            each = documents([name], reading, meter=meter)
             for number, text in enumerate(each, start=1):
                 ours = encoding.encode(text, allowed_special="all")
                 theirs = list(other.encode(text))

@@ -12,7 +12,8 @@ from bytemill.documents.sources import items_of, opened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bytemill.documents.sources import Document, Source
+    from bytemill.documents.blocks import InvalidUtf8
+    from bytemill.documents.sources import Document, Field, Source
 
 __all__ = ["Batch", "BatchReader", "is_in_memory"]
 
@@ -51,20 +52,27 @@ class BatchReader:
     """Reads sources in batches."""
 
     def __init__(
-        self, *, field: str, lines: bool, pattern: str | None, special_tokens: Iterable[str]
+        self,
+        *,
+        field: Field,
+        lines: bool,
+        errors: InvalidUtf8,
+        pattern: str | None,
+        special_tokens: Iterable[str],
     ) -> None:
         """Takes how to read.
 
         Args:
-            field: The field of JSON lines, or column of Parquet, that holds the text.
-            lines: Whether each line of a text file is a document, its line break included.
+            field: As in `FileReader`.
+            lines: As in `FileReader`.
+            errors: What becomes of bytes that are not UTF-8, also in documents as `bytes`.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that.
         """
         self._files = FileReader(
             field=field,
             lines=lines,
-            invalid="keep",
+            invalid=errors,
             pattern=pattern,
             special_tokens=special_tokens,
             block_bytes=BLOCK_BYTES,
@@ -85,13 +93,16 @@ class BatchReader:
         Raises:
             TypeError: The source or an item is none of these.
             ValueError: The source is a list of strings that all name files; or a file is not what its name
-                says, lacks the field or has changed while it was read.
+                says, is not UTF-8, lacks the field or has changed while it was read.
             OSError: A file cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
         items = items_of(source)
         if is_in_memory(source):
-            yield from slices(source)
+            first = 0
+            for batch in slices(source):
+                yield batch._replace(texts=self._checked(batch.texts, first))
+                first += len(batch.texts)
             return
         texts: list[Document] = []
         ends: list[bool] = []
@@ -109,9 +120,9 @@ class BatchReader:
 
     def _texts(self, items: Iterable[object]) -> Iterator[tuple[Document, bool, int]]:
         """Yields texts, whether a document ends there, and bytes of files that were read for each."""
-        for item in items:
+        for number, item in enumerate(items):
             if isinstance(item, (str, bytes)):
-                yield item, True, 0
+                yield self._checked([item], number)[0], True, 0
                 continue
             with opened(item) as stream:
                 for block in self._files.read(stream, Position()):
@@ -123,6 +134,21 @@ class BatchReader:
                         yield text, True, 0
                     for text in texts[-1:]:
                         yield text, block.ends, block.size
+
+    def _checked(self, texts: list[Document], first: int) -> list[Document]:
+        """Returns documents whose bytes are UTF-8 or may stay; `first` is the number of the first one.
+
+        Raises:
+            ValueError: One is not UTF-8, and that is an error.
+        """
+        if not any(issubclass(kind, bytes) for kind in set(map(type, texts))):
+            return texts
+        return [
+            self._files.checked(text, len(text), f"document {number}", Position())
+            if isinstance(text, bytes)
+            else text
+            for number, text in enumerate(texts, start=first)
+        ]
 
 
 def is_in_memory(source: object) -> TypeGuard[Sequence[Document]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import sys
 from itertools import accumulate, pairwise
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from bytemill._backend import (
     build_splitter,
@@ -31,7 +31,8 @@ from bytemill.documents.readers import (
     read_full,
     skip,
 )
-from bytemill.documents.sources import kind_of
+from bytemill.documents.recognition import check_start
+from bytemill.documents.sources import DEFAULT_FIELDS, fields_of, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from bytemill.documents.sources import Stream
+    from bytemill.documents.sources import Field, Stream
 
     # Where texts start and end in their data, shape (texts + 1,).
     Offsets: TypeAlias = list[int] | npt.NDArray[np.int64]
@@ -127,7 +128,7 @@ class FileReader:
     def __init__(  # noqa: PLR0913 - all have names
         self,
         *,
-        field: str,
+        field: Field,
         lines: bool,
         invalid: InvalidUtf8,
         pattern: str | None,
@@ -138,15 +139,31 @@ class FileReader:
         """Takes how to read.
 
         Args:
-            field: The field of JSON lines, or column of Parquet, that holds the text.
+            field: The field of JSON lines, or column of Parquet, that holds the text: a name; several, for
+                the first of them that a line or file has; or `None` for "text". If it is given, every file
+                that is not Parquet is JSON lines, whatever its name.
             lines: Whether each line of a text file is a document, its line break included.
             invalid: What becomes of bytes that are not UTF-8.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
             block_bytes: The size of a block, at least, except for the last one of a file.
             num_threads: How many threads may parse JSON.
+
+        Raises:
+            TypeError: A name of a field is no string.
+            ValueError: There is no such `invalid`; or a field is given and `lines` is true, though no file is
+                text then.
         """
-        self._field = field
+        if invalid not in get_args(InvalidUtf8):
+            raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {invalid!r}")
+        fields = fields_of(field)
+        if fields is not None and lines:
+            raise ValueError(
+                "lines are those of text, and with a field all files are JSON lines or Parquet: give either "
+                "--lines (lines=True) or --field (field=)"
+            )
+        self._has_field = fields is not None
+        self._fields = fields or DEFAULT_FIELDS
         self._lines = lines
         self._invalid = invalid
         self._special_tokens = [token.encode() for token in special_tokens]
@@ -194,7 +211,7 @@ class FileReader:
         )
 
     def _contents(self, stream: Stream, start: Position) -> Iterator[Block | SmallDocument]:
-        kind = kind_of(stream.name)
+        kind = kind_of(stream.name, has_field=self._has_field)
         if kind == "parquet":
             yield from self._parquet(stream, start)
             return
@@ -212,23 +229,28 @@ class FileReader:
 
     def _json(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block]:
         for block in line_blocks(file, self._block_bytes):
-            yield Block(name, start, *self._fields(block, name, start), ends=True, size=len(block))
+            if not start.offset:
+                check_start(block, name, has_field=self._has_field)
+            yield Block(name, start, *self._strings(block, name, start), ends=True, size=len(block))
             start = start.after(len(block), line_breaks(block))
 
-    def _fields(self, block: bytes, name: str, start: Position) -> tuple[bytes, Offsets]:
+    def _strings(self, block: bytes, name: str, start: Position) -> tuple[bytes, Offsets]:
         """Returns the strings of a block of JSON lines, and where they start and end."""
         if self._uses_numpy(block):
             try:
-                return json_fields(block, self._field, self._num_threads)
+                return json_fields(block, self._fields, self._num_threads)
             except ValueError:
                 if self._invalid == "replace" and find_invalid_utf8(block) is not None:
-                    return self._fields(replaced(block), name, start)
+                    return self._strings(replaced(block), name, start)
         # The definition words the error, or reads what only Python's `json` takes, such as `NaN`.
-        texts = json_texts(io.BytesIO(block), name, self._field, first_line=start.line + 1)
+        block = self.checked(block, len(block), name, start)
+        texts = json_texts(io.BytesIO(block), name, self._fields, first_line=start.line + 1)
         return joined([utf8(text) for text in texts])
 
     def _text_lines(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block]:
         for block in line_blocks(file, self._block_bytes):
+            if not start.offset:
+                check_start(block, name, is_text=True)
             data = self.checked(block, len(block), name, start)
             offsets = line_offsets(data) if self._uses_numpy(data) else joined(list(io.BytesIO(data)))[1]
             yield Block(name, start, data, offsets, ends=True, size=len(block))
@@ -236,12 +258,14 @@ class FileReader:
 
     def _uses_numpy(self, block: bytes) -> bool:
         """Returns whether the core, whose offsets are NumPy's arrays, takes less time for a block."""
-        return self._invalid != "keep" or len(block) >= WORTH_NUMPY or "numpy" in sys.modules
+        return self._invalid == "replace" or len(block) >= WORTH_NUMPY or "numpy" in sys.modules
 
     # --- A single document ---
 
     def _document(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block | SmallDocument]:
         for block, cut in self._cut_blocks(file):
+            if not start.offset:
+                check_start(block, name, is_text=True)
             data = self.checked(block, cut, name, start)
             is_last = cut == len(block)
             if is_last and not start.offset:
@@ -292,7 +316,7 @@ class FileReader:
         np = import_optional("numpy", "Parquet files")
         stored = arrow.large_binary() if self._invalid == "keep" else arrow.large_string()
         batches = parquet_batches(
-            stream.file, stream.name, self._field, batch_bytes=self._block_bytes, first_row=start.offset
+            stream.file, stream.name, self._fields, batch_bytes=self._block_bytes, first_row=start.offset
         )
         for row, batch in batches:
             texts = batch.drop_null()

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from bytemill._optional import import_optional
+from bytemill._suggestions import alternatives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from typing_extensions import Buffer
 
@@ -135,15 +136,17 @@ def line_blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
 # --- JSON lines ---
 
 
-def json_texts(lines: Iterable[bytes], name: str, field: str, *, first_line: int = 1) -> Iterator[str]:
-    """Yields a field of each line. Blank lines and `null` are no documents.
+def json_texts(
+    lines: Iterable[bytes], name: str, fields: Sequence[str], *, first_line: int = 1
+) -> Iterator[str]:
+    """Yields of each line the first of some fields that it has. Blank lines and `null` are no documents.
 
     This is the definition; `_core.json_fields` is the fast way to the same texts.
 
     Args:
         lines: Lines of JSON, an object each.
         name: The name of the file, for messages.
-        field: The field.
+        fields: The names of the fields.
         first_line: The number of the first line, for messages.
 
     Raises:
@@ -159,10 +162,12 @@ def json_texts(lines: Iterable[bytes], name: str, field: str, *, first_line: int
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{name}, line {number}: expected a JSON object: {error}") from error
-        if not isinstance(record, dict) or field not in record:
+        field = next((each for each in fields if each in record), None) if isinstance(record, dict) else None
+        if field is None:
             found = f"the fields {', '.join(record)}" if isinstance(record, dict) else type(record).__name__
             raise ValueError(
-                f"{name}, line {number}: expected an object with the field {field!r}, got {found}"
+                f"{name}, line {number}: expected an object with the field "
+                f"{alternatives(map(repr, fields))}, got {found}"
             )
         text = record[field]
         if text is None:
@@ -178,14 +183,14 @@ def json_texts(lines: Iterable[bytes], name: str, field: str, *, first_line: int
 
 
 def parquet_batches(
-    file: IO[bytes], name: str, column: str, *, batch_bytes: int, first_row: int = 0
+    file: IO[bytes], name: str, columns: Sequence[str], *, batch_bytes: int, first_row: int = 0
 ) -> Iterator[tuple[int, Any]]:
-    """Reads a column of strings or bytes.
+    """Reads a column of strings or bytes, the first of some that the file has.
 
     Args:
         file: The file.
         name: Its name, for messages.
-        column: The name of the column.
+        columns: The names of the columns.
         batch_bytes: The size of a batch, about. Which rows are in one depends on the file and on this.
         first_row: The first row of a batch, to start with that one.
 
@@ -205,8 +210,11 @@ def parquet_batches(
         raise ValueError(f"{name}: {error}") from error
     with table:
         schema = table.schema_arrow
-        if column not in schema.names:
-            raise ValueError(f"{name}: expected a column {column!r}, got {', '.join(schema.names)}")
+        column = next((each for each in columns if each in schema.names), None)
+        if column is None:
+            raise ValueError(
+                f"{name}: expected a column {alternatives(map(repr, columns))}, got {', '.join(schema.names)}"
+            )
         kind = schema.field(column).type
         values = kind.value_type if arrow.types.is_dictionary(kind) else kind
         # Older versions of Arrow do not know all of these types.

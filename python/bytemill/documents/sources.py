@@ -5,16 +5,29 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
-__all__ = ["COMPRESSIONS", "Document", "Source", "Stream", "items_of", "kind_of", "opened"]
+__all__ = [
+    "COMPRESSIONS",
+    "DEFAULT_FIELDS",
+    "Document",
+    "Field",
+    "Kind",
+    "Source",
+    "Stream",
+    "fields_of",
+    "items_of",
+    "kind_of",
+    "opened",
+]
 
 COMPRESSIONS = (".gz", ".zst")
 JSON_LINES = frozenset({".jsonl", ".ndjson"})
+DEFAULT_FIELDS = ("text",)
 
 
 # What looks like the name of a file, though no document of one word would: its suffix is that of texts.
@@ -38,6 +51,12 @@ class Stream(NamedTuple):
 
 Document: TypeAlias = str | bytes
 Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream]
+
+# The fields of JSON lines, or columns of Parquet, that hold text: the first that a line or file has; `None`
+# for the default, which says nothing of files whose names do not.
+Field: TypeAlias = str | Sequence[str] | None
+
+Kind: TypeAlias = Literal["text", "json lines", "parquet"]
 
 
 def items_of(source: object) -> Iterable[object]:
@@ -111,8 +130,30 @@ def opened(item: object) -> Iterator[Stream]:
         )
 
 
-def kind_of(name: str) -> Literal["text", "json lines", "parquet"]:
-    """Returns what a file holds, by its name.
+def fields_of(field: Field) -> tuple[str, ...] | None:
+    """Returns the names of fields that were given; `None` if none were.
+
+    Raises:
+        TypeError: A name is no string.
+        ValueError: There is no name.
+    """
+    if field is None:
+        return None
+    names = (field,) if isinstance(field, str) else tuple(field)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"field must be a name or several, not {type(name).__name__}")
+    if not names:
+        raise ValueError("field must be a name or several, or None for 'text', got no name")
+    return names
+
+
+def kind_of(name: str, *, has_field: bool) -> Kind:
+    """Returns what a file holds.
+
+    Args:
+        name: Its name.
+        has_field: Whether a field was named: then it is JSON lines unless it is Parquet.
 
     Raises:
         ValueError: The name says that a Parquet file is compressed as a whole.
@@ -124,4 +165,4 @@ def kind_of(name: str) -> Literal["text", "json lines", "parquet"]:
     last = suffixes[-1] if suffixes else ""
     if last == ".parquet" and is_compressed:
         raise ValueError(f"{name}: Parquet files are compressed inside, not as a whole: unpack it first")
-    return "parquet" if last == ".parquet" else "json lines" if last in JSON_LINES else "text"
+    return "parquet" if last == ".parquet" else "json lines" if has_field or last in JSON_LINES else "text"

@@ -12,6 +12,7 @@ from bytemill.documents.sources import items_of, opened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from bytemill.documents.sources import Field
     from bytemill.shards.options import Errors
 
 __all__ = ["SourceBlocks", "SourceFile"]
@@ -52,7 +53,7 @@ class SourceBlocks:
     def __init__(  # noqa: PLR0913 - all have names
         self,
         *,
-        field: str,
+        field: Field,
         lines: bool,
         errors: Errors,
         pattern: str,
@@ -62,7 +63,7 @@ class SourceBlocks:
         """Takes how to read.
 
         Args:
-            field: The field of JSON lines, or column of Parquet, that holds the text.
+            field: As in `FileReader`.
             lines: Whether each line of a text is a document, its line break included.
             errors: Whether bytes that are not UTF-8 are an error ("strict") or become U+FFFD ("replace").
             pattern: The pattern that will split the texts.

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from bytemill.documents import Source
     from bytemill.documents.blocks import Block
+    from bytemill.documents.sources import Field
     from bytemill.shards.options import Tokens
     from bytemill.shards.token_files import TokenFile
 
@@ -94,7 +95,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     dtype: npt.DTypeLike | None = None,
     allowed_special: AllowedSpecial = NO_TOKENS,
     disallowed_special: DisallowedSpecial = (),
-    field: str = "text",
+    field: Field = None,
     lines: bool = False,
     errors: Errors = "strict",
     name: str = "shard",
@@ -124,7 +125,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
             fits in: uint16, then uint32, in "megatron" int32 from 65,500 ids on.
         allowed_special: The special tokens that become their ids; "all" for all of them. Others are text.
         disallowed_special: Strings that must not occur; "all" for all special tokens that are not allowed.
-        field: The field of JSON lines, or column of Parquet, that holds the text.
+        field: As in `count_pieces`.
         lines: Whether each line of a text file is a document, its line break included.
         errors: What becomes of bytes that are not UTF-8: "strict" raises, "replace" makes them U+FFFD.
         name: The start of the names of shards: `shard-000000.bin`, or `shard.bin` if there is only one.
@@ -183,7 +184,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
             "append": after,
             "allowed_special": "all" if allowed is None else sorted(allowed & special),
             "disallowed_special": sorted(disallowed),
-            "field": field,
+            "field": field if field is None or isinstance(field, str) else list(field),
             "lines": lines,
             "errors": errors,
             "name": name,

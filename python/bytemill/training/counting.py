@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from bytemill.documents import Document, Source
     from bytemill.documents.batches import Batch
+    from bytemill.documents.blocks import InvalidUtf8
+    from bytemill.documents.sources import Field
 
 __all__ = ["SavedCounts", "add_source", "count_pieces"]
 
@@ -35,8 +37,9 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
     special_tokens: Iterable[str] = (),
     num_threads: int | None = None,
     memory_limit: int | str | None = None,
-    field: str = "text",
+    field: Field = None,
     lines: bool = False,
+    errors: InvalidUtf8 = "strict",
     progress: Show = True,
 ) -> PieceCounts:
     """Splits documents into pieces and counts how often each piece occurs.
@@ -54,9 +57,14 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
             `tempfile.gettempdir()`, see `PieceCounts`; the result is the same. The limit does not include the
             text that is read (some 8 MiB, or a single document that cannot be cut), buffers of files (some
             4 MiB) and single pieces. `None`: no limit.
-        field: The field of JSON lines, or the column of Parquet, that holds the text.
+        field: The field of JSON lines, or the column of Parquet, that holds the text; or several names, for
+            the first that a line or file has. `None` stands for "text". If it is given, all files but Parquet
+            are JSON lines, whatever their names.
         lines: Whether each line of a text file is a document of its own, its line break included, rather
             than the whole file.
+        errors: What becomes of bytes that are not UTF-8: "strict" raises, "replace" makes them U+FFFD. "keep"
+            lets them stay in text files and in documents as `bytes`, for tokens that `encode_bytes` reaches,
+            but no text.
         progress: `True` for a bar on stderr if that is a terminal, `False` for nothing, or a function that
             is called with a `Progress`, a few times a second and at the end.
 
@@ -65,7 +73,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
 
     Raises:
         TypeError: `source`, a document or another argument is of a wrong type.
-        ValueError: An argument has no meaning, or a file is not what its name says.
+        ValueError: An argument has no meaning, a file is not what its name says, or a text is not UTF-8.
         PatternError: The pattern does not compile, can match the empty string, or fails on a document.
         OSError: A file cannot be read, or a temporary file not written: the disk is full.
         ImportError: A file needs a package that is not installed: `pyarrow` for Parquet, `zstandard`.
@@ -84,6 +92,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
             source,
             field=field,
             lines=lines,
+            errors=errors,
             num_threads=threads,
             report=lambda batch: reporter.counted(batch.documents, batch.size),
         )
@@ -95,8 +104,9 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
     counts: PieceCounts,
     source: Source,
     *,
-    field: str,
+    field: Field,
     lines: bool,
+    errors: InvalidUtf8,
     num_threads: int,
     report: Callable[[Batch], object],
 ) -> None:
@@ -107,6 +117,7 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
         source: As in `count_pieces`.
         field: As in `count_pieces`.
         lines: As in `count_pieces`.
+        errors: As in `count_pieces`.
         num_threads: How many threads may work.
         report: Called after each batch.
 
@@ -114,7 +125,11 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
         Exception: As `count_pieces`.
     """
     reader = BatchReader(
-        field=field, lines=lines, pattern=counts.pattern, special_tokens=counts.special_tokens
+        field=field,
+        lines=lines,
+        errors=errors,
+        pattern=counts.pattern,
+        special_tokens=counts.special_tokens,
     )
 
     def texts() -> Iterator[list[Document]]:
@@ -135,11 +150,12 @@ class SavedCounts:
     and time of each file. So counts of files that have changed since are never used.
     """
 
-    def __init__(self, output: Path, *, field: str, lines: bool) -> None:
+    def __init__(self, output: Path, *, field: Field, lines: bool, errors: InvalidUtf8) -> None:
         """Takes the file that training will write, which names the folder, and how files are read."""
         self.folder = output.with_name(f"{output.name}.counts")
         self._field = field
         self._lines = lines
+        self._errors: InvalidUtf8 = errors
 
     def add(
         self,
@@ -169,6 +185,7 @@ class SavedCounts:
                 group,
                 field=self._field,
                 lines=self._lines,
+                errors=self._errors,
                 num_threads=num_threads,
                 report=report,
             )
@@ -182,7 +199,8 @@ class SavedCounts:
         self.folder.rmdir()
 
     def _path(self, counts: PieceCounts, group: Iterable[Path]) -> Path:
-        description = [counts.pattern, counts.special_tokens, self._field, self._lines, *map(identity, group)]
+        read_as = [self._field, self._lines, self._errors]
+        description = [counts.pattern, counts.special_tokens, *read_as, *map(identity, group)]
         digest = hashlib.sha256(json.dumps(description).encode()).hexdigest()
         return self.folder / f"{digest[:32]}{SUFFIX}"
 

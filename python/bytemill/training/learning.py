@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bytemill.documents import Source
+    from bytemill.documents.blocks import InvalidUtf8
+    from bytemill.documents.sources import Field
 
 __all__ = ["learn_encoding", "learn_merges", "train"]
 
@@ -42,8 +44,9 @@ def train(  # noqa: PLR0913 - all but the first two have names
     memory_limit: int | str | None = None,
     initial: Encoding | None = None,
     pad_vocab_to: int | None = None,
-    field: str = "text",
+    field: Field = None,
     lines: bool = False,
+    errors: InvalidUtf8 = "strict",
     progress: Show = True,
     name: str = "custom",
 ) -> Encoding:
@@ -79,6 +82,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
             `<|reserved_ID|>`. At most 1,048,576.
         field: As in `count_pieces`.
         lines: As in `count_pieces`.
+        errors: As in `count_pieces`.
         progress: As in `count_pieces`.
         name: The name of the encoding.
 
@@ -125,6 +129,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
                 source,
                 field=field,
                 lines=lines,
+                errors=errors,
                 num_threads=threads,
                 report=lambda batch: reporter.counted(batch.documents, batch.size),
             )

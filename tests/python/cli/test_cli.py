@@ -21,7 +21,7 @@ import zstandard
 
 import bytemill
 from bytemill.cli import COMMANDS, encoding_of, options, reading
-from bytemill.cli.reading import Meter, documents, progress
+from bytemill.cli.reading import Meter, Reading, documents, progress
 from support.command_line import arguments, environment, started
 from support.command_line import bytemill as run
 
@@ -251,22 +251,22 @@ def test_documents_of_every_kind(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl.zst").write_bytes(zstandard.compress(lines))
     pq.write_table(pa.table({"body": texts}), tmp_path / "d.parquet")
     files = sorted(map(str, tmp_path.iterdir()))
-    assert list(documents(files, field="body")) == texts * 4
+    assert list(documents(files, Reading(field=("body",)))) == texts * 4
     (tmp_path / "e.txt").write_bytes(b"one\ntwo")
     assert list(documents([str(tmp_path / "e.txt")])) == ["one\ntwo"]
-    assert list(documents([str(tmp_path / "e.txt")], lines=True)) == ["one\n", "two"]
+    assert list(documents([str(tmp_path / "e.txt")], Reading(lines=True))) == ["one\n", "two"]
 
 
 def test_what_is_not_utf_8_is_named(tmp_path: Path) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes(b"ok\ncaf\xe9\n")
-    with pytest.raises(ValueError, match=r"latin.txt, document 2: .* got the byte 0xe9 at 3"):
-        list(documents([str(path)], lines=True))
+    with pytest.raises(ValueError, match=r"latin.txt, line 2: expected UTF-8, got the byte 0xe9"):
+        list(documents([str(path)], Reading(lines=True)))
     # In a part other than the first.
-    path.write_bytes(b"word " * 500_000 + b"\xe9")
+    path.write_bytes(b"word\n" * 500_000 + b"\xe9")
     called = run("count", path)
     assert called.code == 2
-    assert "document 1: expected text in UTF-8, got the byte 0xe9 at 2500000" in called.err
+    assert "line 500001: expected UTF-8, got the byte 0xe9" in called.err
 
 
 def test_progress_tells_rate_and_time_left() -> None:

@@ -73,10 +73,12 @@ def test_standard_input(documents: Path, tmp_path: Path) -> None:
         (["--special", "error"], "documents.jsonl: expected no special token '<|endoftext|>'"),
         (["--append", "<|no such|>"], "append has the text '<|no such|>', which is no token of 'o200k_base'"),
         (["--field", "text"], "line 1: expected an object with the field 'text', got the fields body"),
+        (["--field", "body", "--lines"], "--lines is for text, and with --field"),
     ],
 )
 def test_errors_are_messages(options: list[str], said: str, documents: Path, tmp_path: Path) -> None:
-    called = run("shard", documents, "--field", "body", "-o", tmp_path / "out", *options)
+    field = [] if "--field" in options else ["--field", "body"]
+    called = run("shard", documents, "-o", tmp_path / "out", *field, *options)
     assert called.code == 2
     assert called.err.startswith("bytemill: error: ")
     assert said in called.err

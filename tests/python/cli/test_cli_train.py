@@ -243,3 +243,35 @@ def test_counts_of_files_that_changed_are_not_taken(
     expected = bytemill.train([corpus[0], corpus[1], corpus[1]], 290, progress=False)
     assert bytemill.Encoding.from_file(output)._mergeable_ranks == expected._mergeable_ranks
     assert not counts.exists()
+
+
+@pytest.mark.parametrize("options", [["--field", "body"], []])
+def test_a_file_is_read_as_standard_input_is(options: list[str], tmp_path: Path) -> None:
+    lines = b'{"body": "low lower"}\n{"body": "lowest"}\n'
+    file = tmp_path / "a.json"
+    file.write_bytes(lines)
+    train = ["train", "--vocab-size", 258, "--json", *options, "-o", tmp_path / "m.bytemill"]
+    from_file, from_pipe = run(*train, file), run(*train, given=lines)
+    assert (from_file.code, from_pipe.code) == (0, 0)
+    assert json.loads(from_file.out)["sha256"] == json.loads(from_pipe.out)["sha256"]
+    warned = "bytemill: warning: {}: JSON lines are read as text; with --field NAME"
+    for called, name in ((from_file, file), (from_pipe, "standard input")):
+        assert called.err.startswith("" if options else warned.format(name))
+        assert bool(called.err) != bool(options)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "-"])
+def test_bytes_that_are_not_utf_8(name: str, tmp_path: Path) -> None:
+    contents = b"ok\ngr\xfc\xdfe\n"
+    (tmp_path / "a.txt").write_bytes(contents)
+    source = tmp_path / name if name != "-" else name
+    train = ["train", source, "--vocab-size", 257, "-o", tmp_path / "m.bytemill"]
+    for command in (train, ["count", source], ["encode", source], ["truncate", "-n", 9, source]):
+        refused = run(*command, given=contents)
+        assert refused.code == 2
+        assert "line 2: expected UTF-8, got the byte 0xfc" in refused.err
+        assert run(*command, "--errors", "replace", given=contents).code == 0
+    assert (
+        run("truncate", "-n", 99, source, "--errors", "replace", given=contents).out
+        == "ok\ngr\ufffd\ufffde\n"
+    )

@@ -19,13 +19,13 @@ from support.strategies import FEWER
 
 
 def found(block: bytes, threads: int = 1) -> list[bytes]:
-    data, offsets = _core.json_fields(block, "text", threads)
+    data, offsets = _core.json_fields(block, ["text"], threads)
     assert offsets.dtype == np.int64
     return [data[start:end] for start, end in pairwise(offsets)]
 
 
 def defined(block: bytes) -> list[bytes]:
-    return [utf8(text) for text in json_texts(io.BytesIO(block), "block", "text")]
+    return [utf8(text) for text in json_texts(io.BytesIO(block), "block", ["text"])]
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,12 @@ from bytemill._backend import build_splitter
 from bytemill.documents import batches as reading
 from bytemill.documents.batches import BatchReader
 from bytemill.patterns import PATTERNS
+from bytemill.shards import write_shards
 from bytemill.special import find_leftmost
 from bytemill.splitting import Splitter
 from support.texts import patchwork
+
+READER = BatchReader(field=None, lines=False, errors="strict", pattern=None, special_tokens=())
 
 DOCUMENTS = ["first document\nof two lines", "", "naïve 日本語\r\n", "it's the last"]
 
@@ -65,7 +68,7 @@ def test_lists_come_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):
         sizes = [generator.choice([0, 1, 20, 60, 99, 100, 250]) for _ in range(number)]
         texts = [chr(65 + i % 26) * size for i, size in enumerate(sizes)]
-        batches = list(BatchReader(field="", lines=False, pattern=None, special_tokens=()).read(tuple(texts)))
+        batches = list(READER.read(tuple(texts)))
         assert [text for batch in batches for text in batch.texts] == texts
         documents = 0
         for batch in batches:
@@ -87,7 +90,7 @@ def test_an_iterable_is_not_read_ahead_of_a_batch(monkeypatch: pytest.MonkeyPatc
             taken += 1
             yield "x" * 30
 
-    batches = BatchReader(field="text", lines=False, pattern=None, special_tokens=()).read(documents())
+    batches = READER.read(documents())
     first = next(batches)
     assert (len(first.texts), first.documents, first.size, taken) == (4, 4, 120, 4)
     assert sum(batch.documents for batch in batches) == 96
@@ -278,6 +281,113 @@ def test_names_are_not_documents(tmp_path: Path) -> None:
     assert counted(["x" * 5_000, "\0"])
 
 
+# --- What the field, the name and the contents say ---
+
+LINES = b'{"body": "one"}\n{"body": "two"}\n'
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.txt", "a", "a.jsonl", "a.json.gz"])
+def test_a_field_makes_any_file_json_lines(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(compressed(LINES, ".gz") if name.endswith(".gz") else LINES)
+    assert counted(tmp_path / name, field="body") == counted(["one", "two"])
+    written = write_shards(tmp_path / name, tmp_path / "out", bytemill.get_encoding("gpt2"), field="body")
+    assert (written.documents, written.tokens) == (2, 2)
+
+
+@pytest.mark.parametrize("contents", [b"hello\n", b'\n[{"body": "one"}]'])
+def test_a_field_of_a_file_without_fields_is_an_error(contents: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(contents)
+    with pytest.raises(
+        ValueError, match=r"a\.txt: expected JSON lines, got a file that begins with .*--field"
+    ):
+        counted(tmp_path / "a.txt", field="body")
+    with pytest.raises(ValueError, match=r"give either --lines \(lines=True\) or --field"):
+        counted(tmp_path / "a.txt", field="body", lines=True)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a.txt"])
+@pytest.mark.parametrize("lines", [True, False])
+def test_json_lines_that_are_read_as_text_are_warned_of(name: str, *, lines: bool, tmp_path: Path) -> None:
+    for contents, said in (
+        (LINES, "JSON lines are read as text; .*field=NAME"),
+        (b'{"text": "one"}', "JSON lines are read as text"),
+        (b'[\n  {"text": "one"}]', "a JSON array is read as text; `jq"),
+    ):
+        (tmp_path / name).write_bytes(compressed(contents, ".gz") if name.endswith(".gz") else contents)
+        with pytest.warns(UserWarning, match=rf"{name}: {said}"):
+            assert counted(tmp_path / name, lines=lines) == counted(
+                contents.splitlines(keepends=True) if lines else [contents]
+            )
+
+
+@pytest.mark.parametrize(
+    "contents", [b'{\n  "text": "one"\n}\n', b'{"name": "one line"}', b"{text}\n{text}", b"[1, 2]", b"{}"]
+)
+def test_other_text_is_read_without_a_warning(contents: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(contents)
+    assert counted(tmp_path / "a.json") == counted([contents])
+
+
+def test_contents_that_the_name_hides_are_refused(tmp_path: Path) -> None:
+    for suffix in (".gz", ".zst"):
+        for name in ("a.txt", "a.jsonl"):
+            (tmp_path / name).write_bytes(compressed(b"hello", suffix))
+            with pytest.raises(ValueError, match=rf"{name}: .* give it a name that ends in {suffix}"):
+                counted(tmp_path / name, errors="replace")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    parquet.write_table(arrow.table({"text": ["a"]}), tmp_path / "a.pq")
+    with pytest.raises(ValueError, match=r"a\.pq: .* ends in \.parquet"):
+        counted(tmp_path / "a.pq")
+
+
+def test_several_fields(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    parquet.write_table(arrow.table({"id": [1], "content": ["one"]}), tmp_path / "a.parquet")
+    lines = b'{"text": "two", "content": "no"}\n{"content": "no", "text": "three"}\n{"content": "four"}\n'
+    (tmp_path / "b.jsonl").write_bytes(lines)
+    # Only Python's `json` takes this.
+    (tmp_path / "c.jsonl").write_bytes(lines.replace(b"}", b', "n": NaN}'))
+    files = sorted(tmp_path.iterdir())
+    expected = ["one", *["two", "three", "four"] * 2]
+    fields = ["text", "content"]
+    assert counted(files, field=fields) == counted(expected)
+    assert counted(files, field=tuple(fields)) == counted(expected)
+    written = write_shards(files, tmp_path / "out", bytemill.get_encoding("gpt2"), field=fields)
+    assert written.documents == len(expected)
+    assert written.options["field"] == fields
+    again = write_shards(files, tmp_path / "out", bytemill.get_encoding("gpt2"), field=fields, resume=True)
+    assert again == written
+    for file in files:
+        with pytest.raises(ValueError, match=rf"{file.name}.* 'a' or 'b'"):
+            counted(file, field=["a", "b"])
+    for wrong, kind in (([], ValueError), ([b"text"], TypeError)):
+        with pytest.raises(kind, match="field must be a name or several"):
+            counted(files, field=wrong)
+
+
+# --- UTF-8 ---
+
+
+def test_training_is_strict_about_utf8(tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_bytes(b"gr\xfc\xdfe\n" * 3)
+    json_lines = tmp_path / "a.jsonl"
+    json_lines.write_bytes(b'{"text": "ok"}\n{"text": "gr\xfc\xdfe"}\n')
+    for source, line in ((text, 1), (json_lines, 2), ([b"ok", b"gr\xfc"], 1), (iter([b"ok", b"gr\xfc"]), 1)):
+        with pytest.raises(ValueError, match=rf"line {line}: expected UTF-8, got the byte 0xfc.*errors="):
+            bytemill.train(source, 260, progress=False)
+    assert counted(text, errors="replace") == counted(["gr\ufffd\ufffde\n" * 3])
+    assert counted(json_lines, errors="replace") == counted(["ok", "gr\ufffd\ufffde"])
+    assert counted([b"gr\xfc", "x"], errors="replace") == counted(["gr\ufffd", "x"])
+    assert counted(text, errors="keep") == counted([text.read_bytes()], errors="keep")
+    encoding = bytemill.train(text, 257, errors="keep", progress=False)
+    assert b"\xfc\xdf" in encoding.vocab().values() or b"gr" in encoding.vocab().values()
+    with pytest.raises(ValueError, match="errors must be one of strict, replace, keep"):
+        counted(text, errors="ignore")
+
+
 # --- Cutting ---
 
 SPECIAL = ["<|end of text|>", "of", "f t"]
@@ -368,14 +478,18 @@ def test_files_that_are_not_utf8(
         data = b"".join(rng.choices(words, k=300))
         path.write_bytes(data)
         options: dict[str, Any] = {"pattern": pattern, "special_tokens": special}
-        assert counted(path, **options) == counted([data], **options)
+        assert counted(path, errors="keep", **options) == counted([data], errors="keep", **options)
+        with pytest.raises(ValueError, match=r"corpus\.bin, line \d+: expected UTF-8"):
+            counted(path, **options)
 
 
 def test_a_long_file_is_read_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("some words, and a line\n" * 200_000, encoding="utf-8")
     batches = list(
-        BatchReader(field="text", lines=False, pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]).read(path)
+        BatchReader(
+            field=None, lines=False, errors="strict", pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]
+        ).read(path)
     )
     parts = [text for batch in batches for text in batch.texts]
     assert max(map(len, parts)) <= 1 << 21
