@@ -22,6 +22,7 @@ __all__ = [
     "QWEN2_PATTERN",
     "R50K_PATTERN",
     "WHOLE_TEXT_PATTERN",
+    "described_pattern",
     "resolve_pattern",
 ]
 
@@ -126,6 +127,20 @@ PATTERNS: dict[str, str] = {
     "qwen2": QWEN2_PATTERN,
     "o200k": O200K_PATTERN,
 }
+
+
+# What a message shows of a regular expression.
+SHOWN = 60
+
+
+def described_pattern(pattern: str | None) -> str:
+    """Returns a pattern for a message: its name in `PATTERNS` if it has one, else the start of it."""
+    if pattern is None or pattern == WHOLE_TEXT_PATTERN:
+        return "no pattern"
+    name = next((name for name, known in PATTERNS.items() if known == pattern), None)
+    if name is not None:
+        return f"the pattern {name!r}"
+    return f"the pattern {pattern!r}" if len(pattern) <= SHOWN else f"the pattern {pattern[:SHOWN]!r}..."
 
 
 def resolve_pattern(pattern: object) -> str | None:

@@ -67,11 +67,11 @@ def command(  # noqa: PLR0913 - its options
     up to the first that is a file of text. Each file has a row; special tokens in it are ordinary text.
     """
     from bytemill import inspection
-    from bytemill.inspection.chart import check_name
+    from bytemill.inspection.chart import check_target
 
     if chart is not None:
         # Before the long work.
-        check_name(chart)
+        check_target(chart)
     leading = list(takewhile(is_encoding, arguments))
     files = arguments[len(leading) :] or (STANDARD_INPUT,)
     specs = [*specs, *leading] or DEFAULT_ENCODINGS

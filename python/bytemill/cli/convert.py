@@ -59,7 +59,7 @@ def command(  # noqa: PLR0913 - its options
             "special_tokens": len(encoding.special_tokens_set),
             "sha256": encoding.sha256,
             "format": target.kind,
-            "output": str(target.path),
+            "files": [str(file) for file in target.files],
         },
         as_json=as_json,
     )

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from bytemill.io.atomic import check_folder, check_writable
+from bytemill.io.reading import usual_name
+
 if TYPE_CHECKING:
     from bytemill.core import Encoding
 
@@ -23,6 +26,13 @@ FILES = {
     "encoder.json": "gpt2",
     "merges.txt": "merges",
     "vocab.json": "merges",
+}
+
+# The files of each format that is a folder.
+NAMES = {
+    "huggingface": ("tokenizer.json", "tokenizer_config.json"),
+    "gpt2": ("vocab.bpe", "encoder.json"),
+    "merges": ("merges.txt", "vocab.json"),
 }
 
 FORMATS_HELP = (
@@ -43,6 +53,32 @@ class Target(NamedTuple):
     kind: str
     path: Path
 
+    @property
+    def files(self) -> list[Path]:
+        """The files that are written."""
+        if self.kind in NAMES:
+            return [self.path / name for name in NAMES[self.kind]]
+        if self.kind == "minbpe":
+            return [self.path.with_suffix(".model"), self.path.with_suffix(".vocab")]
+        return [self.path]
+
+    @property
+    def name(self) -> str:
+        """The name that an encoding gets by these files, if it has none."""
+        return usual_name(self.files[0])
+
+    def check(self) -> None:
+        """Raises now what writing would raise after long work.
+
+        Raises:
+            OSError: The files or their folder cannot be written.
+        """
+        if self.kind in NAMES:
+            check_folder(self.path)
+        for file in self.files:
+            if self.kind not in NAMES or file.is_dir():
+                check_writable(file)
+
     def save(self, encoding: Encoding) -> None:
         """Writes an encoding; errors as the method of `Encoding` for the format."""
         if self.kind == "bytemill":
@@ -56,16 +92,23 @@ class Target(NamedTuple):
         elif self.kind == "gpt2":
             encoding.save_gpt2(self.path)
         else:
-            encoding.save_gpt2(self.path, file_names=("merges.txt", "vocab.json"))
+            encoding.save_gpt2(self.path, file_names=NAMES["merges"])
 
 
 def target_of(spec: str) -> Target:
     """Parses an output option.
 
     Raises:
-        UsageError: It means no format; or the folder for the file does not exist, which is an error now
-            rather than after long work.
+        UsageError: It means no format.
+        OSError: It cannot be written, which is an error now rather than after long work.
     """
+    target = parsed(spec)
+    target.check()
+    return target
+
+
+def parsed(spec: str) -> Target:
+    """Parses an output option; `UsageError` if it means no format."""
     kind, colon, folder = spec.partition(":")
     if colon and kind in FOLDERS:
         return Target(kind, Path(folder))
@@ -77,6 +120,4 @@ def target_of(spec: str) -> Target:
             f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, "
             f"a folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}, or one of {', '.join(FILES)}"
         )
-    if not path.parent.is_dir():
-        raise click.UsageError(f"there is no folder {str(path.parent)!r} to write {spec!r} to")
     return Target(SUFFIXES[path.suffix.lower()], path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,14 +98,22 @@ def command(  # noqa: PLR0913 - its options
     compressed as .gz or .zst. What was written from what is in DIR/provenance.json.
     """
     from bytemill.shards import Progress, write_shards
+    from bytemill.shards.options import format_named
 
     if options["resume"] and STANDARD_INPUT in files:
         raise click.UsageError(
             "--resume needs files: what came from standard input is gone when a run goes on"
         )
+    # Or there is nothing to warn of.
+    warned = bool(options["prepend"] or options["append"]) or format_named(options["format"]).whole_documents
     with Meter(files) as meter, source_of(files) as source:
 
         def show(progress: Progress) -> None:
+            nonlocal warned
+            # Whether there are several is known here, long before the end.
+            if progress.documents > 1 and not warned:
+                warned = True
+                warn_of_missing_marks(encoding, options["format"])
             meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)
 
         written = write_shards(
@@ -125,3 +135,16 @@ def command(  # noqa: PLR0913 - its options
         "directory": directory,
     }
     print_record(report, as_json=as_json)
+
+
+def warn_of_missing_marks(encoding: Encoding, form: str) -> None:
+    """Warns of several documents in files of ids without a mark between them."""
+    from bytemill.shards.options import mark_of
+
+    mark = mark_of(encoding)
+    warnings.warn(
+        f"documents run together in the format {form}, which marks no ends: --eos TOKEN puts a token after "
+        f"each{'' if mark is None else f', such as --eos {shlex.quote(mark)}'}",
+        UserWarning,
+        stacklevel=1,
+    )

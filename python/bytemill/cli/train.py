@@ -152,7 +152,7 @@ def command(  # noqa: PLR0913 - its options
     counted = perf_counter()
     with Reporter(True) as reporter:  # noqa: FBT003 - as the argument `progress` of `train`
         encoding = learn_encoding(
-            counts, checked, name=name or targets[0].path.stem, num_threads=num_threads, reporter=reporter
+            counts, checked, name=name or targets[0].name, num_threads=num_threads, reporter=reporter
         )
     merged = perf_counter()
     for target in targets:
@@ -168,7 +168,7 @@ def command(  # noqa: PLR0913 - its options
         "seconds_counting": round(counted - began, 3),
         "seconds_merging": round(merged - counted, 3),
         "sha256": encoding.sha256,
-        "files": [str(target.path) for target in targets],
+        "files": [str(file) for target in targets for file in target.files],
     }
     print_record(report, as_json=as_json)
 

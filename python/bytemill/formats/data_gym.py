@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from bytemill.definition import Definition, tokens_by_id
 from bytemill.errors import VocabularyError
 from bytemill.formats.merge_list import check_merges, merges_of
-from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN
+from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, described_pattern
 
 if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
@@ -222,7 +222,7 @@ def format_merges(definition: Definition) -> bytes:
     if definition.splitting not in SAME_PATTERNS:
         raise VocabularyError(
             f"{refusal}: its readers cut text by GPT-2's pattern, which gives other pieces than "
-            f"{definition.splitting!r}"
+            f"{described_pattern(definition.splitting)}: tokenizer.json and .bytemill files hold it"
         )
     if whole:
         rank = definition.ranks[whole[0]]

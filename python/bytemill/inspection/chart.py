@@ -7,12 +7,12 @@ import warnings
 from typing import TYPE_CHECKING
 
 from bytemill._optional import import_optional
-from bytemill.io.atomic import create, replacing
+from bytemill.io.atomic import check_writable, create, replacing
 
 if TYPE_CHECKING:
     from bytemill.inspection.comparison import Comparison
 
-__all__ = ["check_name", "draw"]
+__all__ = ["check_target", "draw"]
 
 # Distinguishable with any kind of colour vision, after Okabe and Ito; used cyclically.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f7f7f")
@@ -34,17 +34,25 @@ MAX_LABEL = 36
 LEGEND_COLUMNS = 4
 
 
-def check_name(path: str | os.PathLike[str]) -> None:
-    """Raises `ValueError` unless the name ends in `.png`, the only format written."""
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raises now what drawing a chart would raise after the work before it.
+
+    Raises:
+        ValueError: The name does not end in `.png`, the only format written.
+        OSError: There can be no file of that name.
+        ImportError: `matplotlib` is not installed.
+    """
     if not os.fspath(path).lower().endswith(".png"):
         raise ValueError(
             f"expected a name that ends in .png, as the chart is a PNG file, got {os.fspath(path)!r}"
         )
+    check_writable(path)
+    import_optional("matplotlib.figure", "charts")
 
 
 def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     """Draws a comparison into a PNG file; see `Comparison.write_chart`."""
-    check_name(path)
+    check_target(path)
     texts, encodings = comparison.rows(), comparison.encodings
     if not 0 < len(texts) * len(encodings) <= MAX_BARS:
         raise ValueError(

@@ -14,7 +14,50 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["create", "discard", "named", "named_as", "replacing", "write_all", "write_atomically"]
+__all__ = [
+    "check_folder",
+    "check_writable",
+    "create",
+    "discard",
+    "named",
+    "named_as",
+    "replacing",
+    "write_all",
+    "write_atomically",
+]
+
+IS_FOLDER = "expected the name of a file, and this is a folder"
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raises now what writing a file would raise after long work.
+
+    Raises:
+        OSError: It is a folder; or there is no folder for it, or no permission to write there.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, IS_FOLDER, os.fspath(path))
+    if not file.parent.exists():
+        raise FileNotFoundError(
+            errno.ENOENT, f"there is no folder {str(file.parent)!r} to write it to", os.fspath(path)
+        )
+    check_folder(file.parent)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raises now what making a folder, unless it exists, and a file in it would raise.
+
+    Raises:
+        OSError: It or a folder above it is a file, or there is no permission to write there.
+    """
+    place = next(
+        place for place in (Path(path), *Path(path).parents) if place.exists() or place == place.parent
+    )
+    if not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "expected a folder, and this is a file", str(place))
+    if not os.access(place, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, "no permission to write to this folder", str(place))
 
 
 @contextmanager
@@ -29,7 +72,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     name = os.fspath(path)
     if Path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, "expected the name of a file, and this is a folder", name)
+        raise IsADirectoryError(errno.EISDIR, IS_FOLDER, name)
     # `tempfile` would make it readable by its owner only, and the rename would keep that.
     temporary = Path(f"{name}.{os.urandom(8).hex()}.tmp")
     try:

@@ -10,7 +10,7 @@ from bytemill.definition import Definition
 from bytemill.errors import VocabularyError
 from bytemill.formats import data_gym, huggingface, minbpe_model, native, tekken, tiktoken_ranks
 from bytemill.formats.json_file import parse_json
-from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, resolve_pattern
+from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bytemill.definition import Splitting
 
-__all__ = ["USUAL_NAMES", "MissingPatternError", "read"]
+__all__ = ["USUAL_NAMES", "MissingPatternError", "read", "usual_name"]
 
 # The files that are looked for in a directory, in this order.
 IN_DIRECTORY = [
@@ -68,8 +68,8 @@ def read(
     definition = parse(file, usual_name(path), given)
     if given not in {None, definition.splitting}:
         raise ValueError(
-            f"{path} has the pattern {definition.splitting!r}, and another was given: "
-            "pattern= is for files without one"
+            f"{path} has {described_pattern(definition.splitting)}, and {described_pattern(given)} was "
+            "given: pattern= is for files without one"
         )
     if definition.template is not None:
         added = ", ".join([*definition.template.prefix, *definition.template.suffix])
@@ -88,6 +88,8 @@ def read(
 def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
     """Parses a file of any format; errors as `read`."""
     source, contents = str(file), file.read_bytes()
+    if not contents:
+        raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")
     start = contents[:100].lstrip()
     if start.startswith(b"{"):
         return parse_json_file(file, contents, name, pattern)
@@ -172,4 +174,7 @@ def parse_pair(
 def usual_name(path: str | os.PathLike[str]) -> str:
     """Returns the name of an encoding by its file, or by the directory where files have one usual name."""
     file = Path(path).absolute()
-    return file.parent.name if file.name in USUAL_NAMES else file.name if file.is_dir() else file.stem
+    if file.name in USUAL_NAMES:
+        # At the root, a folder has no name.
+        return file.parent.name or file.stem
+    return file.name if file.is_dir() else file.stem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -26,6 +27,7 @@ __all__ = [
     "check_options",
     "format_named",
     "ids_of",
+    "mark_of",
     "stored_type",
 ]
 
@@ -36,6 +38,9 @@ Errors: TypeAlias = Literal["strict", "replace"]
 
 # Token ids, or texts of single tokens.
 Tokens: TypeAlias = "int | str | Sequence[int | str] | None"
+
+
+END_OF_TEXT = "<|endoftext|>"
 
 
 def format_named(name: str) -> type[TokenFile]:
@@ -69,7 +74,14 @@ def stored_type(kind: type[TokenFile], dtype: npt.DTypeLike | None, encoding: En
 
 
 def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
-    """Returns the ids of the argument called `what`."""
+    """Returns the ids of the argument called `what`.
+
+    Raises:
+        TypeError, ValueError: As `write_shards`.
+
+    Warns:
+        UserWarning: A text is a word rather than a mark, such as "eos" for "<|endoftext|>".
+    """
     if tokens is None:
         return []
     given = [tokens] if isinstance(tokens, (int, str)) else list(tokens)
@@ -79,13 +91,35 @@ def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
             try:
                 ids.append(encoding.encode_single_token(token))
             except KeyError:
+                mark = mark_of(encoding)
+                such = "" if mark is None else f", such as {mark!r}"
                 raise ValueError(
                     f"{what} has the text {token!r}, which is no token of {encoding.name!r}: expected "
-                    "one, or an id"
+                    f"one{such}, or an id"
                 ) from None
+            if token.isalpha() and token not in encoding.special_tokens_set:
+                warnings.warn(
+                    f"{what} has {token!r}, which is an ordinary token of {encoding.name!r} (id {ids[-1]}) "
+                    f"and occurs in texts too: {special_marks(encoding)}",
+                    UserWarning,
+                    stacklevel=3,
+                )
         else:
             ids.append(token)
     return known_ids(what, ids, encoding._core_bpe.is_token)  # noqa: SLF001 - of this package
+
+
+def mark_of(encoding: Encoding) -> str | None:
+    """Returns the text of a special token to put between documents, the end of text if there is one."""
+    if END_OF_TEXT in encoding.special_tokens_set:
+        return END_OF_TEXT
+    return min(encoding.special_tokens_set, key=encoding.encode_single_token, default=None)
+
+
+def special_marks(encoding: Encoding) -> str:
+    """Returns what to say of the special tokens of an encoding."""
+    mark = mark_of(encoding)
+    return "it has no special tokens" if mark is None else f"a special token of it is {mark!r}"
 
 
 def check_files(source: object) -> None:

@@ -26,7 +26,7 @@ from bytemill._arguments import check_type, thread_count
 from bytemill.core import Encoding, __version__
 from bytemill.documents.blocks import Position
 from bytemill.errors import DisallowedSpecialTokenError
-from bytemill.io.atomic import discard, named_as
+from bytemill.io.atomic import check_folder, discard, named_as
 from bytemill.shards.background import BackgroundWriter, prefetch_iter
 from bytemill.shards.manifest import (
     NAME,
@@ -201,6 +201,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     encode = partial(encode_block, encoding, allowed, disallowed, before, after, stored, threads)
     check_files(source)
     folder = Path(directory)
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with directory_lock(folder):
         found = open_or_create_manifest(folder, wanted, resume=resume)

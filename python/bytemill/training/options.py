@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from bytemill._arguments import check_type, integer
 from bytemill.core import Encoding
-from bytemill.patterns import resolve_pattern
+from bytemill.patterns import described_pattern, resolve_pattern
 from bytemill.training.counts import check_special_tokens
 
 if TYPE_CHECKING:
@@ -190,7 +190,8 @@ def check_counts(counts: PieceCounts, pattern: str | None, special_tokens: Itera
     """Checks that counts fit the other arguments of `train`; errors as there."""
     if pattern is not DEFAULT_PATTERN and resolve_pattern(pattern) != counts.pattern:
         raise ValueError(
-            f"the counts come from the pattern {counts.pattern!r}, not {resolve_pattern(pattern)!r}"
+            f"the counts come from {described_pattern(counts.pattern)}, not "
+            f"{described_pattern(resolve_pattern(pattern))}"
         )
     uncut = sorted(set(special_tokens).difference(counts.special_tokens))
     if uncut:

@@ -416,5 +416,5 @@ def test_a_capsule_is_read_once(encoding: bytemill.Encoding) -> None:
 
 
 def test_no_threads(encoding: bytemill.Encoding) -> None:
-    with pytest.raises(ValueError, match="greater than 0"):
+    with pytest.raises(ValueError, match="num_threads must be 1 or more"):
         encoding.encode_arrow(pa.array(["text"]), num_threads=0)

@@ -112,7 +112,7 @@ def test_texts_before_the_batch_that_fails_come_first(encoding: bytemill.Encodin
 def test_wrong_arguments_are_refused_at_once(encoding: bytemill.Encoding) -> None:
     with pytest.raises(ValueError, match="expected a batch_size of 1 or more, got 0"):
         encoding.encode_iter([], batch_size=0)
-    with pytest.raises(ValueError, match="must be greater than 0"):
+    with pytest.raises(ValueError, match="num_threads must be 1 or more"):
         encoding.encode_iter([], num_threads=0)
     with pytest.raises(TypeError, match="allowed_special must be"):
         encoding.encode_iter([], allowed_special=["a"])  # type: ignore[arg-type]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 import bytemill
 from bytemill.cli import encoding_of
+from bytemill.patterns import described_pattern
 from support.command_line import bytemill as run
 
 TEXT = "the lowest of the low, slower and slowest; " * 10
@@ -46,6 +48,8 @@ def test_formats(
     called = run("convert", mine_file, output, "--json")
     assert called.code == 0, called.err
     report = json.loads(called.out)
+    written = [str(path.relative_to(mine_file.parent)) for path in mine_file.parent.rglob("*.*")]
+    assert sorted(report["files"]) == sorted(set(written) - {mine_file.name})
     assert (report["vocab_size"], report["sha256"]) == (270, mine.sha256)
     assert encoding_of(read).encode(TEXT) == mine.encode(TEXT)
     assert run("count", "-e", read, given=TEXT).out == f"{mine.count(TEXT)}\n"
@@ -99,4 +103,53 @@ def test_what_cannot_be_exact_is_refused(tmp_path: Path) -> None:
     called = run("convert", "o200k_base", f"gpt2:{tmp_path / 'folder'}")
     assert called.code == 2
     assert called.err.startswith("bytemill: error: ")
+    assert "which gives other pieces than the pattern 'o200k': tokenizer.json and .bytemill" in called.err
     assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_folder_here_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    called = run("convert", "gpt2", "merges.txt")
+    assert called.out.splitlines()[-1].split() == ["files", "merges.txt,", "vocab.json"]
+    called = run("train", "--vocab-size", 260, "-o", "tokenizer.json", "--json", given=TEXT)
+    assert json.loads(called.out)["name"] == tmp_path.name
+    assert json.loads(called.out)["files"] == ["tokenizer.json", "tokenizer_config.json"]
+    # With a dot in the name of the folder, which is no suffix.
+    called = run("train", "--vocab-size", 260, "-o", "huggingface:mine.v2", "--json", given=TEXT)
+    assert json.loads(called.out)["name"] == "mine.v2"
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "mine.tiktoken", "vocab.bpe", "mine.model"):
+        (tmp_path / name).touch()
+        called = run("convert", tmp_path / name, tmp_path / "mine.bytemill")
+        assert called.code == 2
+        assert f"{name}: expected a vocabulary, and the file is empty" in called.err
+
+
+def test_patterns_in_messages_have_their_names(mine_file: Path, tmp_path: Path) -> None:
+    called = run("convert", mine_file, tmp_path / "other.bytemill", "--pattern", "o200k")
+    assert called.code == 2
+    assert "has the pattern 'gpt2', and the pattern 'o200k' was given" in called.err
+    assert described_pattern("x" * 100) == f"the pattern '{'x' * 60}'..."
+    assert described_pattern(None) == "no pattern"
+
+
+def test_a_folder_that_is_a_file_or_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told before the work."""
+    (tmp_path / "file").touch()
+    (tmp_path / "taken.bytemill").mkdir()
+
+    def said(output: str) -> str:
+        # Read before the outputs are looked at, this would be another error.
+        called = run("train", "--field", "x", "--vocab-size", 300, "-o", output, given=b"no JSON")
+        assert called.code == 2
+        return called.err
+
+    for output in ("huggingface:{}/file", "gpt2:{}/file/new", "{}/file/m.bytemill", "{}/file/tokenizer.json"):
+        assert f"{tmp_path / 'file'}: expected a folder, and this is a file" in said(output.format(tmp_path))
+    assert "taken.bytemill: expected the name of a file" in said(f"{tmp_path}/taken.bytemill")
+    assert f"there is no folder '{tmp_path}/no' to write it to" in said(f"{tmp_path}/no/m.bytemill")
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    for output in ("huggingface:{}/new", "{}/m.bytemill"):
+        assert f"{tmp_path}: no permission to write to this folder" in said(output.format(tmp_path))

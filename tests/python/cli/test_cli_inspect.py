@@ -207,12 +207,25 @@ def test_chart(files: Path) -> None:
 
 def test_chart_without_matplotlib(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    result = run("compare", "a.txt", "--chart", "chart.png")
-    assert result.exit_code == 2
+    (files / "bad.txt").write_bytes(b"\xff")
+    result = run("compare", "bad.txt", "--chart", "chart.png")
+    # It is told before any text is read.
+    assert (result.exit_code, result.stdout) == (2, "")
     assert "pip install matplotlib" in result.stderr
-    # The counts are printed all the same.
-    assert result.stdout == output("compare", "a.txt")
-    assert not (files / "chart.png").exists()
+    assert "bad.txt" not in result.stderr
+
+
+def test_a_chart_that_cannot_be_written(files: Path) -> None:
+    (files / "bad.txt").write_bytes(b"\xff")
+    (files / "folder.png").mkdir()
+    for chart, said in (
+        ("missing/chart.png", "there is no folder 'missing' to write it to"),
+        ("a.txt/chart.png", "expected a folder, and this is a file"),
+        ("folder.png", "expected the name of a file, and this is a folder"),
+    ):
+        message = complaint("compare", "bad.txt", "--chart", chart)
+        assert said in message
+        assert "bad.txt" not in message
 
 
 @pytest.mark.usefixtures("files")

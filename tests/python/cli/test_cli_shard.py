@@ -118,3 +118,51 @@ def test_parquet_without_its_package_is_said_at_once(
     assert called.code == 2
     assert "pip install pyarrow" in called.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_file_where_the_folder_should_be(documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "hello.txt").touch()
+    for out in ("hello.txt", "hello.txt/new"):
+        called = run("shard", documents, "-o", tmp_path / out, "--field", "body", "--eos", "<|endoftext|>")
+        assert called.code == 2
+        assert called.err == (
+            f"bytemill: error: {tmp_path / 'hello.txt'}: expected a folder, and this is a file\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "token", "code", "said"),
+    [
+        ("gpt2", "eos", 2, "which is no token of 'gpt2': expected one, such as '<|endoftext|>', or an id"),
+        # Here it is one, which is no mark.
+        ("cl100k_base", "eos", 0, "'eos', which is an ordinary token of 'cl100k_base' (id 85499) and occurs"),
+        ("cl100k_base", "\n", 0, ""),
+        ("cl100k_base", "<|endofprompt|>", 0, ""),
+    ],
+)
+def test_a_word_is_no_mark(  # noqa: PLR0913, PLR0917 - all are parameters
+    encoding: str, token: str, code: int, said: str, documents: Path, tmp_path: Path
+) -> None:
+    called = run(
+        "shard", documents, "-o", tmp_path / "out", "--field", "body", "-e", encoding, "--eos", token
+    )
+    assert called.code == code
+    assert said in called.err
+    assert bool(said) == bool(called.err)
+
+
+def test_documents_that_run_together(documents: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("one\ntwo\n")
+
+    def told(*args: object) -> str:
+        called = run("shard", "-e", "gpt2", *args, "-o", tmp_path / f"out{len(list(tmp_path.iterdir()))}")
+        assert called.code == 0, called.err
+        return called.err
+
+    lines = [documents, "--field", "body"]
+    for args in (lines, [*lines, "--format", "npy"], [text, "--lines"], [text, text]):
+        assert "warning: documents run together in the format " in told(*args)
+        assert "such as --eos '<|endoftext|>'" in told(*args)
+    for args in ([text], [*lines, "--eos", "13"], [*lines, "--bos", "13"], [*lines, "--format", "megatron"]):
+        assert told(*args) == ""

@@ -66,7 +66,7 @@ def test_wrong_arguments() -> None:
         inspection.compare({}, TEXTS)
     with pytest.raises(TypeError, match=r"one document is given as \[document\]"):
         inspection.compare(ENCODINGS, {"a": "text"})
-    with pytest.raises(ValueError, match="greater than 0"):
+    with pytest.raises(ValueError, match="num_threads must be 1 or more"):
         inspection.compare(ENCODINGS, TEXTS, num_threads=0)
 
 

@@ -491,7 +491,7 @@ def test_min_frequency_is_of_the_pair() -> None:
         ({"min_frequency": -1}, ValueError, "min_frequency"),
         ({"max_token_length": 0}, ValueError, "max_token_length"),
         ({"pad_vocab_to": 0}, ValueError, "pad_vocab_to"),
-        ({"num_threads": 0}, ValueError, "greater than 0"),
+        ({"num_threads": 0}, ValueError, "num_threads must be 1 or more"),
         ({"special_tokens": "<|x|>"}, TypeError, "in a list"),
         ({"special_tokens": [b"x"]}, TypeError, "as str, got bytes"),
         ({"special_tokens": [""]}, ValueError, "none of them empty"),
