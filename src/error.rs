@@ -33,6 +33,53 @@ impl fmt::Display for OutOfMemory {
 
 impl Error for OutOfMemory {}
 
+/// Why a normalizer cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NormalizerError {
+    /// A map of characters ends before its array does. It has this many bytes.
+    Truncated(usize),
+    /// The array of a map has this size in bytes, which no array has.
+    ArraySize(usize),
+    /// The last value of a map is not ended by NUL.
+    UnendedValue,
+    /// The unit at this place in the array of a map points outside of the map.
+    BadUnit(usize),
+    /// So many user-defined symbols need too much memory.
+    TooManySymbols(usize),
+}
+
+impl fmt::Display for NormalizerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated(length) => write!(
+                f,
+                "the precompiled_charsmap ends inside its array, after {length} bytes: \
+                 expected the bytes that a normalizer_spec of SentencePiece holds, or none"
+            ),
+            Self::ArraySize(size) => write!(
+                f,
+                "the array of the precompiled_charsmap has {size} bytes: expected a multiple of 1024"
+            ),
+            Self::UnendedValue => write!(
+                f,
+                "the precompiled_charsmap ends inside a value: expected a NUL at the end of each"
+            ),
+            Self::BadUnit(place) => write!(
+                f,
+                "unit {place} of the array of the precompiled_charsmap points outside of it: \
+                 expected the bytes that a normalizer_spec of SentencePiece holds, or none"
+            ),
+            Self::TooManySymbols(count) => write!(
+                f,
+                "{count} user-defined symbols need more memory than can be addressed: expected fewer or shorter ones"
+            ),
+        }
+    }
+}
+
+impl Error for NormalizerError {}
+
 /// Why tokens do not form a vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -17,6 +17,7 @@ pub mod documents;
 pub mod encode;
 pub mod error;
 pub mod merge;
+pub mod normalize;
 pub mod reference;
 pub mod split;
 pub mod token;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of the library. Each may import those below it and no other; `lib.rs` declares them all.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "python",
     "train",
     "encode",
@@ -20,6 +20,7 @@ const LAYERS: [&str; 15] = [
     "reference",
     "builtin",
     "vocabulary",
+    "normalize",
     "unicode",
     "util",
     "error",

@@ -1,0 +1,537 @@
+//! What SentencePiece does to a text before it looks for pieces.
+//!
+//! ```text
+//! each step takes the longest user-defined symbol, else the longest key of the map of characters, else a
+//!     character, else a byte that is not UTF-8, and yields some text: the symbol, the value, the character, U+FFFD
+//! extra spaces are dropped: those at both ends, and those after a space
+//! a space is put in front or behind; every space becomes a mark
+//! ```
+//!
+//! Nearly all text is left as it is. So [`starts`] knows which characters can begin anything else, and what stands
+//! between those is copied at once. Every byte is read a bounded number of times, except for keys and symbols that
+//! begin and do not end: time is at most the length of the text times that of the longest of them.
+
+mod charsmap;
+mod starts;
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use memchr::memmem;
+
+use crate::error::NormalizerError;
+use charsmap::Charsmap;
+use starts::{Starts, decode};
+
+/// What stands for a space in pieces: U+2581.
+pub const MARK: &[u8] = "\u{2581}".as_bytes();
+
+/// What stands for a byte that is not UTF-8.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// Bytes tested together.
+const BLOCK: usize = 16;
+
+/// Bytes in which spaces are replaced together.
+const CHUNK: usize = 64;
+
+/// Bytes of a mark at most.
+const MAX_MARK: usize = 4;
+
+/// What is done to spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the fields of the file of a model"
+)]
+pub struct Flags {
+    /// Whether a space is added to the text.
+    pub add_dummy_prefix: bool,
+    /// Whether spaces at the ends, and all but one between words, are removed.
+    pub remove_extra_whitespaces: bool,
+    /// Whether spaces become marks.
+    pub escape_whitespaces: bool,
+    /// Whether the added space stands behind the text.
+    pub treat_whitespace_as_suffix: bool,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self {
+            add_dummy_prefix: true,
+            remove_extra_whitespaces: true,
+            escape_whitespaces: true,
+            treat_whitespace_as_suffix: false,
+        }
+    }
+}
+
+/// Normalizes texts.
+pub struct Normalizer {
+    charsmap: Option<Charsmap>,
+    symbols: Option<AhoCorasick>,
+    starts: Starts,
+    flags: Flags,
+    is_identity: bool,
+}
+
+impl Normalizer {
+    /// Creates a normalizer from the map in a model's file, empty for none, and the user-defined symbols.
+    ///
+    /// # Errors
+    /// If the bytes are not a map, or the symbols need too much memory.
+    pub fn new(
+        charsmap: &[u8],
+        flags: Flags,
+        user_defined: &[&[u8]],
+    ) -> Result<Self, NormalizerError> {
+        let charsmap = match charsmap {
+            [] => None,
+            blob => Some(Charsmap::parse(blob)?),
+        };
+        let symbols: Vec<&[u8]> = user_defined
+            .iter()
+            .copied()
+            .filter(|symbol| !symbol.is_empty())
+            .collect();
+        let starts = Starts::new(charsmap.as_ref(), &symbols, flags.escape_whitespaces);
+        let is_identity = charsmap.is_none()
+            && !flags.remove_extra_whitespaces
+            && flags.escape_whitespaces
+            && symbols.iter().all(|symbol| is_same_when_merged(symbol));
+        let symbols = match symbols.as_slice() {
+            [] => None,
+            symbols => Some(
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .start_kind(StartKind::Anchored)
+                    .build(symbols)
+                    .map_err(|_| NormalizerError::TooManySymbols(symbols.len()))?,
+            ),
+        };
+        Ok(Self {
+            charsmap,
+            symbols,
+            starts,
+            flags,
+            is_identity,
+        })
+    }
+
+    /// Returns what is done to spaces.
+    pub fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// Whether a text that is UTF-8 and holds no mark changes only by the added space and by spaces becoming marks,
+    /// each character of the output at the offset of the same character of the text.
+    pub fn is_identity(&self) -> bool {
+        self.is_identity
+    }
+
+    /// Appends the normalized `text` to `out`. A space becomes `mark`, of at most four bytes, if spaces are escaped at
+    /// all; so does a mark that stands in the text already. If `offsets` are wanted, appends for each byte of output
+    /// where in `text` the step began that made it, and finally where the output ends.
+    pub fn normalize(
+        &self,
+        text: &[u8],
+        mark: &[u8],
+        out: &mut Vec<u8>,
+        offsets: Option<&mut Vec<usize>>,
+    ) {
+        assert!(
+            (1..=MAX_MARK).contains(&mark.len()),
+            "a mark is one character"
+        );
+        let mut output = Output {
+            start: out.len(),
+            bytes: out,
+            offsets,
+            mark: if self.flags.escape_whitespaces {
+                mark
+            } else {
+                b" "
+            },
+            escapes: self.flags.escape_whitespaces,
+        };
+        let end = self.run(text, &mut output);
+        if let Some(offsets) = output.offsets {
+            offsets.push(end);
+        }
+    }
+
+    /// Normalizes, and returns the offset at which the output ends.
+    fn run(&self, text: &[u8], output: &mut Output<'_>) -> usize {
+        let removes = self.flags.remove_extra_whitespaces;
+        let mut at = 0;
+        while removes && at < text.len() {
+            let (replacement, length) = self.step(&text[at..]);
+            if replacement != b" " {
+                break;
+            }
+            at += length;
+        }
+        if at == text.len() {
+            return 0;
+        }
+        output.bytes.reserve(text.len() - at + MAX_MARK);
+        let adds = self.flags.add_dummy_prefix;
+        let suffix = self.flags.treat_whitespace_as_suffix;
+        if adds && !suffix {
+            output.append(b" ", at);
+        }
+        let mut after_space = removes;
+        while at < text.len() {
+            let end = self.unchanged(text, at, after_space);
+            if end > at {
+                output.copy(&text[at..end], at);
+                after_space = removes && text[end - 1] == b' ';
+                at = end;
+                continue;
+            }
+            let (mut replacement, length) = self.step(&text[at..]);
+            if after_space {
+                let extra = replacement.iter().take_while(|&&byte| byte == b' ').count();
+                replacement = &replacement[extra..];
+            }
+            if let Some(&last) = replacement.last() {
+                output.append(replacement, at);
+                after_space = removes && last == b' ';
+            }
+            at += length;
+        }
+        if removes {
+            at = output.trim_end(at);
+        }
+        if adds && suffix {
+            output.append(b" ", at);
+        }
+        at
+    }
+
+    /// Returns what the beginning of `rest` becomes, and how many bytes that takes.
+    fn step<'a>(&'a self, rest: &'a [u8]) -> (&'a [u8], usize) {
+        if let Some(symbols) = &self.symbols {
+            let input = Input::new(rest).anchored(Anchored::Yes);
+            if let Some(found) = symbols.find(input) {
+                return (&rest[..found.end()], found.end());
+            }
+        }
+        if let Some(found) = self.charsmap.as_ref().and_then(|map| map.longest(rest)) {
+            return found;
+        }
+        match decode(rest) {
+            Some((_, length)) => (&rest[..length], length),
+            None => (REPLACEMENT, 1),
+        }
+    }
+
+    /// Returns where the characters that stay as they are end, from `start`. Extra spaces do not stay.
+    fn unchanged(&self, text: &[u8], start: usize, after_space: bool) -> usize {
+        let removes = self.flags.remove_extra_whitespaces;
+        if after_space && text[start] == b' ' {
+            return start;
+        }
+        let mut at = start;
+        loop {
+            while let Some(block) = text.get(at..=at + BLOCK)
+                && self.starts.keeps_all(&block[..BLOCK])
+                && !self.starts.joins(block[BLOCK - 1], block[BLOCK])
+                && !(removes && has_two_spaces(block))
+            {
+                at += BLOCK;
+            }
+            let limit = text.len().min(at + BLOCK);
+            while at < limit {
+                let byte = text[at];
+                if byte.is_ascii() {
+                    let next = text.get(at + 1).copied().unwrap_or(0);
+                    if !self.starts.keeps(byte) || self.starts.joins(byte, next) {
+                        return at;
+                    }
+                    at += 1;
+                    if removes && byte == b' ' && next == b' ' {
+                        return at;
+                    }
+                } else {
+                    match self.starts.kept_character(&text[at..]) {
+                        0 => return at,
+                        length => at += length,
+                    }
+                }
+            }
+            if at == text.len() {
+                return at;
+            }
+        }
+    }
+}
+
+/// Whether pieces are cut at a symbol in the normalized text exactly where it was found in a text without marks.
+///
+/// A symbol with a space is found in the text and never in the output, where spaces are marks; one with a mark is
+/// found in the output alone, and may there cover the beginning of another symbol unless it is of marks only.
+fn is_same_when_merged(symbol: &[u8]) -> bool {
+    let marks = memmem::find_iter(symbol, MARK).count();
+    !symbol.contains(&b' ') && (marks == 0 || marks * MARK.len() == symbol.len())
+}
+
+/// Whether two spaces follow each other.
+fn has_two_spaces(block: &[u8]) -> bool {
+    let pairs = block.iter().zip(&block[1..]);
+    // Without a branch for each.
+    pairs.fold(0, |found, (&a, &b)| {
+        found | (u8::from(a == b' ') & u8::from(b == b' '))
+    }) != 0
+}
+
+/// Where normalized text goes.
+struct Output<'a> {
+    bytes: &'a mut Vec<u8>,
+    /// Where the output begins in `bytes`.
+    start: usize,
+    offsets: Option<&'a mut Vec<usize>>,
+    mark: &'a [u8],
+    /// Whether marks in the text become `mark`.
+    escapes: bool,
+}
+
+impl Output<'_> {
+    /// Appends the text of one step.
+    fn append(&mut self, text: &[u8], at: usize) {
+        let before = self.bytes.len();
+        let mut rest = text;
+        while let Some(&byte) = rest.first() {
+            let length = if byte == b' ' {
+                self.bytes.extend_from_slice(self.mark);
+                1
+            } else if self.escapes && rest.starts_with(MARK) {
+                self.bytes.extend_from_slice(self.mark);
+                MARK.len()
+            } else {
+                self.bytes.push(byte);
+                1
+            };
+            rest = &rest[length..];
+        }
+        if let Some(offsets) = &mut self.offsets {
+            offsets.resize(offsets.len() + self.bytes.len() - before, at);
+        }
+    }
+
+    /// Appends characters of the text that stay as they are, except that spaces become marks.
+    fn copy(&mut self, text: &[u8], start: usize) {
+        if self.mark == b" " {
+            self.bytes.extend_from_slice(text);
+        } else {
+            self.copy_escaped(text);
+        }
+        let Some(offsets) = &mut self.offsets else {
+            return;
+        };
+        let mut at = start;
+        for (offset, &byte) in (start..).zip(text) {
+            if byte & 0xC0 != 0x80 {
+                at = offset;
+            }
+            let count = if byte == b' ' { self.mark.len() } else { 1 };
+            for _ in 0..count {
+                offsets.push(at);
+            }
+        }
+    }
+
+    /// Without a branch for each byte: a word is short, and its length hard to predict.
+    fn copy_escaped(&mut self, text: &[u8]) {
+        let mut mark = [0; MAX_MARK];
+        mark[..self.mark.len()].copy_from_slice(self.mark);
+        for chunk in text.chunks(CHUNK) {
+            let mut buffer = [0; MAX_MARK * CHUNK];
+            let mut length = 0;
+            for &byte in chunk {
+                let is_space = byte == b' ';
+                let bytes = if is_space { mark } else { [byte, 0, 0, 0] };
+                buffer[length..length + MAX_MARK].copy_from_slice(&bytes);
+                length += if is_space { self.mark.len() } else { 1 };
+            }
+            self.bytes.extend_from_slice(&buffer[..length]);
+        }
+    }
+
+    /// Removes spaces at the end of the output, and returns the offset at which it then ends.
+    fn trim_end(&mut self, mut end: usize) -> usize {
+        while self.bytes[self.start..].ends_with(self.mark) {
+            self.bytes.truncate(self.bytes.len() - self.mark.len());
+            if let Some(offsets) = &mut self.offsets {
+                let length = offsets.len() - self.mark.len();
+                end = offsets[length];
+                offsets.truncate(length);
+            }
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flags, MARK, Normalizer};
+    use crate::error::NormalizerError;
+
+    type Tested = Result<(), NormalizerError>;
+
+    const LOSSLESS: Flags = Flags {
+        add_dummy_prefix: false,
+        remove_extra_whitespaces: false,
+        escape_whitespaces: true,
+        treat_whitespace_as_suffix: false,
+    };
+
+    fn normalized(normalizer: &Normalizer, text: &[u8]) -> (String, Vec<usize>) {
+        let (mut out, mut offsets) = (b"before".to_vec(), vec![77]);
+        normalizer.normalize(text, MARK, &mut out, Some(&mut offsets));
+        let mut alone = Vec::new();
+        normalizer.normalize(text, MARK, &mut alone, None);
+        assert_eq!(out[6..], alone);
+        assert_eq!(offsets.remove(0), 77);
+        assert_eq!(offsets.len(), alone.len() + 1);
+        (String::from_utf8_lossy(&alone).into_owned(), offsets)
+    }
+
+    #[test]
+    fn spaces_become_marks() -> Tested {
+        let identity = Normalizer::new(b"", LOSSLESS, &[])?;
+        assert!(identity.is_identity());
+        assert_eq!(
+            normalized(&identity, b" a  b"),
+            (
+                "\u{2581}a\u{2581}\u{2581}b".to_owned(),
+                vec![0, 0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 5]
+            )
+        );
+        assert_eq!(normalized(&identity, b""), (String::new(), vec![0]));
+        Ok(())
+    }
+
+    #[test]
+    fn extra_spaces_are_removed() -> Tested {
+        let normalizer = Normalizer::new(b"", Flags::default(), &[])?;
+        assert!(!normalizer.is_identity());
+        let long = "abcdefgh ijklmnopqrst uvwxyz";
+        for spaces in 1..40 {
+            let text = format!("{:spaces$}{long}{:spaces$}{long}  ", "", "");
+            let expected = format!(" {long} {long}").replace(' ', "\u{2581}");
+            assert_eq!(normalized(&normalizer, text.as_bytes()).0, expected);
+        }
+        assert_eq!(normalized(&normalizer, b"   "), (String::new(), vec![0]));
+        let (text, offsets) = normalized(&normalizer, "  \u{e9} x  ".as_bytes());
+        assert_eq!(text, "\u{2581}\u{e9}\u{2581}x");
+        assert_eq!(offsets, [2, 2, 2, 2, 2, 4, 4, 4, 5, 6]);
+        Ok(())
+    }
+
+    #[test]
+    fn suffix_stands_behind() -> Tested {
+        let flags = Flags {
+            treat_whitespace_as_suffix: true,
+            ..Flags::default()
+        };
+        let normalizer = Normalizer::new(b"", flags, &[])?;
+        assert_eq!(
+            normalized(&normalizer, b" a "),
+            ("a\u{2581}".to_owned(), vec![1, 2, 2, 2, 2])
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn each_byte_that_is_not_utf8_is_replaced() -> Tested {
+        let normalizer = Normalizer::new(b"", LOSSLESS, &[])?;
+        let (text, offsets) = normalized(&normalizer, b"a\xE3\x81\xED\xA0\x80z");
+        assert_eq!(text, format!("a{}z", "\u{FFFD}".repeat(5)));
+        assert_eq!(offsets[1..5], [1, 1, 1, 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn longest_symbols_are_one_step() -> Tested {
+        let symbols: [&[u8]; 3] = [b"ab", b"abc d", "\u{2581}".as_bytes()];
+        let normalizer = Normalizer::new(b"", LOSSLESS, &symbols)?;
+        assert!(!normalizer.is_identity());
+        assert_eq!(
+            normalized(&normalizer, b"xabc dab"),
+            (
+                "xabc\u{2581}dab".to_owned(),
+                vec![0, 1, 1, 1, 1, 1, 1, 1, 6, 6, 8]
+            )
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn marks_in_the_text_are_marks() -> Tested {
+        let mut out = Vec::new();
+        let normalizer = Normalizer::new(b"", LOSSLESS, &[])?;
+        normalizer.normalize("a b\u{2581}c".as_bytes(), b" ", &mut out, None);
+        assert_eq!(out, b"a b c");
+        let flags = Flags {
+            escape_whitespaces: false,
+            ..LOSSLESS
+        };
+        out.clear();
+        Normalizer::new(b"", flags, &[])?.normalize(
+            "a b\u{2581}c".as_bytes(),
+            MARK,
+            &mut out,
+            None,
+        );
+        assert_eq!(out, "a b\u{2581}c".as_bytes());
+        Ok(())
+    }
+
+    /// A map of one key without children: the units of the root, of the byte, of the value.
+    fn map_of(key: u8, value: &[u8]) -> Vec<u8> {
+        let mut units = vec![0_u32; 512];
+        units[0] = 256 << 10;
+        units[256 | usize::from(key)] = 1 << 8 | 1 << 10 | u32::from(key);
+        units[(256 | usize::from(key)) ^ 1] = 1 << 31;
+        let mut blob = 2048_u32.to_le_bytes().to_vec();
+        blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+        blob.extend(value);
+        blob
+    }
+
+    #[test]
+    fn keys_become_values() -> Tested {
+        let normalizer = Normalizer::new(&map_of(b'q', b"  QQ \0"), Flags::default(), &[])?;
+        assert_eq!(
+            normalized(&normalizer, b"qaq"),
+            (
+                "\u{2581}QQ\u{2581}a\u{2581}\u{2581}QQ".to_owned(),
+                vec![0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]
+            )
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn damaged_maps_are_refused() {
+        let blob = map_of(b'q', b"x\0");
+        let error = |blob: &[u8]| Normalizer::new(blob, LOSSLESS, &[]).err();
+        assert_eq!(error(&blob), None);
+        assert_eq!(error(b"abc"), Some(NormalizerError::Truncated(3)));
+        assert_eq!(error(&blob[..100]), Some(NormalizerError::Truncated(100)));
+        assert_eq!(
+            error(&blob[..blob.len() - 1]),
+            Some(NormalizerError::UnendedValue)
+        );
+        assert_eq!(
+            error(b"\x01\x00\x00\x00\x00\x00"),
+            Some(NormalizerError::ArraySize(1))
+        );
+        let mut outside = blob.clone();
+        outside[7] = 0x7F;
+        assert_eq!(error(&outside), Some(NormalizerError::BadUnit(0)));
+        let value = 4 + 4 * ((256 | usize::from(b'q')) ^ 1);
+        outside.clone_from(&blob);
+        outside[value] = 2;
+        assert!(matches!(error(&outside), Some(NormalizerError::BadUnit(_))));
+    }
+}
