@@ -9,7 +9,8 @@ document, or each of its lines is one. If a field is named, every file but Parqu
 |---|---|
 | `sources` | what a source is, what kind of file a name means, opening files |
 | `recognition` | contents that do not agree with how they are read |
-| `readers` | decompression, lines, JSON lines, Parquet |
+| `readers` | decompression, lines, JSON lines |
+| `parquet` | columns of Parquet files |
 | `blocks` | files as blocks: the bytes of documents, and where each starts and ends |
 | `batches` | sources as batches: lists of documents, for training and the command line |
 

@@ -23,11 +23,11 @@ from bytemill._backend import (
     line_offsets,
 )
 from bytemill._optional import import_optional
+from bytemill.documents.parquet import column_batches, first_invalid
 from bytemill.documents.readers import (
     decompressed,
     json_texts,
     line_blocks,
-    parquet_batches,
     read_full,
     skip,
 )
@@ -53,6 +53,8 @@ CUT_WINDOW = 1 << 16
 
 # Importing NumPy takes longer than going without it through a block of fewer bytes.
 WORTH_NUMPY = 1 << 16
+
+HINT = "convert the file, or have such bytes replaced by U+FFFD (--errors replace, errors='replace')"
 
 # What becomes of bytes that are not UTF-8: an error, U+FFFD, or they stay.
 InvalidUtf8: TypeAlias = Literal["strict", "replace", "keep"]
@@ -205,10 +207,7 @@ class FileReader:
         if self._invalid == "replace":
             return replaced(data[:end])
         line = start.line + line_breaks(memoryview(data)[:invalid]) + 1
-        raise ValueError(
-            f"{name}, line {line}: expected UTF-8, got the byte {data[invalid]:#04x}; convert the file, or "
-            "have such bytes replaced by U+FFFD (--errors replace, errors='replace')"
-        )
+        raise ValueError(f"{name}, line {line}: expected UTF-8, got the byte {data[invalid]:#04x}; {HINT}")
 
     def _contents(self, stream: Stream, start: Position) -> Iterator[Block | SmallDocument]:
         kind = kind_of(stream.name, has_field=self._has_field)
@@ -312,36 +311,29 @@ class FileReader:
     # --- Parquet ---
 
     def _parquet(self, stream: Stream, start: Position) -> Iterator[Block]:
-        arrow = import_optional("pyarrow", "Parquet files")
         np = import_optional("numpy", "Parquet files")
-        stored = arrow.large_binary() if self._invalid == "keep" else arrow.large_string()
-        batches = parquet_batches(
+        batches = column_batches(
             stream.file, stream.name, self._fields, batch_bytes=self._block_bytes, first_row=start.offset
         )
         for row, batch in batches:
             texts = batch.drop_null()
             if not texts:
                 continue
-            try:
-                # The cast to strings checks that bytes are UTF-8.
-                texts = texts.cast(stored)
-            except arrow.ArrowInvalid as error:
+            _, bounds, data = texts.buffers()
+            offsets = np.frombuffer(bounds, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+            # There is no buffer if all texts are empty.
+            data = data or b""
+            wrong = None if self._invalid == "keep" else first_invalid(data, offsets)
+            if wrong is not None:
                 if self._invalid == "strict":
-                    last = row + len(batch) - 1
+                    first = np.flatnonzero(batch.is_valid())[wrong]
+                    text = texts[wrong].as_py()
                     raise ValueError(
-                        f"{stream.name}, rows {row} to {last}: expected UTF-8: {error}"
-                    ) from error
-                texts = arrow.array([replaced(text).decode() for text in texts.to_pylist()], stored)
-            _, offsets, data = texts.buffers()
-            offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-            yield Block(
-                stream.name,
-                start._replace(offset=row),
-                data or b"",
-                offsets,
-                ends=True,
-                size=batch.nbytes,
-            )
+                        f"{stream.name}, row {row + first}: expected UTF-8, got the byte "
+                        f"{text[find_invalid_utf8(text)]:#04x}; {HINT}"
+                    )
+                data, offsets = joined([replaced(text) for text in texts.to_pylist()])
+            yield Block(stream.name, start._replace(offset=row), data, offsets, ends=True, size=batch.nbytes)
 
 
 def joined(texts: Sequence[bytes]) -> tuple[bytes, list[int]]:
@@ -359,6 +351,6 @@ def utf8(text: str) -> bytes:
         return repair_surrogates(text).encode()
 
 
-def replaced(data: bytes | str) -> bytes:
+def replaced(data: bytes) -> bytes:
     """Returns data with U+FFFD in place of what is not UTF-8."""
-    return data.encode() if isinstance(data, str) else data.decode(errors="replace").encode()
+    return data.decode(errors="replace").encode()

@@ -1,10 +1,10 @@
-"""Reading files: decompression, lines, fields of JSON lines, columns of Parquet."""
+"""Reading files: decompression, lines, fields of JSON lines."""
 
 from __future__ import annotations
 
 import io
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from bytemill._optional import import_optional
 from bytemill._suggestions import alternatives
@@ -14,19 +14,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["decompressed", "json_texts", "line_blocks", "parquet_batches", "read_full", "skip"]
+__all__ = ["decompressed", "json_texts", "line_blocks", "read_full", "skip"]
 
 # Bytes of a compressed file that are read at a time: they may become some hundred times as many.
 COMPRESSED_BYTES = 1 << 15
 
 # Bytes that are decompressed at a time to reach an offset.
 SKIPPED_BYTES = 1 << 20
-
-# The most rows of a Parquet file that are read at a time.
-BATCH_ROWS = 1 << 16
-
-# Arrow's names of the types that may hold text.
-TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
 
 
 # --- Bytes ---
@@ -177,62 +171,3 @@ def json_texts(
                 f"{name}, line {number}: expected a string in {field!r}, got {type(text).__name__}"
             )
         yield text
-
-
-# --- Parquet ---
-
-
-def parquet_batches(
-    file: IO[bytes], name: str, columns: Sequence[str], *, batch_bytes: int, first_row: int = 0
-) -> Iterator[tuple[int, Any]]:
-    """Reads a column of strings or bytes, the first of some that the file has.
-
-    Args:
-        file: The file.
-        name: Its name, for messages.
-        columns: The names of the columns.
-        batch_bytes: The size of a batch, about. Which rows are in one depends on the file and on this.
-        first_row: The first row of a batch, to start with that one.
-
-    Yields:
-        The number of the batch's first row, and the batch as an Arrow array, nulls included.
-
-    Raises:
-        ValueError: It is no Parquet file, or has no such column; the message names the file.
-        OSError: The file cannot be read.
-        ImportError: `pyarrow` is not installed.
-    """
-    parquet = import_optional("pyarrow.parquet", "Parquet files")
-    arrow = import_optional("pyarrow", "Parquet files")
-    try:
-        table = parquet.ParquetFile(file)
-    except arrow.ArrowInvalid as error:
-        raise ValueError(f"{name}: {error}") from error
-    with table:
-        schema = table.schema_arrow
-        column = next((each for each in columns if each in schema.names), None)
-        if column is None:
-            raise ValueError(
-                f"{name}: expected a column {alternatives(map(repr, columns))}, got {', '.join(schema.names)}"
-            )
-        kind = schema.field(column).type
-        values = kind.value_type if arrow.types.is_dictionary(kind) else kind
-        # Older versions of Arrow do not know all of these types.
-        tests = [getattr(arrow.types, f"is_{text_type}", None) for text_type in TEXT_TYPES]
-        if not any(test(values) for test in tests if test is not None):
-            raise ValueError(f"{name}: expected strings or bytes in the column {column!r}, got {kind}")
-        row = 0
-        for group in range(table.num_row_groups):
-            metadata = table.metadata.row_group(group)
-            if row + metadata.num_rows <= first_row:
-                row += metadata.num_rows
-                continue
-            # The size is that of all columns, decompressed.
-            rows = metadata.num_rows * batch_bytes // max(metadata.total_byte_size, 1)
-            for batch in table.iter_batches(
-                batch_size=min(max(rows, 1), BATCH_ROWS), row_groups=[group], columns=[column]
-            ):
-                texts = batch.column(0)
-                if row >= first_row:
-                    yield row, texts.dictionary_decode() if texts.type != values else texts
-                row += len(texts)

@@ -19,7 +19,7 @@ import pytest
 import zstandard
 
 import bytemill
-from bytemill.documents import Source, Stream, blocks, readers
+from bytemill.documents import Source, Stream, blocks, parquet
 from bytemill.shards import Progress, Provenance, manifest, source_blocks, token_files, write_shards
 from bytemill.shards.options import Format
 
@@ -41,7 +41,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents."""
     monkeypatch.setattr(source_blocks, "BLOCK_BYTES", BLOCK)
     monkeypatch.setattr(blocks, "CUT_WINDOW", 100)
-    monkeypatch.setattr(readers, "BATCH_ROWS", 7)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
 
 
 def json_lines(texts: list[str]) -> bytes:
@@ -372,7 +372,7 @@ def test_json_is_what_python_takes_for_it(tmp_path: Path) -> None:
 def test_parquet_that_is_not_text(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": [b"a", b"\xff"], "n": [1, 2]}), path)
-    with pytest.raises(ValueError, match=r"a.parquet, rows 0 to 1: expected UTF-8"):
+    with pytest.raises(ValueError, match=r"a.parquet, row 1: expected UTF-8, got the byte 0xff"):
         write_shards(path, tmp_path / "out", GPT2)
     written = write_shards(path, tmp_path / "replaced", GPT2, errors="replace")
     assert joined(read(tmp_path / "replaced", written)) == expected(["a", "\ufffd"])[0]

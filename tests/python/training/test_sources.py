@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bytemill
@@ -208,20 +209,31 @@ def test_json_lines_that_cannot_be_read(line: str, message: str, tmp_path: Path)
     assert str(refused.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "dictionary"])
+@pytest.mark.parametrize(
+    "kind",
+    ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"],
+)
 def test_parquet(kind: str, tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     texts: list[Any] = [*DOCUMENTS, None]
     if kind == "dictionary":
         column = arrow.array(texts).dictionary_encode()
-    elif kind == "binary":
-        column = arrow.array([None if text is None else text.encode() for text in texts], arrow.binary())
+    elif not hasattr(arrow, kind):
+        pytest.skip("an older version of Arrow")
     else:
         column = arrow.array(texts, getattr(arrow, kind)())
     table = arrow.table({"content": column, "n": arrow.array(range(5))})
     parquet.write_table(table, tmp_path / "corpus.parquet")
     assert counted(tmp_path / "corpus.parquet", field="content") == EXPECTED
+    for errors in ("keep", "replace"):
+        assert counted(tmp_path / "corpus.parquet", field="content", errors=errors) == EXPECTED
+    gpt2 = bytemill.get_encoding("gpt2")
+    write_shards(tmp_path / "corpus.parquet", tmp_path / "out", gpt2, field="content", format="npy")
+    assert (
+        np.load(tmp_path / "out" / "shard-000000.npy").tolist()
+        == gpt2.encode_batch_to_numpy(DOCUMENTS).ids.tolist()
+    )
     with pytest.raises(ValueError, match=r"expected a column 'text', got content, n"):
         counted(tmp_path / "corpus.parquet")
     with pytest.raises(ValueError, match=r"expected strings or bytes in the column 'n', got int64"):
@@ -246,11 +258,76 @@ def test_files_that_are_not_what_they_say(tmp_path: Path) -> None:
         counted(tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["string", "binary", "binary_view"])
+@pytest.mark.parametrize(
+    ("texts", "row", "byte"),
+    [
+        ([b"ok", None, b"a\xff", b"b"], 2, "0xff"),
+        # Together they are UTF-8.
+        ([None, b"", b"a\xc3", b"\xa9b"], 2, "0xc3"),
+        ([b"\xc3", None, b"", b"\xa9", b""], 0, "0xc3"),
+    ],
+)
+def test_parquet_that_is_not_utf8(
+    kind: str, texts: list[bytes | None], row: int, byte: str, tmp_path: Path
+) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    column = arrow.array(texts, arrow.binary())
+    # As files of other writers may, the column says that it is text.
+    column = column.view(arrow.string()) if kind == "string" else column.cast(getattr(arrow, kind)())
+    parquet.write_table(arrow.table({"text": column}), path)
+    gpt2 = bytemill.get_encoding("gpt2")
+    said = rf"a\.parquet, row {row}: expected UTF-8, got the byte {byte}"
+    with pytest.raises(ValueError, match=said):
+        counted(path)
+    with pytest.raises(ValueError, match=said):
+        write_shards(path, tmp_path / "strict", gpt2)
+    present = [text for text in texts if text is not None]
+    repaired = [text.decode(errors="replace") for text in present]
+    assert counted(path, errors="replace") == counted(repaired)
+    assert counted(path, errors="keep") == counted(present, errors="keep")
+    write_shards(path, tmp_path / "replaced", gpt2, format="npy", errors="replace")
+    assert (
+        np.load(tmp_path / "replaced" / "shard-000000.npy").tolist()
+        == gpt2.encode_batch_to_numpy(repaired).ids.tolist()
+    )
+
+
+def test_columns_of_one_name(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    columns = [arrow.array([text]) for text in ("one", "two", "three")]
+    parquet.write_table(arrow.Table.from_arrays(columns, names=["text", "text", "body"]), path)
+    with pytest.raises(ValueError, match=r"a\.parquet: expected one column 'text', got 2 of that name"):
+        counted(path)
+    assert counted(path, field="body") == counted(["three"])
+    # A field inside of a column, and a column of that name.
+    inside = arrow.table({"a": [{"b": "inside"}], "a.b": ["outside"]})
+    parquet.write_table(inside, path)
+    assert counted(path, field="a.b") == counted(["outside"])
+
+
 def test_parquet_that_is_none(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    (tmp_path / "no.parquet").write_bytes(b"hello")
-    with pytest.raises(ValueError, match=r"no\.parquet: "):
-        counted(tmp_path / "no.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "no.parquet"
+    parquet.write_table(arrow.table({"text": ["some text " * 5] * 100}), path)
+    whole = path.read_bytes()
+    damaged = {b"hello", whole[:-5]}
+    for start in range(0, len(whole), 7):
+        damaged.add(whole[:start] + b"\xff" * 7 + whole[start + 7 :])
+    refusals = []
+    for contents in damaged:
+        path.write_bytes(contents)
+        try:
+            counted(path)
+        except ValueError as error:
+            refusals.append(str(error))
+    assert len(refusals) > len(damaged) / 2
+    assert all(refusal.startswith(f"{path}") for refusal in refusals)
 
 
 def test_zstandard_that_is_none(tmp_path: Path) -> None:
