@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytemill.cli import complain
 from bytemill.cli.options import (
     encoding_option,
     files_argument,
@@ -35,7 +37,14 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
 
 @click.command
 @files_argument
-@click.option("-o", "--output", "directory", required=True, metavar="DIR", help="A folder, new or empty.")
+@click.option(
+    "-o",
+    "--output",
+    "directory",
+    required=True,
+    metavar="DIR",
+    help="A folder, new, empty, or with shards of another --name.",
+)
 @encoding_option
 @click.option(
     "--format",
@@ -76,6 +85,12 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
 )
 @click.option("--name", default="shard", show_default=True, help="What the names of the shards begin with.")
 @click.option("--resume", is_flag=True, help="Go on where a run ended that was the same but for its end.")
+@click.option(
+    "--trust-sources",
+    is_flag=True,
+    help="With --resume, take files of the same names and sizes for unchanged, though they were copied or "
+    "touched.",
+)
 @source_options
 @special_option
 @threads_option
@@ -95,7 +110,8 @@ def command(  # noqa: PLR0913 - its options
     """Encode documents into files of token ids, in shards.
 
     Files are text (one document, or with --lines many), JSON lines or Parquet, and each of them may be
-    compressed as .gz or .zst. What was written from what is in DIR/provenance.json.
+    compressed as .gz or .zst. What was written from what is in DIR/provenance.json, for a
+    second --name there in DIR/NAME.provenance.json.
     """
     from bytemill.shards import Progress, write_shards
     from bytemill.shards.options import format_named
@@ -106,27 +122,34 @@ def command(  # noqa: PLR0913 - its options
         )
     # Or there is nothing to warn of.
     warned = bool(options["prepend"] or options["append"]) or format_named(options["format"]).whole_documents
+    has_begun = False
     with Meter(files) as meter, source_of(files) as source:
 
         def show(progress: Progress) -> None:
-            nonlocal warned
+            nonlocal warned, has_begun
+            has_begun = True
             # Whether there are several is known here, long before the end.
             if progress.documents > 1 and not warned:
                 warned = True
                 warn_of_missing_marks(encoding, options["format"])
             meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)
 
-        written = write_shards(
-            source,
-            directory,
-            encoding,
-            num_threads=threads,
-            progress=show,
-            shard_tokens=shard_tokens or None,
-            **special_rule(special),
-            **reading._asdict(),
-            **options,
-        )
+        try:
+            written = write_shards(
+                source,
+                directory,
+                encoding,
+                num_threads=threads,
+                progress=show,
+                shard_tokens=shard_tokens or None,
+                **special_rule(special),
+                **reading._asdict(),
+                **options,
+            )
+        except (KeyboardInterrupt, OSError, MemoryError):
+            if has_begun:
+                complain(how_to_go_on(directory, options["name"], files), "interrupted")
+            raise
     report = {
         "shards": len(written.shards),
         "documents": written.documents,
@@ -148,3 +171,17 @@ def warn_of_missing_marks(encoding: Encoding, form: str) -> None:
         UserWarning,
         stacklevel=1,
     )
+
+
+def how_to_go_on(directory: str, name: str, files: Sequence[str]) -> str:
+    """Returns how far writing came that did not end, and what to do now."""
+    from bytemill.shards.manifest import load, manifest_path
+
+    found = load(manifest_path(Path(directory), name))
+    if found is None or not found.shards:
+        return "no shard is complete, the same command begins again"
+    shards = "1 shard is" if len(found.shards) == 1 else f"{len(found.shards):,} shards are"
+    so_far = f"{shards} complete in {directory} ({found.tokens:,} tokens of {found.documents:,} documents)"
+    if STANDARD_INPUT in files:
+        return f"{so_far}; standard input is gone: begin again in another folder"
+    return f"{so_far}; the same command with --resume goes on"

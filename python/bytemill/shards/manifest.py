@@ -1,5 +1,8 @@
 """`provenance.json`: what the shards of a folder were written from, and where writing continues.
 
+A folder may hold the shards of several runs under different names: the first run has `provenance.json`, each
+other one `NAME.provenance.json`.
+
 The file decides what a folder holds: a shard exists when it is listed there. It is replaced atomically
 whenever a shard is finished. It has no time and no host: the same sources and options give the same file.
 """
@@ -9,6 +12,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +32,8 @@ __all__ = [
     "Provenance",
     "Shard",
     "directory_lock",
+    "load",
+    "manifest_path",
     "open_or_create_manifest",
     "save",
 ]
@@ -179,13 +185,25 @@ def cursor_of(record: dict[str, Any]) -> Cursor:
     return Cursor(position, documents=record["documents"], tokens=record["tokens"])
 
 
-def load(directory: Path) -> Provenance | None:
-    """Reads the file of a folder; `None` if there is none.
+def manifest_path(folder: Path, name: str) -> Path:
+    """Returns the path of the record of the shards with this name.
+
+    Raises:
+        ValueError: The first record in the folder is damaged.
+    """
+    own = folder / f"{name}.{NAME}"
+    if own.exists():
+        return own
+    first = load(folder / NAME)
+    return folder / NAME if first is None or is_unstarted(first) or first.options["name"] == name else own
+
+
+def load(path: Path) -> Provenance | None:
+    """Reads a record; `None` if there is none.
 
     Raises:
         ValueError: The file is damaged.
     """
-    path = directory / NAME
     try:
         return Provenance.from_json(path.read_bytes())
     except FileNotFoundError:
@@ -194,9 +212,9 @@ def load(directory: Path) -> Provenance | None:
         raise ValueError(f"{path}: {error}") from error
 
 
-def save(provenance: Provenance, directory: Path) -> None:
-    """Replaces the file, and flushes it to the disk."""
-    with replacing(directory / NAME) as temporary, create(temporary) as file, named(temporary):
+def save(provenance: Provenance, path: Path) -> None:
+    """Replaces a record, and flushes it to the disk."""
+    with replacing(path) as temporary, create(temporary) as file, named(temporary):
         file.write(provenance.to_json().encode())
         file.flush()
         os.fsync(file.fileno())
@@ -228,51 +246,83 @@ def directory_lock(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def open_or_create_manifest(folder: Path, wanted: Provenance, *, resume: bool) -> Provenance:
-    """Returns the record of a folder to continue from, or writes a new one.
+def open_or_create_manifest(path: Path, wanted: Provenance, *, resume: bool) -> Provenance:
+    """Returns the record to continue from, or writes a new one.
 
     Args:
-        folder: The folder.
+        path: The path of the record, see `manifest_path`.
         wanted: The record of a run with the same arguments that has not started.
         resume: Whether to continue a run.
 
     Raises:
-        FileExistsError: The folder is not empty, or has shards that are not to be resumed.
+        FileExistsError: The folder has other files, or shards that are not to be resumed.
         ValueError: Its shards were written with other arguments, or are damaged.
     """
-    found = load(folder)
+    folder, name = path.parent, wanted.options["name"]
+    found = load(path)
     if resume:
-        remove_temporary(folder, wanted.options["name"])
+        remove_temporary(folder, name)
     if (
         found is not None
         and is_unstarted(found)
         and not (resume and fingerprint(found) == fingerprint(wanted))
     ):
         remove_temporary(folder, found.options["name"])
-        (folder / NAME).unlink()
+        path.unlink()
         found = None
     if found is None:
-        if any(folder.iterdir()):
-            raise FileExistsError(
-                errno.EEXIST, "the folder is not empty: name one that is, or does not exist", str(folder)
-            )
-        save(wanted, folder)
+        check_room(folder, name)
+        save(wanted, path)
         return wanted
     if not resume:
         raise FileExistsError(
             errno.EEXIST,
-            "the folder has shards already: resume writing them (--resume, resume=True), or name another one",
+            f"the folder has shards with the name {name!r} already: resume writing them (--resume, "
+            "resume=True), or give another folder or name (--name, name=)",
             str(folder),
         )
     given, before = fingerprint(wanted), fingerprint(found)
-    for name in given.keys() | before.keys():
-        if given.get(name) != before.get(name):
-            raise ValueError(
-                f"{folder / NAME} was begun with {name} {before.get(name)!r}, not {given.get(name)!r}: "
-                "resume with the same, or write to another folder"
-            )
+    changes = [
+        f"{key} {shown(before.get(key))}, not {shown(given.get(key))}"
+        for key in {**before, **given}
+        if before.get(key) != given.get(key)
+    ]
+    if changes:
+        raise ValueError(
+            f"{path} was begun with {'; '.join(changes)}: resume with the same, or write to another folder"
+        )
     check_sizes(found, folder)
     return found
+
+
+def shown(value: object) -> str:
+    """Returns a value for a message."""
+    return "nothing" if value in (None, [], "") else f"{value!r:.80}"
+
+
+def check_room(folder: Path, name: str) -> None:
+    """Raises `FileExistsError` unless a folder is empty, or has shards of other names only."""
+    paths = list(folder.iterdir())
+    others = [load(path) for path in paths if path.name == NAME or path.name.endswith(f".{NAME}")]
+    if paths and not others:
+        raise FileExistsError(
+            errno.EEXIST, "the folder is not empty: name one that is, or does not exist", str(folder)
+        )
+    shard = re.compile(rf"{re.escape(name)}(?:-\d+)?\.\w+")
+    taken = next((path for path in paths if shard.fullmatch(path.name)), None)
+    if taken is not None:
+        raise FileExistsError(
+            errno.EEXIST, f"shards with the name {name!r} could replace this file: choose another", str(taken)
+        )
+    for other in others:
+        known = name if other is None else other.options["name"]
+        # Shards of the one, which have numbers, might replace a single one of the other.
+        if any(re.fullmatch(rf"{re.escape(a)}-\d+", b) for a, b in ((name, known), (known, name))):
+            raise FileExistsError(
+                errno.EEXIST,
+                f"files named {name!r} and {known!r} could be the same: choose another",
+                str(folder),
+            )
 
 
 def is_unstarted(found: Provenance) -> bool:
@@ -293,9 +343,10 @@ def check_sizes(found: Provenance, folder: Path) -> None:
 
 
 def fingerprint(provenance: Provenance) -> dict[str, object]:
-    """Returns the fields that must be equal for a run to be continued."""
-    encoding = {f"encoding {key}": value for key, value in provenance.encoding.items()}
-    return {"bytemill": provenance.bytemill, **encoding, **provenance.options}
+    """Returns the fields that must be equal for a run to be continued, by their names in messages."""
+    encoding = provenance.encoding
+    described = f"{encoding.get('name')} of {encoding.get('n_vocab')} ids, SHA-256 {encoding.get('sha256')}"
+    return {"bytemill": provenance.bytemill, "the encoding": described, **provenance.options}
 
 
 def remove_temporary(folder: Path, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,6 +73,7 @@ class SourceBlocks:
         """
         self.files: list[SourceFile] = []
         self._expected: Sequence[SourceFile] = ()
+        self._trust = False
         self._reader = FileReader(
             field=field,
             lines=lines,
@@ -106,9 +108,16 @@ class SourceBlocks:
         if small:
             yield block_of(small)
 
-    def expect(self, files: Sequence[SourceFile]) -> None:
-        """Makes reading raise `ValueError` if the first files of the source are not these."""
+    def expect(self, files: Sequence[SourceFile], *, trust: bool) -> None:
+        """Makes reading raise `ValueError` if the first files of the source are not these.
+
+        Args:
+            files: The files.
+            trust: Whether files of the same name and size are these, whatever folder they are in and whenever
+                they were modified.
+        """
         self._expected = files
+        self._trust = trust
 
     def expect_no_more(self, source: object) -> None:
         """Checks that a source that was read to its end has the expected files and no others.
@@ -120,8 +129,8 @@ class SourceBlocks:
             pass
         if len(self.files) != len(self._expected):
             raise ValueError(
-                f"all is written, from {len(self._expected)} files, but the source has {len(self.files)}: "
-                "write to another folder"
+                f"all is written, from {count_of(self._expected)}, but the source has "
+                f"{count_of(self.files)}: write to another folder"
             )
 
     def _contents(self, source: object, start: Position) -> Iterator[Block | SmallDocument]:
@@ -144,13 +153,59 @@ class SourceBlocks:
             if isinstance(item, os.PathLike):
                 status = Path(item).stat()
                 file = SourceFile(number, os.fspath(item), status.st_size, status.st_mtime_ns)
-                if len(self.files) < len(self._expected) and file != self._expected[len(self.files)]:
-                    raise ValueError(
-                        f"{file.path}: the source has changed since shards were written from it: expected "
-                        f"{self._expected[len(self.files)]}, got {file}; write to another folder"
-                    )
+                if len(self.files) < len(self._expected):
+                    check_unchanged(file, self._expected[len(self.files)], trust=self._trust)
                 self.files.append(file)
             yield number, item
+
+
+def check_unchanged(file: SourceFile, before: SourceFile, *, trust: bool) -> None:
+    """Raises `ValueError` if a file is not the one that shards were written from.
+
+    Its contents are not compared: that would take reading and hashing all of them in the first run.
+
+    Args:
+        file: The file as it is.
+        before: The file as it was.
+        trust: As in `SourceBlocks.expect`.
+    """
+    if file == before:
+        return
+    said = f"{file.path}: the source has changed since shards were written from it: "
+    if (file.item, Path(file.path).name) != (before.item, Path(before.path).name):
+        raise ValueError(
+            f"{said}{ordinal(before.item)} was {before.path}, and {ordinal(file.item)} is {file.path}: give "
+            "the same files in the same order, or write to another folder"
+        )
+    if file.size != before.size:
+        raise ValueError(
+            f"{said}it had {before.size} bytes, and has {file.size}: give the file as it was, or write to "
+            "another folder"
+        )
+    if not trust:
+        changed = [] if file.path == before.path else [f"it was {before.path}"]
+        if file.mtime_ns != before.mtime_ns:
+            changed.append(f"it was modified at {time_of(before)}, and now at {time_of(file)}")
+        raise ValueError(
+            f"{said}{', and '.join(changed)}; its size is the same. If its contents are too, resume with "
+            "--trust-sources (trust_sources=True), else write to another folder"
+        )
+
+
+def ordinal(item: int) -> str:
+    """Returns what to call an item of a source."""
+    return f"item {item + 1} of the source"
+
+
+def time_of(file: SourceFile) -> str:
+    """Returns the time of the last modification of a file for a message."""
+    seconds, rest = divmod(file.mtime_ns, 10**9)
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}.{rest:09d} UTC"
+
+
+def count_of(files: Sequence[SourceFile]) -> str:
+    """Returns how many files these are, in words."""
+    return "1 file" if len(files) == 1 else f"{len(files)} files"
 
 
 def block_of(documents: Sequence[SmallDocument]) -> Block:

@@ -29,12 +29,12 @@ from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.atomic import check_folder, discard, named_as
 from bytemill.shards.background import BackgroundWriter, prefetch_iter
 from bytemill.shards.manifest import (
-    NAME,
     TEMPORARY,
     Cursor,
     Provenance,
     Shard,
     directory_lock,
+    manifest_path,
     open_or_create_manifest,
     save,
 )
@@ -100,6 +100,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     errors: Errors = "strict",
     name: str = "shard",
     resume: bool = False,
+    trust_sources: bool = False,
     num_threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> Provenance:
@@ -112,7 +113,8 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         source: As for training, see `bytemill.documents`: a path; or an iterable of documents (`str`,
             `bytes`), paths (`os.PathLike`) and open files. Files are text, JSON lines or Parquet, also
             compressed. An empty text file is no document.
-        directory: Where shards are written: a folder that is empty or does not exist.
+        directory: Where shards are written: a folder that is empty, does not exist, or has shards of other
+            names.
         encoding: The encoding.
         format: "bin": ids and nothing else, as nanoGPT reads them. "npy": arrays of NumPy. "megatron":
             indexed datasets of Megatron-LM, `.bin` and `.idx`. "parquet": a column `input_ids` of lists.
@@ -132,18 +134,21 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         resume: Whether to continue where an earlier call with the same source and arguments ended, for
             whatever reason. It does nothing if all is written, and starts at the beginning if nothing is.
             Documents that are not in files must be given again.
+        trust_sources: Whether `resume` takes files of the same names and sizes for unchanged, though they
+            were copied or touched since.
         num_threads: How many threads may encode; all processors if not given.
         progress: Called after each block.
 
     Returns:
-        What was written, from what: also in `provenance.json` in the folder.
+        What was written, from what: also in `provenance.json` in the folder, or for the second name there
+            and others in `NAME.provenance.json`.
 
     Raises:
         ValueError: An argument has no meaning; `dtype` does not hold every id of the vocabulary; a text is
             not UTF-8, a file not what its name says, or a disallowed string occurs; the message names the
             file and, where there are lines, the line. Or `resume` finds other sources or arguments. Finished
             shards stay, and writing can be resumed.
-        FileExistsError: The folder is not empty, and `resume` is false.
+        FileExistsError: The folder has other files; or shards of this name, and `resume` is false.
         BlockingIOError: Another process writes there.
         TypeError: An argument, document or item of the source has the wrong type.
         OSError: A file cannot be read or written.
@@ -204,12 +209,13 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with directory_lock(folder):
-        found = open_or_create_manifest(folder, wanted, resume=resume)
-        blocks.expect(found.sources)
+        path = manifest_path(folder, name)
+        found = open_or_create_manifest(path, wanted, resume=resume)
+        blocks.expect(found.sources, trust=trust_sources)
         if found.next is None:
             blocks.expect_no_more(source)
             return found
-        return ShardWriter(folder, kind, found, blocks).run(source, encode, progress)
+        return ShardWriter(path, kind, found, blocks).run(source, encode, progress)
 
 
 class EncodedBlock(NamedTuple):
@@ -230,9 +236,10 @@ EMPTY = EncodedBlock(np.zeros(0, np.uint32), np.zeros(0, np.int64))
 class ShardWriter:
     """Divides ids into shards."""
 
-    def __init__(self, folder: Path, kind: type[TokenFile], found: Provenance, blocks: SourceBlocks) -> None:
-        """Takes where to write, the format, the record of what is written, and what reads documents."""
-        self._folder = folder
+    def __init__(self, path: Path, kind: type[TokenFile], found: Provenance, blocks: SourceBlocks) -> None:
+        """Takes the path of the record, the format, the record, and what reads documents."""
+        self._record_path = path
+        self._folder = path.parent
         self._kind = kind
         self._blocks = blocks
         # The one attribute that the background thread changes.
@@ -299,9 +306,11 @@ class ShardWriter:
             least, most = (int(np.searchsorted(ends, cursor.tokens, side)) for side in ("left", "right"))
             if least <= cursor.documents <= most:
                 return cursor
+        item, offset = cursor.block.item, cursor.block.offset
+        name = next((file.path for file in self._record.sources if file.item == item), f"document {item}")
         raise ValueError(
-            f"{self._folder / NAME}: expected a next shard that begins within the {len(ends)} documents and "
-            f"{len(ids)} ids at {cursor.block}, got one after {cursor.documents} documents and "
+            f"{self._record_path}: expected a next shard that begins within the {len(ends)} documents and "
+            f"{len(ids)} ids at {offset} of {name}, got one after {cursor.documents} documents and "
             f"{cursor.tokens} ids of them: give the same source, or write to another folder"
         )
 
@@ -386,7 +395,7 @@ class ShardWriter:
         # Reading may be ahead of the cursor.
         files = tuple(file for file in self._blocks.files if cursor is None or file.item <= cursor.block.item)
         self._record = replace(self._record, shards=shards, sources=files, next=cursor)
-        save(self._record, self._folder)
+        save(self._record, self._record_path)
 
 
 def encode_block(  # noqa: PLR0913, PLR0917 - all but the block are the same for all blocks

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import numpy as np
 import pytest
 
 import bytemill
+from bytemill.cli import reading
+from bytemill.shards import source_blocks
 from support.command_line import bytemill as run
 
 GPT2 = bytemill.get_encoding("gpt2")
@@ -44,7 +48,7 @@ def test_shards(documents: Path, tmp_path: Path) -> None:
     refused = run(*again)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith(
-        f"bytemill: error: {out}: the folder has shards already: resume writing them"
+        f"bytemill: error: {out}: the folder has shards with the name 'shard' already: "
     )
 
 
@@ -166,3 +170,78 @@ def test_documents_that_run_together(documents: Path, tmp_path: Path) -> None:
         assert "such as --eos '<|endoftext|>'" in told(*args)
     for args in ([text], [*lines, "--eos", "13"], [*lines, "--bos", "13"], [*lines, "--format", "megatron"]):
         assert told(*args) == ""
+
+
+def test_an_interrupted_run_says_how_to_go_on(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_blocks, "BLOCK_BYTES", 20)
+    out = tmp_path / "out"
+    args = ["-o", out, "-e", "gpt2", "--field", "body", "--eos", "<|endoftext|>", "--shard-tokens", 10]
+    seen = 0
+
+    def interrupted(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == last:
+            raise error
+
+    monkeypatch.setattr(reading.Meter, "at", interrupted)
+    error: BaseException = KeyboardInterrupt()
+    last = 1
+    called = run("shard", documents, *args, "--shard-tokens", "1G")
+    assert called.code == 130
+    assert called.err.strip() == (
+        "bytemill: interrupted: no shard is complete, the same command begins again"
+    )
+    (out / "provenance.json").unlink()
+    last = 7
+    for raised, code in ((KeyboardInterrupt(), 130), (OSError(errno.EIO, "the disk is gone"), 2)):
+        error, seen = raised, 0
+        called = run("shard", documents, *args, "--resume")
+        assert called.code == code
+        told = called.err.splitlines()[0]
+        record = json.loads((out / "provenance.json").read_text())
+        shards, tokens = len(record["shards"]), record["tokens"]
+        assert shards > 0
+        so_far = "1 shard is" if shards == 1 else f"{shards} shards are"
+        so_far += f" complete in {out} ({tokens} tokens of {record['documents']} documents)"
+        assert told == f"bytemill: interrupted: {so_far}; the same command with --resume goes on"
+        last = 3
+    seen, last = 0, 7
+    called = run("shard", *args[:1], tmp_path / "piped", *args[2:], given=documents.read_bytes())
+    assert "; standard input is gone: begin again in another folder" in called.err
+    monkeypatch.undo()
+    assert run("shard", documents, *args, "--resume").code == 0
+
+
+def test_names_share_a_folder(documents: Path, tmp_path: Path) -> None:
+    for name in ("train", "val"):
+        args = [
+            "-o",
+            tmp_path / "out",
+            "--field",
+            "body",
+            "--eos",
+            "13",
+            "--shard-tokens",
+            "0",
+            "--name",
+            name,
+        ]
+        assert run("shard", documents, *args).code == 0
+        refused = run("shard", documents, *args)
+        assert refused.code == 2
+        assert f"the folder has shards with the name '{name}' already: resume writing them" in refused.err
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["provenance.json", "train.bin", "val.bin", "val.provenance.json"]
+
+
+def test_a_touched_source_is_trusted(documents: Path, tmp_path: Path) -> None:
+    args = ["shard", documents, "-o", tmp_path / "out", "--field", "body", "--eos", "13", "--resume"]
+    assert run(*args).code == 0
+    os.utime(documents, ns=(0, 0))
+    called = run(*args)
+    assert called.code == 2
+    assert "its size is the same. If its contents are too, resume with --trust-sources" in called.err
+    assert run(*args, "--trust-sources").code == 0

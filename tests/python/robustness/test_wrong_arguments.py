@@ -211,6 +211,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "write_shards.progress": lambda: None,
     "provenance": lambda: {"corpus": "texts"},
     "resume": lambda: False,
+    "trust_sources": lambda: False,
     "sequence": lambda: [1],
     "shard_tokens": lambda: 100,
     "side": lambda: "left",

@@ -6,6 +6,8 @@ import errno
 import gzip
 import io
 import json
+import os
+import re
 import struct
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise
@@ -576,7 +578,7 @@ def test_only_what_is_the_same_is_resumed(tmp_path: Path) -> None:
     options: dict[str, Any] = {"shard_tokens": 500, "append": EOT}
     stopped(path, out, shards=3, **options)
     before = tree(out)
-    with pytest.raises(FileExistsError, match="has shards already"):
+    with pytest.raises(FileExistsError, match="has shards with the name 'shard' already"):
         write_shards(path, out, GPT2, **options)
     for other, said in (
         ({"shard_tokens": 501}, "shard_tokens 500, not 501"),
@@ -584,7 +586,10 @@ def test_only_what_is_the_same_is_resumed(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=said):
             write_shards(path, out, GPT2, resume=True, **{**options, **other})
-    with pytest.raises(ValueError, match="begun with encoding"):
+    with pytest.raises(
+        ValueError,
+        match=r"begun with the encoding .gpt2 of 50257 ids, SHA-256 \w+., not .p50k_base of 50281 ids",
+    ):
         write_shards(path, out, bytemill.get_encoding("p50k_base"), resume=True, **options)
     changed = path.read_bytes() + b"\n"
     path.write_bytes(changed)
@@ -599,10 +604,85 @@ def test_only_what_is_the_same_is_resumed(tmp_path: Path) -> None:
     assert tree(out) == before
 
 
+def test_a_touched_or_moved_source_is_resumed_on_request(tmp_path: Path) -> None:
+    path, out = Path(of_json(tmp_path)), tmp_path / "out"
+    options: dict[str, Any] = {"shard_tokens": 500}
+    write_shards(path, tmp_path / "whole", GPT2, **options)
+    stopped(path, out, shards=3, **options)
+    os.utime(path, ns=(0, 10**18 + 5))
+    with pytest.raises(ValueError, match="the source has changed") as caught:
+        write_shards(path, out, GPT2, resume=True, **options)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "and now at 2001-09-09 01:46:40.000000005 UTC; its size is the same" in message
+    assert "--trust-sources (trust_sources=True)" in message
+    assert not [word for word in ("SourceFile", "mtime", "item=") if word in message]
+    stopped(path, out, shards=5, resume=True, trust_sources=True, **options)
+    # In another folder, too.
+    (tmp_path / "moved").mkdir()
+    moved = path.rename(tmp_path / "moved" / path.name)
+    with pytest.raises(ValueError, match=f"it was {re.escape(str(path))}; its size is the same"):
+        write_shards(moved, out, GPT2, resume=True, **options)
+    written = write_shards(moved, out, GPT2, resume=True, trust_sources=True, **options)
+    assert [file.path for file in written.sources] == [str(moved)]
+    before, after = tree(tmp_path / "whole"), tree(out)
+    del before["provenance.json"], after["provenance.json"]
+    assert before == after
+    # But not with another size, or as another file.
+    moved.write_bytes(moved.read_bytes() + b"\n")
+    size = moved.stat().st_size
+    with pytest.raises(ValueError, match=f"it had {size - 1} bytes, and has {size}: give the file as it was"):
+        write_shards(moved, out, GPT2, resume=True, trust_sources=True, **options)
+    other = moved.rename(tmp_path / "other.jsonl")
+    with pytest.raises(ValueError, match=r"item 1 of the source was .*documents\.jsonl, and item 1 .* is "):
+        write_shards(other, out, GPT2, resume=True, trust_sources=True, **options)
+
+
+def test_all_changed_arguments_are_told(tmp_path: Path) -> None:
+    stopped(DOCUMENTS, tmp_path, shards=3, shard_tokens=500)
+    with pytest.raises(ValueError, match=r"shard_tokens 500, not 501; append nothing, not \[50256\]: resume"):
+        write_shards(DOCUMENTS, tmp_path, GPT2, resume=True, shard_tokens=501, append=EOT)
+
+
+def test_names_share_a_folder(tmp_path: Path) -> None:
+    out, alone = tmp_path / "out", tmp_path / "alone"
+    runs: dict[str, dict[str, Any]] = {
+        "train": {"shard_tokens": None},
+        "val": {"shard_tokens": 500, "append": EOT},
+        "test": {"format": "megatron"},
+    }
+    for name, options in runs.items():
+        write_shards(DOCUMENTS, alone / name, GPT2, name=name, **options)
+        stopped(DOCUMENTS, out, shards=0, name=name, resume=True, **options)
+        write_shards(DOCUMENTS, out, GPT2, name=name, resume=True, **options)
+    expected: dict[str, bytes] = {}
+    for name in runs:
+        files = tree(alone / name)
+        record = files.pop("provenance.json")
+        expected |= files | {"provenance.json" if name == "train" else f"{name}.provenance.json": record}
+    assert tree(out) == expected
+    # Nothing of them is replaced, and each is resumed by itself.
+    for name, options in runs.items():
+        with pytest.raises(FileExistsError, match=f"has shards with the name '{name}' already"):
+            write_shards(DOCUMENTS, out, GPT2, name=name, **options)
+        with pytest.raises(
+            ValueError, match=r"provenance\.json was begun with errors 'strict', not 'replace'"
+        ):
+            write_shards(DOCUMENTS, out, GPT2, name=name, resume=True, errors="replace", **options)
+        assert write_shards(DOCUMENTS, out, GPT2, name=name, resume=True, **options).next is None
+    with pytest.raises(FileExistsError, match="files named 'val-999999' and 'val' could be the same"):
+        write_shards(DOCUMENTS, out, GPT2, name="val-999999", shard_tokens=None)
+    (out / "new.bin").touch()
+    with pytest.raises(FileExistsError, match=r"'new' could replace this file.*new\.bin"):
+        write_shards(DOCUMENTS, out, GPT2, name="new")
+    (out / "new.bin").unlink()
+    assert tree(out) == expected
+
+
 def test_more_files_than_were_written(tmp_path: Path) -> None:
     path, out = of_json(tmp_path), tmp_path / "out"
     write_shards([Path(path)], out, GPT2)
-    with pytest.raises(ValueError, match="all is written, from 1 files, but the source has 2"):
+    with pytest.raises(ValueError, match="all is written, from 1 file, but the source has 2 files"):
         write_shards([Path(path), Path(path)], out, GPT2, resume=True)
 
 
