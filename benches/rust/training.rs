@@ -6,9 +6,8 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::TrainError;
 use bytemill::split::Splitter;
-use bytemill::token::Pair;
 use bytemill::train::counting::{Item, PieceCounts};
-use bytemill::train::{Options, TieBreak, learning, reference};
+use bytemill::train::{Learned, Options, TieBreak, learning, reference};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 use crate::support::{self, CL100K, Random};
@@ -28,7 +27,7 @@ fn learned(
     counts: &mut PieceCounts,
     merges: usize,
     options: &Options,
-) -> Result<Vec<Pair>, TrainError> {
+) -> Result<Learned, TrainError> {
     learning::train(counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 

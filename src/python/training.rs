@@ -11,7 +11,7 @@ use super::counting::PieceCounts;
 use super::error::guarded;
 use crate::checkpoint::Interrupted;
 use crate::token::Pair;
-use crate::train::{Initial, Options, TieBreak, learning};
+use crate::train::{Initial, Learned, Options, TieBreak, learning};
 
 /// Interval between calls of the progress callback.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -76,7 +76,7 @@ pub(super) fn train_merges(
             return Err(error);
         }
         Ok(LearnedMerges {
-            merges: learned?,
+            learned: learned?,
             from_bytes: options.initial == Initial::default(),
         })
     })
@@ -85,7 +85,7 @@ pub(super) fn train_merges(
 /// Learned merges: merge k makes the k-th token after those that training started from.
 #[pyclass(name = "LearnedMerges", module = "bytemill._core", frozen)]
 pub(super) struct LearnedMerges {
-    pub(super) merges: Vec<Pair>,
+    pub(super) learned: Learned,
     /// True if training started from the 256 byte tokens and nothing else.
     pub(super) from_bytes: bool,
 }
@@ -93,12 +93,16 @@ pub(super) struct LearnedMerges {
 #[pymethods]
 impl LearnedMerges {
     fn __len__(&self) -> usize {
-        self.merges.len()
+        self.learned.len()
     }
 
     fn pairs(&self) -> Vec<(u32, u32)> {
-        let pairs = self.merges.iter();
+        let pairs = self.learned.pairs.iter();
         pairs.map(|pair| (pair.left, pair.right)).collect()
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        self.learned.counts.clone()
     }
 }
 

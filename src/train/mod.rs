@@ -127,6 +127,33 @@ pub struct Options {
     pub threads: usize,
 }
 
+/// Merges in the order in which they were learned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// The pair of each merge.
+    pub pairs: Vec<Pair>,
+    /// How often each pair occurred when it was merged, overlapping windows counted.
+    pub counts: Vec<u64>,
+}
+
+impl Learned {
+    /// Returns the number of merges.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Returns whether no merge was learned.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Adds the next merge.
+    pub(crate) fn push(&mut self, pair: Pair, count: u64) {
+        self.pairs.push(pair);
+        self.counts.push(count);
+    }
+}
+
 /// Returns the vocabulary of the 256 bytes, each being its own token, and of all `learned` merges, which
 /// start from these, in order.
 ///

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::{FIRST_MERGE, Options, TieBreak, huggingface_order};
+use super::{FIRST_MERGE, Learned, Options, TieBreak, huggingface_order};
 use crate::token::{Pair, TokenId};
 
 /// Learns the first `merges` merges of counted `pieces`, fewer if no pair is left that may be merged. The
@@ -17,7 +17,7 @@ use crate::token::{Pair, TokenId};
 ///
 /// # Complexity
 /// O(merges × total bytes).
-pub fn train(pieces: &[(&[u8], u64)], merges: usize, options: &Options) -> Option<Vec<Pair>> {
+pub fn train(pieces: &[(&[u8], u64)], merges: usize, options: &Options) -> Option<Learned> {
     let byte_tokens = options.initial.byte_tokens().ok()?;
     let mut tokens: Vec<Vec<u8>> = options
         .initial
@@ -45,18 +45,22 @@ pub fn train(pieces: &[(&[u8], u64)], merges: usize, options: &Options) -> Optio
     for &pair in &options.initial.merges {
         merge(pair, &mut words, &mut tokens)?;
     }
-    let mut learned = Vec::new();
+    let mut learned = Learned::default();
     while learned.len() < merges
-        && let Some(pair) = best(&words, &tokens, options)
+        && let Some((pair, count)) = best(&words, &tokens, options)
     {
         merge(pair, &mut words, &mut tokens)?;
-        learned.push(pair);
+        learned.push(pair, count);
     }
     Some(learned)
 }
 
-/// Returns the pair to merge next.
-fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) -> Option<Pair> {
+/// Returns the pair to merge next, and its count.
+fn best(
+    words: &[(Vec<TokenId>, u64)],
+    tokens: &[Vec<u8>],
+    options: &Options,
+) -> Option<(Pair, u64)> {
     // The count of each pair, and the number of windows before its first one.
     let mut counts: HashMap<Pair, (u64, usize)> = HashMap::new();
     let windows = words
@@ -91,7 +95,7 @@ fn best(words: &[(Vec<TokenId>, u64)], tokens: &[Vec<u8>], options: &Options) ->
         }
         TieBreak::FirstSeen => allowed.max_by_key(|&(_, (count, seen))| (count, Reverse(seen))),
     };
-    best.map(|(pair, _)| pair)
+    best.map(|(pair, (count, _))| (pair, count))
 }
 
 /// Returns the bytes of a token, if it exists.

@@ -85,7 +85,9 @@ pub(crate) fn trained(random: &mut Random) -> Vec<Pair> {
         .iter()
         .map(|(word, count)| (word.as_slice(), *count))
         .collect();
-    train::reference::train(&words, random.below(60), &Options::default()).unwrap_or_default()
+    train::reference::train(&words, random.below(60), &Options::default())
+        .unwrap_or_default()
+        .pairs
 }
 
 /// Returns byte tokens in random order, as published vocabularies have them.

@@ -234,6 +234,7 @@ fn training() -> TestResult {
         let learned = learning::train(&mut counts, wanted, &options, &RunToEnd, &mut |_| Ok(()))?;
         assert_eq!(learned, merges, "{}", text(&case, "name")?);
         let found: Vec<[u64; 2]> = merges
+            .pairs
             .into_iter()
             .map(|pair| [u64::from(pair.left), u64::from(pair.right)])
             .collect();

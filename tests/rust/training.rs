@@ -7,7 +7,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::token::{Pair, TokenId};
 use bytemill::train::counting::PieceCounts;
-use bytemill::train::{Initial, Options, TieBreak, learning, reference};
+use bytemill::train::{Initial, Learned, Options, TieBreak, learning, reference};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{MEGABYTE, MONOTONOUS, Patience, Random, TestResult, on_all_cores};
@@ -21,7 +21,7 @@ fn borrowed(words: &Words) -> Vec<(&[u8], u64)> {
         .collect()
 }
 
-fn trained(words: &Words, merges: usize, options: &Options) -> Result<Vec<Pair>, TrainError> {
+fn trained(words: &Words, merges: usize, options: &Options) -> Result<Learned, TrainError> {
     let mut counts = PieceCounts::new();
     counts.add_pieces(borrowed(words).into_iter(), &RunToEnd)?;
     learning::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
@@ -148,7 +148,7 @@ fn random_initial_merges_equal_the_definition() {
                 "{words:?}\n{options:?}: {found:?}, expected {expected:?}"
             ));
         }
-        let (tokens, pieces) = apply(&words, &options.initial, &found.unwrap_or_default());
+        let (tokens, pieces) = apply(&words, &options.initial, &found.unwrap_or_default().pairs);
         let distinct: HashSet<&Vec<u8>> = tokens.iter().collect();
         let made_again = |pair: &[TokenId]| {
             let token = pair.iter().flat_map(|&id| &tokens[id as usize]);
@@ -176,8 +176,9 @@ fn random_corpora_equal_the_definition() {
                 ..random_options(&mut random)
             };
             let before = random_words(&mut random);
-            options.initial.merges =
-                reference::train(&borrowed(&before), random.below(10), &start).unwrap_or_default();
+            options.initial.merges = reference::train(&borrowed(&before), random.below(10), &start)
+                .unwrap_or_default()
+                .pairs;
         }
         let expected = reference::train(&borrowed(&words), merges, &options);
         let found = trained(&words, merges, &options);
@@ -186,7 +187,7 @@ fn random_corpora_equal_the_definition() {
                 "{words:?}\n{options:?}: {found:?}, expected {expected:?}"
             ));
         }
-        let fault = fault(&words, &options.initial, &found.unwrap_or_default())?;
+        let fault = fault(&words, &options.initial, &found.unwrap_or_default().pairs)?;
         Some(format!("{words:?}\n{options:?}: {fault}"))
     });
     assert_eq!(wrong.first(), None);
@@ -236,7 +237,9 @@ fn repeats_are_merged_in_halves() -> TestResult {
         let first = Pair::new(97, 97);
         let halves = (256..275).map(|token| Pair::new(token, token));
         let expected: Vec<Pair> = std::iter::once(first).chain(halves).collect();
-        assert_eq!(learned, expected, "{}", tie_break.name());
+        assert_eq!(learned.pairs, expected, "{}", tie_break.name());
+        let counts: Vec<u64> = (0..20).map(|merge| 3 * ((1 << (20 - merge)) - 1)).collect();
+        assert_eq!(learned.counts, counts, "{}", tie_break.name());
     }
     Ok(())
 }
@@ -311,16 +314,16 @@ fn there_may_be_little_or_nothing_to_learn() -> TestResult {
         vec![(b"ab".to_vec(), 0)],
     ];
     for words in nothing {
-        assert_eq!(trained(&words, 10, &options)?, [], "{words:?}");
+        assert_eq!(trained(&words, 10, &options)?.pairs, [], "{words:?}");
     }
     let one = vec![(vec![0, 0xFF], 1)];
-    assert_eq!(trained(&one, 10, &options)?, [Pair::new(0, 255)]);
-    assert_eq!(trained(&one, 0, &options)?, []);
+    assert_eq!(trained(&one, 10, &options)?.pairs, [Pair::new(0, 255)]);
+    assert_eq!(trained(&one, 0, &options)?.pairs, []);
     let rare = Options {
         min_frequency: 2,
         ..options
     };
-    assert_eq!(trained(&one, 10, &rare)?, []);
+    assert_eq!(trained(&one, 10, &rare)?.pairs, []);
     Ok(())
 }
 
@@ -329,9 +332,9 @@ fn there_may_be_little_or_nothing_to_learn() -> TestResult {
 fn large_counts_are_exact_or_refused() -> TestResult {
     let options = Options::default();
     let words = vec![(b"ab".to_vec(), (1 << 32) + 1), (b"cd".to_vec(), 1 << 32)];
-    assert_eq!(trained(&words, 1, &options)?, [Pair::new(97, 98)]);
+    assert_eq!(trained(&words, 1, &options)?.pairs, [Pair::new(97, 98)]);
     let words = vec![(b"ab".to_vec(), u64::MAX / 2 - 1), (b"ca".to_vec(), 1)];
-    assert_eq!(trained(&words, 1, &options)?, [Pair::new(97, 98)]);
+    assert_eq!(trained(&words, 1, &options)?.pairs, [Pair::new(97, 98)]);
     let too_many = trained(&vec![(b"abc".to_vec(), u64::MAX / 2)], 1, &options);
     assert!(matches!(too_many, Err(TrainError::TooManyOccurrences)));
 

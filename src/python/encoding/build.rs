@@ -48,7 +48,7 @@ pub(super) fn trained(
         ));
     }
     let splitter = self::splitter(pattern, splitter)?;
-    let vocabulary = Arc::new(py.detach(|| train::vocabulary(&learned.merges))?);
+    let vocabulary = Arc::new(py.detach(|| train::vocabulary(&learned.learned.pairs))?);
     assemble(vocabulary, special_tokens, splitter)
 }
 

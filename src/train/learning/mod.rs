@@ -43,8 +43,8 @@ use self::queue::CandidateQueue;
 use self::state::{LockedShards, Step, TrainingState};
 use self::tie_break::Candidate;
 use self::workers::WorkerPool;
-use super::Options;
 use super::counting::PieceCounts;
+use super::{Learned, Options};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::Pair;
@@ -67,7 +67,7 @@ pub fn train(
     options: &Options,
     checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
-) -> Result<Vec<Pair>, TrainError> {
+) -> Result<Learned, TrainError> {
     let partitions = Corpus::partitions_for(counts, options.threads, checkpoint)?;
     train_in_partitions(counts, merges, options, partitions, checkpoint, progress)
 }
@@ -80,7 +80,7 @@ fn train_in_partitions(
     partitions: usize,
     checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
-) -> Result<Vec<Pair>, TrainError> {
+) -> Result<Learned, TrainError> {
     let initial = InitialState::new(options, checkpoint)?;
     let in_order = initial.ties.depends_on_occurrences();
     let corpus = Corpus::new(
@@ -122,18 +122,15 @@ impl Trainer<'_> {
         min_count: u64,
         checkpoint: &dyn Checkpoint,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
-    ) -> Result<Vec<Pair>, TrainError> {
-        let mut learned = Vec::new();
+    ) -> Result<Learned, TrainError> {
+        let mut learned = Learned::default();
         let mut indexed_count = min_count.max(self.state.corpus.expected_min_count(merges));
         self.index(indexed_count, checkpoint)?;
         let mut visited = 0;
         while learned.len() < merges {
-            self.choose_batch(merges - learned.len())?;
             let before = learned.len();
-            let batch = self.state.batch();
-            learned.extend(batch.merges.iter().map(|(merge, _)| merge.pair));
-            visited += batch.occurrences;
-            drop(batch);
+            self.choose_batch(merges, &mut learned)?;
+            visited += self.state.batch().occurrences;
             if learned.len() == before {
                 if indexed_count == min_count {
                     break;
@@ -175,13 +172,20 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// Chooses the next merges, at most `most`, and makes them the batch.
-    fn choose_batch(&mut self, most: usize) -> Result<(), TrainError> {
+    /// Chooses the next merges, until at most `merges` are learned, and makes them the batch.
+    ///
+    /// The count of each is the one that it has when its turn comes, though none of the batch is merged yet:
+    /// independent merges take no occurrence away from each other.
+    fn choose_batch(&mut self, merges: usize, learned: &mut Learned) -> Result<(), TrainError> {
         let mut policy = self.state.policy_mut();
         let mut batch = self.state.batch_mut();
         let mut shards = self.state.shards_mut();
         batch.clear(policy.lengths.len());
-        let most = if policy.allows_batches() { most } else { 1 };
+        let most = if policy.allows_batches() {
+            merges - learned.len()
+        } else {
+            1
+        };
         while batch.merges.len() < most && !batch.is_full() {
             let Some(candidate) = self.pop_best(&policy, &mut shards) else {
                 break;
@@ -193,6 +197,7 @@ impl Trainer<'_> {
             }
             let occurrences = shards.of(pair).index.remove(pair);
             batch.push(policy.push(pair)?, occurrences);
+            learned.push(pair, candidate.count);
         }
         Ok(())
     }
@@ -262,9 +267,8 @@ mod tests {
     use super::train_in_partitions;
     use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
-    use crate::token::Pair;
     use crate::train::counting::PieceCounts;
-    use crate::train::{Options, TieBreak, reference};
+    use crate::train::{Learned, Options, TieBreak, reference};
 
     type Pieces = Vec<(Vec<u8>, u64)>;
 
@@ -289,7 +293,7 @@ mod tests {
         merges: usize,
         options: &Options,
         partitions: usize,
-    ) -> Result<Vec<Pair>, TrainError> {
+    ) -> Result<Learned, TrainError> {
         let mut counts = PieceCounts::new();
         let pieces = pieces.iter().map(|(piece, count)| (&piece[..], *count));
         counts.add_pieces(pieces, &RunToEnd)?;
