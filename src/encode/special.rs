@@ -1,10 +1,11 @@
 //! Special tokens and disallowed strings: where a text contains one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::iter;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use aho_corasick::{AhoCorasick, BuildError, Input, Match, MatchKind, StartKind};
-use memchr::memchr;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, Match, MatchKind, StartKind};
+use memchr::{memchr, memmem};
 
 use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
@@ -16,11 +17,26 @@ pub struct SpecialTokens {
     ids: Vec<TokenId>,
     by_text: HashMap<String, usize>,
     by_id: HashMap<TokenId, usize>,
+    /// The most bytes of one.
+    longest: usize,
     /// Searches for all of them; `None` if there are none.
     finder: Option<Finder>,
-    /// For each special token, the others that are a proper prefix of it, longest first.
-    prefixes: Vec<Vec<usize>>,
+    /// For each special token, the longest other one that is a proper prefix of it.
+    prefixes: Vec<Option<usize>>,
+    /// Searches for some of them only, made when they were needed, the latest last.
+    subsets: Mutex<Vec<(Vec<bool>, Arc<Finder>)>>,
 }
+
+/// Up to this length of special tokens, those that are not allowed are found and skipped: this visits the text
+/// as often as it has bytes that lie in one of them.
+const MAX_SKIPPED: usize = 256;
+
+/// The most searches for some of the special tokens that are kept.
+const MAX_SUBSETS: usize = 8;
+
+/// Up to this many bytes of strings, the automaton has a table of all transitions. It is the fastest, but
+/// building it takes quadratic time where the strings repeat themselves.
+const MAX_TABLE: usize = 1 << 12;
 
 /// The special tokens that a search may find.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,25 +124,16 @@ impl SpecialTokens {
             let index = special.texts.len();
             special.by_id.entry(id).or_insert(index);
             special.by_text.insert(text.clone(), index);
+            special.longest = special.longest.max(text.len());
             special.texts.push(text);
             special.ids.push(id);
         }
         if !special.texts.is_empty() {
             let finder = Finder::new(&special.texts).map_err(|_| VocabularyError::TooLarge)?;
             special.finder = Some(finder);
-            let prefixes = special.texts.iter().map(|text| special.prefixes_of(text));
-            special.prefixes = prefixes.collect();
+            special.prefixes = longest_prefixes(&special.texts);
         }
         Ok(special)
-    }
-
-    fn prefixes_of(&self, text: &str) -> Vec<usize> {
-        let ends = text.char_indices().map(|(end, _)| end).skip(1);
-        let mut prefixes: Vec<usize> = ends
-            .filter_map(|end| self.by_text.get(&text[..end]).copied())
-            .collect();
-        prefixes.reverse();
-        prefixes
     }
 
     /// Number of special tokens.
@@ -230,56 +237,105 @@ impl SpecialTokens {
     }
 
     /// True if a special token starts before byte `cut` of `text` and ends after it.
+    ///
+    /// # Complexity
+    /// O(bytes of all special tokens).
     pub(crate) fn lies_across(&self, text: &str, cut: usize) -> bool {
-        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
-        let near = cut.saturating_sub(longest)..text.len().min(cut.saturating_add(longest));
-        let boundary = |&offset: &usize| text.is_char_boundary(offset);
-        let (Some(start), Some(end)) = (
-            near.clone().find(boundary),
-            (near.start..=near.end).rfind(boundary),
-        ) else {
-            return false;
-        };
-        let near = &text[start..end];
-        let starts = near.char_indices().map(|(offset, _)| offset);
-        starts
-            .take_while(|offset| start + offset < cut)
-            .any(|offset| {
-                self.texts.iter().any(|text| {
-                    start + offset + text.len() > cut && near[offset..].starts_with(text.as_str())
-                })
-            })
+        self.texts.iter().any(|token| {
+            // So few bytes on either side that it lies across wherever it is in them.
+            let beside = token.len() - 1;
+            let near = cut.saturating_sub(beside)..text.len().min(cut.saturating_add(beside));
+            memmem::find(&text.as_bytes()[near], token.as_bytes()).is_some()
+        })
     }
 
     /// Returns the first allowed special token at or after byte `from`; where several start, the longest.
     ///
     /// # Complexity
-    /// O(text), times the longest special token where many are found that are not allowed.
+    /// O(text), and one allowed special token beyond the one that is found, which may begin it.
     pub fn find(&self, text: &str, from: usize, allowed: &Allowed) -> Option<Found<'_>> {
         let finder = self.finder.as_ref()?;
-        let is_allowed = |index: usize| match allowed {
-            Allowed::All => true,
-            Allowed::Some(flags) => flags[index],
-            Allowed::Nothing => false,
+        let (start, index) = match allowed {
+            Allowed::Nothing => return None,
+            Allowed::All => {
+                let found = finder.find(text, from)?;
+                (found.start(), found.pattern().as_usize())
+            }
+            Allowed::Some(flags) if self.longest > MAX_SKIPPED => {
+                let found = self.subset(flags).find(text, from)?;
+                let index = indices(flags).nth(found.pattern().as_usize())?;
+                (found.start(), index)
+            }
+            Allowed::Some(flags) => self.find_skipping(finder, text, from, flags)?,
         };
-        if *allowed == Allowed::Nothing {
-            return None;
-        }
-        let mut from = from;
+        Some(Found {
+            start,
+            text: &self.texts[index],
+            id: self.ids[index],
+        })
+    }
+
+    /// As [`find`](Self::find), by the search for all special tokens: those not allowed are skipped.
+    fn find_skipping(
+        &self,
+        finder: &Finder,
+        text: &str,
+        mut from: usize,
+        allowed: &[bool],
+    ) -> Option<(usize, usize)> {
         loop {
             let found = finder.find(text, from)?;
             let longest = found.pattern().as_usize();
-            let here = std::iter::once(longest).chain(self.prefixes[longest].iter().copied());
-            if let Some(index) = here.into_iter().find(|&index| is_allowed(index)) {
-                return Some(Found {
-                    start: found.start(),
-                    text: &self.texts[index],
-                    id: self.ids[index],
-                });
+            let mut here = iter::successors(Some(longest), |&index| self.prefixes[index]);
+            if let Some(index) = here.find(|&index| allowed[index]) {
+                return Some((found.start(), index));
             }
             from = found.start() + 1;
         }
     }
+
+    /// Returns the search for the `allowed` special tokens alone.
+    fn subset(&self, allowed: &[bool]) -> Arc<Finder> {
+        let mut subsets = self.subsets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, finder)) = subsets.iter().find(|(flags, _)| flags == allowed) {
+            return Arc::clone(finder);
+        }
+        let texts = indices(allowed).map(|index| &self.texts[index]);
+        let finder = Finder::new(&texts.collect::<Vec<_>>());
+        let finder = Arc::new(finder.expect("the search for all of them was not too large"));
+        if subsets.len() == MAX_SUBSETS {
+            subsets.remove(0);
+        }
+        subsets.push((allowed.to_vec(), Arc::clone(&finder)));
+        finder
+    }
+}
+
+/// Returns the indices of the `true` flags.
+fn indices(flags: &[bool]) -> impl Iterator<Item = usize> {
+    let flags = flags.iter().enumerate();
+    flags.filter_map(|(index, &flag)| flag.then_some(index))
+}
+
+/// Returns the index of the longest other text that is a proper prefix of each of these different ones.
+///
+/// # Complexity
+/// O(n log n) for n bytes.
+fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
+    let mut sorted: Vec<usize> = (0..texts.len()).collect();
+    sorted.sort_unstable_by_key(|&index| &texts[index]);
+    let mut prefixes = vec![None; texts.len()];
+    // In this order a text comes right after its prefixes, and what else begins with them.
+    let mut open: Vec<usize> = Vec::new();
+    for index in sorted {
+        while open
+            .pop_if(|prefix| !texts[index].starts_with(&texts[*prefix]))
+            .is_some()
+        {}
+        prefixes[index] = open.last().copied();
+        open.push(index);
+    }
+    prefixes
 }
 
 /// A search for some strings at once: the leftmost, and of several that start there the longest.
@@ -292,12 +348,19 @@ struct Finder {
 }
 
 impl Finder {
-    fn new(strings: &[String]) -> Result<Self, BuildError> {
+    /// Builds the search.
+    ///
+    /// # Complexity
+    /// O(bytes of all strings).
+    fn new(strings: &[impl AsRef<[u8]>]) -> Result<Self, BuildError> {
+        let bytes: usize = strings.iter().map(|string| string.as_ref().len()).sum();
         let automaton = AhoCorasick::builder()
+            // Otherwise by the number of strings.
+            .kind((bytes > MAX_TABLE).then_some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
             .start_kind(StartKind::Unanchored)
             .build(strings)?;
-        let mut first_bytes = strings.iter().map(|string| string.as_bytes().first());
+        let mut first_bytes = strings.iter().map(|string| string.as_ref().first());
         let first = first_bytes.next().flatten().copied();
         let shared = first_bytes.all(|byte| byte.copied() == first);
         Ok(Self {

@@ -123,6 +123,40 @@ fn special_tokens_in_random_texts() -> TestResult {
     Ok(())
 }
 
+/// Tokens so long that those which are not allowed are left out of the search, and that the automaton has no
+/// table of all transitions.
+#[test]
+fn long_special_tokens_in_random_texts() -> TestResult {
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let mut word = |longest| -> String {
+            let length = random.within(1..longest);
+            "ab".repeat(length) + *random.pick(&["", "a", "b", "é"])
+        };
+        let mut tokens: Vec<String> = [3, 3, 4, 300, 300, 3000].map(&mut word).to_vec();
+        let text: String = (0..20).map(|_| word(400)).collect();
+        tokens.push("ab".repeat(200));
+        tokens.sort_unstable();
+        tokens.dedup();
+        let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+        let special = special(&tokens)?;
+        // In two rounds: the searches of the first are kept, as far as there is room.
+        for mask in (0..1_u32 << tokens.len()).chain(0..1_u32 << tokens.len()) {
+            let chosen: Vec<&str> = (0..)
+                .zip(&tokens)
+                .filter_map(|(bit, token)| (mask >> bit & 1 == 1).then_some(*token))
+                .collect();
+            let allowed = special.allow(chosen.iter().copied());
+            assert_eq!(
+                found(&special, &text, &allowed),
+                expected(&chosen, &text),
+                "{text}"
+            );
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn allowing_all_or_none_is_told_apart() -> TestResult {
     let special = special(&["x", "y"])?;

@@ -144,6 +144,33 @@ def test_special_tokens(kind: str, byte_ranks: dict[bytes, int]) -> None:
     )
 
 
+def with_special_token(token: str, byte_ranks: dict[bytes, int]) -> bytemill.Encoding:
+    special = {token: 300, "<|a|>": 301}
+    return bytemill.Encoding("long", pat_str="a", mergeable_ranks=byte_ranks, special_tokens=special)
+
+
+@pytest.mark.parametrize("kind", ["two letters", "one letter", "random letters", "random ideographs"])
+def test_a_long_special_token(kind: str, byte_ranks: dict[bytes, int]) -> None:
+    small, large = text_of(kind, 25_000), text_of(kind, 100_000)
+    assert_in_proportion(lambda token: with_special_token(token, byte_ranks), small, large)
+
+    def count(token: str) -> object:
+        return bytemill.count_pieces(["x" * 100, token], "gpt2", special_tokens=[token], progress=False)
+
+    assert_in_proportion(count, small, large)
+
+
+@pytest.mark.filterwarnings("ignore:the special token")
+@pytest.mark.parametrize("allowed", [{"<|a|>"}, set()])
+def test_a_long_special_token_that_is_not_allowed(allowed: set[str], byte_ranks: dict[bytes, int]) -> None:
+    encoding = with_special_token("ab" * 5_000, byte_ranks)
+    assert_in_proportion(
+        lambda text: encoding.encode_to_numpy(text, allowed_special=allowed, disallowed_special=()),
+        text_of("two letters", 40_000),
+        text_of("two letters", 160_000),
+    )
+
+
 @every_kind
 def test_decoding_back(kind: str) -> None:
     encoding = bytemill.get_encoding("o200k_base")
