@@ -8,6 +8,7 @@ mod documents;
 mod encoding;
 mod error;
 mod ids;
+mod interpreter;
 mod module;
 mod runtime;
 mod splitter;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
-    use crate::python::{arrow, counting, documents, encoding, splitter, training};
+    use crate::python::{arrow, counting, documents, encoding, interpreter, splitter, training};
 
     #[pymodule_export]
     use arrow::EncodedColumn;
@@ -24,6 +24,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        interpreter::claim()?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("UNICODE_VERSION", crate::unicode::classify::UNICODE_VERSION)?;
         module.add("TIER", crate::util::tier::Tier::current().name())?;

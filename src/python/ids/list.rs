@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::PyList;
 
+use super::id_of;
 use crate::token::TokenId;
 
 /// Reads the ids in a list; the error is that of the first item that is no id.
@@ -24,7 +25,7 @@ pub(super) fn ids_from_list(list: &Bound<'_, PyList>) -> PyResult<Vec<TokenId>> 
         while ids.len() < list.len() {
             let id = match exact_integer(list, ids.len()) {
                 Some(id) => id,
-                None => list.get_item(ids.len())?.extract()?,
+                None => id_of(&list.get_item(ids.len())?)?,
             };
             ids.push(id);
         }

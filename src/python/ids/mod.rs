@@ -133,9 +133,30 @@ fn from_sequence(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
     let mut ids = memory::try_vec_with_capacity(argument.len()?)?;
     for item in argument.try_iter()? {
         memory::try_reserve(&mut ids, 1)?;
-        ids.push(item?.extract()?);
+        ids.push(id_of(&item?)?);
     }
     Ok(ids)
+}
+
+/// Returns the id that a Python integer is.
+fn id_of(item: &Bound<'_, PyAny>) -> PyResult<TokenId> {
+    item.extract().map_err(|error: PyErr| {
+        let py = item.py();
+        if !error.is_instance_of::<PyOverflowError>(py) {
+            return error;
+        }
+        // The digits of a very large integer may not be asked for.
+        item.str()
+            .map_or(error, |number| out_of_range(number.to_string_lossy()))
+    })
+}
+
+/// The error for an integer that is no id.
+fn out_of_range(number: impl Display) -> PyErr {
+    PyOverflowError::new_err(format!(
+        "the id {number} is out of range: expected 0 to {}",
+        TokenId::MAX
+    ))
 }
 
 /// Converts integers to ids; the error names the first that does not fit.
@@ -159,8 +180,5 @@ where
     let mut outside = numbers
         .iter()
         .filter(|&&number| TokenId::try_from(number).is_err());
-    Err(PyOverflowError::new_err(format!(
-        "the id {} is out of range: expected 0 to 4294967295",
-        outside.next().expect("a number did not fit")
-    )))
+    Err(out_of_range(outside.next().expect("a number did not fit")))
 }

@@ -337,6 +337,11 @@ def test_a_list_may_change_while_its_ids_are_read() -> None:
 @pytest.mark.parametrize("number", [-1, 2**32, 2**63, -(2**63), 2**70, -(2**70)])
 def test_numbers_that_are_no_ids_are_refused_in_lists(number: int) -> None:
     encoding = bytemill.get_encoding("gpt2")
-    with pytest.raises(OverflowError):
-        encoding.decode([1, number])
+    message = f"the id {number} is out of range: expected 0 to 4294967295"
+    wrong: list[Any] = [[1, number], (1, number), [np.int64(1), number]]
+    for ids in wrong:
+        with pytest.raises(OverflowError, match=f"^{message}$"):
+            encoding.decode(ids)
+    with pytest.raises(OverflowError, match=message):
+        encoding.decode_batch([[1], [number]])
     assert encoding.decode([1]) == '"'
