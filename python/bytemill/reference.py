@@ -22,7 +22,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.splitting import Splitter, repair_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "ReferenceEncoding",
@@ -53,7 +53,9 @@ def split(text: str, splitter: Splitter) -> list[bytes]:
 # --- Training ---
 
 
-def count_pairs(ids: list[int], counts: dict[Pair, int] | None = None, weight: int = 1) -> dict[Pair, int]:
+def count_pairs(
+    ids: Sequence[int], counts: dict[Pair, int] | None = None, weight: int = 1
+) -> dict[Pair, int]:
     """Counts the pairs of adjacent ids: [1, 2, 3, 1, 2] has (1, 2) twice, (2, 3) and (3, 1) once.
 
     Windows overlap: [1, 1, 1] has (1, 1) twice, though only one merge fits.
@@ -69,7 +71,7 @@ def count_pairs(ids: list[int], counts: dict[Pair, int] | None = None, weight: i
     return counts
 
 
-def merge(ids: list[int], pair: Pair, new_id: int) -> list[int]:
+def merge(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     """Replaces a pair by a new id, from left to right: [1, 1, 1, 2] with (1, 1) -> 9 becomes [9, 1, 2]."""
     merged = []
     position = 0

@@ -19,7 +19,17 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Model", "Pair", "definition_of", "format_model", "format_vocab", "model_of", "parse_model"]
+__all__ = [
+    "Model",
+    "Pair",
+    "definition_of",
+    "escape_controls",
+    "format_model",
+    "format_vocab",
+    "model_of",
+    "parse_model",
+    "rendered",
+]
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -192,12 +202,16 @@ def format_vocab(tokens: Mapping[int, bytes], merges: Mapping[Pair, int]) -> byt
         made_of = ""
         if token_id in parts:
             left, right = parts[token_id]
-            made_of = f"[{shown(tokens[left])}][{shown(tokens[right])}] -> "
-        lines.append(f"{made_of}[{shown(token)}] {token_id}\n")
+            made_of = f"[{rendered(tokens[left])}][{rendered(tokens[right])}] -> "
+        lines.append(f"{made_of}[{rendered(token)}] {token_id}\n")
     return "".join(lines).encode()
 
 
-def shown(token: bytes) -> str:
+def rendered(token: bytes) -> str:
     """Renders a token for people: invalid UTF-8 as U+FFFD, control characters as escapes."""
-    text = token.decode("utf-8", errors="replace")
+    return escape_controls(token.decode("utf-8", errors="replace"))
+
+
+def escape_controls(text: str) -> str:
+    r"""Replaces control characters and unassigned ones by escapes such as `\u000a`."""
     return "".join(f"\\u{ord(each):04x}" if unicodedata.category(each)[0] == "C" else each for each in text)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import bytemill
-from bytemill.minbpe import BasicTokenizer, GPT4Tokenizer, RegexTokenizer, Tokenizer
+from bytemill.minbpe import BasicTokenizer, GPT4Tokenizer, RegexTokenizer, Tokenizer, base, basic, gpt4, regex
 from bytemill.patterns import MINBPE_GPT2_PATTERN, MINBPE_GPT4_PATTERN
 from bytemill.reference import train
+from bytemill.training.learning import learn_merges
+from bytemill.training.options import TieBreak
 from support import training_oracle
 
 TEXTS = ["", "?", "hello world!!!? (안녕하세요!) lol123 😉", Path(__file__).read_text(encoding="utf-8")]
@@ -54,11 +56,133 @@ def test_merges_are_those_of_the_reference(pattern: str) -> None:
 
 
 def test_verbose_prints_each_merge(capsys: pytest.CaptureFixture[str]) -> None:
+    BasicTokenizer().train("aaabdaaabac", 258, verbose=True)
+    assert capsys.readouterr().out == (
+        "merge 1/2: (97, 97) -> 256 (b'aa') had 4 occurrences\n"
+        "merge 2/2: (256, 97) -> 257 (b'aaa') had 2 occurrences\n"
+    )
+
+
+def test_verbose_prints_what_was_learned_of_too_little_text(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="no pairs left"):
+        BasicTokenizer().train("ab", 300, verbose=True)
+    assert capsys.readouterr().out == "merge 1/44: (97, 98) -> 256 (b'ab') had 1 occurrences\n"
+
+
+@pytest.mark.parametrize("tie_break", ["first_seen", "smallest_pair", "huggingface", "greatest_bytes"])
+def test_counts_of_merges_are_those_of_counting_again(tie_break: TieBreak) -> None:
+    text = (TEXTS[-1] + "aaaaaaa" * 5).encode()
+    counts = bytemill.count_pieces([text.decode()], None, progress=False)
+    learned = learn_merges(counts, 200, tie_break=tie_break, num_threads=2)
+    ids = list(text)
+    for new_id, (pair, count) in enumerate(zip(learned.pairs(), learned.counts(), strict=True), start=256):
+        stats = base.get_stats(ids)
+        assert count == stats[pair] == max(stats.values())
+        ids = base.merge(ids, pair, new_id)
+    assert len(learned) == 200
+
+
+# --- The functions and the base class, as a learner uses them ---
+
+
+def test_get_stats() -> None:
+    counts = base.get_stats([1, 2, 3, 1, 2])
+    assert list(counts.items()) == [((1, 2), 2), ((2, 3), 1), ((3, 1), 1)]
+    assert base.get_stats(b"aaa", counts) is counts
+    assert counts[97, 97] == 2
+    assert base.get_stats([]) == base.get_stats([1]) == {}
+
+
+def test_merge() -> None:
+    assert base.merge([1, 2, 3, 1, 2], (1, 2), 4) == [4, 3, 4]
+    assert base.merge(ids=[1, 1, 1], pair=(1, 1), idx=2) == [2, 1]
+    assert base.merge((1, 2), (2, 1), 3) == [1, 2]
+    assert base.merge([], (1, 2), 3) == []
+
+
+def test_render_token() -> None:
+    assert base.render_token(b"a\n\xff\x85\xc2\x85") == "a\\u000a\ufffd\ufffd\\u0085"
+    assert base.replace_control_characters("a\tb\u200b") == "a\\u0009b\\u200b"
+
+
+class LearnersTokenizer(base.Tokenizer):
+    """A tokenizer as the exercise has it: everything but the files is written by the learner."""
+
+    def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:  # noqa: FBT001, FBT002
+        ids = list(text.encode())
+        self.merges = {}
+        for new_id in range(256, vocab_size):
+            stats = base.get_stats(ids)
+            pair = max(stats, key=stats.__getitem__)
+            ids = base.merge(ids, pair, new_id)
+            self.merges[pair] = new_id
+            if verbose:
+                token = self._build_vocab()[new_id]
+                which = f"{new_id - 255}/{vocab_size - 256}"
+                print(f"merge {which}: {pair} -> {new_id} ({token!r}) had {stats[pair]} occurrences")  # noqa: T201
+        self.vocab = self._build_vocab()
+
+
+def test_the_base_class_is_for_derived_ones(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    theirs, ours = LearnersTokenizer(), BasicTokenizer()
+    assert len(theirs.vocab) == 256
+    with pytest.raises(NotImplementedError):
+        theirs.encode("a")
+    with pytest.raises(NotImplementedError):
+        base.Tokenizer().train("a", 256)
+    theirs.train(TEXTS[-1], 300, verbose=True)
+    lines = capsys.readouterr().out
+    ours.train(TEXTS[-1], 300, verbose=True)
+    assert capsys.readouterr().out == lines
+    assert theirs.merges == ours.merges
+    theirs.save(str(tmp_path / "theirs"))
+    ours.load(str(tmp_path / "theirs.model"))
+    assert ours.vocab == theirs.vocab
+    assert ours.encode("return tokenizer") == bytemill.Encoding.from_file(tmp_path / "theirs.model").encode(
+        "return tokenizer"
+    )
+
+
+def test_assigned_attributes_take_effect() -> None:
     tokenizer = BasicTokenizer()
-    tokenizer.train("aaabdaaabac", 258, verbose=True)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert "97, 97 -> 256" in lines[0]
+    assert tokenizer.encode("abc") == [97, 98, 99]
+    tokenizer.merges = {(97, 98): 256}
+    assert tokenizer.encode("abc") == [256, 99]
+    split = RegexTokenizer()
+    split.merges, split.pattern = {(97, 32): 256}, ".|\\s"
+    assert split.encode("a ") == [97, 32]
+
+
+def test_the_basic_tokenizer_ignores_patterns_and_special_tokens(tmp_path: Path) -> None:
+    tokenizer = RegexTokenizer()
+    tokenizer.train("a b c" * 9, 257)
+    tokenizer.register_special_tokens({"<|x|>": 300})
+    tokenizer.save(tmp_path / "saved")
+    basic = BasicTokenizer()
+    basic.load(tmp_path / "saved.model")
+    basic.merges = {(32, 98): 256, (97, 256): 257}
+    assert basic.encode("a b<|x|>") == [257, *b"<|x|>"]
+
+
+def test_names_of_the_modules() -> None:
+    assert basic.BasicTokenizer is BasicTokenizer
+    assert regex.RegexTokenizer is RegexTokenizer
+    assert (regex.GPT2_SPLIT_PATTERN, regex.GPT4_SPLIT_PATTERN) == (MINBPE_GPT2_PATTERN, MINBPE_GPT4_PATTERN)
+    assert gpt4.GPT4Tokenizer is GPT4Tokenizer
+    assert gpt4.GPT4_SPECIAL_TOKENS["<|endofprompt|>"] == 100_276
+    tokenizer = RegexTokenizer()
+    tokenizer.register_special_tokens(SPECIAL)
+    assert tokenizer.inverse_special_tokens[100_259] == "<|other|>"
+
+
+def test_recovered_merges() -> None:
+    encoding = bytemill.get_encoding("cl100k_base")
+    recovered = gpt4.recover_merges(encoding._mergeable_ranks)
+    tokenizer = GPT4Tokenizer()
+    assert recovered == tokenizer.merges
+    assert tokenizer.inverse_byte_shuffle[tokenizer.byte_shuffle[65]] == 65
+    with pytest.raises(bytemill.VocabularyError, match="cannot be made by any merges"):
+        gpt4.recover_merges({bytes([byte]): byte for byte in range(256)} | {b"abc": 256})
 
 
 def test_too_little_text() -> None:

@@ -42,6 +42,10 @@ PUBLIC = [
     "bytemill.inspection",
     "bytemill.looking",
     "bytemill.minbpe",
+    "bytemill.minbpe.base",
+    "bytemill.minbpe.basic",
+    "bytemill.minbpe.gpt4",
+    "bytemill.minbpe.regex",
     "bytemill.model",
     "bytemill.registry",
     "bytemill.shards",
@@ -91,7 +95,14 @@ ORDINARY = (
 )
 
 # As those of the original minbpe.
-NOT_IMPLEMENTED = {"GPT4Tokenizer.load", "GPT4Tokenizer.save", "GPT4Tokenizer.train", "Tokenizer.train"}
+NOT_IMPLEMENTED = {
+    "GPT4Tokenizer.load",
+    "GPT4Tokenizer.save",
+    "GPT4Tokenizer.train",
+    "Tokenizer.decode",
+    "Tokenizer.encode",
+    "Tokenizer.train",
+}
 
 # Output files, each with another name.
 NUMBERS = itertools.count()
@@ -160,6 +171,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "contents": lambda: INSTANCES["Provenance"]().to_json(),
     "data": lambda: b"abc",
     "decoder": toy,
+    "counts": dict,
     "definition": lambda: toy().definition,
     "directory": lambda: f"folder{next(NUMBERS)}",
     "disallowed_special": lambda: (),
@@ -180,13 +192,14 @@ GOOD: dict[str, Callable[[], Any]] = {
     "file_prefix": lambda: f"mine{next(NUMBERS)}",
     "format": lambda: "bin",
     "ids": lambda: [97, 98],
+    "idx": lambda: 256,
+    "mergeable_ranks": lambda: dict(RANKS),
     "initial": lambda: None,
     "limit": lambda: 3,
     "lines": lambda: True,
     "max_token_length": lambda: 3,
     "max_tokens": lambda: 2,
     "memory_limit": lambda: 1 << 20,
-    "mergeable_ranks": lambda: dict(RANKS),
     "min_frequency": lambda: 1,
     "model_file": lambda: "read.model",
     "model_name": lambda: "gpt-4o",
@@ -218,6 +231,9 @@ GOOD: dict[str, Callable[[], Any]] = {
     "source": lambda: ["abab ab"],
     "special_tokens": lambda: {"<|b|>": 301},
     "GPT4Tokenizer.register_special_tokens.special_tokens": lambda: {"<|b|>": 100300},
+    "merge.pair": lambda: (97, 98),
+    "s": lambda: "abc",
+    "t": lambda: b"abc",
     "text": lambda: "abc<|a|> and",
     "text_or_bytes": lambda: "ab",
     "texts": lambda: ["abc", "d"],
@@ -394,6 +410,8 @@ def test_the_walk_finds_what_is_known_to_be_there() -> None:
 def test_every_module_for_everybody_is_here() -> None:
     """Every module is listed as public or inner."""
     modules = {module.name for module in pkgutil.iter_modules(bytemill.__path__, "bytemill.")}
+    of_minbpe = pkgutil.iter_modules(minbpe.__path__, "bytemill.minbpe.")
+    modules |= {module.name for module in of_minbpe if "._" not in module.name}
     inner = {f"bytemill.{name}" for name in INNER}
     assert modules == inner | set(PUBLIC) - {"bytemill"}
 

@@ -1,0 +1,88 @@
+"""Training, encoding and decoding by the compiled core, which the tokenizers share."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bytemill.core import Encoding
+from bytemill.minbpe.base import BYTES, Tokenizer
+from bytemill.patterns import WHOLE_TEXT_PATTERN
+from bytemill.reference import ranks_of_merges
+from bytemill.training import count_pieces
+from bytemill.training.learning import learn_merges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CompiledTokenizer"]
+
+
+class CompiledTokenizer(Tokenizer):
+    """A tokenizer on the compiled core.
+
+    Attributes may be assigned, but their dictionaries must not be changed: the core has its own copies.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Sets an attribute; the core is built again from those that it depends on."""
+        super().__setattr__(name, value)
+        if name in {"merges", "pattern", "special_tokens"}:
+            self.__dict__.pop("_encoding", None)
+
+    @property
+    def _splitting(self) -> str | None:
+        """The pattern that splits text, if any."""
+        return self.pattern or None
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        return Encoding(
+            type(self).__name__,
+            pat_str=self._splitting or WHOLE_TEXT_PATTERN,
+            mergeable_ranks=ranks_of_merges(self.merges),
+            special_tokens=self.special_tokens,
+        )
+
+    def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:  # noqa: FBT001, FBT002 - as there
+        """Learns `vocab_size - 256` merges from a text, which replace earlier ones.
+
+        Args:
+            text: Any string.
+            vocab_size: The number of tokens, without special tokens.
+            verbose: Whether to print each merge, and how often its pair occurred.
+
+        Raises:
+            ValueError: The text has too few pairs.
+            AssertionError: `vocab_size` is below 256.
+        """
+        if vocab_size < BYTES:
+            raise AssertionError(vocab_size)
+        wanted = vocab_size - BYTES
+        counts = count_pieces([text], self._splitting, progress=False)
+        learned = learn_merges(counts, wanted, tie_break="first_seen")
+        merges = {pair: BYTES + i for i, pair in enumerate(learned.pairs())}
+        if verbose:
+            tokens = list(ranks_of_merges(merges))
+            for i, ((pair, new_id), count) in enumerate(
+                zip(merges.items(), learned.counts(), strict=True), start=1
+            ):
+                print(f"merge {i}/{wanted}: {pair} -> {new_id} ({tokens[new_id]!r}) had {count} occurrences")  # noqa: T201
+        if len(learned) < wanted:
+            raise ValueError(f"the text has no pairs left after {len(learned)} merges of {wanted}")
+        self._set(merges, self.pattern, self.special_tokens)
+
+    def encode(self, text: str) -> list[int]:
+        """Encodes a text."""
+        return self._encoding.encode_ordinary(text)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Decodes ids to text; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: An id belongs to no token.
+        """
+        try:
+            return self._encoding.decode(ids)
+        except (KeyError, OverflowError) as error:
+            raise ValueError(f"invalid token id: {error.args[0]}") from error
