@@ -115,7 +115,7 @@ class Commands(click.Group):
         except click.ClickException as error:
             complain(error.format_message())
             if isinstance(error, click.UsageError) and error.ctx is not None:
-                click.echo(f"{error.ctx.command_path} --help tells more", err=True)
+                click.echo(f"{error.ctx.command_path} --help lists the options", err=True)
             code = FAILURE
         except Exception:  # noqa: BLE001 - Python would exit with 1, which is NO
             sys.excepthook(*sys.exc_info())

@@ -47,7 +47,12 @@ class Timing(NamedTuple):
 @click.argument("files", nargs=-1, metavar="[FILES]...", callback=expanded)
 @encoding_option
 @click.option(
-    "--rounds", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="How often."
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Number of measurements of each.",
 )
 @click.option(
     "--threads",

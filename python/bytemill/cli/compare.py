@@ -45,7 +45,7 @@ ENCODING_SUFFIXES = frozenset({".bytemill", ".model", ".tiktoken"})
     "specs",
     multiple=True,
     metavar="ENCODING",
-    help="Its name, or a file of it; once for each that is compared. If none is named: "
+    help="A name or a file; once for each that is compared. If none is named: "
     f"{', '.join(DEFAULT_ENCODINGS)}.",
 )
 @click.option("--chart", metavar="FILE", help="Also draw a chart, as a PNG file.")

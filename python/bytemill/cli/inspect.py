@@ -41,7 +41,7 @@ class Printable(Protocol):
 
 @click.command(short_help="Show a text as its tokens, or what a vocabulary holds.")
 @click.argument("arguments", nargs=-1, metavar="[ENCODING] [TEXT]")
-@click.option("-e", "--encoding", "encoding_spec", metavar="ENCODING", help="Its name, or a file of it.")
+@click.option("-e", "--encoding", "encoding_spec", metavar="ENCODING", help="An encoding: a name or a file.")
 @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
 @click.option("--file", metavar="FILE", help="Show the text in this file; - is standard input.")
 @click.option("--id", "token_id", type=int, metavar="N", help="Show the token with this id.")

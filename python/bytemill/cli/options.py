@@ -46,7 +46,7 @@ def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
         "--encoding",
         "encoding_spec",
         metavar="ENCODING",
-        help=f"Its name, or a file of it; {DEFAULT_ENCODING} if not given.",
+        help=f"An encoding: a name or a file; {DEFAULT_ENCODING} if not given.",
     )
     @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
     @functools.wraps(function)

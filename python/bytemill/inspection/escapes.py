@@ -3,7 +3,7 @@ r"""Render the bytes of a token with visible characters only.
 Tokens contain whitespace, controls and incomplete characters. A space becomes `·`, a line break `⏎`, a tab
 `→`; other invisible characters are escaped as in Python: `\x00`, `\u200b`. Bytes that are not a whole
 character are shown in hexadecimal between angle quotes, and a combining mark without a base character is
-drawn on `◌`.
+drawn on `◌`. Emoji that joiners make one glyph stay that glyph.
 
 The result is not meant to be parsed: a text may contain these symbols itself. The views draw substitutes in
 another shade, and their JSON has the bytes.
@@ -13,7 +13,12 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytemill.inspection.characters import JOINED_EMOJI
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Segment", "printable", "segments_of", "visible", "width_of"]
 
@@ -52,8 +57,8 @@ def segments_of(token: bytes) -> list[Segment]:
         Linear in the bytes.
     """
     segments: list[Segment] = []
-    for substitute, characters in groupby(token.decode("utf-8", "surrogateescape"), is_invisible):
-        text = "".join(characters)
+    for substitute, parts in groupby(glyphs(token.decode("utf-8", "surrogateescape")), is_invisible):
+        text = "".join(parts)
         if substitute:
             text = substitutes_for(text)
         elif not segments and unicodedata.category(text[0]).startswith("M"):
@@ -62,13 +67,28 @@ def segments_of(token: bytes) -> list[Segment]:
     return segments
 
 
+def glyphs(text: str) -> Iterator[str]:
+    """Yields joined emoji, and all other characters one by one."""
+    offset = 0
+    for found in JOINED_EMOJI.finditer(text):
+        yield from text[offset : found.start()]
+        yield found.group()
+        offset = found.end()
+    yield from text[offset:]
+
+
 def visible(token: bytes) -> str:
     """Renders a token as one string."""
     return "".join(segment.text for segment in segments_of(token))
 
 
 def is_invisible(character: str) -> bool:
-    """Returns whether a character has no glyph, or is an escaped byte."""
+    """Returns whether a character has no glyph, or is an escaped byte; joined emoji have one."""
+    return len(character) == 1 and is_invisible_point(character)
+
+
+def is_invisible_point(character: str) -> bool:
+    """Returns whether a code point has no glyph, or is an escaped byte."""
     return unicodedata.category(character) in INVISIBLE or is_variation_selector(character)
 
 
@@ -100,7 +120,11 @@ def escaped(character: str) -> str:
 
 
 def width_of(text: str) -> int:
-    """Returns the columns of a text in a terminal: two per wide character, none per non-spacing mark."""
+    """Returns the columns of a text in a terminal: two per wide character, none per non-spacing mark.
+
+    Joined emoji take two together.
+    """
+    text = JOINED_EMOJI.sub("\U0001f600", text)
     return sum(
         0 if unicodedata.category(c) in {"Mn", "Me"} else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text

@@ -1,7 +1,8 @@
 """Render tokens as HTML: a self-contained page, or a fragment for notebooks, without scripts.
 
-Each token is a `<b>` with its id and bytes in attributes. The style sheet shows both in a bar on hover, and
-the id above each token if the checkbox is set. Everything from the text or the encoding is escaped, and the
+Each token is a `<b>` with its id and bytes in attributes. Tokens that share a character are in a `<span>`,
+which shows it first. The style sheet shows id and bytes in a bar on hover, and the id above each token if the
+checkbox is set. Everything from the text or the encoding is escaped, and the
 content security policy of the page forbids the browser to load or run anything.
 """
 
@@ -11,7 +12,8 @@ import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from bytemill.inspection.escapes import CLOSE_QUOTE, OPEN_QUOTE, segments_of
+from bytemill.inspection.characters import sharing_characters
+from bytemill.inspection.escapes import CLOSE_QUOTE, OPEN_QUOTE, printable, segments_of, visible
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -54,6 +56,10 @@ STYLE = """
   border-radius: 4px; font-weight: 400; line-height: 1.55; vertical-align: bottom; cursor: default;
   overflow-wrap: anywhere; unicode-bidi: isolate; print-color-adjust: exact;
 }
+.bytemill .shared {
+  display: inline-block; max-width: 100%; box-sizing: border-box; margin: 1px; padding: 0 2px 0 5px;
+  border: 1px solid var(--rule); border-radius: 5px; vertical-align: bottom; unicode-bidi: isolate;
+}
 .bytemill b.special { font-weight: 700; text-decoration: underline; text-underline-offset: 3px }
 .bytemill i { color: var(--sign); font-style: normal }
 .bytemill:has(input:checked) b::before {
@@ -81,7 +87,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def render_page(view: TokenView) -> str:
     """Returns a complete page; see `TokenView.page`."""
-    title = f"{escape(view.encoding)}: {len(view.tokens):,} tokens"
+    title = escape(title_of(view))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -104,6 +110,25 @@ def render_fragment(view: TokenView) -> str:
     return f"<style>{style()}</style>\n{body(view, shown)}"
 
 
+# The most characters of a text in the title of its page.
+TITLE_CHARACTERS = 48
+
+
+def title_of(view: TokenView) -> str:
+    """Returns the title: how the text begins, and its tokens in which encoding."""
+    # No character takes more than 4 bytes.
+    start, size = b"", 4 * TITLE_CHARACTERS
+    for token in view.tokens:
+        start += token.value
+        if len(start) > size:
+            break
+    text = printable(" ".join(start.decode(errors="ignore").split()))
+    if len(text) > TITLE_CHARACTERS or len(start) > size:
+        text = text[: TITLE_CHARACTERS - 1].rstrip() + "…"
+    tokens = f"{len(view.tokens):,} token" + "s" * (len(view.tokens) != 1)
+    return f"“{text}”: {tokens} in {view.encoding}" if text else f"{tokens} in {view.encoding}"
+
+
 def style() -> str:
     """Returns the style sheet with the colours of the palette filled in."""
     light = " ".join(f"--c{i}: {colour.light};" for i, colour in enumerate(COLOURS))
@@ -119,7 +144,7 @@ def body(view: TokenView, shown: Sequence[Token]) -> str:
     more = len(view.tokens) - len(shown)
     rest = f"<p>{more:,} more tokens are not shown here; write_page shows all.</p>" if more else ""
     return f"""<div class="bytemill"><div class="all">
-<h1>{escape(view.encoding)}</h1>
+<h1>{escape(title_of(view))}</h1>
 <dl>{counts}</dl>
 <label><input type="checkbox"> ids</label>
 <p class="legend">Point at a token for its id and bytes.{legend(shown)}</p>
@@ -159,10 +184,15 @@ def lines_html(shown: Sequence[Token]) -> Iterator[str]:
     """
     line: list[str] = []
     values: list[bytes] = []
-    for index, token in enumerate(shown):
-        line.append(token_html(index, token))
-        values.append(token.value)
-        if b"\n" in token.value:
+    index = 0
+    for group in sharing_characters(shown):
+        value = b"".join(token.value for token in group)
+        tokens = "".join(token_html(index + i, token) for i, token in enumerate(group))
+        index += len(group)
+        shared = f'<span class="shared">{escape(visible(value))} {tokens}</span>'
+        line.append(tokens if len(group) == 1 else shared)
+        values.append(value)
+        if b"\n" in value:
             yield line_html(line, b"".join(values))
             line, values = [], []
     if line:

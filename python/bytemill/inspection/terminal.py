@@ -1,16 +1,23 @@
-"""Render tokens for a terminal, coloured or with separators, with their ids below."""
+"""Render tokens for a terminal, coloured or with separators, with their ids below.
+
+Tokens that share a character are one cell, which shows it, above all of their ids. A cell with text from
+right to left is isolated from its neighbours by control characters, so that terminals which reorder such text
+leave each cell above its ids.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from bytemill.inspection.characters import sharing_characters
 from bytemill.inspection.escapes import Segment, segments_of, width_of
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bytemill.inspection.token_view import Token
 
@@ -24,29 +31,46 @@ TEXT_COLOUR = 16
 SUBSTITUTE_COLOUR = 239
 
 
+# First strong isolate, pop directional isolate.
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
+
+
 class Cell(NamedTuple):
-    """A rendered token, or part of a piece.
+    """A rendered token, several that share a character, or part of a piece.
 
     Attributes:
         segments: The rendered bytes.
         colour: Palette index of the background.
         special: Whether it is a special token.
-        padding: Number of spaces that make it as wide as the id below it.
+        padding: Number of spaces that make it as wide as the ids below it.
+        ids: The ids below it.
     """
 
     segments: list[Segment]
     colour: int
     special: bool = False
     padding: int = 0
+    ids: str = ""
+
+    @property
+    def text(self) -> str:
+        """The rendered bytes without colours."""
+        return "".join(segment.text for segment in self.segments)
 
     @property
     def width(self) -> int:
         """Width in columns."""
-        return width_of(self.plain())
+        return width_of(self.text) + self.padding
 
     def plain(self) -> str:
         """Returns it without colours."""
-        return "".join(segment.text for segment in self.segments) + " " * self.padding
+        return self.isolated(self.text) + " " * self.padding
+
+    def isolated(self, rendered: str) -> str:
+        """Returns its rendered form, isolated if any of its text is written from right to left."""
+        if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in self.text):
+            return ISOLATE + rendered + END_ISOLATE
+        return rendered
 
     def coloured(self) -> str:
         """Returns it on its background; special tokens are bold and underlined."""
@@ -55,7 +79,7 @@ class Cell(NamedTuple):
             f"\x1b[{style};38;5;{SUBSTITUTE_COLOUR if segment.substitute else TEXT_COLOUR}m{segment.text}"
             for segment in self.segments
         )
-        return "".join(coloured) + RESET + " " * self.padding
+        return self.isolated("".join(coloured)) + RESET + " " * self.padding
 
 
 def supports_colour(stream: TextIO) -> bool:
@@ -68,37 +92,58 @@ def terminal_width(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
-def rows(tokens: Iterable[Token], *, colour: bool, ids: bool, width: int | None) -> Iterator[str]:
+def rows(tokens: Sequence[Token], *, colour: bool, ids: bool, width: int | None) -> Iterator[str]:
     """Yields the lines of a view; arguments as `TokenView.terminal`."""
-    gap = (" " if ids else "") if colour else (" │ " if ids else "│")
-    for row in wrap(cells(tokens, ids=ids), len(gap), width):
+    gap = ("  " if ids else "") if colour else (" │ " if ids else "│")
+    for row in wrap(cells(tokens, ids=ids, width=width), len(gap), width):
         yield gap.join(cell.coloured() if colour else cell.plain() for _, cell in row).rstrip()
         if ids:
-            line = gap.join(str(token.id).ljust(cell.width) for token, cell in row).rstrip()
+            line = gap.join(cell.ids.ljust(cell.width) for _, cell in row).rstrip()
             yield f"{DIM}{line}{RESET}" if colour else line
 
 
-def cells(tokens: Iterable[Token], *, ids: bool) -> Iterator[tuple[Token, Cell]]:
-    """Yields each token with its cell, cycling through the colours."""
-    for index, token in enumerate(tokens):
-        segments = segments_of(token.value)
-        missing = len(str(token.id)) - sum(width_of(segment.text) for segment in segments) if ids else 0
-        yield token, Cell(segments, COLOURS[index % len(COLOURS)].terminal, token.special, max(missing, 0))
+def cells(tokens: Sequence[Token], *, ids: bool, width: int | None) -> Iterator[tuple[bytes, Cell]]:
+    """Yields cells with their bytes, cycling through the colours.
+
+    Tokens that share a character share a cell, unless it would be wider than the terminal.
+    """
+    groups: Iterable[Sequence[Token]] = sharing_characters(tokens)
+    if width is not None:
+        groups = (part for group in groups for part in fitting(group, ids=ids, width=width))
+    for index, group in enumerate(groups):
+        value = b"".join(token.value for token in group)
+        segments = segments_of(value)
+        below = ids_of(group) if ids else ""
+        missing = len(below) - sum(width_of(segment.text) for segment in segments)
+        colour = COLOURS[index % len(COLOURS)].terminal
+        yield value, Cell(segments, colour, group[0].special, max(missing, 0), below)
+
+
+def ids_of(group: Sequence[Token]) -> str:
+    """Returns the ids below a cell."""
+    return " ".join(str(token.id) for token in group)
+
+
+def fitting(group: Sequence[Token], *, ids: bool, width: int) -> list[Sequence[Token]]:
+    """Returns the group, or its tokens one by one if it is wider than the terminal."""
+    shown = width_of("".join(segment.text for token in group for segment in segments_of(token.value)))
+    widest = max(shown, len(ids_of(group)) if ids else 0)
+    return [group] if len(group) == 1 or widest <= width else [[token] for token in group]
 
 
 def wrap(
-    tokens: Iterable[tuple[Token, Cell]], gap: int, width: int | None
-) -> Iterator[list[tuple[Token, Cell]]]:
+    cells: Iterable[tuple[bytes, Cell]], gap: int, width: int | None
+) -> Iterator[list[tuple[bytes, Cell]]]:
     """Groups cells into rows, which end after a line break and before exceeding `width`."""
-    row: list[tuple[Token, Cell]] = []
+    row: list[tuple[bytes, Cell]] = []
     used = 0
-    for token, cell in tokens:
+    for value, cell in cells:
         if row and width is not None and used + gap + cell.width > width:
             yield row
             row, used = [], 0
         used += cell.width + (gap if row else 0)
-        row.append((token, cell))
-        if b"\n" in token.value:
+        row.append((value, cell))
+        if b"\n" in value:
             yield row
             row, used = [], 0
     if row:

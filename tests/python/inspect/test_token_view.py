@@ -191,11 +191,56 @@ def test_ids_stand_below_tokens() -> None:
 @pytest.mark.parametrize("colour", [False, True])
 @given(text=st.text(st.sampled_from("ab \n你e\u0301\U0001f600<"), max_size=60), width=st.integers(20, 60))
 def test_rows_are_as_wide_as_the_terminal(text: str, width: int, *, colour: bool) -> None:
-    tokens = [visible(token.value).replace(" ", "") for token in inspection.show(O200K, text).tokens]
+    tokens = [visible(token.value).replace("◌", "") for token in inspection.show(O200K, text).tokens]
     for ids in (True, False):
         lines = list(map(without_colours, lines_of(text, colour=colour, ids=ids, width=width)))
         assert all(width_of(line) <= width for line in lines)
-        assert re.sub("[│ ]", "", "".join(lines[::2] if ids else lines)) == "".join(tokens)
+        assert re.sub("[│ ]", "", "".join(lines[::2] if ids else lines)).replace("◌", "") == "".join(tokens)
+
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+
+
+def test_tokens_of_one_character_are_one_cell_that_shows_it() -> None:
+    first, last = f"a {FAMILY}", "e\u0301\u0301"
+    view = inspection.show(BYTES, first)
+    tokens, ids = view.terminal(colour=False).split("\n")[1:]
+    assert [each.strip() for each in tokens.split(" │ ")] == ["a", "·", FAMILY]
+    assert ids.split(" │ ")[2].split() == [str(byte) for byte in FAMILY.encode()]
+    tokens, ids = inspection.show(BYTES, last + "x").terminal(colour=False).split("\n")[1:]
+    assert [each.strip() for each in tokens.split(" │ ")] == [last, "x"]
+    assert [each.strip() for each in ids.split(" │ ")] == ["101 204 129 204 129", "120"]
+    # In a terminal that is too narrow, one by one.
+    narrow = inspection.show(BYTES, first).terminal(colour=False, width=20)
+    assert "‹f0›" in narrow
+    assert FAMILY not in narrow
+
+
+def test_a_special_token_shares_no_character() -> None:
+    view = inspection.show(BYTES, "e<|end|>\u0301", allowed_special="all")
+    tokens = view.terminal(colour=False).split("\n")[1]
+    assert [each.strip() for each in tokens.split(" │ ")] == ["e", "<|end|>", "◌\u0301"]
+
+
+def test_a_page_shows_the_character_that_tokens_share() -> None:
+    page = inspection.show(BYTES, f"a{FAMILY}b").page()
+    [shared] = re.findall(r'<span class="shared">(.*?)</span>', page)
+    assert shared.startswith(f"{FAMILY} <b ")
+    assert shared.count("<b ") == len(FAMILY.encode())
+
+
+def test_ids_are_apart() -> None:
+    _, ids = lines_of("you are what you eat", colour=True)
+    assert re.fullmatch(r"\d+(?: {2,}\d+)+", without_colours(ids))
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_text_from_right_to_left_is_isolated(colour: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    tokens, ids = map(without_colours, lines_of("مرحبا بالعالم ok", colour=colour))
+    parts = re.split(" │ " if not colour else " {2,}", tokens)
+    assert len(parts) == len(ids.split("│" if not colour else None)) >= 3
+    assert all(part.strip()[0] + part.strip()[-1] == "\u2068\u2069" for part in parts[:-1])
+    assert "\u2068" not in parts[-1]
 
 
 def test_no_controls_reach_the_terminal() -> None:
@@ -340,7 +385,7 @@ def test_hostile_text_is_only_text() -> None:
         assert name in page.text
         assert page.names <= {
             *("html", "head", "meta", "title", "style", "body", "div", "h1", "dl", "dt", "dd"),
-            *("label", "input", "b", "i", "br", "p"),
+            *("label", "input", "b", "i", "br", "p", "span"),
         }
 
 
@@ -354,6 +399,23 @@ def test_page_needs_nothing_else() -> None:
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in page.attributes
     assert ("charset", "utf-8") in page.attributes
     assert "prefers-color-scheme: dark" in source
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("hello  world\nbye", "“hello world bye”: 4 tokens in o200k_base"),
+        ("a" * 60, "“" + "a" * 47 + "…”: 8 tokens in o200k_base"),
+        ("\u202ea<b>", "“\\u202ea&lt;b&gt;”: 5 tokens in o200k_base"),
+        ("", "0 tokens in o200k_base"),
+    ],
+)
+def test_the_title_says_which_text_it_is(text: str, title: str) -> None:
+    page = inspection.show(O200K, text).page()
+    count = len(O200K.encode(text))
+    expected = re.sub(r"\d+ tokens", f"{count} tokens" if count != 1 else "1 token", title)
+    assert f"<title>{expected}</title>" in page
+    assert f"<h1>{expected}</h1>" in page
 
 
 def test_page_has_counts_on_top() -> None:

@@ -1,0 +1,51 @@
+"""Characters as people see them: which tokens share one, and how wide one is.
+
+Such a character may have several code points, each of several bytes: a letter with a mark, a flag, a family.
+Unicode calls it a grapheme cluster; the `regex` package finds them.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import regex  # type: ignore[import-untyped]  # the package ships no types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bytemill.inspection.token_view import Token
+
+__all__ = ["JOINED_EMOJI", "sharing_characters"]
+
+CLUSTER = regex.compile(r"\X")
+
+# Emoji with joiners between them, each with its skin colour or presentation: one glyph.
+JOINED_EMOJI = regex.compile(
+    r"\p{Extended_Pictographic}[\ufe0f\U0001f3fb-\U0001f3ff]*"
+    r"(?:\u200d\p{Extended_Pictographic}[\ufe0f\U0001f3fb-\U0001f3ff]*)+"
+)
+
+# More tokens that share a character are shown one by one: the character is a letter with a heap of marks.
+MOST_SHARING = 32
+
+
+def sharing_characters(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Groups tokens such that no character is divided between groups.
+
+    A special token is a group of its own. A group has the fewest tokens possible.
+
+    Complexity:
+        Linear in the text.
+    """
+    text = b"".join(token.value for token in tokens).decode("utf-8", "surrogateescape")
+    sizes = (len(found.group().encode("utf-8", "surrogateescape")) for found in CLUSTER.finditer(text))
+    ends = set(accumulate(sizes))
+    first = offset = 0
+    for index, token in enumerate(tokens, start=1):
+        offset += len(token.value)
+        beside_special = token.special or (index < len(tokens) and tokens[index].special)
+        if offset in ends or beside_special:
+            group = tokens[first:index]
+            yield from [group] if len(group) <= MOST_SHARING else ([each] for each in group)
+            first = index
