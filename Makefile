@@ -22,11 +22,23 @@ $(VENV)/installed: pyproject.toml
 
 .PHONY: build
 build: $(VENV)/installed ## Build the extension in release mode into the virtual environment
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+
+# What a wheel is made of. What `pip install .` compiled is used again, and the other way round.
+SOURCES = pyproject.toml Cargo.toml Cargo.lock build.rs README.md LICENSE \
+	$(shell find src python -type f ! -name '*.so' ! -name '*.pyc')
+
+# An environment of its own, without what development needs.
+$(VENV)/demo/installed: $(SOURCES)
+	@echo "installing bytemill and tiktoken into $(VENV)/demo: a minute or two where Rust is to be compiled"
+	@$(PYTHON) -m venv $(VENV)/demo
+	@$(VENV)/demo/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(VENV)/demo/bin/python -m pip install --quiet --group demo .
+	@touch $@
 
 .PHONY: demo
-demo: build ## Encode real text beside tiktoken: ids equal, counts, speed
-	$(BENCH) harness.demo
+demo: $(VENV)/demo/installed ## Encode real text beside tiktoken: ids equal, counts, speed
+	@PYTHONPATH=tests:benches $(VENV)/demo/bin/python -m harness.demo
 
 # Two at a time: much of it keeps one core busy only. What a part prints comes at once, when it has ended.
 .PHONY: test
