@@ -37,8 +37,18 @@ DEFAULT_ENCODINGS = ("gpt2", "cl100k_base", "o200k_base")
 ENCODING_SUFFIXES = frozenset({".bytemill", ".model", ".tiktoken"})
 
 
+def expanded_texts(
+    context: click.Context, parameter: click.Parameter, names: Sequence[str]
+) -> tuple[str, ...]:
+    """Expands globs and folders, but no folder of an encoding."""
+    files: list[str] = []
+    for name in names:
+        files.extend([name] if is_encoding_folder(name) else expanded(context, parameter, [name]))
+    return tuple(files)
+
+
 @click.command
-@click.argument("arguments", nargs=-1, metavar="[ENCODING]... [FILES|-]...", callback=expanded)
+@click.argument("arguments", nargs=-1, metavar="[ENCODING]... [FILES|-]...", callback=expanded_texts)
 @click.option(
     "-e",
     "--encoding",
@@ -92,6 +102,13 @@ def check_file(name: str) -> None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     near = closest(name, list_encoding_names()) or closest_models(name)
     raise FileNotFoundError(errno.ENOENT, f"neither an encoding nor a file{did_you_mean(near)}", name)
+
+
+def is_encoding_folder(name: str) -> bool:
+    """Returns whether this is a folder with a file that has the usual name of an encoding's."""
+    from bytemill.io.reading import USUAL_NAMES
+
+    return Path(name).is_dir() and any((Path(name) / usual).is_file() for usual in USUAL_NAMES)
 
 
 def is_encoding(argument: str) -> bool:

@@ -77,9 +77,12 @@ def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
 
 
 def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """Expands globs that the shell did not."""
+    """Expands globs that the shell did not, and folders to the files in them."""
     files: list[str] = []
     for name in names:
+        if Path(name).is_dir():
+            files.extend(map(str, files_of_folder(name)))
+            continue
         if not glob.has_magic(name) or Path(name).exists():
             files.append(name)
             continue
@@ -88,6 +91,21 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
             raise click.BadParameter(f"no file matches {name!r}")
         files.extend(path for path in found if Path(path).is_file())
     return tuple(files)
+
+
+def files_of_folder(name: str) -> list[Path]:
+    """Returns the files in a folder and below.
+
+    Raises:
+        BadParameter: There is none.
+    """
+    # Here: most commands are given files.
+    from bytemill.documents.sources import files_in
+
+    try:
+        return files_in(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 # The argument `files`, a tuple of strings that is never empty: the default is standard input.

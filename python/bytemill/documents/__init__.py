@@ -1,9 +1,11 @@
 """Documents: where they come from, and how files of them are read.
 
 A source is anything iterable whose items are documents (`str`, `bytes`), paths (`os.PathLike`) or open files
-(`Stream`); or the path of one file. The name of a file says what it holds: JSON lines (`.jsonl`, `.ndjson`),
-Parquet (`.parquet`), or else text, and with a further `.gz` or `.zst` it is compressed. A text file is one
-document, or each of its lines is one. If a field is named, every file but Parquet is JSON lines.
+(`Stream`); or one path. A folder stands for the files in it and below, without hidden ones.
+
+The name of a file says what it holds: JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`), or else text,
+and with a further `.gz` or `.zst` it is compressed. A text file is one document, or each of its lines is one.
+If a field is named, every file but Parquet is JSON lines.
 
 | module | responsibility |
 |---|---|

@@ -20,6 +20,7 @@ __all__ = [
     "Source",
     "Stream",
     "fields_of",
+    "files_in",
     "items_of",
     "kind_of",
     "opened",
@@ -60,7 +61,7 @@ Kind: TypeAlias = Literal["text", "json lines", "parquet"]
 
 
 def items_of(source: object) -> Iterable[object]:
-    """Returns the documents and files of a source.
+    """Returns the documents and files of a source; those in a folder for the folder.
 
     Raises:
         TypeError: It is no source.
@@ -71,7 +72,7 @@ def items_of(source: object) -> Iterable[object]:
     if isinstance(source, str) and not is_file(source):
         raise FileNotFoundError(errno.ENOENT, "no such file; a text is given as [text]", source[:100])
     if isinstance(source, (str, os.PathLike)):
-        return [Path(source)]
+        return with_files_in_folders([Path(source)])
     if isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
         raise TypeError(
             "expected an iterable of documents, a path or paths, "
@@ -88,7 +89,37 @@ def items_of(source: object) -> Iterable[object]:
             f"strings are documents, but all of these {so}: "
             "for their contents give pathlib.Path objects, for the names themselves an iterator"
         )
-    return source
+    return with_files_in_folders(source)
+
+
+def with_files_in_folders(items: Iterable[object]) -> Iterator[object]:
+    """Yields items, and instead of folders their files."""
+    for item in items:
+        if isinstance(item, os.PathLike) and Path(item).is_dir():
+            yield from files_in(item)
+        else:
+            yield item
+
+
+def files_in(folder: str | os.PathLike[str]) -> list[Path]:
+    """Returns the files in a folder and in those below, sorted; hidden files and folders are left out.
+
+    Raises:
+        ValueError: There is no file.
+        OSError: A folder cannot be read.
+    """
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(parent, name) for name in names if not name.startswith(".")]
+    files = sorted(path for path in found if path.is_file())
+    if not files:
+        raise ValueError(f"{os.fspath(folder)}: the folder holds no files")
+    return files
 
 
 def is_file(name: object) -> bool:

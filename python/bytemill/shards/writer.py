@@ -281,6 +281,10 @@ class ShardWriter:
                         progress(Progress(size, documents, tokens, self._number))
                 if first is not None:
                     self._first_cursor(first, Position(), EMPTY)
+                if not documents:
+                    raise ValueError(
+                        "expected documents, got none: the source is empty, or all its files are"
+                    )
                 if self._file is not None:
                     self._finish(None, background)
                 else:

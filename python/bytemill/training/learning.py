@@ -161,6 +161,8 @@ def learn_encoding(  # noqa: PLR0913 - all but the first two have names
         UserWarning: Training ended early.
     """
     wanted = options.merges
+    if wanted and not counts.total():
+        raise ValueError("expected text to learn from, got none: there is no document, or all are empty")
     learned = learn_merges(
         counts,
         wanted,

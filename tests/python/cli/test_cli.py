@@ -377,7 +377,8 @@ def test_count_says_no_above_the_maximum() -> None:
 
 
 def test_count_goes_on_after_a_file_that_cannot_be_read(text_file: Path, tmp_path: Path) -> None:
-    called = run("count", text_file, tmp_path / "none", text_file, tmp_path)
+    (tmp_path / "latin.txt").write_bytes(b"\xe9")
+    called = run("count", text_file, tmp_path / "none", text_file, tmp_path / "latin.txt")
     assert called.code == 2
     assert called.out.splitlines()[-1].split()[0] == f"{2 * ENCODING.count(TEXT):,}"
     assert len(called.err.splitlines()) == 2

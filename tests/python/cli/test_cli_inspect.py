@@ -237,3 +237,16 @@ def test_wrong_use_of_compare() -> None:
     assert "no encoding" in complaint("compare", "-e", "no_such_encoding", "a.txt")
     assert "no file matches" in complaint("compare", "*.csv")
     assert "ends in .png" in complaint("compare", "a.txt", "--chart", "chart.svg")
+
+
+def test_folders_are_compared_by_their_files(tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_bytes(b"hello")
+    (tmp_path / "texts" / "b.txt").write_bytes(b"world")
+    (tmp_path / "mine").mkdir()
+    bytemill.train(["low lower"], 260, progress=False).save_huggingface(tmp_path / "mine" / "tokenizer.json")
+    compared = output("compare", "gpt2", str(tmp_path / "mine"), str(tmp_path / "texts"), "--json")
+    for name in ("gpt2", "mine", "a.txt", "b.txt"):
+        assert name in compared
+    (tmp_path / "none").mkdir()
+    assert "none: the folder holds no files" in complaint("compare", str(tmp_path / "none"))

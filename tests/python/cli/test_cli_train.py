@@ -275,3 +275,28 @@ def test_bytes_that_are_not_utf_8(name: str, tmp_path: Path) -> None:
         run("truncate", "-n", 99, source, "--errors", "replace", given=contents).out
         == "ok\ngr\ufffd\ufffde\n"
     )
+
+
+def test_a_folder_is_read_as_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "below").mkdir(parents=True)
+    names = [folder / "a.txt", folder / "below" / "b.txt"]
+    for name in names:
+        name.write_bytes(b"low lower lowest\n")
+    train = ["train", "--vocab-size", 258, "--json", "-o", tmp_path / "m.bytemill"]
+    called = [run(*train, *source) for source in ([folder], names)]
+    assert [each.code for each in called] == [0, 0]
+    assert len({json.loads(each.out)["sha256"] for each in called}) == 1
+    counted = run("count", folder, "--json")
+    assert [each["file"] for each in json.loads(counted.out)["files"]] == list(map(str, names))
+
+
+def test_empty_input_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    for source in (tmp_path / "a.txt", "-"):
+        called = run("train", source, "--vocab-size", 300, "-o", tmp_path / "m.bytemill", given=b"")
+        assert called.code == 2
+        assert "expected text to learn from, got none" in called.err
+        called = run("shard", source, "-o", tmp_path / f"out{len(str(source))}", given=b"")
+        assert called.code == 2
+        assert "expected documents, got none" in called.err

@@ -255,9 +255,14 @@ def test_documents_without_ids(tmp_path: Path) -> None:
 def test_no_documents(tmp_path: Path) -> None:
     for name in ("a.txt", "b.jsonl"):
         (tmp_path / name).touch()
-    written = write_shards([tmp_path / "a.txt", tmp_path / "b.jsonl"], tmp_path / "out", GPT2, append=EOT)
-    assert (written.shards, written.documents, written.next) == ((), 0, None)
+    files = [tmp_path / "a.txt", tmp_path / "b.jsonl"]
+    with pytest.raises(ValueError, match="expected documents, got none"):
+        write_shards(files, tmp_path / "out", GPT2, append=EOT)
     assert list(tree(tmp_path / "out")) == ["provenance.json"]
+    # An empty document is one.
+    files[1].write_bytes(b'{"text": ""}')
+    written = write_shards(files, tmp_path / "out", GPT2, append=EOT, resume=True)
+    assert (written.documents, written.tokens, written.next) == (1, 1, None)
     assert [Path(source.path).name for source in written.sources] == ["a.txt", "b.jsonl"]
 
 

@@ -152,6 +152,50 @@ def test_the_lines_of_a_file_may_be_documents(tmp_path: Path) -> None:
     assert counted(path, lines=True) != counted(path)
 
 
+def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "b" / ".hidden").mkdir(parents=True)
+    (folder / "c").mkdir()
+    with pytest.raises(ValueError, match="corpus: the folder holds no files"):
+        counted(folder)
+    (folder / "b" / "x.jsonl").write_bytes(b'{"text": "two"}\n')
+    (folder / "a.txt").write_bytes(b"one")
+    for hidden in (folder / ".a.txt", folder / "b" / ".hidden" / "a.txt"):
+        hidden.write_bytes(b"hidden")
+    expected = ["one", "two"]
+    assert list(bytemill.count_pieces(folder, progress=False)) == list(counted(expected).items())
+    assert counted(str(folder)) == counted(expected)
+    assert counted([folder, "three"]) == counted([*expected, "three"])
+    gpt2 = bytemill.get_encoding("gpt2")
+    written = write_shards(folder, tmp_path / "out", gpt2)
+    assert written.documents == 2
+    assert write_shards(folder, tmp_path / "out", gpt2, resume=True) == written
+
+
+def test_nothing_to_learn_from_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.txt").touch()
+    sources: list[Any] = [[], [""], iter([]), folder / "a.txt", bytemill.PieceCounts()]
+    for source in sources:
+        with pytest.raises(ValueError, match="expected text to learn from, got none"):
+            bytemill.train(source, 257, progress=False)
+    # Nothing is learned.
+    assert bytemill.train([], 256, progress=False).n_vocab == 256
+    # Beside others, an empty file is no document.
+    (folder / "b.txt").write_bytes(b"low low")
+    written = write_shards(folder, tmp_path / "out", bytemill.get_encoding("gpt2"))
+    assert written.documents == 1
+    (folder / "b.txt").write_bytes(b"")
+    empties: list[Any] = [[], folder / "a.txt", [folder / "a.txt", folder / "b.txt"]]
+    for number, empty in enumerate(empties):
+        with pytest.raises(ValueError, match="expected documents, got none"):
+            write_shards(empty, tmp_path / f"none{number}", bytemill.get_encoding("gpt2"))
+    (folder / "a.txt").write_bytes(b"low")
+    written = write_shards(folder / "a.txt", tmp_path / "none1", bytemill.get_encoding("gpt2"), resume=True)
+    assert written.documents == 1
+
+
 def test_empty_files(tmp_path: Path) -> None:
     for name in ("a.txt", "a.jsonl", "a"):
         (tmp_path / name).touch()
@@ -254,8 +298,6 @@ def test_files_that_are_not_what_they_say(tmp_path: Path) -> None:
         counted(tmp_path / "none.txt")
     with pytest.raises(FileNotFoundError, match=r"a text is given as \[text\]"):
         counted("a text by mistake" * 1_000)
-    with pytest.raises(IsADirectoryError):
-        counted(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["string", "binary", "binary_view"])
