@@ -19,6 +19,7 @@ pub mod error;
 pub mod merge;
 pub mod normalize;
 pub mod reference;
+pub mod sentencepiece;
 pub mod split;
 pub mod token;
 pub mod train;

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ __all__ = [
     "EncodedColumn",
     "LearnedMerges",
     "PieceCounts",
+    "SentencePieceModel",
     "Splitter",
     "__version__",
     "find_invalid_utf8",
@@ -281,3 +282,61 @@ def find_invalid_utf8(data: Buffer, /) -> int | None: ...
 def last_cut(
     block: Buffer, special_tokens: list[bytes], splitter: Splitter | None, window: int, /
 ) -> int | None: ...
+
+# The value of an option of a model file; of a repeated one, a tuple of texts.
+_Option: TypeAlias = bool | int | float | str | bytes | Sequence[str] | None
+
+# A SentencePiece BPE model file. Immutable. Pieces are texts with a score and a type: 1 NORMAL, 2 UNKNOWN,
+# 3 CONTROL, 4 USER_DEFINED, 5 UNUSED, 6 BYTE. The options of its three messages are dicts by the names of the
+# format, with the defaults of those that are absent.
+@final
+class SentencePieceModel:
+    def __new__(cls, data: bytes) -> Self: ...
+    # A new model, of which only what is given is written.
+    @staticmethod
+    def build(
+        pieces: Sequence[tuple[str, float, int]],
+        trainer_spec: dict[str, _Option],
+        normalizer_spec: dict[str, _Option],
+        denormalizer_spec: dict[str, _Option] | None = None,
+    ) -> SentencePieceModel: ...
+    # Another model. `None` as the value of an option removes it; what does not change keeps its bytes.
+    def replace(
+        self,
+        *,
+        pieces: Sequence[tuple[str, float, int]] | None = None,
+        trainer_spec: dict[str, _Option] | None = None,
+        normalizer_spec: dict[str, _Option] | None = None,
+        denormalizer_spec: dict[str, _Option] | None = None,
+    ) -> SentencePieceModel: ...
+    # Whether bytes begin like a model file; some hundred bytes are enough.
+    @staticmethod
+    def is_likely(head: bytes) -> bool: ...
+    def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[SentencePieceModel], tuple[bytes]]: ...
+    # The bytes of the file.
+    def serialize(self) -> bytes: ...
+    @property
+    def pieces(self) -> list[str]: ...
+    @property
+    def scores(self) -> npt.NDArray[np.float32]: ...
+    @property
+    def types(self) -> npt.NDArray[np.uint8]: ...
+    @property
+    def trainer_spec(self) -> dict[str, Any]: ...
+    @property
+    def normalizer_spec(self) -> dict[str, Any]: ...
+    @property
+    def denormalizer_spec(self) -> dict[str, Any]: ...
+    # The options that the file has, of the message with this name.
+    def present(self, message: str) -> list[str]: ...
+    def find(self, piece: str) -> int | None: ...
+    # The ids of the special pieces that the file names; None where that is no piece, or of another type.
+    @property
+    def unk_id(self) -> int | None: ...
+    @property
+    def bos_id(self) -> int | None: ...
+    @property
+    def eos_id(self) -> int | None: ...
+    @property
+    def pad_id(self) -> int | None: ...

@@ -14,6 +14,7 @@ use crate::error::{
     DecodeError, EncodeError, JsonLinesError, OutOfMemory, PatternError, TrainError,
     VocabularyError,
 };
+use crate::sentencepiece::ModelError;
 
 mod classes {
     use pyo3::import_exception;
@@ -48,6 +49,12 @@ impl From<OutOfMemory> for PyErr {
 
 impl From<VocabularyError> for PyErr {
     fn from(error: VocabularyError) -> Self {
+        classes::VocabularyError::new_err(error.to_string())
+    }
+}
+
+impl From<ModelError> for PyErr {
+    fn from(error: ModelError) -> Self {
         classes::VocabularyError::new_err(error.to_string())
     }
 }

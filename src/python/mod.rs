@@ -11,6 +11,7 @@ mod ids;
 mod interpreter;
 mod module;
 mod runtime;
+mod sentencepiece;
 mod splitter;
 mod strings;
 mod training;

@@ -7,7 +7,9 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
-    use crate::python::{arrow, counting, documents, encoding, interpreter, splitter, training};
+    use crate::python::{
+        arrow, counting, documents, encoding, interpreter, sentencepiece, splitter, training,
+    };
 
     #[pymodule_export]
     use arrow::EncodedColumn;
@@ -17,6 +19,8 @@ mod _core {
     use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
     use encoding::CoreBpe;
+    #[pymodule_export]
+    use sentencepiece::SentencePieceModel;
     #[pymodule_export]
     use splitter::CoreSplitter;
     #[pymodule_export]

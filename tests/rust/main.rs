@@ -18,6 +18,7 @@ mod long_pieces;
 mod page_ends;
 mod published;
 mod recognition;
+mod sentencepiece_models;
 mod special_tokens;
 mod spellings;
 mod spilling;
