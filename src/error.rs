@@ -47,6 +47,10 @@ pub enum NormalizerError {
     BadUnit(usize),
     /// So many user-defined symbols need too much memory.
     TooManySymbols(usize),
+    /// The rule of this number, or on this line, is none; what was expected.
+    BadRule(usize, &'static str),
+    /// There are more rules than a map can hold.
+    TooManyRules,
 }
 
 impl fmt::Display for NormalizerError {
@@ -73,6 +77,13 @@ impl fmt::Display for NormalizerError {
             Self::TooManySymbols(count) => write!(
                 f,
                 "{count} user-defined symbols need more memory than can be addressed: expected fewer or shorter ones"
+            ),
+            Self::BadRule(number, expected) => {
+                write!(f, "rule {number} of the normalization: expected {expected}")
+            }
+            Self::TooManyRules => write!(
+                f,
+                "there are more rules of normalization than a precompiled_charsmap can hold: expected fewer"
             ),
         }
     }

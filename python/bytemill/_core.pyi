@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,15 @@ __all__ = [
     "CoreBPE",
     "EncodedColumn",
     "LearnedMerges",
+    "Normalizer",
     "PieceCounts",
     "SentencePieceModel",
     "Splitter",
     "__version__",
+    "charsmap_rules",
+    "charsmap_with_name",
+    "compile_charsmap",
+    "compile_charsmap_tsv",
     "find_invalid_utf8",
     "json_fields",
     "last_cut",
@@ -201,6 +206,40 @@ class EncodedColumn:
 @final
 class Splitter:
     def __new__(cls, pattern: str, splitter: Callable[[str], Sequence[int]] | None = None) -> Self: ...
+
+# Normalizes as SentencePiece does. `ValueError` if the charsmap, which may be empty, is none. Immutable.
+@final
+class Normalizer:
+    def __new__(
+        cls,
+        charsmap: bytes,
+        *,
+        add_dummy_prefix: bool = True,
+        remove_extra_whitespaces: bool = True,
+        escape_whitespaces: bool = True,
+        treat_whitespace_as_suffix: bool = False,
+        user_defined_symbols: Sequence[str | bytes] = ...,
+    ) -> Self: ...
+    @overload
+    def normalize(self, text: str) -> str: ...
+    @overload
+    def normalize(self, text: bytes) -> bytes: ...
+    # With the offset in the text of each character, or byte, of the output, and of its end.
+    @overload
+    def normalize_with_offsets(self, text: str) -> tuple[str, list[int]]: ...
+    @overload
+    def normalize_with_offsets(self, text: bytes) -> tuple[bytes, list[int]]: ...
+
+# Returns the charsmap of rules with a name: empty for "identity", `None` for a name that is none.
+def charsmap_with_name(name: str, /) -> bytes | None: ...
+
+# Return the charsmap of keys and values, and of lines as in `normalization_rule_tsv`. `ValueError` for what
+# is no rule.
+def compile_charsmap(rules: Sequence[tuple[str, str]], /) -> bytes: ...
+def compile_charsmap_tsv(text: str, /) -> bytes: ...
+
+# Returns the keys of a charsmap and their values, sorted by the keys.
+def charsmap_rules(charsmap: bytes, /) -> list[tuple[str, str]]: ...
 
 # Pieces and their counts, whose sum is at most 2**64 - 1 (`OverflowError` beyond). Locks internally.
 @final

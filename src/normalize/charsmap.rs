@@ -16,6 +16,9 @@ const IS_VALUE: u32 = 1 << 31;
 /// Units among which children are: those that differ in the last byte of their place.
 const FAMILY: usize = 256;
 
+/// Prefixes of keys, and bytes of keys, for each byte of a map, at most. The maps with names have about ten.
+const STEPS_PER_BYTE: usize = 64;
+
 /// A checked map.
 pub(super) struct Charsmap {
     units: Vec<u32>,
@@ -129,6 +132,40 @@ impl Charsmap {
             }
             key.pop();
         }
+    }
+
+    /// Calls `report` with every key and its value. A map in which so many keys share units that they take more steps
+    /// than `limit` allows, as no map of rules does, is refused.
+    pub(super) fn for_each_rule(
+        &self,
+        limit: usize,
+        mut report: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), NormalizerError> {
+        let mut left = vec![(0, 0, self.root())];
+        let mut key = Vec::new();
+        let mut steps = 0;
+        while let Some((length, last, node)) = left.pop() {
+            steps += 1;
+            if steps > STEPS_PER_BYTE * limit {
+                return Err(NormalizerError::TooManyRules);
+            }
+            if length > 0 {
+                key.truncate(length - 1);
+                key.push(last);
+            }
+            for byte in (0..=u8::MAX).rev() {
+                if let Some((child, is_key)) = self.child(node, byte) {
+                    left.push((length + 1, byte, child));
+                    if is_key {
+                        key.push(byte);
+                        steps += key.len();
+                        report(&key, self.value(child));
+                        key.pop();
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 

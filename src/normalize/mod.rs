@@ -12,6 +12,7 @@
 //! begin and do not end: time is at most the length of the text times that of the longest of them.
 
 mod charsmap;
+pub mod rules;
 mod starts;
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
@@ -172,7 +173,9 @@ impl Normalizer {
         if at == text.len() {
             return 0;
         }
-        output.bytes.reserve(text.len() - at + MAX_MARK);
+        // Most texts have a space among every four bytes or more.
+        let growth = (output.mark.len() - 1) * text.len() / 4;
+        output.bytes.reserve(text.len() + growth + MAX_MARK);
         let adds = self.flags.add_dummy_prefix;
         let suffix = self.flags.treat_whitespace_as_suffix;
         if adds && !suffix {

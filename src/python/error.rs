@@ -11,8 +11,8 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 
 use crate::error::{
-    DecodeError, EncodeError, JsonLinesError, OutOfMemory, PatternError, TrainError,
-    VocabularyError,
+    DecodeError, EncodeError, JsonLinesError, NormalizerError, OutOfMemory, PatternError,
+    TrainError, VocabularyError,
 };
 use crate::sentencepiece::ModelError;
 
@@ -56,6 +56,12 @@ impl From<VocabularyError> for PyErr {
 impl From<ModelError> for PyErr {
     fn from(error: ModelError) -> Self {
         classes::VocabularyError::new_err(error.to_string())
+    }
+}
+
+impl From<NormalizerError> for PyErr {
+    fn from(error: NormalizerError) -> Self {
+        PyValueError::new_err(error.to_string())
     }
 }
 

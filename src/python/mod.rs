@@ -10,6 +10,7 @@ mod error;
 mod ids;
 mod interpreter;
 mod module;
+mod normalizer;
 mod runtime;
 mod sentencepiece;
 mod splitter;

@@ -8,7 +8,8 @@ mod _core {
     use pyo3::prelude::*;
 
     use crate::python::{
-        arrow, counting, documents, encoding, interpreter, sentencepiece, splitter, training,
+        arrow, counting, documents, encoding, interpreter, normalizer, sentencepiece, splitter,
+        training,
     };
 
     #[pymodule_export]
@@ -19,6 +20,10 @@ mod _core {
     use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
     use encoding::CoreBpe;
+    #[pymodule_export]
+    use normalizer::{
+        CoreNormalizer, charsmap_rules, charsmap_with_name, compile_charsmap, compile_charsmap_tsv,
+    };
     #[pymodule_export]
     use sentencepiece::SentencePieceModel;
     #[pymodule_export]

@@ -4,6 +4,7 @@ mod adversarial;
 mod agreement;
 mod batches;
 mod blocks;
+mod charsmaps;
 mod contracts;
 mod counting;
 mod cuts;

@@ -89,7 +89,7 @@ fn each_class_has_the_members_of_its_definition() -> TestResult {
     let wrong: Vec<char> = scalar_values()
         .filter(|&character| class_of(character) != defined[character as usize])
         .collect();
-    assert_eq!(wrong, []);
+    assert!(wrong.is_empty(), "{wrong:?}");
     assert_eq!(scalar_values().count(), SCALAR_VALUES);
     Ok(())
 }
