@@ -1,8 +1,12 @@
-//! Writes `src/unicode/classes.rs`, the table of character classes: `cargo run --example generate_unicode`.
+//! Writes `src/unicode/classes.rs`, the table of character classes, and `src/unicode/scripts.rs`, that of scripts:
+//! `cargo run --example generate_unicode`.
 //!
 //! The data are those of regex-syntax, the tables behind the regular-expression engine of tiktoken, so that
 //! the native splitter and a pattern run by that engine agree about every character. The version is pinned in
-//! `Cargo.toml`; a test generates the table again and compares it with the committed one.
+//! `Cargo.toml`; a test generates the tables again and compares them with the committed ones.
+//!
+//! Scripts are those of Unicode 9.0, by which SentencePiece decides which characters may be in one piece: newer data
+//! cut down to the characters of that version, and mended where a later one gave a character another script.
 
 use std::error::Error;
 use std::ops::RangeInclusive;
@@ -28,9 +32,194 @@ pub(crate) const CLASSES: [(char, &str, &str); 8] = [
 ];
 const OTHER: char = 'O';
 
+/// The names of all scripts of the data, those first that have a constant in `src/unicode/script.rs`.
+const SCRIPTS: [&str; 170] = [
+    "Common",
+    "Inherited",
+    "Han",
+    "Hiragana",
+    "Katakana",
+    "Adlam",
+    "Ahom",
+    "Anatolian_Hieroglyphs",
+    "Arabic",
+    "Armenian",
+    "Avestan",
+    "Balinese",
+    "Bamum",
+    "Bassa_Vah",
+    "Batak",
+    "Bengali",
+    "Bhaiksuki",
+    "Bopomofo",
+    "Brahmi",
+    "Braille",
+    "Buginese",
+    "Buhid",
+    "Canadian_Aboriginal",
+    "Carian",
+    "Caucasian_Albanian",
+    "Chakma",
+    "Cham",
+    "Cherokee",
+    "Chorasmian",
+    "Coptic",
+    "Cuneiform",
+    "Cypriot",
+    "Cypro_Minoan",
+    "Cyrillic",
+    "Deseret",
+    "Devanagari",
+    "Dives_Akuru",
+    "Dogra",
+    "Duployan",
+    "Egyptian_Hieroglyphs",
+    "Elbasan",
+    "Elymaic",
+    "Ethiopic",
+    "Garay",
+    "Georgian",
+    "Glagolitic",
+    "Gothic",
+    "Grantha",
+    "Greek",
+    "Gujarati",
+    "Gunjala_Gondi",
+    "Gurmukhi",
+    "Gurung_Khema",
+    "Hangul",
+    "Hanifi_Rohingya",
+    "Hanunoo",
+    "Hatran",
+    "Hebrew",
+    "Imperial_Aramaic",
+    "Inscriptional_Pahlavi",
+    "Inscriptional_Parthian",
+    "Javanese",
+    "Kaithi",
+    "Kannada",
+    "Kawi",
+    "Kayah_Li",
+    "Kharoshthi",
+    "Khitan_Small_Script",
+    "Khmer",
+    "Khojki",
+    "Khudawadi",
+    "Kirat_Rai",
+    "Lao",
+    "Latin",
+    "Lepcha",
+    "Limbu",
+    "Linear_A",
+    "Linear_B",
+    "Lisu",
+    "Lycian",
+    "Lydian",
+    "Mahajani",
+    "Makasar",
+    "Malayalam",
+    "Mandaic",
+    "Manichaean",
+    "Marchen",
+    "Masaram_Gondi",
+    "Medefaidrin",
+    "Meetei_Mayek",
+    "Mende_Kikakui",
+    "Meroitic_Cursive",
+    "Meroitic_Hieroglyphs",
+    "Miao",
+    "Modi",
+    "Mongolian",
+    "Mro",
+    "Multani",
+    "Myanmar",
+    "Nabataean",
+    "Nag_Mundari",
+    "Nandinagari",
+    "New_Tai_Lue",
+    "Newa",
+    "Nko",
+    "Nushu",
+    "Nyiakeng_Puachue_Hmong",
+    "Ogham",
+    "Ol_Chiki",
+    "Ol_Onal",
+    "Old_Hungarian",
+    "Old_Italic",
+    "Old_North_Arabian",
+    "Old_Permic",
+    "Old_Persian",
+    "Old_Sogdian",
+    "Old_South_Arabian",
+    "Old_Turkic",
+    "Old_Uyghur",
+    "Oriya",
+    "Osage",
+    "Osmanya",
+    "Pahawh_Hmong",
+    "Palmyrene",
+    "Pau_Cin_Hau",
+    "Phags_Pa",
+    "Phoenician",
+    "Psalter_Pahlavi",
+    "Rejang",
+    "Runic",
+    "Samaritan",
+    "Saurashtra",
+    "Sharada",
+    "Shavian",
+    "Siddham",
+    "SignWriting",
+    "Sinhala",
+    "Sogdian",
+    "Sora_Sompeng",
+    "Soyombo",
+    "Sundanese",
+    "Sunuwar",
+    "Syloti_Nagri",
+    "Syriac",
+    "Tagalog",
+    "Tagbanwa",
+    "Tai_Le",
+    "Tai_Tham",
+    "Tai_Viet",
+    "Takri",
+    "Tamil",
+    "Tangsa",
+    "Tangut",
+    "Telugu",
+    "Thaana",
+    "Thai",
+    "Tibetan",
+    "Tifinagh",
+    "Tirhuta",
+    "Todhri",
+    "Toto",
+    "Tulu_Tigalari",
+    "Ugaritic",
+    "Vai",
+    "Vithkuqi",
+    "Wancho",
+    "Warang_Citi",
+    "Yezidi",
+    "Yi",
+    "Zanabazar_Square",
+];
+
+/// Characters whose script was another one in Unicode 9.0: the first and last of them, and the name of that script.
+const CHANGED: [(char, char, &str); 3] = [
+    ('\u{589}', '\u{589}', "Common"),
+    ('\u{61C}', '\u{61C}', "Common"),
+    ('\u{953}', '\u{954}', "Devanagari"),
+];
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/unicode/classes.rs");
-    Ok(std::fs::write(path, generate()?)?)
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/unicode"));
+    std::fs::write(folder.join("classes.rs"), generate()?)?;
+    Ok(std::fs::write(
+        folder.join("scripts.rs"),
+        generate_scripts()?,
+    )?)
 }
 
 /// Returns the source text of `src/unicode/classes.rs`.
@@ -95,6 +284,67 @@ pub(super) static BLOCKS: [[Class; {BLOCK_SIZE}]; {}] = [
         numbers.join(",\n    "),
         blocks.len(),
         rows.join("\n    "),
+    ))
+}
+
+/// Returns the source text of `src/unicode/scripts.rs`.
+pub(crate) fn generate_scripts() -> Result<String, Box<dyn Error>> {
+    let mut script_of = vec![0_u8; CODE_POINTS];
+    let mut number = 0_u8;
+    let mut names = Vec::new();
+    for name in SCRIPTS {
+        let members = characters(&format!(r"[\p{{Script={name}}}&&\p{{Age=9.0}}]"));
+        let members = members.unwrap_or_default();
+        if members.is_empty() {
+            continue;
+        }
+        for character in members.into_iter().flatten() {
+            script_of[character as usize] = number;
+        }
+        names.push(name);
+        number += 1;
+    }
+    for (first, last, name) in CHANGED {
+        let number = names.iter().position(|known| *known == name);
+        let number = u8::try_from(number.ok_or("no such script")?)?;
+        for character in first..=last {
+            script_of[character as usize] = number;
+        }
+    }
+    let mut rows: Vec<(usize, usize, u8)> = Vec::new();
+    for (code_point, &script) in script_of.iter().enumerate() {
+        match rows.last_mut() {
+            Some((_, last, before)) if *before == script && *last + 1 == code_point => {
+                *last = code_point;
+            }
+            _ if script != 0 => rows.push((code_point, code_point, script)),
+            _ => {}
+        }
+    }
+    let lines: Vec<String> = rows
+        .chunks(5)
+        .map(|rows| {
+            let row = |(first, last, script): &(usize, usize, u8)| {
+                format!("(0x{first:X}, 0x{last:X}, {script})")
+            };
+            rows.iter().map(row).collect::<Vec<_>>().join(", ")
+        })
+        .collect();
+    Ok(format!(
+        "\
+//! The script of every character of Unicode 9.0.
+//!
+//! Generated by `cargo run --example generate_unicode`: do not edit. Derived from the Unicode Character
+//! Database, copyright Unicode, Inc., under the Unicode licence.
+
+/// The first and the last of successive characters of one script, and its number. All others are `COMMON`.
+#[rustfmt::skip]
+pub(super) static RANGES: [(u32, u32, u8); {}] = [
+    {},
+];
+",
+        rows.len(),
+        lines.join(",\n    "),
     ))
 }
 

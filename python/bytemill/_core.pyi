@@ -18,6 +18,7 @@ __all__ = [
     "LearnedMerges",
     "Normalizer",
     "PieceCounts",
+    "SentenceCounts",
     "SentencePieceModel",
     "Splitter",
     "__version__",
@@ -292,6 +293,57 @@ def train_merges(
 ) -> LearnedMerges: ...
 
 # The two tokens of each learned merge, in order.
+@final
+class SentenceCounts:
+    # The sentences of texts as counted words, as SentencePiece reads them. `charsmap` is that of a model's
+    # file. Strings in `protected` and the delimiter end words. With a `sample_size`, so many sentences are
+    # kept: the first, or some that the seed decides. The memory limit is as in `PieceCounts`.
+    def __new__(
+        cls,
+        *,
+        charsmap: bytes,
+        add_dummy_prefix: bool,
+        remove_extra_whitespaces: bool,
+        treat_whitespace_as_suffix: bool,
+        split_by_whitespace: bool,
+        allow_whitespace_only_pieces: bool,
+        has_counts: bool,
+        max_sentence_length: int,
+        protected: list[str],
+        delimiter: str,
+        sample_size: int | None,
+        seed: int | None,
+        memory_limit: int | None,
+        directory: str | None = None,
+    ) -> Self: ...
+    # Each text is a sentence; or, with `lines`, each line of it. After an error, some are counted and others
+    # are not.
+    def add(self, batches: Iterator[list[str | bytes]], *, lines: bool, num_threads: int) -> None: ...
+    # Whether no more sentences are wanted.
+    @property
+    def is_complete(self) -> bool: ...
+    # The numbers of sentences that were read, and that were too long.
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def too_long(self) -> int: ...
+    # Returns the number of characters that are pieces in any case, and, unless they are more than `most`,
+    # the pieces. Without a coverage, characters are pieces if they are worth it, as bytes stand for the
+    # others. Nothing may be added afterwards.
+    def learn(
+        self,
+        most: int,
+        *,
+        coverage: float | None,
+        required: str,
+        max_length: int,
+        split_by_unicode_script: bool,
+        split_by_number: bool,
+        split_digits: bool,
+        num_threads: int,
+        progress: Callable[[int, int], object] | None,
+    ) -> tuple[int, list[str] | None]: ...
+
 @final
 class LearnedMerges:
     def __len__(self) -> int: ...

@@ -182,13 +182,23 @@ type ColumnArrays<'py> = (
 );
 
 /// A text whose pieces are counted.
-enum Text {
+pub(super) enum Text {
     Str(SharedText),
     Bytes(PyBackedBytes),
 }
 
+impl Text {
+    /// Its bytes.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Str(text) => text.as_ref().as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
 /// Reads the texts of a list, in order, which decides the order of the pieces.
-fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Vec<Text>> {
+pub(super) fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Vec<Text>> {
     // A `None` in `bytes` stands for the next of the strings, which are transcoded together.
     let (mut strings, mut bytes) = (Vec::new(), Vec::new());
     for text in batch.cast::<PyList>()? {

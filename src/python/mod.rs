@@ -12,6 +12,7 @@ mod interpreter;
 mod module;
 mod normalizer;
 mod runtime;
+mod sentence_counts;
 mod sentencepiece;
 mod splitter;
 mod strings;

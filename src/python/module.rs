@@ -8,8 +8,8 @@ mod _core {
     use pyo3::prelude::*;
 
     use crate::python::{
-        arrow, counting, documents, encoding, interpreter, normalizer, sentencepiece, splitter,
-        training,
+        arrow, counting, documents, encoding, interpreter, normalizer, sentence_counts,
+        sentencepiece, splitter, training,
     };
 
     #[pymodule_export]
@@ -24,6 +24,8 @@ mod _core {
     use normalizer::{
         CoreNormalizer, charsmap_rules, charsmap_with_name, compile_charsmap, compile_charsmap_tsv,
     };
+    #[pymodule_export]
+    use sentence_counts::SentenceCounts;
     #[pymodule_export]
     use sentencepiece::SentencePieceModel;
     #[pymodule_export]

@@ -1,6 +1,5 @@
 //! Learns merges from counted pieces.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyValueError;
@@ -50,36 +49,55 @@ pub(super) fn train_merges(
             initial: initial(initial_tokens, initial_merges)?,
             threads: num_threads,
         };
-        let progress = progress.map(|progress| progress.clone().unbind());
-        let raised = Mutex::new(None);
-        let mut reported = Instant::now();
-        let mut report = |done: usize| {
-            let Some(progress) = progress
-                .as_ref()
-                .filter(|_| reported.elapsed() >= PROGRESS_INTERVAL)
-            else {
-                return Ok(());
-            };
-            reported = Instant::now();
-            Python::attach(|py| progress.call1(py, (done, merges)))
-                .map(drop)
-                .map_err(|error| {
-                    *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    Interrupted
-                })
-        };
+        let mut report = Report::new(progress);
         let learned = counts.get().with(py, |counts, checkpoint| {
+            let mut report = |done| report.call(done, merges);
             learning::train(counts, merges, &options, checkpoint, &mut report)
         });
-        let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = raised {
-            return Err(error);
-        }
+        report.raised()?;
         Ok(LearnedMerges {
             learned: learned?,
             from_bytes: options.initial == Initial::default(),
         })
     })
+}
+
+/// Calls a function of Python with the progress, from time to time.
+pub(super) struct Report {
+    call: Option<Py<PyAny>>,
+    /// What the function raised.
+    raised: Option<PyErr>,
+    reported: Instant,
+}
+
+impl Report {
+    pub(super) fn new(call: Option<&Bound<'_, PyAny>>) -> Self {
+        Self {
+            call: call.map(|call| call.clone().unbind()),
+            raised: None,
+            reported: Instant::now(),
+        }
+    }
+
+    /// Calls the function with how many merges of those wanted are learned, unless it was called just before.
+    pub(super) fn call(&mut self, done: usize, wanted: usize) -> Result<(), Interrupted> {
+        let is_due = self.reported.elapsed() >= PROGRESS_INTERVAL;
+        let Some(call) = self.call.as_ref().filter(|_| is_due) else {
+            return Ok(());
+        };
+        self.reported = Instant::now();
+        Python::attach(|py| call.call1(py, (done, wanted)))
+            .map(drop)
+            .map_err(|error| {
+                self.raised = Some(error);
+                Interrupted
+            })
+    }
+
+    /// Returns what the function raised as an error.
+    pub(super) fn raised(self) -> PyResult<()> {
+        self.raised.map_or(Ok(()), Err)
+    }
 }
 
 /// Learned merges: merge k makes the k-th token after those that training started from.

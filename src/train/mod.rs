@@ -26,6 +26,7 @@
 pub mod counting;
 pub mod learning;
 pub mod reference;
+pub mod sentencepiece;
 
 use crate::error::{TrainError, VocabularyError};
 use crate::token::{Pair, TokenId};

@@ -5,4 +5,7 @@ mod classes;
 #[doc(hidden)]
 pub mod classify;
 #[doc(hidden)]
+pub mod script;
+mod scripts;
+#[doc(hidden)]
 pub mod utf8;

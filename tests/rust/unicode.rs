@@ -65,6 +65,15 @@ fn the_committed_table_is_the_generated_one() -> TestResult {
 }
 
 #[test]
+fn the_committed_scripts_are_the_generated_ones() -> TestResult {
+    assert!(
+        generate_unicode::generate_scripts()? == include_str!("../../src/unicode/scripts.rs"),
+        "src/unicode/scripts.rs is stale: cargo run --example generate_unicode"
+    );
+    Ok(())
+}
+
+#[test]
 fn each_class_has_the_members_of_its_definition() -> TestResult {
     let mut defined = vec![Other; char::MAX as usize + 1];
     let classes = [

@@ -19,6 +19,8 @@ and encoding a piece gives the tokens that it had when training ended.
 | `counting` | from documents to counts, also after an interruption |
 | `options` | the arguments of training, checked |
 | `learning` | from counts to merges and encodings |
+| `piece_options` | the options of SentencePiece, checked, and the pieces that are not learned |
+| `sentencepiece` | from text to the pieces of SentencePiece models |
 """
 
 from bytemill.progress import Progress

@@ -83,7 +83,7 @@ const MAX_PENDING: usize = 128;
 /// The pieces that go to one map come in the order of their positions, so a hit changes nothing but the count
 /// of its slot. With a list of ranges in between, written and read twice, and first positions compared each
 /// time, a MB of English took 28 million instructions, splitting included, instead of 20.
-pub(super) struct PieceCounter<'a, 's> {
+pub(in crate::train) struct PieceCounter<'a, 's> {
     map: &'a mut PieceMap,
     context: &'a CountContext<'s>,
     /// Number of pieces counted.
@@ -117,6 +117,34 @@ impl<'a, 's> PieceCounter<'a, 's> {
             probes: Box::new([CountProbe::default(); MAX_PENDING]),
             pending: 0,
         }
+    }
+
+    /// Begins a text whose first byte has a position, none before those that were already counted into the map.
+    pub(super) fn begin_block(&mut self, position: u64) {
+        self.base = position;
+    }
+
+    /// Adds `count` occurrences of a word of a text, the first of them at the position of the text plus where the
+    /// word begins. Words come in order.
+    pub(in crate::train) fn count_word(
+        &mut self,
+        text: &[u8],
+        word: Range<usize>,
+        count: u64,
+    ) -> Result<(), TrainError> {
+        if count == 1 {
+            return self.piece(text, word);
+        }
+        // The pending pieces come before it and may be equal to it.
+        self.flush()?;
+        self.reserve(1, word.len())?;
+        let first = self.base + word.start as u64;
+        self.map.add(&text[word], Counted { count, first });
+        self.pieces = self
+            .pieces
+            .checked_add(count)
+            .ok_or(TrainError::TooManyOccurrences)?;
+        Ok(())
     }
 
     /// Counts the pieces of a work item. `bases` are the positions of `items`, none of them before a position
@@ -229,7 +257,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
 
     /// Counts the pending pieces.
     #[inline(never)]
-    fn flush(&mut self) -> Result<(), TrainError> {
+    pub(super) fn flush(&mut self) -> Result<(), TrainError> {
         self.reserve(self.pending, 0)?;
         self.map.count(&self.probes[..self.pending]);
         self.pieces += self.pending as u64;

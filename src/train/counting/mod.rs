@@ -23,17 +23,18 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::counted::Counted;
+use self::counter::CountContext;
 pub use self::counter::Item;
-use self::counter::{CountContext, PieceCounter};
+pub(super) use self::counter::PieceCounter;
 pub use self::export::CountTable;
 pub(super) use self::piece_map::PieceMap;
 use self::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_run};
-use crate::checkpoint::{Checkpoint, RunToEnd};
+use crate::checkpoint::{Checkpoint, Interrupted, RunToEnd};
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::util::parallel;
-use crate::util::parallel::partition;
+use crate::util::parallel::{WorkItem, partition};
 
 /// Pieces and how often they occur.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +106,78 @@ impl PieceCounts {
             }
         });
         let work_items = partition(items, threads, cut.as_ref());
-        let workers = threads.min(parallel::cores()).min(work_items.len());
+        let source = CountSource {
+            splitter,
+            special,
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+        };
+        let work = |counter: &mut PieceCounter<'_, '_>, work_item: &WorkItem| {
+            counter.count_work_item(items, &bases, work_item)?;
+            Ok::<u64, TrainError>(counter.pieces)
+        };
+        let counted = self.count_with(&work_items, &source, threads, checkpoint, work);
+        self.next_position = position;
+        self.total += counted?.iter().sum::<u64>();
+        self.text_bytes += u128::from(bytes);
+        Ok(())
+    }
+
+    /// Counts what `work` finds in each of some `blocks` of about `bytes` bytes of text in total, on at most
+    /// `threads` threads.
+    ///
+    /// # Errors
+    /// [`TrainError`], as [`add`](Self::add), and those of `work`.
+    pub(super) fn add_blocks<B: Sync, R: Send + Sync, E>(
+        &mut self,
+        blocks: &[B],
+        bytes: usize,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        work: impl Fn(&mut PieceCounter<'_, '_>, &B) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E>
+    where
+        E: Send + Sync + From<TrainError> + From<Interrupted>,
+    {
+        let special = SpecialTokens::default();
+        let source = CountSource {
+            splitter: None,
+            special: &special,
+            bytes,
+        };
+        let start = self.next_position;
+        let positions = (0..).map(|index| start + (index << BLOCK_POSITIONS_LOG2));
+        let blocks: Vec<(u64, &B)> = positions.zip(blocks).collect();
+        self.next_position += (blocks.len() as u64) << BLOCK_POSITIONS_LOG2;
+        let work = |counter: &mut PieceCounter<'_, '_>, (position, block): &(u64, &B)| {
+            counter.begin_block(*position);
+            let result = work(counter, block)?;
+            counter.flush()?;
+            Ok::<(R, u64), E>((result, counter.pieces))
+        };
+        let counted = self.count_with(&blocks, &source, threads, checkpoint, work)?;
+        let sum = checked_sum(counted.iter().map(|(_, pieces)| *pieces))?;
+        self.total = self
+            .total
+            .checked_add(sum)
+            .ok_or(TrainError::TooManyOccurrences)?;
+        self.text_bytes += bytes as u128;
+        Ok(counted.into_iter().map(|(result, _)| result).collect())
+    }
+
+    /// Returns `work(counter, item)` for each of some `items`, on at most `threads` threads, each of which has a
+    /// map of its own.
+    fn count_with<T: Sync, R: Send + Sync, E>(
+        &mut self,
+        items: &[T],
+        source: &CountSource<'_>,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        work: impl Fn(&mut PieceCounter<'_, '_>, &T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E>
+    where
+        E: Send + Sync + From<TrainError> + From<Interrupted>,
+    {
+        let workers = threads.min(parallel::cores()).min(items.len());
         let workers = workers.max(self.maps.len()).max(1);
         let runs = self.runs.as_mut();
         let spiller = runs.map(|runs| runs.spiller(workers, checkpoint));
@@ -115,37 +187,29 @@ impl PieceCounts {
             }
         }
         let context = CountContext {
-            splitter,
-            special,
+            splitter: source.splitter,
+            special: source.special,
             spiller,
             checkpoint,
         };
-        let text_per_worker = usize::try_from(bytes).unwrap_or(usize::MAX) / workers;
         let new_map = || match context.spiller {
             Some(_) => PieceMap::default(),
-            None => PieceMap::for_text(text_per_worker),
+            None => PieceMap::for_text(source.bytes / workers),
         };
         // Before other threads run: while one of them faults in its first pages, the system gives no memory
         // to another.
         self.maps.resize_with(workers, new_map);
         let pool = Mutex::new(std::mem::take(&mut self.maps));
         let counted = parallel::map_with(
-            &work_items,
+            items,
             threads,
             checkpoint,
             || take_map(&pool),
             |map| lock(&pool).push(map),
-            |map, work_item| {
-                let mut counter = PieceCounter::new(map, &context);
-                counter.count_work_item(items, &bases, work_item)?;
-                Ok::<u64, TrainError>(counter.pieces)
-            },
+            |map, item| work(&mut PieceCounter::new(map, &context), item),
         );
         self.maps = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.next_position = position;
-        self.total += counted?.iter().sum::<u64>();
-        self.text_bytes += u128::from(bytes);
-        Ok(())
+        counted
     }
 
     /// Adds pieces with their counts.
@@ -374,6 +438,19 @@ impl PieceCounts {
         self.maps.push(all);
         Ok(Gathered::Map(&self.maps[0]))
     }
+}
+
+/// The positions of a block, as a power of two: no block of normalized text has as many bytes.
+const BLOCK_POSITIONS_LOG2: u32 = 36;
+
+/// What texts are counted.
+struct CountSource<'s> {
+    /// Splits texts; without one, a text is a piece.
+    splitter: Option<&'s Splitter>,
+    /// Cut texts and are not counted.
+    special: &'s SpecialTokens,
+    /// About how many bytes all texts have.
+    bytes: usize,
 }
 
 /// All counts, merged.

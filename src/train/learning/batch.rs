@@ -20,13 +20,15 @@
 //!     pair that began there was (a, b), not q. The same holds for e, where (f, a) was the predecessor. So q
 //!     comes before the new pair, too. Since pieces occur at least once, the first occurrence of a pair stays
 //!     what it was as long as its count does.
+//!   - By length: the new pair is longer than its predecessor, so it comes after that, too.
 //!   - By bytes this does not hold: (t, y) may come first of all.
 //!
 //! The predecessor of a new pair of (a, a) may be (a, a) itself, which is in the batch; so (a, a) ends a
 //! batch.
 //!
 //! The predecessor was not excluded by the maximal length, as the new pair is longer, nor for being rare.
-//! Where pairs are excluded for their bytes, or ties are decided by bytes, batches have one merge.
+//! Where pairs are excluded for their bytes, or ties are decided by bytes, batches have one merge, unless what
+//! excludes pairs never excludes a predecessor of one that it allows: a part of the same text.
 
 use std::ops::Range;
 

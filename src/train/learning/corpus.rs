@@ -22,7 +22,7 @@ const MAX_PARTITIONS: usize = 8;
 
 /// All pieces.
 #[derive(Debug)]
-pub(super) struct Corpus {
+pub(in crate::train) struct Corpus {
     partitions: Vec<Mutex<CorpusPartition>>,
     /// Offset of the first cell of each partition.
     starts: Vec<usize>,
@@ -33,7 +33,7 @@ impl Corpus {
     ///
     /// # Errors
     /// Those of reading `counts`.
-    pub(super) fn partitions_for(
+    pub(in crate::train) fn partitions_for(
         counts: &mut PieceCounts,
         threads: usize,
         checkpoint: &dyn Checkpoint,
@@ -56,7 +56,9 @@ impl Corpus {
     /// # Errors
     /// [`TrainError::TooManyOccurrences`] if the count of a pair might not fit 64 bits;
     /// [`TrainError::TooLarge`]; those of reading `counts` and of pushing.
-    pub(super) fn new<P: FnMut(&mut CorpusPartition, &[u8], u64) -> Result<(), TrainError>>(
+    pub(in crate::train) fn new<
+        P: FnMut(&mut CorpusPartition, &[u8], u64) -> Result<(), TrainError>,
+    >(
         counts: &mut PieceCounts,
         in_order: bool,
         number: usize,

@@ -34,7 +34,7 @@ pub(super) fn index_corpus(
     shards: usize,
     checkpoint: &dyn Checkpoint,
 ) -> Result<IndexedCorpus, TrainError> {
-    if policy.lengths.len() == 256 {
+    if policy.lengths.len() <= 256 && policy.lengths.iter().all(|&length| length == 1) {
         index_with::<BytePairCounter>(corpus, policy, |_| 1, shards, checkpoint)
     } else {
         let length = |token: TokenId| policy.lengths[token as usize];

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::partition::CorpusPartition;
+use super::policy::Restriction;
 use super::tie_break::TieBreaker;
+use super::token_bytes::TokenBytes;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::TrainError;
 use crate::merge;
@@ -20,8 +22,8 @@ pub(super) struct InitialState {
     pub(super) ties: TieBreaker,
     /// Length of each token in bytes.
     pub(super) lengths: Vec<u32>,
-    /// The bytes of tokens that no merge may make again, because merging these bytes makes other tokens.
-    pub(super) reserved: HashSet<Vec<u8>, SeededState>,
+    /// The merges that may not be made, if there are any.
+    pub(super) restriction: Option<Box<dyn Restriction>>,
     byte_tokens: [TokenId; 256],
     vocabulary: Vocabulary,
 }
@@ -47,13 +49,17 @@ impl InitialState {
             ties.push(pair);
         }
         let reserved = unreachable_tokens(&vocabulary, initial.merges.len(), checkpoint)?;
-        if reserved.is_empty() {
-            ties.forget_bytes();
-        }
+        let restriction = (!reserved.is_empty()).then(|| {
+            let mut tokens = TokenBytes::new(initial.bytes.map(|byte| [byte]));
+            for &pair in &initial.merges {
+                tokens.push(pair);
+            }
+            Box::new(Reserved { reserved, tokens }) as Box<dyn Restriction>
+        });
         Ok(Self {
             ties,
             lengths,
-            reserved,
+            restriction,
             byte_tokens,
             vocabulary,
         })
@@ -75,7 +81,8 @@ impl InitialState {
                 checkpoint::pass(checkpoint)?;
             }
             if only_bytes {
-                return partition.push_bytes(piece, &self.byte_tokens, count, checkpoint);
+                let token = |byte| self.byte_tokens[usize::from(byte)];
+                return partition.push_units(piece, token, count, checkpoint);
             }
             ids.clear();
             merge::merge(&self.vocabulary, piece, &mut ids, checkpoint)?;
@@ -84,6 +91,28 @@ impl InitialState {
                 .map(|&token| (token, self.lengths[token as usize]));
             partition.push(piece.len(), tokens, count, checkpoint)
         }
+    }
+}
+
+/// The bytes of initial tokens that no merge may make again, because merging these bytes makes other tokens.
+#[derive(Debug)]
+struct Reserved {
+    reserved: HashSet<Vec<u8>, SeededState>,
+    tokens: TokenBytes,
+}
+
+impl Restriction for Reserved {
+    fn allows(&self, pair: Pair) -> bool {
+        let bytes = [pair.left, pair.right].map(|part| self.tokens.of(part));
+        !self.reserved.contains(&bytes.concat())
+    }
+
+    fn push(&mut self, pair: Pair) {
+        self.tokens.push(pair);
+    }
+
+    fn allows_predecessors(&self) -> bool {
+        false
     }
 }
 

@@ -30,18 +30,21 @@ mod queue;
 mod shard;
 mod state;
 mod tie_break;
+mod token_bytes;
 mod workers;
 
 use std::thread;
 
-use self::corpus::Corpus;
+pub(super) use self::corpus::Corpus;
 use self::index_corpus::index_corpus;
 use self::initial::InitialState;
 use self::pair_index::PairIndex;
-use self::policy::MergePolicy;
+pub(super) use self::partition::CorpusPartition;
+pub(super) use self::policy::{MergePolicy, Restriction};
 use self::queue::CandidateQueue;
 use self::state::{LockedShards, Step, TrainingState};
 use self::tie_break::Candidate;
+pub(super) use self::tie_break::TieBreaker;
 use self::workers::WorkerPool;
 use super::counting::PieceCounts;
 use super::{Learned, Options};
@@ -90,8 +93,33 @@ fn train_in_partitions(
         || initial.new_push(checkpoint),
         checkpoint,
     )?;
-    let policy = MergePolicy::new(initial, options.max_token_length);
-    let state = TrainingState::new(&corpus, policy);
+    let policy = MergePolicy::new(
+        initial.ties,
+        initial.lengths,
+        options.max_token_length,
+        initial.restriction,
+    );
+    learn(
+        &corpus,
+        policy,
+        merges,
+        options.min_frequency,
+        checkpoint,
+        progress,
+    )
+}
+
+/// Learns the first `merges` merges of a corpus by a policy, fewer if no pair is left that
+/// occurs `min_frequency` times. Otherwise as [`train`].
+pub(super) fn learn(
+    corpus: &Corpus,
+    policy: MergePolicy,
+    merges: usize,
+    min_frequency: u64,
+    checkpoint: &dyn Checkpoint,
+    progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+) -> Result<Learned, TrainError> {
+    let state = TrainingState::new(corpus, policy);
     let workers = WorkerPool::new(&state);
     thread::scope(|scope| {
         let _guard = workers.start(scope, &state, checkpoint);
@@ -100,7 +128,7 @@ fn train_in_partitions(
             workers: &workers,
             queue: CandidateQueue::default(),
         };
-        trainer.learn(merges, options.min_frequency.max(1), checkpoint, progress)
+        trainer.learn(merges, min_frequency.max(1), checkpoint, progress)
     })
 }
 

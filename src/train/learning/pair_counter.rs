@@ -38,7 +38,8 @@ pub(super) trait PairCounter: Default {
     fn iter_mut(&mut self) -> impl Iterator<Item = (Pair, &mut PairStats)>;
 }
 
-/// Stats of pairs of byte tokens, in an array of all such pairs, so nothing is hashed.
+/// Stats of pairs of at most 256 tokens, such as those of bytes, in an array of all such pairs, so nothing is
+/// hashed.
 #[derive(Debug)]
 pub(super) struct BytePairCounter(Vec<PairStats>);
 

@@ -55,7 +55,7 @@ pub(super) type Occurrence = u32;
 
 /// A part of the pieces.
 #[derive(Debug)]
-pub(super) struct CorpusPartition {
+pub(in crate::train) struct CorpusPartition {
     /// Offset of the first cell in the corpus.
     start: usize,
     cells: LargeVec<u32>,
@@ -100,27 +100,27 @@ impl CorpusPartition {
         }
     }
 
-    /// Adds a piece as byte tokens. A piece of one byte is left out: it has no pair.
+    /// Adds a piece of units, each of which is a token of one cell. A piece of one unit is left out: it has no
+    /// pair.
     ///
     /// # Errors
     /// [`TrainError::TooLarge`].
-    pub(super) fn push_bytes(
+    pub(in crate::train) fn push_units<U: Copy>(
         &mut self,
-        piece: &[u8],
-        byte_tokens: &[TokenId; 256],
+        units: &[U],
+        token: impl Fn(U) -> TokenId,
         count: u64,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        if piece.len() < 2 {
+        if units.len() < 2 {
             return Ok(());
         }
-        let head = self.begin_piece(piece.len(), count)?;
-        for chunk in piece.chunks(CHECK_INTERVAL) {
-            if piece.len() > CHECK_INTERVAL {
+        let head = self.begin_piece(units.len(), count)?;
+        for chunk in units.chunks(CHECK_INTERVAL) {
+            if units.len() > CHECK_INTERVAL {
                 checkpoint::pass(checkpoint)?;
             }
-            let tokens = chunk.iter().map(|&byte| byte_tokens[usize::from(byte)]);
-            self.cells.extend(tokens);
+            self.cells.extend(chunk.iter().map(|&unit| token(unit)));
         }
         self.end_piece(head);
         Ok(())

@@ -1,0 +1,216 @@
+//! The alphabet: the characters that are symbols.
+
+use std::collections::BTreeMap;
+
+use super::{BOUNDARY, characters};
+use crate::checkpoint::Checkpoint;
+use crate::error::TrainError;
+use crate::token::TokenId;
+use crate::train::counting::PieceCounts;
+use crate::util::parallel;
+
+/// Which characters are in the alphabet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Coverage {
+    /// The required ones, then the most frequent, until they are this share of the text.
+    Share {
+        /// The share.
+        share: f32,
+        /// The required characters.
+        required: String,
+    },
+    /// All of them while merges are learned; those that are worth it become pieces.
+    Balanced,
+}
+
+/// No character in the table of tokens.
+const NONE: TokenId = TokenId::MAX;
+
+/// The characters that are symbols.
+#[derive(Debug)]
+pub(super) struct Alphabet {
+    /// Ascending; the index of each is its token.
+    characters: Vec<char>,
+    /// How often each occurs.
+    counts: Vec<u64>,
+    /// The token of each code point, or [`NONE`].
+    tokens: Vec<TokenId>,
+}
+
+/// Returns how often each character occurs, those of protected strings and NUL left out.
+pub(super) fn count_characters(
+    words: &mut PieceCounts,
+    threads: usize,
+    checkpoint: &dyn Checkpoint,
+) -> Result<BTreeMap<char, u64>, TrainError> {
+    let threads = threads.min(parallel::cores()).max(1);
+    let tables = if let Some(map) = words.map(checkpoint)? {
+        let parts: Vec<usize> = (0..threads).collect();
+        parallel::map(&parts, threads, checkpoint, |&part| {
+            let mut table = CharacterTable::default();
+            map.for_each_in_part(part, threads, checkpoint, |word, counted| {
+                table.add(word, counted.count)
+            })?;
+            Ok::<_, TrainError>(table)
+        })?
+    } else {
+        let mut table = CharacterTable::default();
+        words.for_each(checkpoint, |word, count| table.add(word, count))?;
+        vec![table]
+    };
+    let mut counts = BTreeMap::new();
+    for table in tables {
+        for (code_point, count) in (0..).zip(table.0) {
+            let character = char::from_u32(code_point).filter(|_| count > 0);
+            if let Some(character) = character {
+                add(counts.entry(character).or_default(), count)?;
+            }
+        }
+    }
+    counts.remove(&'\0');
+    Ok(counts)
+}
+
+/// How often each code point occurs.
+struct CharacterTable(Vec<u64>);
+
+impl Default for CharacterTable {
+    fn default() -> Self {
+        Self(vec![0; char::MAX as usize + 1])
+    }
+}
+
+impl CharacterTable {
+    fn add(&mut self, word: &[u8], count: u64) -> Result<(), TrainError> {
+        for character in characters(word) {
+            add(&mut self.0[character as usize], count)?;
+        }
+        Ok(())
+    }
+}
+
+fn add(sum: &mut u64, count: u64) -> Result<(), TrainError> {
+    *sum = sum
+        .checked_add(count)
+        .ok_or(TrainError::TooManyOccurrences)?;
+    Ok(())
+}
+
+impl Alphabet {
+    /// Chooses from the characters of the text, given how often each occurs.
+    pub(super) fn choose(mut counts: BTreeMap<char, u64>, coverage: &Coverage) -> Self {
+        if let Coverage::Share { share, required } = coverage {
+            let total: u128 = counts.values().map(|&count| u128::from(count)).sum();
+            for character in required.chars() {
+                counts.entry(character).or_insert(0);
+            }
+            let mut order: Vec<(char, u64)> = counts.into_iter().collect();
+            order.sort_by_key(|&(character, count)| {
+                (!required.contains(character), std::cmp::Reverse(count))
+            });
+            let mut covered = 0;
+            let kept = order.into_iter().take_while(|&(_, count)| {
+                let goes_on = fraction(covered, total) < *share;
+                covered += u128::from(count);
+                goes_on
+            });
+            counts = kept.collect();
+        }
+        counts.remove(&char::from(BOUNDARY));
+        let mut tokens = vec![NONE; char::MAX as usize + 1];
+        for (token, &character) in (0..).zip(counts.keys()) {
+            tokens[character as usize] = token;
+        }
+        let (characters, counts) = counts.into_iter().unzip();
+        Self {
+            characters,
+            counts,
+            tokens,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.characters.len()
+    }
+
+    /// The characters, ascending; the index of each is its token.
+    pub(super) fn characters(&self) -> &[char] {
+        &self.characters
+    }
+
+    /// The characters, ascending, and how often each occurs.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (char, u64)> {
+        self.characters
+            .iter()
+            .copied()
+            .zip(self.counts.iter().copied())
+    }
+
+    /// The characters, the most frequent first.
+    pub(super) fn by_count(&self) -> impl Iterator<Item = char> {
+        let mut order: Vec<(char, u64)> = self.counts().collect();
+        order.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        order.into_iter().map(|(character, _)| character)
+    }
+
+    /// Calls `visit` with the tokens of each run of characters of a word that are in the alphabet, using `tokens`
+    /// for them.
+    pub(super) fn for_each_run<E>(
+        &self,
+        word: &[u8],
+        tokens: &mut Vec<TokenId>,
+        mut visit: impl FnMut(&[TokenId]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        tokens.clear();
+        for character in characters(word) {
+            match self.tokens[character as usize] {
+                NONE => {
+                    visit(tokens)?;
+                    tokens.clear();
+                }
+                token => tokens.push(token),
+            }
+        }
+        visit(tokens)
+    }
+}
+
+/// Returns the share that SentencePiece compares: computed in 64 bits, rounded to 32.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "rounded as there"
+)]
+fn fraction(covered: u128, total: u128) -> f32 {
+    (covered as f64 / total as f64) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Alphabet, Coverage};
+
+    fn chosen(counts: &[(char, u64)], share: f32, required: &str) -> String {
+        let counts: BTreeMap<char, u64> = counts.iter().copied().collect();
+        let required = required.to_owned();
+        let alphabet = Alphabet::choose(counts, &Coverage::Share { share, required });
+        alphabet.by_count().collect()
+    }
+
+    #[test]
+    fn the_character_that_crosses_the_limit_is_in() {
+        let counts = [('a', 97), ('b', 2), ('c', 1), ('\u{1F}', 900)];
+        assert_eq!(chosen(&counts[..3], 0.98, ""), "ab");
+        assert_eq!(chosen(&counts[..3], 1.0, ""), "abc");
+        assert_eq!(chosen(&counts, 0.98, ""), "a");
+        assert_eq!(chosen(&counts[..3], 0.98, "cz"), "acz");
+    }
+
+    /// 2^25 and 2^25 + 1 are one number in 32 bits.
+    #[test]
+    fn a_tail_below_the_precision_is_left_out() {
+        let counts = [('a', 1 << 25), ('b', 1)];
+        assert_eq!(chosen(&counts, 1.0, ""), "a");
+    }
+}

@@ -1,0 +1,196 @@
+//! Training of `SentencePiece`'s BPE models: which pieces does a corpus teach?
+//!
+//! ```text
+//! texts ── lines, normalized ──► sentences      (sentences, sample)
+//! sentences ── cut at marks ───► words          (words), counted by `counting`
+//! words ── coverage ───────────► the alphabet   (alphabet)
+//! words of the alphabet ───────► merges         `learning`, by the rules of (rules)
+//! if no pair is left ──────────► more pieces    (zero_counts)
+//! a chosen alphabet ───────────► fewer pieces   (balance)
+//! ```
+//!
+//! Symbols are characters. The pair with the highest count is merged; of several, that of the fewest characters;
+//! of several of these, that of the smallest text. The text decides whether a pair may be merged at all.
+//!
+//! Inside, a mark is a space: a byte instead of three. No normalized text holds a space otherwise.
+//!
+//! A character that is not in the alphabet never is in a pair, so a word ends before it and goes on behind it. Nor
+//! does it matter to the counts of pairs whether equal words are counted together.
+
+mod alphabet;
+mod balance;
+mod rules;
+mod sample;
+mod sentences;
+mod words;
+mod zero_counts;
+
+pub use alphabet::Coverage;
+pub use rules::PieceRules;
+pub use sample::Sampling;
+pub use sentences::{Reading, SentenceError, SentenceReader};
+pub use words::WordRules;
+
+use std::collections::HashSet;
+
+use self::alphabet::{Alphabet, count_characters};
+use self::rules::TextRestriction;
+use super::Learned;
+use super::counting::PieceCounts;
+use super::learning::{self, Corpus, MergePolicy, TieBreaker};
+use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::error::TrainError;
+use crate::token::Pair;
+
+/// What stands for a mark inside.
+const INNER_MARK: u8 = b' ';
+
+/// What a mark is in pieces.
+const MARK: char = '\u{2581}';
+
+/// Stands between what was before and behind a protected string in the text.
+const BOUNDARY: u8 = 0x1F;
+
+/// Returns the characters of a word as they are in pieces.
+fn characters(word: &[u8]) -> impl Iterator<Item = char> {
+    let chunks = word.utf8_chunks();
+    let characters = chunks.flat_map(|chunk| {
+        let replacement = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+        chunk.valid().chars().chain(replacement)
+    });
+    characters.map(|character| {
+        if character == char::from(INNER_MARK) {
+            MARK
+        } else {
+            character
+        }
+    })
+}
+
+/// Counted words with the alphabet that was chosen for them.
+#[derive(Debug)]
+pub struct Learner<'a> {
+    words: &'a mut PieceCounts,
+    alphabet: Alphabet,
+    is_balanced: bool,
+}
+
+impl<'a> Learner<'a> {
+    /// Chooses the alphabet of counted words.
+    ///
+    /// # Errors
+    /// [`SentenceError::NoText`]; [`TrainError::TooManyOccurrences`] if there are too many characters; [`TrainError`]
+    /// of reading `words`.
+    pub fn new(
+        words: &'a mut PieceCounts,
+        coverage: &Coverage,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Self, SentenceError> {
+        let counts = count_characters(words, threads, checkpoint)?;
+        if counts.is_empty() {
+            return Err(SentenceError::NoText);
+        }
+        let alphabet = Alphabet::choose(counts, coverage);
+        let is_balanced = *coverage == Coverage::Balanced;
+        Ok(Self {
+            words,
+            alphabet,
+            is_balanced,
+        })
+    }
+
+    /// Number of characters that are pieces whatever else is learned.
+    pub fn required(&self) -> usize {
+        if self.is_balanced {
+            0
+        } else {
+            self.alphabet.len()
+        }
+    }
+
+    /// Returns the first `most` pieces, fewer if there are no more: merges in the order in which they are learned,
+    /// then characters.
+    ///
+    /// # Errors
+    /// [`TrainError`] if interrupted, if there are too many words, or of reading `words`.
+    pub fn learn(
+        &mut self,
+        most: usize,
+        rules: &PieceRules,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+    ) -> Result<Vec<String>, TrainError> {
+        let wanted = most.saturating_sub(self.required());
+        let merges = self.merges(wanted, rules, threads, checkpoint, progress)?;
+        let mut pieces = self.texts(&merges.pairs);
+        if merges.len() < wanted {
+            let more =
+                zero_counts::pieces(self.words, &self.alphabet, &merges.pairs, rules, checkpoint)?;
+            let known: HashSet<&String> = pieces.iter().collect();
+            let more = more.into_iter().filter(|piece| !known.contains(piece));
+            let more: Vec<String> = more.take(wanted - merges.len()).collect();
+            pieces.extend(more);
+        }
+        let mut gains = merges.counts;
+        gains.resize(pieces.len(), 0);
+        if self.is_balanced {
+            let kept = balance::choose(&pieces, &gains, self.alphabet.counts(), wanted);
+            pieces.truncate(kept.merges);
+            pieces.extend(kept.characters.iter().map(char::to_string));
+        } else {
+            let characters = self.alphabet.by_count();
+            pieces.extend(characters.map(|character| character.to_string()));
+        }
+        Ok(pieces)
+    }
+
+    fn merges(
+        &mut self,
+        wanted: usize,
+        rules: &PieceRules,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+    ) -> Result<Learned, TrainError> {
+        let alphabet = &self.alphabet;
+        let partitions = Corpus::partitions_for(self.words, threads, checkpoint)?;
+        let new_push = || {
+            let mut tokens = Vec::new();
+            move |partition: &mut learning::CorpusPartition, word: &[u8], count| {
+                alphabet.for_each_run(word, &mut tokens, |run| {
+                    partition.push_units(run, |token| token, count, checkpoint)
+                })
+            }
+        };
+        let corpus = Corpus::new(self.words, false, partitions, new_push, checkpoint)?;
+        let policy = MergePolicy::new(
+            TieBreaker::shortest_text(alphabet.characters()),
+            vec![1; alphabet.len()],
+            Some(rules.max_length),
+            Some(Box::new(TextRestriction::new(
+                *rules,
+                alphabet.characters(),
+            ))),
+        );
+        learning::learn(&corpus, policy, wanted, 1, checkpoint, progress)
+    }
+
+    /// Returns the text of each merge.
+    fn texts(&self, merges: &[Pair]) -> Vec<String> {
+        let characters = self.alphabet.characters();
+        let mut texts: Vec<String> = Vec::with_capacity(merges.len());
+        for pair in merges {
+            let mut text = String::new();
+            for part in [pair.left as usize, pair.right as usize] {
+                match characters.get(part) {
+                    Some(character) => text.push(*character),
+                    None => text.push_str(&texts[part - characters.len()]),
+                }
+            }
+            texts.push(text);
+        }
+        texts
+    }
+}

@@ -1,0 +1,470 @@
+//! From texts to counted words.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+use std::str;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::{memchr, memmem};
+
+use super::sample::{Sample, Sampling};
+use super::words::WordRules;
+use super::{BOUNDARY, INNER_MARK, MARK};
+use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::error::TrainError;
+use crate::normalize::Normalizer;
+use crate::train::counting::{PieceCounter, PieceCounts};
+
+/// A sentence with this character is left out: it stands for characters that are not in the alphabet.
+const RESERVED: &[u8] = "\u{2585}".as_bytes();
+
+/// Bytes of a block, which one thread reads.
+const BLOCK: usize = 1 << 17;
+
+/// Most sentences of a block that were not lines.
+const BLOCK_SENTENCES: usize = 1 << 12;
+
+/// Zeros behind the text of a block, so that the last words are read like others.
+const PADDING: [u8; 16] = [0; 16];
+
+/// A sentence and how often it occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sentence<'a> {
+    text: &'a [u8],
+    count: u64,
+}
+
+/// Why reading sentences stopped.
+#[derive(Debug)]
+pub enum SentenceError {
+    /// A line has no count, or more than a text and a count.
+    Fields(Vec<u8>),
+    /// A count is no number from 1 on.
+    Count(Vec<u8>),
+    /// Too many protected strings.
+    TooManySymbols(usize),
+    /// No sentence has a character.
+    NoText,
+    /// As in all training.
+    Train(TrainError),
+}
+
+impl fmt::Display for SentenceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fields(line) => write!(
+                f,
+                "Input format must be: word <tab> freq. {}",
+                String::from_utf8_lossy(line)
+            ),
+            Self::Count(line) => write!(
+                f,
+                "Could not parse the frequency: expected a number from 1 on behind the tab, got {:?}",
+                String::from_utf8_lossy(line)
+            ),
+            Self::TooManySymbols(number) => write!(
+                f,
+                "{number} control and user-defined symbols take too much memory: expected fewer"
+            ),
+            Self::NoText => write!(
+                f,
+                "expected sentences to train on, got none with a character that is left once they are normalized"
+            ),
+            Self::Train(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for SentenceError {}
+
+impl From<TrainError> for SentenceError {
+    fn from(error: TrainError) -> Self {
+        Self::Train(error)
+    }
+}
+
+impl From<Interrupted> for SentenceError {
+    fn from(_: Interrupted) -> Self {
+        Self::Train(TrainError::Interrupted)
+    }
+}
+
+/// How texts are read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Whether each line is a text, a tab and how often it occurs.
+    pub has_counts: bool,
+    /// Longer sentences, in bytes, are left out.
+    pub max_sentence_length: usize,
+    /// Where words end.
+    pub words: WordRules,
+    /// Strings that are no part of any piece.
+    pub protected: Vec<String>,
+    /// What is left out of sentences, but ends words and pieces.
+    pub delimiter: String,
+    /// If only some sentences are kept, which.
+    pub sampling: Option<Sampling>,
+}
+
+/// Reads sentences and counts their words.
+pub struct SentenceReader {
+    reading: Reading,
+    sentences: SentenceWords,
+    sample: Option<Sample>,
+    words: PieceCounts,
+    /// Number of sentences that were read and not left out.
+    pub accepted: u64,
+    /// Number of sentences that were too long.
+    pub too_long: u64,
+}
+
+/// What a thread found in a block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    accepted: u64,
+    too_long: u64,
+}
+
+impl SentenceReader {
+    /// A reader that has read nothing.
+    ///
+    /// # Errors
+    /// [`SentenceError::TooManySymbols`].
+    pub fn new(
+        reading: Reading,
+        normalizer: Normalizer,
+        words: PieceCounts,
+    ) -> Result<Self, SentenceError> {
+        let delimiter = if reading.delimiter.contains(char::from(INNER_MARK)) {
+            Vec::new()
+        } else {
+            inner(&reading.delimiter).into_bytes()
+        };
+        Ok(Self {
+            sentences: SentenceWords {
+                rules: reading.words,
+                normalizer,
+                protected: searcher(&reading.protected)?,
+                delimiter,
+            },
+            sample: reading.sampling.map(Sample::new),
+            reading,
+            words,
+            accepted: 0,
+            too_long: 0,
+        })
+    }
+
+    /// Reads texts, each of which is a sentence, or lines that are sentences.
+    ///
+    /// # Errors
+    /// [`SentenceError`]; some of the sentences may be counted then.
+    pub fn read(
+        &mut self,
+        texts: &[&[u8]],
+        are_lines: bool,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), SentenceError> {
+        let blocks = blocks(texts, are_lines);
+        let reading = &self.reading;
+        if let Some(sample) = &mut self.sample {
+            let mut found = Found::default();
+            for block in blocks {
+                checkpoint::pass(checkpoint)?;
+                block.for_each_sentence(|text| {
+                    if !sample.is_complete()
+                        && let Some(sentence) = reading.sentence(text, &mut found)?
+                    {
+                        sample.add(sentence.text, sentence.count);
+                    }
+                    Ok(())
+                })?;
+            }
+            self.add(found);
+            return Ok(());
+        }
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        let sentences = &self.sentences;
+        let count = |counter: &mut PieceCounter<'_, '_>, block: &Block<'_>| {
+            let mut found = Found::default();
+            let mut buffer = Buffer::default();
+            block.for_each_sentence(|text| {
+                if let Some(sentence) = reading.sentence(text, &mut found)? {
+                    sentences.normalize(sentence, &mut buffer);
+                }
+                Ok(())
+            })?;
+            sentences.count(&mut buffer, counter)?;
+            Ok::<Found, SentenceError>(found)
+        };
+        let found = self
+            .words
+            .add_blocks(&blocks, bytes, threads, checkpoint, count)?;
+        for found in found {
+            self.add(found);
+        }
+        Ok(())
+    }
+
+    /// Whether no more sentences are wanted.
+    pub fn is_complete(&self) -> bool {
+        self.sample.as_ref().is_some_and(Sample::is_complete)
+    }
+
+    /// Counts what was kept of the sentences, if not all were, and returns all words.
+    ///
+    /// # Errors
+    /// [`SentenceError`]; the counts are unspecified then.
+    pub fn finish(
+        &mut self,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<&mut PieceCounts, SentenceError> {
+        if let Some(sample) = self.sample.take() {
+            let bytes = sample.sentences.iter().map(|(text, _)| text.len()).sum();
+            let blocks: Vec<_> = sample.sentences.chunks(BLOCK_SENTENCES).collect();
+            let sentences = &self.sentences;
+            let count = |counter: &mut PieceCounter<'_, '_>, block: &&[(Vec<u8>, u64)]| {
+                let mut buffer = Buffer::default();
+                for (text, count) in *block {
+                    let sentence = Sentence {
+                        text,
+                        count: *count,
+                    };
+                    sentences.normalize(sentence, &mut buffer);
+                }
+                sentences.count(&mut buffer, counter)
+            };
+            self.words
+                .add_blocks(&blocks, bytes, threads, checkpoint, count)?;
+        }
+        Ok(&mut self.words)
+    }
+
+    fn add(&mut self, found: Found) {
+        self.accepted += found.accepted;
+        self.too_long += found.too_long;
+    }
+}
+
+impl Reading {
+    /// Returns the sentence of a text or line, unless it is left out.
+    fn sentence<'t>(
+        &self,
+        line: &'t [u8],
+        found: &mut Found,
+    ) -> Result<Option<Sentence<'t>>, SentenceError> {
+        let (text, count) = if self.has_counts {
+            let fields = memchr(b'\t', line).map(|tab| (&line[..tab], &line[tab + 1..]));
+            match fields {
+                Some((text, count)) if memchr(b'\t', count).is_none() => (
+                    text,
+                    parse_count(count).ok_or_else(|| SentenceError::Count(line.to_vec()))?,
+                ),
+                _ => return Err(SentenceError::Fields(line.to_vec())),
+            }
+        } else {
+            (line, 1)
+        };
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if text.len() > self.max_sentence_length {
+            found.too_long += 1;
+            return Ok(None);
+        }
+        if memmem::find(text, RESERVED).is_some() {
+            return Ok(None);
+        }
+        found.accepted += 1;
+        Ok(Some(Sentence { text, count }))
+    }
+}
+
+/// Returns a number from 1 to 2^63 - 1 with a sign and spaces around it, if it has them.
+fn parse_count(text: &[u8]) -> Option<u64> {
+    let text = str::from_utf8(text).ok()?;
+    let number: i64 = text.trim_ascii().parse().ok()?;
+    u64::try_from(number).ok().filter(|&number| number > 0)
+}
+
+/// Returns a string with marks as they are inside.
+fn inner(text: &str) -> String {
+    text.replace(MARK, " ")
+}
+
+/// Returns what finds the longest of some strings, if there are any.
+fn searcher(strings: &[String]) -> Result<Option<AhoCorasick>, SentenceError> {
+    // No normalized text holds a space.
+    let strings = strings
+        .iter()
+        .filter(|text| !text.is_empty() && !text.contains(char::from(INNER_MARK)));
+    let strings: Vec<String> = strings.map(|text| inner(text)).collect();
+    if strings.is_empty() {
+        return Ok(None);
+    }
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(&strings)
+        .map(Some)
+        .map_err(|_| SentenceError::TooManySymbols(strings.len()))
+}
+
+/// Sentences that one thread reads.
+enum Block<'t> {
+    Lines(&'t [u8]),
+    Texts(&'t [&'t [u8]]),
+}
+
+impl Block<'_> {
+    fn for_each_sentence(
+        &self,
+        mut visit: impl FnMut(&[u8]) -> Result<(), SentenceError>,
+    ) -> Result<(), SentenceError> {
+        match self {
+            Self::Lines(lines) => {
+                let mut rest: &[u8] = lines;
+                while !rest.is_empty() {
+                    let end = memchr(b'\n', rest).unwrap_or(rest.len());
+                    visit(&rest[..end])?;
+                    rest = rest.get(end + 1..).unwrap_or_default();
+                }
+                Ok(())
+            }
+            Self::Texts(texts) => {
+                for text in *texts {
+                    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte));
+                    visit(&text[..end.map_or(0, |last| last + 1)])?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Divides texts into blocks.
+fn blocks<'t>(texts: &'t [&'t [u8]], are_lines: bool) -> Vec<Block<'t>> {
+    let mut blocks = Vec::new();
+    if !are_lines {
+        let mut rest = texts;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let within = rest.iter().take_while(|text| {
+                bytes += text.len();
+                bytes <= BLOCK
+            });
+            let number = within.count().clamp(1, BLOCK_SENTENCES).min(rest.len());
+            let (block, later) = rest.split_at(number);
+            blocks.push(Block::Texts(block));
+            rest = later;
+        }
+        return blocks;
+    }
+    for text in texts {
+        let mut rest: &[u8] = text;
+        while !rest.is_empty() {
+            let near = rest.get(BLOCK..).unwrap_or_default();
+            let end = memchr(b'\n', near).map_or(rest.len(), |at| BLOCK + at + 1);
+            let (block, later) = rest.split_at(end);
+            blocks.push(Block::Lines(block));
+            rest = later;
+        }
+    }
+    blocks
+}
+
+/// From sentences to words.
+struct SentenceWords {
+    rules: WordRules,
+    normalizer: Normalizer,
+    protected: Option<AhoCorasick>,
+    delimiter: Vec<u8>,
+}
+
+/// Normalized sentences.
+#[derive(Default)]
+struct Buffer {
+    text: Vec<u8>,
+    /// Where each sentence ends, and how often it occurs.
+    ends: Vec<(usize, u64)>,
+}
+
+impl SentenceWords {
+    /// Appends the normalized text of a sentence.
+    fn normalize(&self, sentence: Sentence<'_>, buffer: &mut Buffer) {
+        let Buffer { text, ends } = buffer;
+        let start = text.len();
+        self.normalizer
+            .normalize(sentence.text, &[INNER_MARK], text, None);
+        if let Some(protected) = &self.protected {
+            let found = protected.find_iter(&text[start..]);
+            let found = found.map(|found| found.range()).collect();
+            replace_by_boundary(text, start, found);
+        }
+        if !self.delimiter.is_empty() {
+            let found = memmem::find_iter(&text[start..], &self.delimiter);
+            let found = found.map(|at| at..at + self.delimiter.len()).collect();
+            replace_by_boundary(text, start, found);
+        }
+        ends.push((text.len(), sentence.count));
+    }
+
+    /// Counts the words of normalized sentences.
+    fn count(
+        &self,
+        buffer: &mut Buffer,
+        counter: &mut PieceCounter<'_, '_>,
+    ) -> Result<(), SentenceError> {
+        buffer.text.extend(PADDING);
+        let mut start = 0;
+        for &(end, count) in &buffer.ends {
+            self.rules.for_each(&buffer.text, start..end, |word| {
+                counter.count_word(&buffer.text, word, count)
+            })?;
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+/// Replaces ranges of the text from `start` on, none of them empty, each by one boundary.
+fn replace_by_boundary(text: &mut Vec<u8>, start: usize, ranges: Vec<Range<usize>>) {
+    let (mut from, mut to) = (start, start);
+    for range in ranges {
+        let length = start + range.start - from;
+        text.copy_within(from..from + length, to);
+        to += length;
+        text[to] = BOUNDARY;
+        to += 1;
+        from = start + range.end;
+    }
+    if to < from {
+        let end = text.len();
+        text.copy_within(from..end, to);
+        text.truncate(to + end - from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_count, replace_by_boundary};
+
+    #[test]
+    fn counts_are_numbers_from_one_on() {
+        assert_eq!(parse_count(b" +7\r"), Some(7));
+        for text in ["", "0", "-3", "1.5", "1 2", "0x1", "9223372036854775808"] {
+            assert_eq!(parse_count(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_become_one_byte_each() {
+        let mut text = b"--ab<s>c<s><s>d".to_vec();
+        replace_by_boundary(&mut text, 2, vec![2..5, 6..9, 9..12]);
+        assert_eq!(text, b"--ab\x1Fc\x1F\x1Fd");
+        replace_by_boundary(&mut text, 2, vec![0..1, 1..2]);
+        assert_eq!(text, b"--\x1F\x1F\x1Fc\x1F\x1Fd");
+    }
+}
