@@ -196,7 +196,8 @@ GOOD: dict[str, Callable[[], Any]] = {
     "mergeable_ranks": lambda: dict(RANKS),
     "initial": lambda: None,
     "limit": lambda: 3,
-    "lines": lambda: True,
+    # With a field there are no lines of text.
+    "lines": lambda: False,
     "max_token_length": lambda: 3,
     "max_tokens": lambda: 2,
     "memory_limit": lambda: 1 << 20,
