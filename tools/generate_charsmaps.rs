@@ -38,13 +38,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What becomes a space.
+/// Characters that become a space.
 const SPACES: [char; 15] = [
     '\t', '\n', '\u{C}', '\r', '\u{61C}', '\u{1680}', '\u{200B}', '\u{200C}', '\u{200E}',
     '\u{200F}', '\u{2028}', '\u{2029}', '\u{2581}', '\u{FEFF}', '\u{FFFD}',
 ];
 
-/// What is removed.
+/// Characters that are removed.
 const REMOVED: [RangeInclusive<char>; 6] = [
     '\u{1}'..='\u{8}',
     '\u{B}'..='\u{B}',

@@ -1,4 +1,4 @@
-//! What SentencePiece does to a text before it looks for pieces.
+//! Normalizes texts as SentencePiece does before it looks for pieces.
 //!
 //! ```text
 //! each step takes the longest user-defined symbol, else the longest key of the map of characters, else a
@@ -22,10 +22,10 @@ use crate::error::NormalizerError;
 use charsmap::Charsmap;
 use starts::{Starts, decode};
 
-/// What stands for a space in pieces: U+2581.
+/// Stands for a space in pieces: U+2581.
 pub const MARK: &[u8] = "\u{2581}".as_bytes();
 
-/// What stands for a byte that is not UTF-8.
+/// Stands for a byte that is not UTF-8.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// Bytes tested together.
@@ -37,7 +37,7 @@ const CHUNK: usize = 64;
 /// Bytes of a mark at most.
 const MAX_MARK: usize = 4;
 
-/// What is done to spaces.
+/// The treatment of spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,

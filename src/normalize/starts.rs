@@ -13,7 +13,7 @@ const PAGE: usize = 256;
 
 /// The characters that must be looked at more closely.
 pub(super) struct Starts {
-    /// What each byte is: `STOPS`, `JOINS` or neither.
+    /// The class of each byte: `STOPS`, `JOINS` or neither.
     bytes: [u8; 256],
     /// The page of every 256 characters.
     index: Vec<u16>,

@@ -30,7 +30,7 @@ pub enum ModelError {
     NulInPiece(usize, String),
     /// Two ids have the same piece.
     DuplicatePiece {
-        /// What both are.
+        /// The piece of both.
         piece: String,
         /// The two ids.
         ids: (usize, usize),

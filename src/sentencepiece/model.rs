@@ -20,7 +20,7 @@ const MAX_PIECE: usize = 8000;
 pub enum Kind {
     /// Learned from text.
     Normal = 1,
-    /// What stands for text that no piece has.
+    /// Stands for text that no piece has.
     Unknown = 2,
     /// A mark such as the start of a text, which is not found in texts.
     Control = 3,
@@ -52,7 +52,7 @@ impl Kind {
 /// A piece of the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece<'a> {
-    /// What it stands for, in normalized text.
+    /// The normalized text that it stands for.
     pub text: &'a str,
     /// Of the candidates in a text, the one of highest score merges first.
     pub score: f32,

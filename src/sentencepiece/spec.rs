@@ -54,7 +54,7 @@ pub struct Setting {
 /// The options that a message may have, in ascending order of their numbers.
 #[derive(Debug)]
 pub struct Schema {
-    /// What the message is called.
+    /// The message's name.
     pub message: &'static str,
     /// Its options.
     pub settings: &'static [Setting],
@@ -281,7 +281,7 @@ impl Spec {
         self.source.is_some() || !self.values.is_empty() || !self.unknown.is_empty()
     }
 
-    /// What the message may hold.
+    /// Returns the options that the message may have.
     pub fn schema(&self) -> &'static Schema {
         self.schema
     }

@@ -28,7 +28,7 @@ fn hash_of(rules: &Rules) -> u64 {
     })
 }
 
-/// What the map that SentencePiece 0.2.3 writes for each name holds.
+/// Every name has as many rules as the map that SentencePiece 0.2.3 writes for it, and the same.
 #[test]
 fn rules_are_those_of_sentencepiece() -> Result<(), NormalizerError> {
     let published = [

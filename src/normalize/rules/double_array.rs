@@ -82,7 +82,7 @@ impl Tree {
     }
 }
 
-/// What is known of a place while the array grows.
+/// A place while the array grows.
 #[derive(Clone, Copy, Default)]
 struct Place {
     /// Its neighbours in the ring of free places.
@@ -239,7 +239,7 @@ impl Builder {
         self.places[first].previous = end - 1;
     }
 
-    /// Gives up the free places of a block: their units get labels that no walk matches.
+    /// Closes a block: the units of its free places get labels that no walk matches.
     fn close(&mut self, block: usize) {
         let range = block * BLOCK..(block + 1) * BLOCK;
         let unused = range.clone().find(|&place| !self.places[place].is_base);

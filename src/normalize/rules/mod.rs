@@ -20,7 +20,7 @@ pub fn charsmap(name: &str) -> Option<&'static [u8]> {
     }
 }
 
-/// What becomes what: the longest key that a text begins with becomes its value.
+/// Keys and their values: the longest key that a text begins with becomes its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules(BTreeMap<String, String>);
 

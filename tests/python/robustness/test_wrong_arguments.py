@@ -75,6 +75,7 @@ INNER = [
     "patterns",
     "progress",
     "reference",
+    "reference_sentencepiece",
     "results",
     "special",
     "splitting",
