@@ -17,6 +17,11 @@ mod error;
 mod merges;
 #[path = "src/token.rs"]
 mod token;
+#[path = "src/unicode"]
+mod unicode {
+    #[path = "character.rs"]
+    pub(crate) mod character;
+}
 #[path = "src/util"]
 mod util {
     #[path = "hash.rs"]

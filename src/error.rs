@@ -144,6 +144,16 @@ pub enum VocabularyError {
     },
     /// A special token is the empty string, which would match everywhere.
     EmptySpecialToken(TokenId),
+    /// Characters are merged, by scores, not bytes.
+    CharactersMerge,
+    /// Texts cannot be normalized as the model says.
+    Normalizer(NormalizerError),
+}
+
+impl From<NormalizerError> for VocabularyError {
+    fn from(error: NormalizerError) -> Self {
+        Self::Normalizer(error)
+    }
 }
 
 impl fmt::Display for VocabularyError {
@@ -197,6 +207,11 @@ impl fmt::Display for VocabularyError {
                 "the token {} comes apart in {parts} parts under the merges of lower rank: \
                  expected exactly two, so it cannot be written as a merge",
                 display_bytes(token)
+            ),
+            Self::Normalizer(error) => error.fmt(f),
+            Self::CharactersMerge => write!(
+                f,
+                "the vocabulary merges characters by scores: expected one that merges bytes"
             ),
             Self::EmptySpecialToken(id) => write!(
                 f,

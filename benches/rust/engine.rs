@@ -137,11 +137,20 @@ fn merge(criterion: &mut Criterion) -> Outcome {
         let vocabulary = builtin.vocabulary()?;
         let vocabulary: &Vocabulary = &vocabulary;
         let short = |piece: &[u8], ids: &mut Vec<TokenId>| {
-            let _ = merge::short::merge(vocabulary, piece, ids);
+            let _ = merge::short::merge(
+                vocabulary.byte_merges().expect("bytes are merged"),
+                piece,
+                ids,
+            );
         };
         let queue = |piece: &[u8], ids: &mut Vec<TokenId>| {
             // Never interrupted, and no piece is too long.
-            let _ = merge::queue::merge(vocabulary, piece, ids, &RunToEnd);
+            let _ = merge::queue::merge(
+                vocabulary.byte_merges().expect("bytes are merged"),
+                piece,
+                ids,
+                &RunToEnd,
+            );
         };
         for length in PIECE_LENGTHS {
             for (kind, pieces) in pieces(length) {

@@ -27,7 +27,7 @@ pub(crate) fn piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         return vec![id];
     }
     let mut ids = Vec::new();
-    merge::queue::merge(vocabulary, piece, &mut ids, &RunToEnd).expect("nothing stops it");
+    merge::queue::merge(vocabulary.byte_merges().expect("bytes are merged"), piece, &mut ids, &RunToEnd).expect("nothing stops it");
     ids
 }
 

@@ -19,7 +19,15 @@ from bytemill._arguments import (
     thread_count,
     token_limit,
 )
-from bytemill._backend import TIER, UNICODE_VERSION, CoreBPE, LearnedMerges, __version__, build_core
+from bytemill._backend import (
+    TIER,
+    UNICODE_VERSION,
+    CoreBPE,
+    LearnedMerges,
+    __version__,
+    build_core,
+    build_model_core,
+)
 from bytemill._batching import batches, copied_rows
 from bytemill._special_tokens import extended
 from bytemill._truncation import first_characters, last_characters, string_indices
@@ -85,6 +93,9 @@ class Encoding:
 
     # Part of the definition, and nothing that this class applies.
     _template: Template | None = None
+
+    # The bytes of the SentencePiece model, if it is one.
+    _model: bytes | None = None
 
     def __init__(
         self,
@@ -163,6 +174,12 @@ class Encoding:
         return encoding
 
     def _build(self, definition: Definition) -> None:
+        if definition.model is not None:
+            core = build_model_core(definition.model, definition.special_tokens)
+            max_token_value = max([core.max_id(), *definition.special_tokens.values()])
+            self._model = definition.model
+            self._assemble(core, definition.name, "", definition.special_tokens, max_token_value)
+            return
         core = build_core(definition.ranks, definition.special_tokens, definition.splitting)
         self._mergeable_ranks = definition.ranks
         self._template = definition.template
@@ -348,6 +365,8 @@ class Encoding:
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """Encodes as `encode_ordinary`, with the splitting done in Python; tiktoken's name."""
+        if self._model is not None:
+            return self.encode_ordinary(text)
         from bytemill.splitting import Splitter, repair_surrogates
 
         pieces = Splitter(self._pat_str).split(repair_surrogates(text))
@@ -745,14 +764,32 @@ class Encoding:
         Raises:
             UnicodeDecodeError: The bytes are not UTF-8.
         """
-        parts = self.decode_tokens_bytes(tokens)
+        tokens = list(tokens)
+        parts = self.decode_tokens_bytes(tokens) if self._model is None else self._decoded_parts(tokens)
         offsets = []
         characters = 0
         for part in parts:
-            starts_inside = part[0] in CONTINUATION_BYTES
+            starts_inside = part[:1] in CONTINUATION_BYTES and bool(part)
             offsets.append(max(0, characters - starts_inside))
             characters += len(part.translate(None, CONTINUATION_BYTES))
         return b"".join(parts).decode("utf-8"), offsets
+
+    def _decoded_parts(self, tokens: Sequence[int]) -> list[bytes]:
+        """Returns the bytes that each id adds to those of a text, by the rules of a SentencePiece model."""
+        controls = self._special_token_values
+        ordinary = [
+            b"" if token in controls else part
+            for token, part in zip(tokens, self.decode_tokens_bytes(tokens), strict=True)
+        ]
+        # Spaces at the start belong to no text: at most one of each token.
+        removed = sum(map(len, ordinary)) - len(self._core_bpe.decode_bytes(tokens))
+        for index, part in enumerate(ordinary):
+            if removed <= 0:
+                break
+            if part.startswith(b" "):
+                ordinary[index] = part[1:]
+                removed -= 1
+        return ordinary
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own."""
@@ -788,9 +825,8 @@ class Encoding:
         Complexity:
             O(vocabulary) the first time for a built-in or trained encoding, otherwise O(1).
         """
-        return Definition(
-            self.name, self._pat_str, self._mergeable_ranks, self._special_tokens, self._template
-        )
+        ranks = self._mergeable_ranks if self._model is None else {}
+        return Definition(self.name, self._pat_str, ranks, self._special_tokens, self._template, self._model)
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
@@ -852,7 +888,10 @@ class Encoding:
 
     def vocab(self) -> dict[int, bytes]:
         """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
-        return self.definition.vocab()
+        if self._model is None:
+            return self.definition.vocab()
+        token_ids = (token_id for token_id in range(self.n_vocab) if self._core_bpe.is_token(token_id))
+        return {token_id: self._core_bpe.decode_single_token_bytes(token_id) for token_id in token_ids}
 
     def merges(self) -> list[tuple[int, int]]:
         """Returns the two tokens that make each mergeable token of more than one byte, in rank order.
@@ -917,6 +956,7 @@ class Encoding:
             max_token_value=max([self.max_token_value, *together.values()]),
         )
         encoding._template = self._template  # noqa: SLF001 - of this class
+        encoding._model = self._model  # noqa: SLF001 - as above
         return encoding
 
     def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
@@ -982,7 +1022,8 @@ class Encoding:
 
         The contents of a file tell its format: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
         Hugging Face's `tokenizer.json`, GPT-2's `encoder.json` and `vocab.bpe` (or `vocab.json` and
-        `merges.txt`), minbpe's `.model`, Mistral's `tekken.json`, and `.bytemill`, which `save` writes.
+        `merges.txt`), SentencePiece's BPE `.model`, minbpe's `.model`, Mistral's `tekken.json`, and
+        `.bytemill`, which `save` writes.
 
         Args:
             path: The file, or a directory with one of these under its usual name; of GPT-2's two, either.
@@ -1112,6 +1153,22 @@ class Encoding:
 
         write_minbpe(self.definition, self._encode_all, prefix)
 
+    def save_sentencepiece(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file of a SentencePiece model, byte for byte the one it was read from.
+
+        Special tokens that were added since are not in it.
+
+        Args:
+            path: The file, replaced if it exists.
+
+        Raises:
+            VocabularyError: This encoding merges bytes.
+            OSError: The file cannot be written.
+        """
+        from bytemill.io.writing import write_sentencepiece
+
+        write_sentencepiece(self.definition, self._encode_all, path)
+
     def _encode_all(self, text: str) -> list[int]:
         """Encodes a text in which all special tokens are allowed."""
         return self._core_bpe.encode(text, None)
@@ -1122,6 +1179,9 @@ class Encoding:
         """Returns the name of a registered encoding, or else the parts, sorted: equals pickle equally."""
         if self._registered_as == self.name:
             return self.name
+        if self._model is not None:
+            special_tokens = dict(sorted(self._special_tokens.items(), key=itemgetter(1)))
+            return {"name": self.name, "model": self._model, "special_tokens": special_tokens}
         state: dict[str, Any] = {
             "name": self.name,
             "pat_str": self._pat_str,
@@ -1135,6 +1195,8 @@ class Encoding:
         """Takes a state of `__getstate__`, also of tiktoken's."""
         if isinstance(state, str):
             self.__dict__.update(Encoding._find_registered(state).__dict__)
+        elif "model" in state:
+            self._build(Definition(state["name"], "", {}, state["special_tokens"], model=state["model"]))
         else:
             name, pattern, ranks = state["name"], state["pat_str"], state["mergeable_ranks"]
             self._build(Definition(name, pattern, ranks, state["special_tokens"], state.get("template")))

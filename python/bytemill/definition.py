@@ -48,6 +48,8 @@ class Definition(NamedTuple):
         special_tokens: Each special token's id.
         template: The special tokens that the tokenizer's own library adds to each text, which an encoding
             does not; `None` if it adds none. It decides nothing about ids either.
+        model: The bytes of a SentencePiece model, which then alone decides about ids: `splitting` and `ranks`
+            are empty. `None` for the merges of bytes.
     """
 
     name: str
@@ -55,8 +57,11 @@ class Definition(NamedTuple):
     ranks: dict[bytes, int]
     special_tokens: dict[str, int]
     template: Template | None = None
+    model: bytes | None = None
 
     def __repr__(self) -> str:
+        if self.model is not None:
+            return f"<Definition {self.name!r}: a SentencePiece model of {len(self.model)} bytes>"
         return f"<Definition {self.name!r}: {len(self.ranks)} + {len(self.special_tokens)} tokens>"
 
     @property
@@ -76,7 +81,7 @@ class Definition(NamedTuple):
         # Only here: hashing is rarely needed, and importing it takes a while.
         from bytemill.fingerprint import vocabulary_sha256
 
-        return vocabulary_sha256(self.splitting, self.ranks, self.special_tokens)
+        return vocabulary_sha256(self.splitting, self.ranks, self.special_tokens, self.model)
 
     def vocab(self) -> dict[int, bytes]:
         """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
@@ -107,6 +112,22 @@ class Definition(NamedTuple):
             check_id(text, token_id, source)
         return self
 
+    def merging_bytes(self, purpose: str) -> Definition:
+        """Returns the definition itself if it merges bytes.
+
+        Args:
+            purpose: What needs that, for messages.
+
+        Raises:
+            VocabularyError: It is a SentencePiece model.
+        """
+        if self.model is not None:
+            raise VocabularyError(
+                f"{purpose} hold merges of bytes, and the encoding {self.name!r} is a SentencePiece model: "
+                "expected `save_sentencepiece`"
+            )
+        return self
+
     def with_vocab_size(self, vocab_size: int, name: str) -> Definition:
         """Returns the definition of the first merges only, with the special tokens numbered after them.
 
@@ -115,8 +136,10 @@ class Definition(NamedTuple):
             name: The name of the new definition.
 
         Raises:
-            ValueError: There are fewer ids, or so few do not hold the bytes and the special tokens.
+            ValueError: There are fewer ids, or so few do not hold the bytes and the special tokens; or it
+                is a SentencePiece model.
         """
+        self.merging_bytes("vocabularies that can be cut")
         special_ids = sorted(set(self.special_tokens.values()))
         kept = vocab_size - len(special_ids)
         ranks = {token: rank for token, rank in self.ranks.items() if rank < kept}

@@ -15,7 +15,9 @@ __all__ = ["vocabulary_sha256"]
 HEADER = b"bytemill vocabulary 1\n"
 
 
-def vocabulary_sha256(pattern: str, ranks: dict[bytes, int], special_tokens: dict[str, int]) -> str:
+def vocabulary_sha256(
+    pattern: str, ranks: dict[bytes, int], special_tokens: dict[str, int], model: bytes | None = None
+) -> str:
     r"""Returns the SHA-256 of everything that decides about ids; a name does not.
 
     The hashed bytes, with numbers as unsigned 64-bit integers in little-endian order, and text in UTF-8:
@@ -25,12 +27,15 @@ def vocabulary_sha256(pattern: str, ranks: dict[bytes, int], special_tokens: dic
     - the mergeable tokens: their number, then for each its id, the number of its bytes, and the bytes, in the
       order of the ids;
     - the special tokens: likewise; those with one id in the order of the mapping, since the id decodes to the
-      first.
+      first;
+    - of a SentencePiece model, which has no pattern and no mergeable tokens here: the number of its bytes,
+      then the bytes.
 
     Args:
         pattern: The pattern, in the spelling of the encoding.
         ranks: Each mergeable token's id, in any order.
         special_tokens: Each special token's id.
+        model: The bytes of a SentencePiece model, if that decides about ids.
 
     Returns:
         64 hexadecimal digits, lower case.
@@ -42,6 +47,8 @@ def vocabulary_sha256(pattern: str, ranks: dict[bytes, int], special_tokens: dic
     digest.update(sized(pattern.encode()))
     digest.update(listed(ranks.items()))
     digest.update(listed((text.encode(), token_id) for text, token_id in special_tokens.items()))
+    if model is not None:
+        digest.update(sized(model))
     return digest.hexdigest()
 
 

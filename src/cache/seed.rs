@@ -38,6 +38,10 @@ type Token = (Range<usize>, TokenId);
 impl PieceCache {
     /// Adds the first tokens of `vocabulary`, as far as there is room.
     pub(super) fn seed(&mut self, vocabulary: &Vocabulary) {
+        if vocabulary.byte_merges().is_none() {
+            // A piece of characters need not become the token that it spells.
+            return;
+        }
         let bytes = vocabulary.all_bytes();
         let mut spans = vocabulary.spans().take(SEEDED_TOKENS);
         let mut tokens: Vec<Token> = Vec::with_capacity(BATCH);

@@ -107,16 +107,24 @@ impl Encoder {
             self.rows.for_ids(ids.len(), &self.vocabulary)
         };
         let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(BYTES_PER_ID))?;
+        let rules = self.sentencepiece();
+        let start = rules.map_or(0, |rules| self.decode_start(rules, ids, &mut bytes));
+        let ids = &ids[start..];
         for ids in ids.chunks(CHECK_INTERVAL) {
             checkpoint::pass(checkpoint)?;
             match rows {
                 Some(rows) => self.decode_by_rows(rows, ids, &mut bytes)?,
                 None => {
                     for &id in ids {
-                        append(&mut bytes, self.bytes_of(id)?)?;
+                        self.decode_one(id, &mut bytes)?;
                     }
                 }
             }
+        }
+        if let Some(denormalizer) = rules.and_then(|rules| rules.denormalizer.as_ref()) {
+            let mut denormalized = Vec::new();
+            denormalizer.normalize(&bytes, b" ", &mut denormalized, None);
+            bytes = denormalized;
         }
         Ok(bytes)
     }
@@ -136,7 +144,7 @@ impl Encoder {
                 if length == 0 {
                     append(bytes, &block[..filled])?;
                     filled = 0;
-                    append(bytes, self.bytes_of(id)?)?;
+                    self.decode_one(id, bytes)?;
                 } else {
                     block[filled..filled + ROW].copy_from_slice(row);
                     filled += length;
@@ -147,8 +155,21 @@ impl Encoder {
         Ok(())
     }
 
+    fn decode_one(&self, id: TokenId, bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
+        let token = self.bytes_of(id)?;
+        if token.is_empty() {
+            // A control token of a model, before which a run of bytes ends.
+            replace_incomplete_character(bytes);
+        }
+        Ok(append(bytes, token)?)
+    }
+
     fn bytes_of(&self, id: TokenId) -> Result<&[u8], DecodeError> {
-        self.token_bytes(id).ok_or(DecodeError::UnknownToken(id))
+        // A control token of a model is empty here, though it has a name.
+        let ordinary = self.vocabulary.bytes(id);
+        ordinary
+            .or_else(|| self.token_bytes(id))
+            .ok_or(DecodeError::UnknownToken(id))
     }
 }
 
@@ -158,4 +179,22 @@ fn append(bytes: &mut Vec<u8>, token: &[u8]) -> Result<(), OutOfMemory> {
     memory::try_reserve(bytes, token.len())?;
     bytes.extend_from_slice(token);
     Ok(())
+}
+
+/// Replaces each byte of an incomplete character at the end by U+FFFD.
+fn replace_incomplete_character(bytes: &mut Vec<u8>) {
+    let is_first = |byte: &u8| byte & 0xC0 != 0x80;
+    let Some(start) = bytes.iter().rev().take(4).position(is_first) else {
+        return;
+    };
+    let start = bytes.len() - 1 - start;
+    let is_incomplete = std::str::from_utf8(&bytes[start..])
+        .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
+    if is_incomplete {
+        let count = bytes.len() - start;
+        bytes.truncate(start);
+        for _ in 0..count {
+            bytes.extend_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
 }

@@ -22,7 +22,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
 use crate::split::native::{self, Sink};
-use crate::split::pattern::Family;
+use crate::split::rule::Rule;
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::tier::Tier;
@@ -39,6 +39,8 @@ const RECORDS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) cache: PieceCache,
+    /// Normalized text.
+    pub(super) normalized: Vec<u8>,
     pending: Pending,
 }
 
@@ -56,7 +58,11 @@ impl Workspace {
             probes: ProbeBatch::new(BLOCKS * BLOCK_LEN),
             hashed: [0; RECORDS],
         };
-        Self { cache, pending }
+        Self {
+            cache,
+            normalized: Vec::new(),
+            pending,
+        }
     }
 }
 
@@ -87,17 +93,17 @@ impl PieceEncoder<'_> {
     /// Encodes the pieces of `text` from `offset` on, some KB of them, and moves `offset` past them.
     pub(super) fn encode_chunk(
         &mut self,
-        family: Family,
+        rule: Rule<'_>,
         tier: Tier,
         text: &[u8],
         offset: &mut usize,
     ) -> Result<(), EncodeError> {
         #[cfg(target_arch = "x86_64")]
-        if let Some(result) = x86_64::encode_chunk(self, family, tier, text, offset) {
+        if let Some(result) = x86_64::encode_chunk(self, rule, tier, text, offset) {
             return result;
         }
         let mut sink = EncodeSink::new(self, text, Scalar, Scalar);
-        native::split_into_scalar(family, tier, text, offset, &mut sink)?;
+        native::split_into_scalar(rule, tier, text, offset, &mut sink)?;
         sink.flush()
     }
 
@@ -143,7 +149,7 @@ impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
     fn block(&mut self, block: &Block, offset: usize, ends: u64) -> Result<(), EncodeError> {
-        let Workspace { cache, pending } = &mut *self.pieces.workspace;
+        let Workspace { cache, pending, .. } = &mut *self.pieces.workspace;
         let first = self.pending;
         let probes = pending.probes.block_mut(first);
         let Hashed { count, has_hash } =
@@ -157,7 +163,7 @@ impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
     }
 
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), EncodeError> {
-        let Workspace { cache, pending } = &mut *self.pieces.workspace;
+        let Workspace { cache, pending, .. } = &mut *self.pieces.workspace;
         let (first, offset) = (self.pending, piece.start);
         let piece = &text[piece];
         if !PieceCache::is_long(piece) {
@@ -219,13 +225,13 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
     /// Resolves all pending pieces.
     #[inline(never)]
     fn flush(&mut self) -> Result<(), EncodeError> {
-        let Workspace { cache, pending } = &*self.pieces.workspace;
+        let Workspace { cache, pending, .. } = &*self.pieces.workspace;
         for &index in &pending.hashed[..self.hashed] {
             cache.view().prefetch_long(&pending.probes.get(index));
         }
         let mut next = 0;
         while next < self.pending {
-            let Workspace { cache, pending } = &*self.pieces.workspace;
+            let Workspace { cache, pending, .. } = &*self.pieces.workspace;
             let (view, probes) = (cache.view(), pending.probes.slice(next..self.pending));
             next += match &mut self.pieces.mode {
                 Mode::Append => self
@@ -249,7 +255,7 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
     /// Encodes a pending piece that is not in its bucket.
     #[inline(never)]
     fn encode_missed(&mut self, index: usize) -> Result<(), EncodeError> {
-        let Workspace { cache, pending } = &mut *self.pieces.workspace;
+        let Workspace { cache, pending, .. } = &mut *self.pieces.workspace;
         let (probe, mut buffer) = (pending.probes.get(index), Default::default());
         let piece = probe.piece(self.text, &mut buffer);
         let ids = &mut *self.pieces.ids;
@@ -280,7 +286,7 @@ mod x86_64 {
     use crate::error::EncodeError;
     use crate::split::masks::Classify;
     use crate::split::native;
-    use crate::split::pattern::Family;
+    use crate::split::rule::Rule;
     use crate::util::tier::Tier;
     use crate::util::vector::avx2::Avx2;
     use crate::util::vector::avx512::Avx512;
@@ -289,7 +295,7 @@ mod x86_64 {
     /// it.
     pub(super) fn encode_chunk(
         pieces: &mut PieceEncoder<'_>,
-        family: Family,
+        rule: Rule<'_>,
         tier: Tier,
         text: &[u8],
         offset: &mut usize,
@@ -300,7 +306,7 @@ mod x86_64 {
         let chunk = Chunk {
             pieces,
             probe: Avx2::detect()?,
-            family,
+            rule,
             text,
         };
         // SAFETY: `available` and both proofs say that the machine has what the functions are compiled for.
@@ -333,7 +339,7 @@ mod x86_64 {
     struct Chunk<'p, 'a> {
         pieces: &'p mut PieceEncoder<'a>,
         probe: Avx2,
-        family: Family,
+        rule: Rule<'p>,
         text: &'p [u8],
     }
 
@@ -345,7 +351,7 @@ mod x86_64 {
             tier: impl Classify + HashBlock,
         ) -> Result<(), EncodeError> {
             let mut sink = EncodeSink::new(self.pieces, self.text, tier, self.probe);
-            native::split_blocks(self.family, self.text, offset, &mut sink, tier)?;
+            native::split_blocks(self.rule, self.text, offset, &mut sink, tier)?;
             sink.flush()
         }
     }

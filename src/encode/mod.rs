@@ -11,8 +11,10 @@
 pub mod batch;
 mod decode;
 mod hot_loop;
+mod model;
 pub mod offsets;
 mod pool;
+pub mod sentencepiece;
 pub mod special;
 pub mod truncate;
 mod unstable;
@@ -30,6 +32,7 @@ use crate::vocabulary::Vocabulary;
 use decode::Rows;
 use hot_loop::{Mode, PieceEncoder, Workspace};
 use pool::WorkspacePool;
+use sentencepiece::SentencePiece;
 use special::{Allowed, SpecialTokens};
 
 /// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not
@@ -52,6 +55,7 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
+    sentencepiece: Option<Arc<SentencePiece>>,
     pool: WorkspacePool,
     rows: Rows,
 }
@@ -67,6 +71,7 @@ impl Encoder {
             vocabulary,
             special_tokens,
             splitter,
+            sentencepiece: None,
             pool: WorkspacePool::new(),
             rows: Rows::default(),
         }
@@ -75,11 +80,14 @@ impl Encoder {
     /// Returns the same encoder with other special tokens, and an empty cache.
     #[must_use]
     pub fn with_special_tokens(&self, special_tokens: SpecialTokens) -> Self {
-        Self::new(
-            Arc::clone(&self.vocabulary),
-            special_tokens,
-            self.splitter.clone(),
-        )
+        Self {
+            sentencepiece: self.sentencepiece.clone(),
+            ..Self::new(
+                Arc::clone(&self.vocabulary),
+                special_tokens,
+                self.splitter.clone(),
+            )
+        }
     }
 
     /// The vocabulary.
@@ -101,7 +109,7 @@ impl Encoder {
     /// cache has a
     /// [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        self.vocabulary.memory() + self.rows.memory() + self.pool.memory()
+        self.vocabulary.memory() + self.splitter.memory() + self.rows.memory() + self.pool.memory()
     }
 
     /// Empties the caches of pieces and frees their memory.
@@ -224,27 +232,13 @@ impl Encoder {
         text: &str,
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<(), EncodeError> {
-        let checkpoint = pieces.checkpoint;
-        if let Splitter::Native(family, tier) = self.splitter {
-            let mut offset = 0;
-            let first_id = pieces.ids.len();
-            let is_estimated = text.len() >= LONG_TEXT && matches!(pieces.mode, Mode::Append);
-            let mut has_sampled = false;
-            while offset < text.len() {
-                checkpoint::pass(checkpoint)?;
-                let start = offset;
-                pieces.encode_chunk(family, tier, text.as_bytes(), &mut offset)?;
-                let is_scarce = pieces.ids.capacity() - pieces.ids.len() < MIN_SPARE_IDS;
-                if is_estimated && (is_scarce || !has_sampled && offset >= text.len() / SAMPLE) {
-                    has_sampled = true;
-                    reserve_ids(pieces.ids, first_id, offset, text.len());
-                }
-                if on_span(pieces, start..offset).is_break() {
-                    break;
-                }
-            }
-            return Ok(());
+        if let Some(rules) = &self.sentencepiece {
+            return self.encode_normalized_span(rules, pieces, text.as_bytes(), on_span);
         }
+        if self.splitter.rule().is_some() {
+            return self.encode_pieces(pieces, text.as_bytes(), on_span);
+        }
+        let checkpoint = pieces.checkpoint;
         let mut chunks = self.splitter.pieces(text, checkpoint);
         let mut chunk = Vec::new();
         while chunks.next_chunk(&mut chunk)? {
@@ -254,6 +248,36 @@ impl Encoder {
                 if on_span(pieces, piece).is_break() {
                     return Ok(());
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`encode_ordinary_span`](Self::encode_ordinary_span), for a splitter with a rule.
+    fn encode_pieces<'a>(
+        &self,
+        pieces: &mut PieceEncoder<'a>,
+        text: &[u8],
+        mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
+    ) -> Result<(), EncodeError> {
+        let checkpoint = pieces.checkpoint;
+        let rule = self.splitter.rule();
+        let (rule, tier) = rule.expect("the splitter of this text has a rule");
+        let mut offset = 0;
+        let first_id = pieces.ids.len();
+        let is_estimated = text.len() >= LONG_TEXT && matches!(pieces.mode, Mode::Append);
+        let mut has_sampled = false;
+        while offset < text.len() {
+            checkpoint::pass(checkpoint)?;
+            let start = offset;
+            pieces.encode_chunk(rule, tier, text, &mut offset)?;
+            let is_scarce = pieces.ids.capacity() - pieces.ids.len() < MIN_SPARE_IDS;
+            if is_estimated && (is_scarce || !has_sampled && offset >= text.len() / SAMPLE) {
+                has_sampled = true;
+                reserve_ids(pieces.ids, first_id, offset, text.len());
+            }
+            if on_span(pieces, start..offset).is_break() {
+                break;
             }
         }
         Ok(())
@@ -281,6 +305,11 @@ impl Encoder {
         let mut count = 0;
         let mut ids = Vec::new();
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::COUNT);
+        if let Some(rules) = &self.sentencepiece
+            && !self.counts_by_pieces()
+        {
+            return self.count_fused(rules, &mut pieces, text);
+        }
         self.encode_ordinary_span(&mut pieces, text, |pieces, _| {
             count += pieces.take_count();
             if go_on(count) {
@@ -307,8 +336,10 @@ impl Encoder {
 
     /// The bytes of a token, special or not. An id that is both is the ordinary token.
     pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
-        self.vocabulary
-            .bytes(id)
+        let ordinary = self.vocabulary.bytes(id);
+        // Control tokens of a model, whose names are special tokens, are empty.
+        ordinary
+            .filter(|bytes| !bytes.is_empty())
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
     }
 }

@@ -107,6 +107,9 @@ impl Encoder {
         allowed: &Allowed,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
+        if let Some(rules) = self.sentencepiece() {
+            return self.normalized_with_offsets(rules, text, allowed, checkpoint);
+        }
         self.with_workspace(|workspace| {
             let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
             let on_span = |ids: &[TokenId], span| spans.extend(self, ids, span);
@@ -124,6 +127,9 @@ impl Encoder {
         limit: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
+        if let Some(rules) = self.sentencepiece() {
+            return self.normalized_with_offsets(rules, text, &Allowed::Nothing, checkpoint);
+        }
         let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
         self.encode_ordinary_span(&mut pieces, text, |pieces, span| {

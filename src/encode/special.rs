@@ -338,6 +338,19 @@ fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
     prefixes
 }
 
+impl SpecialTokens {
+    /// Returns the first special token in UTF-8 at or after byte `from`; where several start, the longest.
+    pub(super) fn find_in_bytes(&self, text: &[u8], from: usize) -> Option<Found<'_>> {
+        let found = self.finder.as_ref()?.find(text, from)?;
+        let index = found.pattern().as_usize();
+        Some(Found {
+            start: found.start(),
+            text: &self.texts[index],
+            id: self.ids[index],
+        })
+    }
+}
+
 /// A search for some strings at once: the leftmost, and of several that start there the longest.
 #[derive(Debug)]
 struct Finder {
@@ -369,9 +382,10 @@ impl Finder {
         })
     }
 
-    fn find(&self, text: &str, from: usize) -> Option<Match> {
+    fn find(&self, text: impl AsRef<[u8]>, from: usize) -> Option<Match> {
+        let text = text.as_ref();
         let start = match self.first_byte {
-            Some(byte) => from + memchr(byte, text.as_bytes().get(from..)?)?,
+            Some(byte) => from + memchr(byte, text.get(from..)?)?,
             None => from,
         };
         self.automaton.find(Input::new(text).range(start..))

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::Encoder;
-use super::hot_loop::Workspace;
+use super::hot_loop::{Mode, Workspace};
 use super::special::Allowed;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
@@ -116,6 +116,24 @@ impl Encoder {
                 valid.expect("valid up to there")
             }
         };
+        if let Some(rules) = self.sentencepiece() {
+            let mut offset = 0;
+            while let Some(special) = self.special_tokens.find(valid, offset, allowed) {
+                let before = &valid[offset..special.start];
+                self.encode_spans(
+                    workspace,
+                    before,
+                    &Allowed::Nothing,
+                    ids,
+                    checkpoint,
+                    |_, _| (),
+                )?;
+                ids.push(special.id);
+                offset = special.start + special.text.len();
+            }
+            let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
+            return self.encode_normalized_bytes(rules, &mut pieces, &bytes[offset..]);
+        }
         let mut tokens = Vec::new();
         self.encode_spans(
             workspace,

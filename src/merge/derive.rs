@@ -10,12 +10,16 @@ use crate::vocabulary::Vocabulary;
 /// rank make of it.
 ///
 /// # Errors
-/// [`VocabularyError::NotTwoParts`] for a token of which they do not make exactly two.
+/// [`VocabularyError::NotTwoParts`] for a token of which they do not make exactly two;
+/// [`VocabularyError::CharactersMerge`].
 ///
 /// # Complexity
 /// O(total bytes) merges.
 pub fn merges_of(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
-    let mut merges = Vec::with_capacity(vocabulary.len().saturating_sub(256));
+    let merges = vocabulary
+        .byte_merges()
+        .ok_or(VocabularyError::CharactersMerge)?;
+    let mut derived = Vec::with_capacity(vocabulary.len().saturating_sub(256));
     let mut parts = Vec::new();
     for (span, id) in vocabulary.spans() {
         let token = &vocabulary.all_bytes()[span];
@@ -23,11 +27,8 @@ pub fn merges_of(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, Pair)>, Vocabu
             continue;
         }
         parts.clear();
-        let below = Below {
-            vocabulary,
-            limit: id,
-        };
-        queue::merge_with(&below, token, &mut parts, &RunToEnd)
+        let below = Below { merges, limit: id };
+        queue::merge(&below, token, &mut parts, &RunToEnd)
             .map_err(|_| VocabularyError::TooLarge)?;
         let [left, right] = parts[..] else {
             return Err(VocabularyError::NotTwoParts {
@@ -35,7 +36,7 @@ pub fn merges_of(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, Pair)>, Vocabu
                 parts: parts.len(),
             });
         };
-        merges.push((id, Pair::new(left, right)));
+        derived.push((id, Pair::new(left, right)));
     }
-    Ok(merges)
+    Ok(derived)
 }

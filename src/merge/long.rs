@@ -27,11 +27,10 @@
 //! F itself is found window by window in the same way: apply the claim from the last window, which reaches
 //! the end of the piece, back to the first.
 
-use super::queue::{Queue, Token};
+use super::queue::{Merges, Queue, Start, Token};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
-use crate::vocabulary::Vocabulary;
 
 /// The usual length of a window in bytes: the engine's memory for it just fits into L1. With half of it, too
 /// much of a run of spaces, whose tokens have up to 128 bytes, is merged twice.
@@ -63,7 +62,7 @@ struct Window {
 /// O(n) for n bytes where bytes change few tokens before them, as in published vocabularies; otherwise at
 /// most O(n log² n). The working memory is that of the queue for the longest window: usually 100 KB.
 pub fn merge(
-    vocabulary: &Vocabulary,
+    merges: &impl Merges,
     piece: &[u8],
     mut length: usize,
     ids: &mut Vec<TokenId>,
@@ -80,26 +79,21 @@ pub fn merge(
     };
     let mut window = begin;
     let mut before = None;
-    let mut merged: &[u8] = &[];
+    let mut last: &[u8] = &[];
     loop {
         let rest = &piece[window.start..];
-        let bytes = &rest[..window.length.min(rest.len())];
-        if bytes == merged {
+        let bytes = &rest[..merges.boundary(rest, window.length.min(rest.len()))];
+        if bytes == last {
             // In a run, windows are equal, and so are their tokens.
             checkpoint::pass(checkpoint)?;
-        } else if is_inert(vocabulary, bytes) {
+        } else if put_inert(merges, bytes, &mut tokens) {
             checkpoint::pass(checkpoint)?;
-            tokens.clear();
-            tokens.extend(bytes.iter().enumerate().map(|(start, &byte)| Token {
-                start,
-                id: vocabulary.byte_token(byte),
-            }));
         } else {
-            queue.merge(vocabulary, bytes, checkpoint)?;
+            queue.merge(merges, bytes, checkpoint)?;
             tokens.clear();
             tokens.extend(queue.tokens());
         }
-        merged = bytes;
+        last = bytes;
 
         let first = tokens.first().map(|token| token.id);
         if window.expected.is_some() && window.expected != first {
@@ -134,10 +128,17 @@ pub fn merge(
     }
 }
 
-/// Whether no two bytes of `bytes` merge.
-fn is_inert(vocabulary: &Vocabulary, bytes: &[u8]) -> bool {
-    bytes
-        .iter()
-        .zip(bytes.iter().skip(1))
-        .all(|(&first, &second)| vocabulary.merged_bytes(first, second) == NO_TOKEN)
+/// Replaces `tokens` by the symbols of `bytes`, if no two of them merge.
+fn put_inert(merges: &impl Merges, bytes: &[u8], tokens: &mut Vec<Token>) -> bool {
+    tokens.clear();
+    let mut offset = 0;
+    while offset < bytes.len() {
+        let Start { id, length, rank } = merges.start(&bytes[offset..]);
+        if rank != NO_TOKEN {
+            return false;
+        }
+        tokens.push(Token { start: offset, id });
+        offset += length;
+    }
+    true
 }

@@ -7,7 +7,9 @@
 //! Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer ones, which
 //! [`long`] divides into windows.
 
+mod apart;
 mod buckets;
+mod characters;
 pub mod derive;
 #[doc(hidden)]
 pub mod long;
@@ -19,7 +21,10 @@ pub mod short;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::byte_merges::ByteMerges;
+use crate::vocabulary::characters::CharacterMerges;
+use crate::vocabulary::{Merges, Vocabulary};
+pub(crate) use queue::Token;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -36,13 +41,14 @@ pub fn encode_piece(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    match vocabulary.token_beside_merges(piece) {
-        Some(id) => {
-            ids.push(id);
-            Ok(())
-        }
-        None => merge(vocabulary, piece, ids, checkpoint),
+    if let Merges::Bytes(merges) = vocabulary.merges()
+        && !merges.tokens_merge()
+        && let Some(id) = vocabulary.token(piece)
+    {
+        ids.push(id);
+        return Ok(());
     }
+    merge(vocabulary, piece, ids, checkpoint)
 }
 
 /// As [`encode_piece`], without the look-up of the whole piece as a token.
@@ -55,8 +61,56 @@ pub fn merge(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    if short::merge(vocabulary, piece, ids) {
+    match vocabulary.merges() {
+        Merges::Bytes(merges) => merge_bytes(merges, piece, ids, checkpoint),
+        Merges::Characters(merges) => merge_characters(merges, piece, ids, checkpoint),
+    }
+}
+
+fn merge_bytes(
+    merges: &ByteMerges,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    if short::merge(merges, piece, ids) {
         return Ok(());
     }
-    long::merge(vocabulary, piece, long::WINDOW_LEN, ids, checkpoint)
+    long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)
+}
+
+fn merge_characters(
+    merges: &CharacterMerges,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    let before = ids.len();
+    if !short::merge(merges, piece, ids) {
+        long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)?;
+    }
+    merges.symbols_to_ids(ids, before);
+    Ok(())
+}
+
+/// Appends the symbols of `text`, a whole text or one of its pieces, to `tokens`.
+///
+/// # Errors
+/// As [`encode_piece`].
+///
+/// # Complexity
+/// O(n log n) for n bytes.
+pub(crate) fn symbols(
+    merges: &CharacterMerges,
+    text: &[u8],
+    tokens: &mut Vec<Token>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    if merges.takes_apart() {
+        return apart::merge(merges, text, tokens, checkpoint);
+    }
+    let mut queue = queue::Queue::new();
+    queue.merge(merges, text, checkpoint)?;
+    tokens.extend(queue.tokens());
+    Ok(())
 }

@@ -21,7 +21,7 @@ use super::buckets::Buckets;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::byte_merges::ByteMerges;
 
 /// The index of no symbol: beyond any piece.
 const END: u32 = u32::MAX;
@@ -32,45 +32,71 @@ const CHECK_INTERVAL: u32 = 1 << 14;
 /// The look-ups of a merge are prefetched this many merges before it.
 const PREFETCH_DISTANCE: usize = 4;
 
-/// The merges to make: which token two tokens merge into, or [`NO_TOKEN`].
-pub(super) trait Merges {
-    /// Returns the token of a single byte.
-    fn byte_token(&self, byte: u8) -> TokenId;
+/// The merges to make. A pair has the **rank** of the symbol that it merges into, or [`NO_TOKEN`].
+pub trait Merges {
+    /// Returns the symbol that `rest`, which is not empty, begins with.
+    fn start(&self, rest: &[u8]) -> Start;
 
-    /// Returns the token that two bytes merge into.
-    fn of_bytes(&self, first: u8, second: u8) -> TokenId;
+    /// Returns the rank of two symbols.
+    fn rank(&self, left: TokenId, right: TokenId) -> TokenId;
 
-    /// Returns the token that two tokens merge into.
-    fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId;
+    /// Returns what two symbols, of this rank, merge into.
+    fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId;
 
-    /// Prefetches what [`of_tokens`](Self::of_tokens) reads.
+    /// Prefetches what [`rank`](Self::rank) reads.
     fn prefetch(&self, left: TokenId, right: TokenId);
+
+    /// Returns the last offset in `bytes` at which a symbol ends, no later than `end`.
+    fn boundary(&self, bytes: &[u8], end: usize) -> usize;
 }
 
-impl Merges for Vocabulary {
-    fn byte_token(&self, byte: u8) -> TokenId {
-        self.byte_token(byte)
+/// The first symbol of some bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    pub(super) id: TokenId,
+    /// Number of its bytes.
+    pub(super) length: usize,
+    /// The rank of its pair with the next symbol.
+    pub(super) rank: TokenId,
+}
+
+impl Merges for ByteMerges {
+    #[inline]
+    fn start(&self, rest: &[u8]) -> Start {
+        let rank = match *rest {
+            [first, second, ..] => self.merged_bytes(first, second),
+            _ => NO_TOKEN,
+        };
+        Start {
+            id: self.byte_token(rest[0]),
+            length: 1,
+            rank,
+        }
     }
 
     #[inline]
-    fn of_bytes(&self, first: u8, second: u8) -> TokenId {
-        self.merged_bytes(first, second)
-    }
-
-    #[inline]
-    fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId {
+    fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
         self.merged(left, right)
+    }
+
+    #[inline]
+    fn made(&self, rank: TokenId, _: TokenId, _: TokenId) -> TokenId {
+        rank
     }
 
     #[inline]
     fn prefetch(&self, left: TokenId, right: TokenId) {
         self.pairs().prefetch(left, right);
     }
+
+    fn boundary(&self, _: &[u8], end: usize) -> usize {
+        end
+    }
 }
 
 /// The merges with a rank below a limit.
 pub(super) struct Below<'a> {
-    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) merges: &'a ByteMerges,
     pub(super) limit: TokenId,
 }
 
@@ -81,20 +107,28 @@ impl Below<'_> {
 }
 
 impl Merges for Below<'_> {
-    fn byte_token(&self, byte: u8) -> TokenId {
-        self.vocabulary.byte_token(byte)
+    fn start(&self, rest: &[u8]) -> Start {
+        let start = self.merges.start(rest);
+        Start {
+            rank: self.limited(start.rank),
+            ..start
+        }
     }
 
-    fn of_bytes(&self, first: u8, second: u8) -> TokenId {
-        self.limited(self.vocabulary.merged_bytes(first, second))
+    fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
+        self.limited(self.merges.rank(left, right))
     }
 
-    fn of_tokens(&self, left: TokenId, right: TokenId) -> TokenId {
-        self.limited(self.vocabulary.merged(left, right))
+    fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId {
+        self.merges.made(rank, left, right)
     }
 
     fn prefetch(&self, left: TokenId, right: TokenId) {
-        self.vocabulary.pairs().prefetch(left, right);
+        self.merges.prefetch(left, right);
+    }
+
+    fn boundary(&self, bytes: &[u8], end: usize) -> usize {
+        self.merges.boundary(bytes, end)
     }
 }
 
@@ -107,16 +141,6 @@ impl Merges for Below<'_> {
 /// O(n log n) time for n bytes. 16 n bytes of working memory, and 24 for each entry of the queue: 40 n to 90
 /// n.
 pub fn merge(
-    vocabulary: &Vocabulary,
-    piece: &[u8],
-    ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    merge_with(vocabulary, piece, ids, checkpoint)
-}
-
-/// As [`merge`], with any `merges`.
-pub(super) fn merge_with(
     merges: &impl Merges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
@@ -130,9 +154,9 @@ pub(super) fn merge_with(
 
 /// A token and the offset where it starts.
 #[derive(Clone, Copy)]
-pub(super) struct Token {
-    pub(super) start: usize,
-    pub(super) id: TokenId,
+pub(crate) struct Token {
+    pub(crate) start: usize,
+    pub(crate) id: TokenId,
 }
 
 #[derive(Clone, Copy)]
@@ -176,33 +200,31 @@ impl Queue {
         }
         self.symbols.clear();
         self.pairs.clear();
-        let mut index = 0;
-        // In chunks: a very long piece would take seconds without a pass of the checkpoint.
-        for bytes in piece.chunks(CHECK_INTERVAL as usize) {
-            checkpoint::pass(checkpoint)?;
-            let seconds = piece[index as usize..].iter().skip(1);
-            let symbols = bytes.iter().zip(seconds).map(|(&byte, &second)| {
-                let rank = merges.of_bytes(byte, second);
-                if rank != NO_TOKEN {
-                    self.pairs.push(rank, index);
-                }
-                let previous = index.checked_sub(1).unwrap_or(END);
-                index += 1;
-                Symbol {
-                    id: merges.byte_token(byte),
-                    rank,
-                    previous,
-                    next: index,
-                }
-            });
-            self.symbols.extend(symbols);
+        let (mut offset, mut previous) = (0, END);
+        let mut next_check = 0;
+        while offset < piece.len() {
+            // A very long piece would take seconds without a pass of the checkpoint.
+            if offset >= next_check {
+                checkpoint::pass(checkpoint)?;
+                next_check = offset + CHECK_INTERVAL as usize;
+            }
+            let Start { id, length, rank } = merges.start(&piece[offset..]);
+            #[expect(clippy::cast_possible_truncation, reason = "as checked above")]
+            let (index, next) = (offset as u32, (offset + length) as u32);
+            if rank != NO_TOKEN {
+                self.pairs.push(rank, index);
+            }
+            let symbol = Symbol {
+                id,
+                rank,
+                previous,
+                next,
+            };
+            self.symbols.push(symbol);
+            // Nothing refers to the bytes inside of a symbol.
+            self.symbols.extend((1..length).map(|_| symbol));
+            (offset, previous) = (offset + length, index);
         }
-        self.symbols.extend(piece.last().map(|&byte| Symbol {
-            id: merges.byte_token(byte),
-            rank: NO_TOKEN,
-            previous: index.checked_sub(1).unwrap_or(END),
-            next: END,
-        }));
         self.merge_all(merges, checkpoint)?;
         Ok(())
     }
@@ -224,24 +246,26 @@ impl Queue {
             if current != rank {
                 continue;
             }
+            let left = symbols[index as usize].id;
             let right = &mut symbols[gone as usize];
             right.rank = NO_TOKEN;
             let next = right.next;
+            let made = merges.made(rank, left, right.id);
             let mut after = NO_TOKEN;
             if let Some(symbol) = symbols.get_mut(next as usize) {
                 symbol.previous = index;
-                after = merges.of_tokens(rank, symbol.id);
+                after = merges.rank(made, symbol.id);
                 // In a run, the next symbol is merged next, and this pair is looked up again.
                 if after != NO_TOKEN && !(symbol.rank == rank && after > rank) {
                     pairs.push(after, index);
                 }
             }
             let symbol = &mut symbols[index as usize];
-            symbol.id = rank;
+            symbol.id = made;
             symbol.rank = after;
             symbol.next = next;
             if let Some(symbol) = symbols.get_mut(previous as usize) {
-                let before = merges.of_tokens(symbol.id, rank);
+                let before = merges.rank(symbol.id, made);
                 if before != NO_TOKEN {
                     pairs.push(before, previous);
                 }

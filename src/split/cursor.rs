@@ -4,6 +4,7 @@
 //! [`Class::Other`].
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::unicode::character::decode;
 use crate::unicode::classify::{Class, class_of_code_point};
 
 /// Bytes of a run between two passes of the checkpoint: one or two milliseconds.
@@ -40,28 +41,6 @@ pub(super) fn class_at(text: &[u8], offset: usize) -> Option<(Class, usize)> {
             None => (Class::Other, 1),
         }),
     }
-}
-
-/// Returns the code point that `bytes` start with and its length, if they start with a whole UTF-8 character
-/// of two bytes or more. Refuses what UTF-8 refuses: overlong forms, surrogates, code points beyond U+10FFFF.
-#[inline]
-pub(super) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
-    let &lead = bytes.first()?;
-    let (length, lead_bits, least) = match lead {
-        0xC2..=0xDF => (2, lead & 0x1F, 0x80),
-        0xE0..=0xEF => (3, lead & 0x0F, 0x800),
-        0xF0..=0xF4 => (4, lead & 0x07, 0x1_0000),
-        _ => return None,
-    };
-    let mut code_point = u32::from(lead_bits);
-    for &byte in bytes.get(1..length)? {
-        if byte & 0xC0 != 0x80 {
-            return None;
-        }
-        code_point = (code_point << 6) | u32::from(byte & 0x3F);
-    }
-    let valid = code_point >= least && char::from_u32(code_point).is_some();
-    valid.then_some((code_point, length))
 }
 
 /// Returns the end of the run of characters from `offset` on that belong to it. `belongs` decides by the

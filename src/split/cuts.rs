@@ -20,8 +20,9 @@
 use std::iter;
 use std::ops::Range;
 
-use super::cursor::{class_at, decode};
+use super::cursor::class_at;
 use super::rules;
+use crate::unicode::character::decode;
 use crate::unicode::classify::{Class, class_of_code_point};
 use crate::unicode::utf8::Character;
 

@@ -4,6 +4,7 @@
 //! for the [general engine](general), or the caller's own [`ExternalSplitter`]. All three yield pieces in
 //! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
+pub mod adjacent;
 #[doc(hidden)]
 pub mod cl100k;
 mod cursor;
@@ -19,6 +20,7 @@ pub mod o200k;
 pub mod pattern;
 #[doc(hidden)]
 pub mod r50k;
+pub(crate) mod rule;
 #[doc(hidden)]
 pub mod rules;
 mod starts;
@@ -29,12 +31,14 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::{EncodeError, PatternError};
 use crate::unicode::utf8::Character;
 use crate::util::tier::Tier;
+use adjacent::Adjacency;
 use general::General;
 use pattern::Family;
+use rule::Rule;
 
 /// The most pieces in a chunk, and the most bytes before its last piece.
 const CHUNK: usize = 512;
@@ -59,6 +63,8 @@ pub enum Splitter {
     Native(Family, Tier),
     /// By a regular expression. Text that it does not match is in no piece.
     General(Box<General>),
+    /// Between characters that no token of a vocabulary joins. Every byte is in a piece.
+    Adjacent(Arc<Adjacency>, Tier),
     /// By the caller's code.
     External(Arc<dyn ExternalSplitter>),
 }
@@ -69,6 +75,7 @@ impl fmt::Debug for Splitter {
             Self::Native(family, tier) => {
                 f.debug_tuple("Native").field(family).field(tier).finish()
             }
+            Self::Adjacent(_, tier) => f.debug_tuple("Adjacent").field(tier).finish(),
             Self::General(general) => f.debug_tuple("General").field(general).finish(),
             Self::External(_) => f.write_str("External"),
         }
@@ -128,6 +135,37 @@ impl Splitter {
         cuts.into_iter().flatten()
     }
 
+    /// Returns where the first piece of `text` behind a character of ASCII ends, in `text`: 0 if it is that character
+    /// alone. Without a rule that is the end of the text.
+    pub(crate) fn first_piece_end(
+        &self,
+        before: u8,
+        text: &[u8],
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, Interrupted> {
+        match self {
+            Self::Adjacent(adjacency, _) => adjacency.end_after(before.into(), text, checkpoint),
+            _ => Ok(text.len()),
+        }
+    }
+
+    /// Number of bytes that its own tables occupy.
+    pub(crate) fn memory(&self) -> usize {
+        match self {
+            Self::Adjacent(adjacency, _) => adjacency.memory(),
+            Self::Native(..) | Self::General(_) | Self::External(_) => 0,
+        }
+    }
+
+    /// What the loop over blocks splits by, if it does.
+    pub(crate) fn rule(&self) -> Option<(Rule<'_>, Tier)> {
+        match self {
+            Self::Native(family, tier) => Some((Rule::Family(*family), *tier)),
+            Self::Adjacent(adjacency, tier) => Some((Rule::Adjacency(adjacency), *tier)),
+            Self::General(_) | Self::External(_) => None,
+        }
+    }
+
     /// Whether the pattern is native: then every byte of a text is in a piece.
     pub fn is_native(&self) -> bool {
         matches!(self, Self::Native(..))
@@ -169,19 +207,14 @@ impl Pieces<'_> {
         if self.done {
             return Ok(false);
         }
+        if let Some((rule, tier)) = self.splitter.rule() {
+            let text = self.text.as_bytes();
+            native::fill(rule, tier, text, &mut self.offset, chunk, self.checkpoint)?;
+            self.done = self.offset == text.len();
+            return Ok(!chunk.is_empty());
+        }
         match self.splitter {
-            Splitter::Native(family, tier) => {
-                let text = self.text.as_bytes();
-                native::fill(
-                    *family,
-                    *tier,
-                    text,
-                    &mut self.offset,
-                    chunk,
-                    self.checkpoint,
-                )?;
-                self.done = self.offset == text.len();
-            }
+            Splitter::Native(..) | Splitter::Adjacent(..) => unreachable!("both have a rule"),
             Splitter::General(general) => {
                 let limit = self.offset.saturating_add(CHUNK_BYTES);
                 while chunk.len() < CHUNK && self.offset < limit {

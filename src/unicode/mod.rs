@@ -1,8 +1,9 @@
 //! Characters: their classes and their encodings.
 
+#[doc(hidden)]
+pub(crate) mod character;
 mod class;
 mod classes;
-#[doc(hidden)]
 pub mod classify;
 #[doc(hidden)]
 pub mod script;

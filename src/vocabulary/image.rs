@@ -18,8 +18,10 @@ impl Vocabulary {
     pub(crate) fn image(&self) -> Vec<u8> {
         let mut image = Image::default();
         self.tokens.put_into(&mut image);
-        self.pairs.put_into(&mut image);
-        self.byte_pairs.put_into(&mut image);
+        let merges = self
+            .byte_merges()
+            .expect("published vocabularies merge bytes");
+        merges.put_into(&mut image);
         image.into_bytes()
     }
 
@@ -42,8 +44,6 @@ impl Vocabulary {
         };
         let (tokens, pairs, byte_pairs) =
             read().ok_or(VocabularyError::BadTable("its sections are others"))?;
-        let mut vocabulary = Self::new(tokens, pairs, byte_pairs)?;
-        vocabulary.tokens_merge = true;
-        Ok(vocabulary)
+        Ok(Self::new(tokens, pairs, byte_pairs)?.with_tokens_that_merge())
     }
 }

@@ -13,7 +13,9 @@
 //!   of any two adjacent symbols that spell T have already been merged as T's own bytes would be, into its
 //!   two canonical parts.
 
+pub mod byte_merges;
 pub(crate) mod byte_pairs;
+pub mod characters;
 mod image;
 #[doc(hidden)]
 pub mod pair_table;
@@ -28,7 +30,9 @@ use std::thread;
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::lazy::get_or_init_nonblocking;
+use byte_merges::ByteMerges;
 use byte_pairs::BytePairTable;
+use characters::{CharacterMerges, Kind, MARK, Piece};
 use pair_table::PairTable;
 use tokens::Tokens;
 
@@ -36,13 +40,18 @@ use tokens::Tokens;
 #[derive(Debug)]
 pub struct Vocabulary {
     tokens: Tokens,
-    byte_tokens: [TokenId; 256],
-    pairs: PairTable,
-    byte_pairs: BytePairTable,
-    /// True if merging a token's own bytes is known to yield that token.
-    tokens_merge: bool,
+    merges: Merges,
     sorted: OnceLock<Vec<TokenId>>,
     longest: OnceLock<usize>,
+}
+
+/// What is merged: the bytes of a piece, or its characters.
+#[derive(Debug)]
+pub enum Merges {
+    /// Every byte is a token, and merges make tokens of it.
+    Bytes(Box<ByteMerges>),
+    /// As SentencePiece does it.
+    Characters(Box<CharacterMerges>),
 }
 
 /// The bytes of a merge's parts are prefetched this many merges before they are copied, and their spans twice
@@ -112,9 +121,7 @@ impl Vocabulary {
         byte_tokens: &[TokenId; 256],
         merges: &[(TokenId, Pair)],
     ) -> Result<Self, VocabularyError> {
-        let mut vocabulary = Self::build(byte_tokens, merges, false)?;
-        vocabulary.tokens_merge = true;
-        Ok(vocabulary)
+        Ok(Self::build(byte_tokens, merges, false)?.with_tokens_that_merge())
     }
 
     fn build(
@@ -191,30 +198,77 @@ impl Vocabulary {
         byte_pairs: BytePairTable,
     ) -> Result<Self, VocabularyError> {
         let byte_tokens = tokens.byte_tokens()?;
-        Ok(Self {
-            tokens,
-            byte_tokens,
-            pairs,
-            byte_pairs,
-            tokens_merge: false,
-            sorted: OnceLock::new(),
-            longest: OnceLock::new(),
-        })
+        let highest = tokens.last_id().expect("every byte is a token");
+        let merges = ByteMerges::new(&byte_tokens, pairs, byte_pairs, highest);
+        Ok(Self::of(tokens, Merges::Bytes(Box::new(merges))))
     }
 
-    /// Returns the token that two bytes merge into, or [`NO_TOKEN`].
-    #[inline]
-    pub(crate) fn merged_bytes(&self, first: u8, second: u8) -> TokenId {
-        match self.byte_pairs() {
-            Some(byte_pairs) => byte_pairs.of(first, second).token(),
-            None => self.merged(self.byte_token(first), self.byte_token(second)),
+    fn of(tokens: Tokens, merges: Merges) -> Self {
+        Self {
+            tokens,
+            merges,
+            sorted: OnceLock::new(),
+            longest: OnceLock::new(),
         }
     }
 
-    /// Returns the table of forced merges, if they may be made first.
+    /// Builds a vocabulary whose merges begin with characters: that of a SentencePiece model.
+    ///
+    /// Decoding writes the unknown token as `unknown`, control tokens as nothing, and each [`MARK`] as a space.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`].
+    ///
+    /// # Complexity
+    /// O(total characters) look-ups.
+    pub fn from_characters(
+        pieces: &[Piece<'_>],
+        byte_fallback: bool,
+        unknown: &str,
+    ) -> Result<Self, VocabularyError> {
+        let mut tokens = Tokens::with_capacity(pieces.len(), 8 * pieces.len());
+        for (id, piece) in (0..).zip(pieces) {
+            match piece.kind {
+                Kind::Normal | Kind::UserDefined | Kind::Unused | Kind::Unreachable => {
+                    tokens.push(id, piece.text.replace(MARK, " ").as_bytes())?;
+                }
+                Kind::Byte(byte) => tokens.push_unlisted(id, &[byte])?,
+                Kind::Control => tokens.push_unlisted(id, b"")?,
+                Kind::Unknown => tokens.push_unlisted(id, unknown.as_bytes())?,
+            }
+        }
+        let merges = CharacterMerges::new(pieces, byte_fallback)?;
+        Ok(Self::of(tokens, Merges::Characters(Box::new(merges))))
+    }
+
+    /// Says that merging a token's own bytes is known to yield that token.
+    fn with_tokens_that_merge(mut self) -> Self {
+        if let Merges::Bytes(merges) = &mut self.merges {
+            merges.tokens_merge = true;
+        }
+        self
+    }
+
+    /// The merges.
     #[inline]
-    pub(crate) fn byte_pairs(&self) -> Option<&BytePairTable> {
-        Some(&self.byte_pairs).filter(|byte_pairs| byte_pairs.usable())
+    pub fn merges(&self) -> &Merges {
+        &self.merges
+    }
+
+    /// The merges of bytes; `None` if characters are merged.
+    pub fn byte_merges(&self) -> Option<&ByteMerges> {
+        match &self.merges {
+            Merges::Bytes(merges) => Some(merges),
+            Merges::Characters(_) => None,
+        }
+    }
+
+    /// The merges of characters; `None` if bytes are merged.
+    pub fn character_merges(&self) -> Option<&CharacterMerges> {
+        match &self.merges {
+            Merges::Bytes(_) => None,
+            Merges::Characters(merges) => Some(merges),
+        }
     }
 
     /// Number of tokens.
@@ -225,7 +279,11 @@ impl Vocabulary {
     /// Number of bytes that it occupies, without the parts of a published one that lie in the library.
     pub(crate) fn memory(&self) -> usize {
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
-        self.tokens.memory() + self.pairs.memory() + self.byte_pairs.memory() + sorted
+        let merges = match &self.merges {
+            Merges::Bytes(merges) => merges.memory(),
+            Merges::Characters(merges) => merges.memory(),
+        };
+        self.tokens.memory() + merges + sorted
     }
 
     /// Never true: every byte is a token.
@@ -263,40 +321,17 @@ impl Vocabulary {
     /// Returns the token that is exactly `bytes`. O(length).
     #[inline]
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
-        self.tokens.find(bytes)
-    }
-
-    /// Returns the token that is exactly `piece`, unless the merges are known to yield it anyway.
-    #[inline]
-    pub(crate) fn token_beside_merges(&self, piece: &[u8]) -> Option<TokenId> {
-        if self.tokens_merge {
-            None
-        } else {
-            self.token(piece)
-        }
+        self.tokens.find(bytes).or_else(|| {
+            let byte_tokens = self.character_merges()?.byte_tokens()?;
+            let [byte] = *bytes else { return None };
+            Some(byte_tokens[usize::from(byte)])
+        })
     }
 
     /// The highest id.
     #[inline]
     pub fn highest_id(&self) -> TokenId {
         self.tokens.last_id().expect("every byte is a token")
-    }
-
-    /// The token of a single byte.
-    #[inline]
-    pub fn byte_token(&self, byte: u8) -> TokenId {
-        self.byte_tokens[usize::from(byte)]
-    }
-
-    /// The table of pairs that merge.
-    pub(crate) fn pairs(&self) -> &PairTable {
-        &self.pairs
-    }
-
-    /// Returns the token that a pair merges into, or [`NO_TOKEN`].
-    #[inline]
-    pub fn merged(&self, left: TokenId, right: TokenId) -> TokenId {
-        self.pairs.get(left, right)
     }
 
     /// Returns the ids in the order of their tokens' bytes.

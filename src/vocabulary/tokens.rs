@@ -26,6 +26,8 @@ pub(super) struct Tokens {
     dense: usize,
     /// The ids from there on, in increasing order.
     others: Vec<TokenId>,
+    /// The indices of tokens that are not found by their bytes, in increasing order.
+    unlisted: Vec<u32>,
     /// Index by bytes, built on first use.
     by_bytes: OnceLock<HashTable<u32>>,
 }
@@ -39,6 +41,7 @@ impl Tokens {
             starts: starts.into(),
             dense: 0,
             others: Vec::new(),
+            unlisted: Vec::new(),
             by_bytes: OnceLock::new(),
         }
     }
@@ -53,6 +56,7 @@ impl Tokens {
             starts: Cow::Borrowed(starts),
             dense: starts.len().checked_sub(1 + others.len())?,
             others,
+            unlisted: Vec::new(),
             by_bytes: OnceLock::new(),
         })
     }
@@ -68,6 +72,17 @@ impl Tokens {
     pub(super) fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
         self.arena.to_mut().extend_from_slice(token);
         self.finish(id)
+    }
+
+    /// As [`push`](Self::push), for a token that is not found by its bytes; it may be empty.
+    pub(super) fn push_unlisted(
+        &mut self,
+        id: TokenId,
+        token: &[u8],
+    ) -> Result<(), VocabularyError> {
+        let index = u32::try_from(self.len()).map_err(|_| VocabularyError::TooLarge)?;
+        self.unlisted.push(index);
+        self.push(id, token)
     }
 
     /// As [`push`](Self::push), for the concatenation of two spans of the arena.
@@ -119,7 +134,14 @@ impl Tokens {
     fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
         let mut table = HashTable::with_capacity(self.len());
         let mut twice = None;
+        let mut unlisted = self.unlisted.iter().peekable();
         for index in 0..self.len() {
+            if unlisted
+                .next_if(|other| **other as usize == index)
+                .is_some()
+            {
+                continue;
+            }
             let token = self.at(index);
             let entry = table.entry(
                 SeededState.hash_one(token),
@@ -154,7 +176,7 @@ impl Tokens {
             Cow::Borrowed(_) => 0,
         };
         let by_bytes = self.by_bytes.get().map_or(0, HashTable::allocation_size);
-        arena + starts + 4 * self.others.capacity() + by_bytes
+        arena + starts + 4 * (self.others.capacity() + self.unlisted.capacity()) + by_bytes
     }
 
     /// All tokens, one after the other, in id order.

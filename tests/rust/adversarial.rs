@@ -16,7 +16,7 @@ use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
 use crate::support::{
-    CL100K, MEGABYTE, MONOTONOUS, O200K, PUBLISHED, R50K, TestResult, ranks_with_bytes,
+    CL100K, MEGABYTE, MONOTONOUS, O200K, PUBLISHED, R50K, TestResult, byte_merges, ranks_with_bytes,
 };
 
 fn encoder(builtin: Builtin, pattern: &str) -> Result<Encoder, Box<dyn Error>> {
@@ -44,12 +44,12 @@ fn encode(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
 fn by_rounds(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids: Vec<TokenId> = piece
         .iter()
-        .map(|&byte| vocabulary.byte_token(byte))
+        .map(|&byte| byte_merges(vocabulary).byte_token(byte))
         .collect();
     loop {
         let ranks = ids
             .windows(2)
-            .map(|pair| vocabulary.merged(pair[0], pair[1]));
+            .map(|pair| byte_merges(vocabulary).merged(pair[0], pair[1]));
         let Some(lowest) = ranks.min().filter(|&rank| rank != NO_TOKEN) else {
             return ids;
         };
@@ -57,7 +57,9 @@ fn by_rounds(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         for id in ids {
             match merged.last_mut() {
                 // A symbol that this round merged is not a left part again.
-                Some(last) if *last != lowest && vocabulary.merged(*last, id) == lowest => {
+                Some(last)
+                    if *last != lowest && byte_merges(vocabulary).merged(*last, id) == lowest =>
+                {
                     *last = lowest;
                 }
                 _ => merged.push(id),

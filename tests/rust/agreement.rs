@@ -12,7 +12,9 @@ use bytemill::token::{NO_TOKEN, Pair, TokenId};
 use bytemill::train::{self, Options};
 use bytemill::vocabulary::Vocabulary;
 
-use crate::support::{Random, TestResult, bytes_by_value, on_all_cores, ranks_with_bytes};
+use crate::support::{
+    Random, TestResult, byte_merges, bytes_by_value, on_all_cores, ranks_with_bytes,
+};
 
 pub(crate) type Ranks = Vec<(Vec<u8>, TokenId)>;
 
@@ -28,15 +30,15 @@ pub(crate) const ALPHABETS: [&[u8]; 7] = [
 
 fn merged_short(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    let done = merge::short::merge(vocabulary, piece, &mut ids);
-    let fits = vocabulary.highest_id() <= merge::short::HIGHEST_ID;
+    let done = merge::short::merge(byte_merges(vocabulary), piece, &mut ids);
+    let fits = vocabulary.highest_id() <= merge::short::HIGHEST_RANK;
     assert_eq!(done, fits && piece.len() <= merge::short::LONGEST);
     if done { ids } else { queued(vocabulary, piece) }
 }
 
 fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    match merge::queue::merge(vocabulary, piece, &mut ids, &RunToEnd) {
+    match merge::queue::merge(byte_merges(vocabulary), piece, &mut ids, &RunToEnd) {
         Ok(()) => ids,
         Err(error) => panic!("{error}"),
     }
@@ -423,10 +425,10 @@ fn engines_append() -> TestResult {
         let piece = b"ab".repeat(length);
         let expected = [vec![7, 256], vec![256; length]].concat();
         let mut ids = vec![7, 256];
-        let done = merge::short::merge(&vocabulary, &piece, &mut ids);
+        let done = merge::short::merge(byte_merges(&vocabulary), &piece, &mut ids);
         assert_eq!(ids, if done { expected.clone() } else { vec![7, 256] });
         ids.truncate(2);
-        merge::queue::merge(&vocabulary, &piece, &mut ids, &RunToEnd)?;
+        merge::queue::merge(byte_merges(&vocabulary), &piece, &mut ids, &RunToEnd)?;
         assert_eq!(ids, expected);
         ids.truncate(2);
         merge::encode_piece(&vocabulary, &piece, &mut ids, &RunToEnd)?;
@@ -471,11 +473,12 @@ fn builtin_vocabularies_on_hard_text() -> TestResult {
 fn builtin_vocabularies_built_in_three_ways() -> TestResult {
     for builtin in Builtin::ALL {
         let vocabulary = builtin.vocabulary()?;
-        let bytes = std::array::from_fn(|byte| vocabulary.byte_token(byte.to_le_bytes()[0]));
+        let bytes =
+            std::array::from_fn(|byte| byte_merges(&vocabulary).byte_token(byte.to_le_bytes()[0]));
         let merges = merges_of(&vocabulary)?;
         assert_eq!(merges.len(), vocabulary.len() - 256);
         for (id, pair) in &merges {
-            assert_eq!(vocabulary.merged(pair.left, pair.right), *id);
+            assert_eq!(byte_merges(&vocabulary).merged(pair.left, pair.right), *id);
         }
         let again = Vocabulary::from_merges(&bytes, merges.into_iter())?;
         let ranks: Ranks = vocabulary

@@ -18,7 +18,7 @@ use bytemill::train::{self, Options, TieBreak, learning};
 use bytemill::vocabulary::Vocabulary;
 use serde_json::Value;
 
-use crate::support::{CL100K, O200K, R50K, TestResult, pieces, ranks_with_bytes};
+use crate::support::{CL100K, O200K, R50K, TestResult, byte_merges, pieces, ranks_with_bytes};
 
 const CASES: &str = include_str!("../data/cases.json");
 
@@ -130,8 +130,8 @@ fn merging() -> TestResult {
         assert_eq!(found, expected, "{name}");
 
         let (mut scanned, mut queued) = (Vec::new(), Vec::new());
-        let done = merge::short::merge(&vocabulary, &piece, &mut scanned);
-        merge::queue::merge(&vocabulary, &piece, &mut queued, &RunToEnd)?;
+        let done = merge::short::merge(byte_merges(&vocabulary), &piece, &mut scanned);
+        merge::queue::merge(byte_merges(&vocabulary), &piece, &mut queued, &RunToEnd)?;
         if !done {
             // Too long for `merge::short`.
             assert!(scanned.is_empty(), "{name}");
@@ -147,7 +147,9 @@ fn merging() -> TestResult {
         let merges = merges_of(&vocabulary);
         assert_eq!(Some(merges.is_ok()), case["canonical"].as_bool(), "{name}");
         if let Ok(merges) = merges {
-            let bytes = std::array::from_fn(|byte| vocabulary.byte_token(byte.to_le_bytes()[0]));
+            let bytes = std::array::from_fn(|byte| {
+                byte_merges(&vocabulary).byte_token(byte.to_le_bytes()[0])
+            });
             let rebuilt = Vocabulary::from_merges(&bytes, merges.into_iter())?;
             let mut found = Vec::new();
             merge::encode_piece(&rebuilt, &piece, &mut found, &RunToEnd)?;

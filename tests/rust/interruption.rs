@@ -15,7 +15,9 @@ use bytemill::split::Splitter;
 use bytemill::util::parallel;
 use bytemill::util::tier::Tier;
 
-use crate::support::{CL100K, MEGABYTE, MONOTONOUS, O200K, Patience, R50K, TestResult, pieces};
+use crate::support::{
+    CL100K, MEGABYTE, MONOTONOUS, O200K, Patience, R50K, TestResult, byte_merges, pieces,
+};
 
 fn encoder() -> Result<Encoder, Box<dyn Error>> {
     let special = SpecialTokens::new(vec![("<|endoftext|>".to_owned(), 50_256)])?;
@@ -62,7 +64,12 @@ fn one_long_piece_stops() -> TestResult {
         assert_stops(kind, 60_000 >> 14, work)?;
         let piece = text(MEGABYTE);
         let work = |checkpoint: &dyn Checkpoint| {
-            merge::queue::merge(&vocabulary, piece.as_bytes(), &mut Vec::new(), checkpoint)
+            merge::queue::merge(
+                byte_merges(&vocabulary),
+                piece.as_bytes(),
+                &mut Vec::new(),
+                checkpoint,
+            )
         };
         assert_stops(kind, MEGABYTE >> 14, work)?;
     }

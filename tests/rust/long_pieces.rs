@@ -11,11 +11,11 @@ use bytemill::token::{NO_TOKEN, TokenId};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::agreement::{ALPHABETS, arbitrary, for_seeds, hard_bytes, ranks_of, trained};
-use crate::support::{MEGABYTE, MONOTONOUS, TestResult, ranks_with_bytes};
+use crate::support::{MEGABYTE, MONOTONOUS, TestResult, byte_merges, ranks_with_bytes};
 
 fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    match queue::merge(vocabulary, piece, &mut ids, &RunToEnd) {
+    match queue::merge(byte_merges(vocabulary), piece, &mut ids, &RunToEnd) {
         Ok(()) => ids,
         Err(error) => panic!("{error}"),
     }
@@ -24,7 +24,7 @@ fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId> {
     // Ids are appended: earlier contents stay, even when a window is merged again.
     let mut ids = vec![7, 8, 9];
-    match long::merge(vocabulary, piece, length, &mut ids, &RunToEnd) {
+    match long::merge(byte_merges(vocabulary), piece, length, &mut ids, &RunToEnd) {
         Ok(()) => {
             assert_eq!(ids.drain(..3).as_slice(), [7, 8, 9]);
             ids
@@ -37,7 +37,7 @@ fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId
 fn by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut symbols: Vec<Option<TokenId>> = piece
         .iter()
-        .map(|&byte| Some(vocabulary.byte_token(byte)))
+        .map(|&byte| Some(byte_merges(vocabulary).byte_token(byte)))
         .collect();
     let mut next: Vec<usize> = (1..=symbols.len()).collect();
     let mut previous: Vec<usize> = (0..symbols.len())
@@ -46,7 +46,7 @@ fn by_heap(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let pair = |symbols: &[Option<TokenId>], next: &[usize], index: usize| {
         let left = symbols.get(index).copied().flatten()?;
         let right = symbols.get(next[index]).copied().flatten()?;
-        Some(vocabulary.merged(left, right)).filter(|&rank| rank != NO_TOKEN)
+        Some(byte_merges(vocabulary).merged(left, right)).filter(|&rank| rank != NO_TOKEN)
     };
     let mut heap: BinaryHeap<_> = (0..symbols.len())
         .filter_map(|index| Some(Reverse((pair(&symbols, &next, index)?, index))))

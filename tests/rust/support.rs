@@ -11,6 +11,8 @@ use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
+use bytemill::vocabulary::Vocabulary;
+use bytemill::vocabulary::byte_merges::ByteMerges;
 use fancy_regex::Regex;
 
 pub(crate) type TestResult = Result<(), Box<dyn Error>>;
@@ -127,6 +129,14 @@ pub(crate) fn pieces(splitter: &Splitter, text: &str) -> Result<Vec<Range<usize>
 /// Byte `b` is token `b`.
 pub(crate) fn bytes_by_value() -> [TokenId; 256] {
     std::array::from_fn(|byte| TokenId::try_from(byte).unwrap_or(TokenId::MAX))
+}
+
+/// The merges of a vocabulary that merges bytes.
+pub(crate) fn byte_merges(vocabulary: &Vocabulary) -> &ByteMerges {
+    match vocabulary.byte_merges() {
+        Some(merges) => merges,
+        None => panic!("expected a vocabulary that merges bytes"),
+    }
 }
 
 /// The same as the start of a rank table.

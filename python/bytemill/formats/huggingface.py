@@ -284,7 +284,7 @@ def format_tokenizer(definition: Definition) -> bytes:
         VocabularyError: The library would give other ids, or other text for a special token.
         PatternError: The pattern may mean something else to the library.
     """
-    name, pattern, ranks, special_tokens, _ = definition
+    name, pattern, ranks, special_tokens, *_ = definition
     pairs, whole = merges_of(ranks)
     vocabulary = {token_text(token): token_id for token, token_id in ranks.items()}
     for text, token_id in special_tokens.items():

@@ -173,7 +173,7 @@ def model_of(definition: Definition) -> Model:
         VocabularyError: minbpe would give other ids.
         PatternError: The pattern may mean something else to it.
     """
-    name, pattern, ranks, special_tokens, _ = definition
+    name, pattern, ranks, special_tokens, *_ = definition
     refusal = f"the encoding {name!r} cannot be written for minbpe"
     in_order = sorted(ranks, key=ranks.__getitem__)
     if in_order[:BYTES] != [bytes([byte]) for byte in range(BYTES)] or ranks[in_order[-1]] != len(ranks) - 1:

@@ -39,6 +39,7 @@ def to_tiktoken(definition: Definition, encode: Encode) -> tiktoken.Encoding:
         VocabularyError: tiktoken would give other ids.
     """
     library = import_optional("tiktoken", "encodings of tiktoken")
+    definition.merging_bytes("encodings of tiktoken")
     check_prefixes(definition)
     encoding: tiktoken.Encoding = library.Encoding(
         definition.name,

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from bytemill._backend import build_core
+from bytemill._backend import build_core, build_model_core
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
@@ -66,12 +66,17 @@ def check_definition(definition: Definition, encode: Encode, read: Definition) -
         encode: Encodes by it.
         read: The one that was read back. Its pattern may be another one that gives the same pieces.
     """
-    if (read.ranks, read.special_tokens) != (definition.ranks, definition.special_tokens):
+    if read._replace(name="", template=None) != definition._replace(
+        name="", template=None, splitting=read.splitting
+    ):
         raise VocabularyError(
             f"the encoding {definition.name!r} cannot be written: the file has other tokens when it is "
             "read back"
         )
-    core = build_core(read.ranks, read.special_tokens, read.splitting)
+    if read.model is None:
+        core = build_core(read.ranks, read.special_tokens, read.splitting)
+    else:
+        core = build_model_core(read.model, read.special_tokens)
     check_ids(definition, encode, lambda text: core.encode(text, None), "this library")
 
 

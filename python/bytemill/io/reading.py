@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from bytemill.definition import Definition
 from bytemill.errors import VocabularyError
-from bytemill.formats import data_gym, huggingface, minbpe_model, native, tekken, tiktoken_ranks
+from bytemill.formats import (
+    data_gym,
+    huggingface,
+    minbpe_model,
+    native,
+    sentencepiece_model,
+    tekken,
+    tiktoken_ranks,
+)
 from bytemill.formats.json_file import parse_json
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
@@ -66,6 +74,10 @@ def read(
     file = file_of(Path(path))
     given = None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
     definition = parse(file, usual_name(path), given)
+    if given is not None and definition.model is not None:
+        raise ValueError(
+            f"{path} is a SentencePiece model, which has no pattern: pattern= is for other files"
+        )
     if given not in {None, definition.splitting}:
         raise ValueError(
             f"{path} has {described_pattern(definition.splitting)}, and {described_pattern(given)} was "
@@ -106,10 +118,12 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
                 "or 'qwen2', or a regular expression"
             )
         return definition
+    if sentencepiece_model.looks_like_model(contents):
+        return sentencepiece_model.definition_of(contents, name, source)
     raise VocabularyError(
         f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
-        "vocab.json, minbpe's .model, tekken.json or a .bytemill file, got a file that begins with "
-        f"{contents[:16]!r} (SentencePiece's models hold no byte-level BPE)"
+        "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json or a .bytemill file, got a file "
+        f"that begins with {contents[:16]!r}"
     )
 
 

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import __version__
-from bytemill.formats import data_gym, huggingface, minbpe_model, native, tiktoken_ranks
+from bytemill.errors import VocabularyError
+from bytemill.formats import (
+    data_gym,
+    huggingface,
+    minbpe_model,
+    native,
+    sentencepiece_model,
+    tiktoken_ranks,
+)
 from bytemill.formats.json_file import parse_json
 from bytemill.formats.verification import check_definition, check_with_tokenizers
 from bytemill.io.atomic import write_all
@@ -24,7 +32,14 @@ if TYPE_CHECKING:
     from bytemill.definition import Definition
     from bytemill.formats.verification import Encode
 
-__all__ = ["write_gpt2", "write_huggingface", "write_minbpe", "write_native", "write_tiktoken"]
+__all__ = [
+    "write_gpt2",
+    "write_huggingface",
+    "write_minbpe",
+    "write_native",
+    "write_sentencepiece",
+    "write_tiktoken",
+]
 
 
 def write_native(
@@ -34,6 +49,7 @@ def write_native(
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """Writes a native file; arguments and errors as `Encoding.save`."""
+    definition.merging_bytes("native files")
     contents = native.format_native(definition, {"bytemill": __version__, **(provenance or {})})
 
     def check(read: bytes) -> None:
@@ -44,6 +60,7 @@ def write_native(
 
 def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLike[str]) -> None:
     """Writes a `.tiktoken` file; arguments and errors as `Encoding.save_tiktoken`."""
+    definition.merging_bytes(".tiktoken files")
 
     def check(read: bytes) -> None:
         ranks = tiktoken_ranks.parse_ranks(read, str(path))
@@ -54,6 +71,7 @@ def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLi
 
 def write_huggingface(definition: Definition, encode: Encode, directory: str | os.PathLike[str]) -> None:
     """Writes `tokenizer.json` and its configuration; arguments and errors as `Encoding.save_huggingface`."""
+    definition.merging_bytes("tokenizer.json files that this writes")
     tokenizer = huggingface.format_tokenizer(definition)
     config = huggingface.format_tokenizer_config(definition)
     folder = ensure_dir(directory)
@@ -71,6 +89,7 @@ def write_gpt2(
     definition: Definition, encode: Encode, directory: str | os.PathLike[str], file_names: tuple[str, str]
 ) -> None:
     """Writes GPT-2's two files; arguments and errors as `Encoding.save_gpt2`."""
+    definition.merging_bytes("GPT-2's files")
     merges, encoder = data_gym.format_merges(definition), data_gym.format_encoder(definition)
     folder = ensure_dir(directory)
     merges_name, encoder_name = file_names
@@ -85,6 +104,7 @@ def write_gpt2(
 
 def write_minbpe(definition: Definition, encode: Encode, prefix: str | os.PathLike[str]) -> None:
     """Writes minbpe's two files; arguments and errors as `Encoding.save_minbpe`."""
+    definition.merging_bytes("minbpe's files")
     model = minbpe_model.model_of(definition)
     path = Path(f"{Path(prefix)}.model")
 
@@ -94,6 +114,22 @@ def write_minbpe(definition: Definition, encode: Encode, prefix: str | os.PathLi
 
     vocabulary = minbpe_model.format_vocab(definition.vocab(), model.merges)
     write_all({path: minbpe_model.format_model(model), Path(f"{Path(prefix)}.vocab"): vocabulary}, check)
+
+
+def write_sentencepiece(definition: Definition, encode: Encode, path: str | os.PathLike[str]) -> None:
+    """Writes a SentencePiece model; arguments and errors as `Encoding.save_sentencepiece`."""
+    if definition.model is None:
+        raise VocabularyError(
+            f"SentencePiece models merge characters, and the encoding {definition.name!r} merges bytes: "
+            "expected `save`, `save_huggingface` or `save_tiktoken`"
+        )
+
+    def check(read: bytes) -> None:
+        parsed = sentencepiece_model.definition_of(read, definition.name, str(path))
+        special_tokens = definition.special_tokens
+        check_definition(definition, encode, parsed._replace(special_tokens=special_tokens))
+
+    write_all({path: definition.model}, check)
 
 
 def ensure_dir(directory: str | os.PathLike[str]) -> Path:

@@ -18,14 +18,14 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod bytes;
+mod characters;
 
 use crate::token::{NO_TOKEN, TokenId};
 #[cfg(target_arch = "x86_64")]
 use crate::util::tier::Tier;
 #[cfg(target_arch = "x86_64")]
 use crate::util::vector::avx2::Avx2;
-use crate::vocabulary::Vocabulary;
-use crate::vocabulary::byte_pairs::{BytePair, BytePairTable};
 use crate::vocabulary::pair_table::PairTable;
 
 /// The longest piece in bytes. Longer ones are left to [`long`](super::long), which is not quadratic.
@@ -37,53 +37,75 @@ const FEW: usize = 16;
 /// Bits of a symbol's index in an entry; the others hold the rank.
 const INDEX_BITS: u32 = 7;
 
-/// The highest id that fits into an entry as a rank.
-pub const HIGHEST_ID: TokenId = (u32::MAX >> INDEX_BITS) - 1;
+/// The highest rank that fits into an entry.
+pub const HIGHEST_RANK: TokenId = (u32::MAX >> INDEX_BITS) - 1;
+
+/// The merges to make. A pair has the **rank** of the symbol that it merges into, or [`NO_TOKEN`].
+pub trait ShortMerges {
+    /// Whether all ranks are at most [`HIGHEST_RANK`].
+    fn fits(&self) -> bool;
+
+    /// The table of pairs that merge.
+    fn pairs(&self) -> &PairTable;
+
+    /// Adds the symbols of `piece`. `look_up` looks up what a pair merges into.
+    fn fill<const N: usize>(
+        &self,
+        symbols: &mut Symbols<N>,
+        piece: &[u8],
+        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    );
+
+    /// Returns the rank of a symbol that a pair merges into; [`NO_TOKEN`] of itself.
+    fn rank(&self, made: TokenId) -> TokenId;
+
+    /// Returns the symbol that a pair of this rank merges into; `look_up` looks it up.
+    fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId;
+}
 
 /// Merges `piece` and appends its ids to `ids`. Returns false, and does nothing, if it has more than
-/// [`LONGEST`] bytes or there are ids above [`HIGHEST_ID`].
+/// [`LONGEST`] bytes or there are ranks above [`HIGHEST_RANK`].
 #[inline]
 #[must_use]
-pub fn merge(vocabulary: &Vocabulary, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-    if piece.len() > LONGEST || vocabulary.highest_id() > HIGHEST_ID {
+pub fn merge(merges: &impl ShortMerges, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+    if piece.len() > LONGEST || !merges.fits() {
         return false;
     }
     #[cfg(target_arch = "x86_64")]
     if Tier::current().has_avx2()
         && let Some(avx2) = Avx2::detect()
     {
-        avx2::merge(avx2, vocabulary, piece, ids);
+        avx2::merge(avx2, merges, piece, ids);
         return true;
     }
-    merge_with_any_tier(vocabulary, piece, ids, scalar(vocabulary));
+    merge_with_any_tier(merges, piece, ids, scalar(merges));
     true
 }
 
 /// Looks up what a pair merges into, in scalar code.
-fn scalar(vocabulary: &Vocabulary) -> impl Fn(TokenId, TokenId) -> TokenId + Copy {
-    |left, right| vocabulary.merged(left, right)
+fn scalar(merges: &impl ShortMerges) -> impl Fn(TokenId, TokenId) -> TokenId + Copy {
+    |left, right| merges.pairs().get(left, right)
 }
 
-/// As [`merge`], for a piece and a vocabulary that fit. `merged` looks up what a pair merges into.
+/// As [`merge`], for a piece and merges that fit. `look_up` looks up what a pair merges into.
 #[inline(always)]
 pub(super) fn merge_with_any_tier(
-    vocabulary: &Vocabulary,
+    merges: &impl ShortMerges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    merged: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
 ) {
-    let pairs = vocabulary.pairs();
     if piece.len() <= FEW {
-        let symbols = Symbols::<FEW>::new(vocabulary, piece, merged);
-        symbols.merge_first::<FEW>(pairs, merged, ids);
+        let symbols = Symbols::<FEW>::new(merges, piece, look_up);
+        symbols.merge_first::<FEW>(merges, look_up, ids);
         return;
     }
-    let symbols = Symbols::<LONGEST>::new(vocabulary, piece, merged);
+    let symbols = Symbols::<LONGEST>::new(merges, piece, look_up);
     match symbols.count {
-        0..=FEW => symbols.merge_first::<FEW>(pairs, merged, ids),
-        17..=32 => symbols.merge_first::<32>(pairs, merged, ids),
-        33..=64 => symbols.merge_first::<64>(pairs, merged, ids),
-        _ => symbols.merge_first::<LONGEST>(pairs, merged, ids),
+        0..=FEW => symbols.merge_first::<FEW>(merges, look_up, ids),
+        17..=32 => symbols.merge_first::<32>(merges, look_up, ids),
+        33..=64 => symbols.merge_first::<64>(merges, look_up, ids),
+        _ => symbols.merge_first::<LONGEST>(merges, look_up, ids),
     }
 }
 
@@ -99,94 +121,33 @@ fn entry(rank: TokenId, index: usize) -> u32 {
 const NO_ENTRY: u32 = NO_TOKEN << INDEX_BITS;
 
 /// The symbols of a piece, and for each the entry of the pair it starts.
-struct Symbols<const N: usize> {
+#[derive(Debug)]
+pub struct Symbols<const N: usize> {
     count: usize,
     ids: [TokenId; N],
     entries: [u32; N],
 }
 
 impl<const N: usize> Symbols<N> {
-    /// Returns the symbols of `piece` after its forced merges. It has at most `N` bytes.
+    /// Returns the symbols of `piece`. It has at most `N` bytes.
     #[inline(always)]
     fn new(
-        vocabulary: &Vocabulary,
+        merges: &impl ShortMerges,
         piece: &[u8],
-        merged: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
     ) -> Self {
         let mut symbols = Self {
             count: 0,
             ids: [0; N],
             entries: [NO_ENTRY; N],
         };
-        match vocabulary.byte_pairs() {
-            Some(byte_pairs) => symbols.fill(vocabulary, byte_pairs, piece, merged),
-            None => {
-                for &byte in piece {
-                    symbols.push(vocabulary.byte_token(byte), merged);
-                }
-            }
-        }
+        merges.fill(&mut symbols, piece, look_up);
         symbols
-    }
-
-    #[inline(always)]
-    fn fill(
-        &mut self,
-        vocabulary: &Vocabulary,
-        byte_pairs: &BytePairTable,
-        piece: &[u8],
-        merged: impl Fn(TokenId, TokenId) -> TokenId,
-    ) {
-        let first_two = |bytes: &[u8]| match *bytes {
-            [first, second, ..] => byte_pairs.of(first, second),
-            _ => BytePair::END,
-        };
-        let mut before = BytePair::END;
-        let mut here = first_two(piece);
-        let mut byte_before = false;
-        let mut rest = piece;
-        while let [first, following @ ..] = rest {
-            let rank_after = |left, right| {
-                if before.any_merge() {
-                    merged(left, right)
-                } else {
-                    NO_TOKEN
-                }
-            };
-            if let Some(token) = byte_pairs.character(before, rest) {
-                self.push(token, rank_after);
-                let last = &following[1..];
-                before = first_two(last);
-                rest = &last[1..];
-                here = first_two(rest);
-                byte_before = false;
-                continue;
-            }
-            let after = first_two(following);
-            if here.is_forced(before, after) {
-                self.push(here.token(), rank_after);
-                before = after;
-                rest = &following[1..];
-                here = first_two(rest);
-                byte_before = false;
-            } else {
-                let byte = vocabulary.byte_token(*first);
-                if byte_before {
-                    self.push(byte, |_, _| before.token());
-                } else {
-                    self.push(byte, rank_after);
-                }
-                before = here;
-                here = after;
-                rest = following;
-                byte_before = true;
-            }
-        }
     }
 
     /// Adds a symbol. `rank` looks up the rank of its pair with the symbol before.
     #[inline(always)]
-    fn push(&mut self, id: TokenId, rank: impl FnOnce(TokenId, TokenId) -> TokenId) {
+    pub(super) fn push(&mut self, id: TokenId, rank: impl FnOnce(TokenId, TokenId) -> TokenId) {
         debug_assert!(
             self.count < N,
             "a piece has at least a byte for each symbol"
@@ -204,11 +165,11 @@ impl<const N: usize> Symbols<N> {
     #[expect(clippy::cast_possible_truncation, reason = "an index is below 256")]
     fn merge_first<const K: usize>(
         mut self,
-        pairs: &PairTable,
-        merged: impl Fn(TokenId, TokenId) -> TokenId,
+        merges: &impl ShortMerges,
+        look_up: impl Fn(TokenId, TokenId) -> TokenId,
         ids: &mut Vec<TokenId>,
     ) {
-        let count = self.count;
+        let (count, pairs) = (self.count, merges.pairs());
         // The indices below are masked by `% K`, which removes their bounds checks.
         debug_assert!(count <= K && K <= N && K.is_power_of_two());
         let symbols = self.ids.first_chunk_mut::<K>().expect("K <= N");
@@ -224,7 +185,8 @@ impl<const N: usize> Symbols<N> {
             let gone = usize::from(next[index]) % K;
             let after = usize::from(next[gone]);
             let before = usize::from(previous[index]) % K;
-            symbols[index] = rank;
+            let made = merges.made(rank, || look_up(symbols[index], symbols[gone]));
+            symbols[index] = made;
             next[index] = after as u8;
             entries[gone] = NO_ENTRY;
             entries[index] = NO_ENTRY;
@@ -241,11 +203,11 @@ impl<const N: usize> Symbols<N> {
             let mut beside = [NO_ENTRY; 2];
             if after < count {
                 previous[after % K] = index as u8;
-                beside[0] = entry(merged(rank, symbols[after % K]), index);
+                beside[0] = entry(merges.rank(look_up(made, symbols[after % K])), index);
                 entries[index] = beside[0];
             }
             if before < index {
-                beside[1] = entry(merged(symbols[before], rank), before);
+                beside[1] = entry(merges.rank(look_up(symbols[before], made)), before);
                 entries[before] = beside[1];
             }
             lowest = other.min(beside[0]).min(beside[1]);
@@ -270,12 +232,13 @@ mod tests {
             "Merging Стихи 漢字仮名交じり文 ภาษาไทย naïve 12345 \u{1F600}\0\0 e\u{301}".repeat(4);
         for builtin in [Builtin::R50k, Builtin::Cl100k, Builtin::O200k] {
             let vocabulary = builtin.vocabulary()?;
+            let merges = vocabulary.byte_merges().ok_or("it merges bytes")?;
             for length in 0..=LONGEST {
                 for start in 0..=64 {
                     let piece = &text.as_bytes()[start..start + length];
                     let (mut here, mut expected) = (Vec::new(), Vec::new());
-                    assert!(merge(&vocabulary, piece, &mut here));
-                    merge_with_any_tier(&vocabulary, piece, &mut expected, scalar(&vocabulary));
+                    assert!(merge(merges, piece, &mut here));
+                    merge_with_any_tier(merges, piece, &mut expected, scalar(merges));
                     assert_eq!(here, expected, "{piece:?}");
                 }
             }

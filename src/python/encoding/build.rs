@@ -10,6 +10,7 @@ use super::CoreBpe;
 use super::special;
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
+use crate::python::sentencepiece::SentencePieceModel;
 use crate::python::splitter::PythonSplitter;
 use crate::python::training::LearnedMerges;
 use crate::split::Splitter;
@@ -67,6 +68,17 @@ pub(super) fn builtin(
     })?;
     let vocabulary = py.detach(|| builtin.vocabulary())?;
     assemble(vocabulary, special_tokens, Splitter::new(pattern)?)
+}
+
+/// Builds the encoder of a SentencePiece model.
+pub(super) fn sentencepiece(
+    py: Python<'_>,
+    model: &SentencePieceModel,
+    special_tokens: &Bound<'_, PyDict>,
+) -> PyResult<CoreBpe> {
+    let special_tokens = special::special_tokens(special_tokens)?;
+    let encoder = py.detach(|| Encoder::of_model(&model.0, special_tokens))?;
+    Ok(CoreBpe::new(encoder))
 }
 
 /// Builds an encoder around the same vocabulary.

@@ -27,7 +27,7 @@ pub(super) fn one_string<'py>(
     tokens: &Bound<'py, PyAny>,
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    text(tokens.py(), &decoded(core, tokens)?, errors)
+    text(core, tokens.py(), &decoded(core, tokens)?, errors)
 }
 
 /// Creates a `bytes`. Many bytes are written twice, by a function that raises `MemoryError` where the other
@@ -69,7 +69,7 @@ pub(super) fn many_strings<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = rows.py();
     let decoded = decoded_rows(core, rows, num_threads)?;
-    let texts = decoded.iter().map(|bytes| text(py, bytes, errors));
+    let texts = decoded.iter().map(|bytes| text(core, py, bytes, errors));
     PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
 }
 
@@ -95,11 +95,29 @@ fn decoded_rows(
     })
 }
 
-/// Decodes UTF-8; where it is invalid, Python does, with `errors`.
-fn text<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py, PyString>> {
+/// Decodes UTF-8; where it is invalid, Python does, with `errors`. A SentencePiece model replaces each byte by itself.
+fn text<'py>(
+    core: &CoreBpe,
+    py: Python<'py>,
+    bytes: &[u8],
+    errors: &str,
+) -> PyResult<Bound<'py, PyString>> {
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return new_string(py, text);
     }
+    if core.encoder.sentencepiece().is_some() && errors == "replace" {
+        return new_string(py, &with_each_byte_replaced(bytes));
+    }
     let decoded = bytes_object(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
     Ok(decoded.cast_into::<PyString>()?)
+}
+
+/// Decodes UTF-8, with U+FFFD for each byte that is no character.
+fn with_each_byte_replaced(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
 }

@@ -14,6 +14,7 @@ use crate::encode::special::Policy;
 use crate::python::arrow::{self, EncodedColumn};
 use crate::python::buffer::Bytes;
 use crate::python::error::guarded;
+use crate::python::sentencepiece::SentencePieceModel;
 use crate::python::training::LearnedMerges;
 use crate::token::TokenId;
 
@@ -57,6 +58,15 @@ impl CoreBpe {
         pattern: &str,
     ) -> PyResult<Self> {
         guarded(|| build::builtin(py, vocabulary, special_tokens, pattern))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (model, special_tokens, /))]
+    fn sentencepiece(
+        model: &Bound<'_, SentencePieceModel>,
+        special_tokens: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        guarded(|| build::sentencepiece(model.py(), model.get(), special_tokens))
     }
 
     #[pyo3(signature = (special_tokens, /))]
@@ -349,6 +359,10 @@ impl CoreBpe {
     }
 
     // --- The vocabulary ---
+
+    fn max_id(&self) -> TokenId {
+        self.encoder.vocabulary().highest_id()
+    }
 
     fn memory_usage(&self) -> usize {
         self.encoder.memory() + self.interned.memory()

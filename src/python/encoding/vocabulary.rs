@@ -64,6 +64,10 @@ pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py,
     let vocabulary = core.encoder.vocabulary();
     for id in vocabulary.ids() {
         let token = vocabulary.bytes(id).expect("each id has a token");
+        // Of a SentencePiece model, the token of a byte may spell the same as another token.
+        if vocabulary.byte_merges().is_none() && vocabulary.token(token) != Some(id) {
+            continue;
+        }
         ranks.set_item(PyBytes::new(py, token), id)?;
     }
     Ok(ranks)

@@ -10,8 +10,10 @@ mod x86_64;
 
 use std::ops::Range;
 
+use super::adjacent::Adjacency;
 use super::masks::{Classify, Masks, Scalar};
 use super::pattern::Family;
+use super::rule::Rule;
 use super::starts::{self, Starts};
 use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::{Checkpoint, Interrupted};
@@ -83,7 +85,7 @@ impl Sink for Chunk<'_> {
 /// # Errors
 /// [`Interrupted`] from the checkpoint, passed during long pieces.
 pub(super) fn fill(
-    family: Family,
+    rule: Rule<'_>,
     tier: Tier,
     text: &[u8],
     offset: &mut usize,
@@ -91,13 +93,13 @@ pub(super) fn fill(
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), Interrupted> {
     let mut chunk = Chunk { pieces, checkpoint };
-    split_into(family, tier, text, offset, &mut chunk)
+    split_into(rule, tier, text, offset, &mut chunk)
 }
 
 /// Passes the pieces of `text` from `offset` on to `sink`, until it is full or [`CHUNK_BYTES`] are split, and
 /// moves `offset` past them.
 pub(crate) fn split_into<S: Sink>(
-    family: Family,
+    rule: Rule<'_>,
     tier: Tier,
     text: &[u8],
     offset: &mut usize,
@@ -111,43 +113,41 @@ pub(crate) fn split_into<S: Sink>(
         if tier == Tier::Avx512
             && let Some(avx512) = Avx512::detect()
         {
-            return avx512.split_into(family, text, offset, sink);
+            return avx512.split_into(rule, text, offset, sink);
         }
         if tier.has_avx2()
             && let Some(avx2) = Avx2::detect()
         {
-            return avx2.split_into(family, text, offset, sink);
+            return avx2.split_into(rule, text, offset, sink);
         }
     }
-    split_into_scalar(family, tier, text, offset, sink)
+    split_into_scalar(rule, tier, text, offset, sink)
 }
 
 /// As [`split_into`], without vector instructions, whatever the tier.
 pub(crate) fn split_into_scalar<S: Sink>(
-    family: Family,
+    rule: Rule<'_>,
     tier: Tier,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
 ) -> Result<(), S::Error> {
     match tier {
-        Tier::Reference => split_by_reference(family, text, offset, sink),
-        Tier::Scalar | Tier::Avx2 | Tier::Avx512 => {
-            split_blocks(family, text, offset, sink, Scalar)
-        }
+        Tier::Reference => split_by_reference(rule, text, offset, sink),
+        Tier::Scalar | Tier::Avx2 | Tier::Avx512 => split_blocks(rule, text, offset, sink, Scalar),
     }
 }
 
 /// As [`split_into`], one piece at a time.
 fn split_by_reference<S: Sink>(
-    family: Family,
+    rule: Rule<'_>,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     while *offset < limit && !sink.is_full() {
-        *offset = split_piece(family, text, *offset, None, sink)?;
+        *offset = split_piece(rule, text, *offset, None, sink)?;
     }
     Ok(())
 }
@@ -155,12 +155,18 @@ fn split_by_reference<S: Sink>(
 /// As [`split_into`], one block at a time.
 #[inline(always)]
 pub(crate) fn split_blocks<S: Sink>(
-    family: Family,
+    rule: Rule<'_>,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
     classify: impl Classify,
 ) -> Result<(), S::Error> {
+    let family = match rule {
+        Rule::Family(family) => family,
+        Rule::Adjacency(adjacency) => {
+            return split_blocks_by_adjacency(adjacency, text, offset, sink);
+        }
+    };
     // One loop for each family: each is compiled with its own rules.
     match family {
         Family::R50k(r50k) => split_blocks_by(family, text, offset, sink, classify, |masks, at| {
@@ -208,10 +214,40 @@ fn split_blocks_by<S: Sink>(
         }
         let further = starts(&masks, *offset).further();
         if further == 0 {
-            *offset = split_piece(family, text, *offset, Some(block), sink)?;
+            *offset = split_piece(Rule::Family(family), text, *offset, Some(block), sink)?;
         } else {
             sink.block(block, *offset, further)?;
             *offset += (BLOCK_LEN - 1) - further.leading_zeros() as usize;
+        }
+    }
+    Ok(())
+}
+
+/// As [`split_blocks`], where no token reaches.
+#[inline(always)]
+fn split_blocks_by_adjacency<S: Sink>(
+    adjacency: &Adjacency,
+    text: &[u8],
+    offset: &mut usize,
+    sink: &mut S,
+) -> Result<(), S::Error> {
+    let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
+    let mut last;
+    while *offset < limit && !sink.is_full() {
+        let rest = &text[*offset..];
+        let block = if let Some(block) = rest.first_chunk() {
+            block
+        } else {
+            last = last_block(rest);
+            &last
+        };
+        let ends = adjacency.ends(block, rest.len());
+        if ends == 0 {
+            let rule = Rule::Adjacency(adjacency);
+            *offset = split_piece(rule, text, *offset, Some(block), sink)?;
+        } else {
+            sink.block(block, *offset, ends)?;
+            *offset += (BLOCK_LEN - 1) - ends.leading_zeros() as usize;
         }
     }
     Ok(())
@@ -222,13 +258,13 @@ fn split_blocks_by<S: Sink>(
 #[cold]
 #[inline(never)]
 fn split_piece<S: Sink>(
-    family: Family,
+    rule: Rule<'_>,
     text: &[u8],
     offset: usize,
     block: Option<&Block>,
     sink: &mut S,
 ) -> Result<usize, S::Error> {
-    let end = family.piece_end(text, offset, sink.checkpoint())?;
+    let end = rule.piece_end(text, offset, sink.checkpoint())?;
     match block {
         Some(block) if end - offset < BLOCK_LEN => {
             sink.block(block, offset, 1 << (end - offset))?;

@@ -6,7 +6,7 @@
 
 use super::Sink;
 use crate::split::masks::{Classify, Masks};
-use crate::split::pattern::Family;
+use crate::split::rule::Rule;
 use crate::split::vector;
 use crate::util::block::Block;
 use crate::util::vector::avx2::Avx2;
@@ -17,7 +17,7 @@ pub(super) trait SplitInto: Classify {
     /// As [`split_blocks`](super::split_blocks).
     fn split_into<S: Sink>(
         self,
-        family: Family,
+        rule: Rule<'_>,
         text: &[u8],
         offset: &mut usize,
         sink: &mut S,
@@ -30,7 +30,7 @@ macro_rules! compile {
         impl SplitInto for $tier {
             fn split_into<S: Sink>(
                 self,
-                family: Family,
+                rule: Rule<'_>,
                 text: &[u8],
                 offset: &mut usize,
                 sink: &mut S,
@@ -38,15 +38,15 @@ macro_rules! compile {
                 #[target_feature(enable = $features)]
                 fn compiled<S: Sink>(
                     tier: $tier,
-                    family: Family,
+                    rule: Rule<'_>,
                     text: &[u8],
                     offset: &mut usize,
                     sink: &mut S,
                 ) -> Result<(), S::Error> {
-                    super::split_blocks(family, text, offset, sink, tier)
+                    super::split_blocks(rule, text, offset, sink, tier)
                 }
                 // SAFETY: `self` proves that the machine has what the function is compiled for.
-                unsafe { compiled(self, family, text, offset, sink) }
+                unsafe { compiled(self, rule, text, offset, sink) }
             }
         }
 

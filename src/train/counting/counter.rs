@@ -237,11 +237,11 @@ impl<'a, 's> PieceCounter<'a, 's> {
         let Some(splitter) = self.context.splitter else {
             return self.count_bytes(text.as_bytes(), self.base);
         };
-        if let Splitter::Native(family, tier) = splitter {
+        if let Some((rule, tier)) = splitter.rule() {
             let mut offset = 0;
             while offset < text.len() {
                 checkpoint::pass(self.context.checkpoint)?;
-                native::split_into(*family, *tier, text.as_bytes(), &mut offset, self)?;
+                native::split_into(rule, tier, text.as_bytes(), &mut offset, self)?;
             }
             return Ok(());
         }

@@ -1,0 +1,129 @@
+//! The encoder of a SentencePiece model.
+
+use super::Encoder;
+use super::sentencepiece::SentencePiece;
+use super::special::SpecialTokens;
+use crate::error::VocabularyError;
+use crate::normalize::{Flags, Normalizer};
+use crate::sentencepiece::{self, Model, Spec};
+use crate::split::Splitter;
+use crate::split::adjacent::Adjacency;
+use crate::token::TokenId;
+use crate::util::tier::Tier;
+use crate::vocabulary::Vocabulary;
+use crate::vocabulary::characters::{Kind, MARK, Piece};
+
+impl Encoder {
+    /// Builds the encoder of a model. Its ordinary ids are those of `SentencePieceProcessor.encode`.
+    ///
+    /// # Errors
+    /// [`VocabularyError`] if a map of characters of the model is damaged.
+    ///
+    /// # Complexity
+    /// O(total characters of the pieces) look-ups.
+    pub fn of_model(model: &Model, special_tokens: SpecialTokens) -> Result<Self, VocabularyError> {
+        let flags = flags(model);
+        let escapes = flags.escape_whitespaces;
+        let in_normalized_text = |text: &str| {
+            if escapes {
+                text.replace(MARK, " ")
+            } else {
+                text.to_owned()
+            }
+        };
+        let texts: Vec<String> = model
+            .pieces()
+            .map(|piece| in_normalized_text(piece.text))
+            .collect();
+        let pieces = pieces(model, &texts, escapes);
+        let merged = pieces
+            .iter()
+            .filter(|piece| matches!(piece.kind, Kind::Normal | Kind::Unused));
+        let adjacency = Adjacency::of(merged.map(|piece| piece.text));
+        let unknown = model.trainer().bytes("unk_surface");
+        let unknown = String::from_utf8_lossy(&unknown);
+        let has_bytes = model.byte_pieces().is_some();
+        let vocabulary = Vocabulary::from_characters(&pieces, has_bytes, &unknown)?;
+
+        let user_defined = || {
+            let numbered = (0..).zip(model.pieces());
+            numbered.filter(|(_, piece)| piece.kind == sentencepiece::Kind::UserDefined)
+        };
+        let raw: Vec<&[u8]> = user_defined()
+            .map(|(_, piece)| piece.text.as_bytes())
+            .collect();
+        let charsmap = model.normalizer().bytes("precompiled_charsmap");
+        let normalizer = Normalizer::new(&charsmap, flags, &raw)?;
+        // A space of a symbol is a mark in normalized text, so that the symbol does not occur there.
+        let symbols = user_defined()
+            .filter(|(_, piece)| !(escapes && piece.text.contains(' ')))
+            .map(|(id, piece)| (in_normalized_text(piece.text), id));
+        let sentencepiece = SentencePiece {
+            normalizer,
+            symbols: SpecialTokens::new(symbols.collect())?,
+            denormalizer: denormalizer(model.denormalizer())?,
+        };
+        let splitter = Splitter::Adjacent(adjacency.into(), Tier::current());
+        Ok(Self::with_sentencepiece(
+            vocabulary,
+            special_tokens,
+            splitter,
+            sentencepiece,
+        ))
+    }
+}
+
+/// Returns the pieces of a model with their `texts` in normalized text, where spaces are marks if they are escaped.
+fn pieces<'a>(model: &Model, texts: &'a [String], escapes: bool) -> Vec<Piece<'a>> {
+    let byte_pieces = model.byte_pieces();
+    let byte_of = |id: TokenId| {
+        let byte = byte_pieces.and_then(|ids| ids.iter().position(|&other| other == id));
+        let byte = byte.and_then(|byte| u8::try_from(byte).ok());
+        byte.expect("a byte piece has the id of a byte")
+    };
+    let pieces = (0..).zip(model.pieces()).zip(texts);
+    pieces
+        .map(|((id, piece), text)| Piece {
+            text,
+            score: piece.score,
+            kind: match piece.kind {
+                sentencepiece::Kind::Normal | sentencepiece::Kind::Unused
+                    if escapes && piece.text.contains(' ') =>
+                {
+                    Kind::Unreachable
+                }
+                sentencepiece::Kind::Normal => Kind::Normal,
+                sentencepiece::Kind::Unused => Kind::Unused,
+                sentencepiece::Kind::Unknown => Kind::Unknown,
+                sentencepiece::Kind::Control => Kind::Control,
+                sentencepiece::Kind::UserDefined => Kind::UserDefined,
+                sentencepiece::Kind::Byte => Kind::Byte(byte_of(id)),
+            },
+        })
+        .collect()
+}
+
+fn flags(model: &Model) -> Flags {
+    let (normalizer, trainer) = (model.normalizer(), model.trainer());
+    Flags {
+        add_dummy_prefix: normalizer.flag("add_dummy_prefix"),
+        remove_extra_whitespaces: normalizer.flag("remove_extra_whitespaces"),
+        escape_whitespaces: normalizer.flag("escape_whitespaces"),
+        treat_whitespace_as_suffix: trainer.flag("treat_whitespace_as_suffix"),
+    }
+}
+
+/// Returns what is applied to decoded text, if the model has a map for that.
+fn denormalizer(spec: &Spec) -> Result<Option<Normalizer>, VocabularyError> {
+    let charsmap = spec.bytes("precompiled_charsmap");
+    if charsmap.is_empty() {
+        return Ok(None);
+    }
+    let flags = Flags {
+        add_dummy_prefix: spec.flag("add_dummy_prefix"),
+        remove_extra_whitespaces: spec.flag("remove_extra_whitespaces"),
+        escape_whitespaces: spec.flag("escape_whitespaces"),
+        treat_whitespace_as_suffix: false,
+    };
+    Ok(Some(Normalizer::new(&charsmap, flags, &[])?))
+}

@@ -1,0 +1,141 @@
+//! Merges of characters where some tokens are taken apart again: those of the type "unused".
+//!
+//! Such a token gives way to the two symbols that would have made it when they became neighbours **last**, anywhere in
+//! the text: so a text is merged as a whole, by one heap.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::EncodeError;
+use crate::merge::queue::Token;
+use crate::token::{NO_TOKEN, TokenId};
+use crate::util::hash::SeededState;
+use crate::vocabulary::characters::CharacterMerges;
+
+/// A token inside of so many others stays as it is.
+const DEEPEST: usize = 100;
+
+/// Merges between two passes of the checkpoint: a few milliseconds.
+const CHECK_INTERVAL: usize = 1 << 14;
+
+/// No index.
+const END: usize = usize::MAX;
+
+#[derive(Clone, Copy)]
+struct Symbol {
+    id: TokenId,
+    start: usize,
+    previous: usize,
+    next: usize,
+}
+
+/// Both halves of a symbol, and the length of the left one in bytes.
+type Halves = HashMap<TokenId, (TokenId, TokenId, usize), SeededState>;
+
+/// Appends the symbols of `text` to `tokens`.
+///
+/// # Errors
+/// [`EncodeError::Interrupted`] from the checkpoint.
+///
+/// # Complexity
+/// O(n log n) for n bytes.
+pub(super) fn merge(
+    merges: &CharacterMerges,
+    text: &[u8],
+    tokens: &mut Vec<Token>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    let mut symbols: Vec<Symbol> = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let (id, length) = merges.first(&text[start..]);
+        let index = symbols.len();
+        symbols.push(Symbol {
+            id,
+            start,
+            previous: index.wrapping_sub(1),
+            next: index + 1,
+        });
+        start += length;
+    }
+    let end_of = |symbols: &[Symbol], index: usize| {
+        let next = symbols.get(symbols[index].next);
+        next.map_or(text.len(), |next| next.start)
+    };
+    let mut halves = Halves::default();
+    let mut heap = BinaryHeap::new();
+    let mut add = |symbols: &[Symbol], heap: &mut BinaryHeap<_>, index: usize| {
+        let Some(left) = symbols.get(index) else {
+            return;
+        };
+        let Some(right) = symbols.get(left.next) else {
+            return;
+        };
+        let made = merges.pairs().get(left.id, right.id);
+        if made != NO_TOKEN {
+            halves.insert(made, (left.id, right.id, right.start - left.start));
+            heap.push(Reverse((
+                merges.rank(made),
+                index,
+                made,
+                end_of(symbols, left.next),
+            )));
+        }
+    };
+    for index in 0..symbols.len() {
+        if index % CHECK_INTERVAL == 0 {
+            checkpoint::pass(checkpoint)?;
+        }
+        add(&symbols, &mut heap, index);
+    }
+    let mut count = 0_usize;
+    while let Some(Reverse((_, index, made, end))) = heap.pop() {
+        count += 1;
+        if count.is_multiple_of(CHECK_INTERVAL) {
+            checkpoint::pass(checkpoint)?;
+        }
+        let Symbol { id, next, .. } = symbols[index];
+        let is_current = id != NO_TOKEN
+            && next < symbols.len()
+            && end_of(&symbols, next) == end
+            && merges.pairs().get(id, symbols[next].id) == made;
+        if !is_current {
+            continue;
+        }
+        let after = symbols[next].next;
+        symbols[next].id = NO_TOKEN;
+        symbols[index].id = made;
+        symbols[index].next = after;
+        if let Some(after) = symbols.get_mut(after) {
+            after.previous = index;
+        }
+        let previous = symbols[index].previous;
+        add(&symbols, &mut heap, previous);
+        add(&symbols, &mut heap, index);
+    }
+    let mut index = if symbols.is_empty() { END } else { 0 };
+    while let Some(symbol) = symbols.get(index) {
+        take_apart(merges, &halves, symbol.id, symbol.start, 0, tokens);
+        index = symbol.next;
+    }
+    Ok(())
+}
+
+/// Appends a symbol, or what an unused one consists of.
+fn take_apart(
+    merges: &CharacterMerges,
+    halves: &Halves,
+    id: TokenId,
+    start: usize,
+    depth: usize,
+    tokens: &mut Vec<Token>,
+) {
+    match halves.get(&id) {
+        Some(&(left, right, length)) if merges.is_unused(id) && depth <= DEEPEST => {
+            take_apart(merges, halves, left, start, depth + 1, tokens);
+            take_apart(merges, halves, right, start + length, depth + 1, tokens);
+        }
+        _ => tokens.push(Token { start, id }),
+    }
+}
