@@ -86,6 +86,18 @@ impl Charsmap {
         Some((self.value(node), length))
     }
 
+    /// Whether no key holds a byte. False, too, if that cannot be seen from the labels alone.
+    pub(super) fn lacks(&self, byte: u8) -> bool {
+        self.units
+            .iter()
+            .all(|&unit| label(unit) != u32::from(byte))
+    }
+
+    /// Whether a value holds some bytes.
+    pub(super) fn makes(&self, bytes: &[u8]) -> bool {
+        memchr::memmem::find(&self.values, bytes).is_some()
+    }
+
     fn root(&self) -> Node {
         Node(offset(self.units[0]))
     }

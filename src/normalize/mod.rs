@@ -128,6 +128,16 @@ impl Normalizer {
         self.is_identity
     }
 
+    /// Whether each span between two spaces of a text may be normalized alone, if no mark is in it: no key or symbol
+    /// holds a space, and no value is a mark.
+    pub fn is_word_by_word(&self) -> bool {
+        self.symbols.is_none()
+            && self
+                .charsmap
+                .as_ref()
+                .is_none_or(|map| map.lacks(b' ') && !map.makes(MARK))
+    }
+
     /// Appends the normalized `text` to `out`. A space becomes `mark`, of at most four bytes, if spaces are escaped at
     /// all; so does a mark that stands in the text already. If `offsets` are wanted, appends for each byte of output
     /// where in `text` the step began that made it, and finally where the output ends.

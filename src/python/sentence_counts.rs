@@ -192,7 +192,7 @@ impl SentenceCounts {
             let learned = run(py, usize::MAX, |checkpoint| {
                 let mut reader = self.lock();
                 let words = reader.finish(num_threads, checkpoint)?;
-                let mut learner = Learner::new(words, &coverage, num_threads, checkpoint)?;
+                let learner = Learner::new(words, &coverage, num_threads, checkpoint)?;
                 let required = learner.required();
                 let wanted = most.saturating_sub(required);
                 let pieces = (required <= most).then(|| {

@@ -92,6 +92,7 @@ def random_options(choice: random.Random) -> dict[str, Any]:
         "eos_id": lambda: choice.choice([-1, 2, 9]),
         "pad_id": lambda: choice.choice([-1, 0, 3, 6]),
         "bos_piece": lambda: choice.choice(["<b>", "</s>", "<unk>", "a"]),
+        "normalization_rule_name": lambda: choice.choice(["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"]),
     }
     for name, draw in rare.items():
         if choice.random() < 0.15:
@@ -102,18 +103,18 @@ def random_options(choice: random.Random) -> dict[str, Any]:
 
 
 def trained_by_sentencepiece(sentences: Sequence[str], options: dict[str, Any]) -> bytes:
-    """Returns the model that the real package trains.
+    """Returns the model that the real package trains, from files if options name some.
 
     Raises:
         RuntimeError: It refuses.
     """
     sentencepiece: Any = importlib.import_module("sentencepiece")
     written = io.BytesIO()
+    source = {} if "input" in options else {"sentence_iterator": iter(sentences)}
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences),
         model_writer=written,
         model_type="bpe",
         minloglevel=3,
-        **({"normalization_rule_name": "identity"} | options),
+        **({"normalization_rule_name": "identity"} | source | options),
     )
     return written.getvalue()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import repeat
+from operator import neg
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BYTE_PIECES", "MetaPieces", "PieceOptions"]
 
-UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 
 BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
@@ -205,32 +207,36 @@ class MetaPieces(NamedTuple):
         Raises:
             ValueError: There are fewer pieces than wanted, or one twice, or an empty one.
         """
+        scores = map(neg, map(float, range(len(learned))))
+        rest = list(zip(learned, scores, repeat(NORMAL)))
         pieces: list[tuple[str, float, int]] = []
-        rest = ((piece, -float(index), 1) for index, piece in enumerate(learned))
-        seen: set[str] = set()
-        # An id beyond all pieces is an error, which the last one shows.
-        last = max(self.by_id, default=-1)
-        for piece_id in range(min(options.vocab_size, max(last + 1, len(learned) + len(self.by_id)))):
-            if piece_id in self.by_id:
-                if len(pieces) < piece_id:
-                    raise ValueError(
-                        f"expected at least {piece_id} pieces before that of the id {piece_id}, "
-                        f"{self.by_id[piece_id][0]!r}, got {len(pieces)}: choose a smaller id"
-                    )
-                piece, kind = self.by_id[piece_id]
-                entry = (piece, 0.0, kind)
-            elif (following := next(rest, None)) is not None:
-                entry = following
-            else:
-                continue
-            if not entry[0]:
-                raise ValueError("expected symbols of at least one character, got an empty one")
-            if entry[0] in seen:
-                raise ValueError(f"{entry[0]} is already defined")
-            seen.add(entry[0])
-            pieces.append(entry)
+        used = 0
+        for piece_id, (piece, kind) in sorted(self.by_id.items()):
+            before = rest[used : used + piece_id - len(pieces)]
+            pieces += before
+            used += len(before)
+            if len(pieces) < piece_id:
+                check_different(pieces)
+                raise ValueError(
+                    f"expected at least {piece_id} pieces before that of the id {piece_id}, {piece!r}, "
+                    f"got {len(pieces)}: choose a smaller id"
+                )
+            pieces.append((piece, 0.0, kind))
+        pieces += rest[used : used + options.vocab_size - len(pieces)]
+        check_different(pieces)
         if options.hard_vocab_limit and len(pieces) != options.vocab_size:
             raise ValueError(
                 f"Vocabulary size too high ({options.vocab_size}). Please set it to a value <= {len(pieces)}."
             )
         return pieces
+
+
+def check_different(pieces: list[tuple[str, float, int]]) -> None:
+    """Raises `ValueError` for an empty piece, or one that is there twice."""
+    seen: set[str] = set()
+    for piece, _, _ in pieces:
+        if not piece:
+            raise ValueError("expected symbols of at least one character, got an empty one")
+        if piece in seen:
+            raise ValueError(f"{piece} is already defined")
+        seen.add(piece)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["TrainedPieces", "learn_pieces", "line_batches", "sentence_batches"]
 
 # Bytes of a file, and sentences of an iterator, that are read at once.
-READ_BYTES = 1 << 23
+READ_BYTES = 1 << 20
 BATCH_SENTENCES = 1 << 16
 BATCH_CHARACTERS = 1 << 22
 

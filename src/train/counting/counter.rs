@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr_iter;
+
 use super::counted::Counted;
 use super::key;
 use super::piece_map::{CountProbe, PieceMap};
@@ -124,8 +126,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
         self.base = position;
     }
 
-    /// Adds `count` occurrences of a word of a text, the first of them at the position of the text plus where the
-    /// word begins. Words come in order.
+    /// Adds `count` occurrences of a word of a text. Words come in order.
     pub(in crate::train) fn count_word(
         &mut self,
         text: &[u8],
@@ -135,16 +136,47 @@ impl<'a, 's> PieceCounter<'a, 's> {
         if count == 1 {
             return self.piece(text, word);
         }
-        // The pending pieces come before it and may be equal to it.
+        self.count_repeated(&text[word], count)
+    }
+
+    /// Adds `count` occurrences of a word at the beginning of the block.
+    pub(in crate::train) fn count_repeated(
+        &mut self,
+        word: &[u8],
+        count: u64,
+    ) -> Result<(), TrainError> {
+        // The pending pieces may be equal to it.
         self.flush()?;
         self.reserve(1, word.len())?;
-        let first = self.base + word.start as u64;
-        self.map.add(&text[word], Counted { count, first });
+        let first = self.base;
+        self.map.add(word, Counted { count, first });
         self.pieces = self
             .pieces
             .checked_add(count)
             .ok_or(TrainError::TooManyOccurrences)?;
         Ok(())
+    }
+
+    /// Counts the words between the spaces of a text that begins at an offset from the beginning of the block.
+    /// Returns how many of them are empty; these are not counted.
+    pub(in crate::train) fn count_spaced(
+        &mut self,
+        text: &[u8],
+        offset: usize,
+    ) -> Result<u64, TrainError> {
+        let base = self.base;
+        self.base += offset as u64;
+        let (mut start, mut empty) = (0, 0);
+        for end in memchr_iter(b' ', text).chain([text.len()]) {
+            if start < end {
+                self.piece(text, start..end)?;
+            } else {
+                empty += 1;
+            }
+            start = end + 1;
+        }
+        self.base = base;
+        Ok(empty)
     }
 
     /// Counts the pieces of a work item. `bases` are the positions of `items`, none of them before a position

@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(super) use super::partition::Occurrence;
 use super::partition::{CorpusPartition, MAX_HISTOGRAM_COUNT};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::token::Pair;
+use crate::token::{Pair, TokenId};
 use crate::train::counting::PieceCounts;
 use crate::util::parallel;
 
@@ -122,6 +122,23 @@ impl Corpus {
     /// Number of partitions.
     pub(super) fn partitions(&self) -> usize {
         self.partitions.len()
+    }
+
+    /// Calls `visit` with the tokens of each piece, as merged so far. `length` returns the length of a token.
+    ///
+    /// # Errors
+    /// [`Interrupted`].
+    pub(in crate::train) fn for_each_piece(
+        &self,
+        length: impl Fn(TokenId) -> u32,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[TokenId]),
+    ) -> Result<(), Interrupted> {
+        for index in 0..self.partitions() {
+            let partition = self.partition(index);
+            partition.for_each_piece(&length, checkpoint, &mut visit)?;
+        }
+        Ok(())
     }
 
     /// Locks a partition.

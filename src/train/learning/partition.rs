@@ -248,6 +248,34 @@ impl CorpusPartition {
         Ok(())
     }
 
+    /// Calls `visit` with the tokens of each piece, in order. `length` returns the length of a token.
+    pub(super) fn for_each_piece(
+        &self,
+        length: impl Fn(TokenId) -> u32,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[TokenId]),
+    ) -> Result<(), Interrupted> {
+        let mut tokens = Vec::new();
+        let (mut index, mut next_check) = (0, 0);
+        while let Some(&token) = self.cells.get(index) {
+            if index >= next_check {
+                checkpoint::pass(checkpoint)?;
+                next_check = index + CHECK_INTERVAL;
+            }
+            if token & HEAD == 0 {
+                tokens.push(token);
+                index += length(token) as usize;
+                continue;
+            }
+            if !tokens.is_empty() {
+                visit(&tokens);
+                tokens.clear();
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
     /// Whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
     #[inline]
     pub(super) fn holds(&self, occurrence: Occurrence, pair: Pair, left_length: u32) -> bool {

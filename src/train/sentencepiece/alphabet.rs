@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::sentences::Words;
 use super::{BOUNDARY, characters};
 use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::token::TokenId;
-use crate::train::counting::PieceCounts;
 use crate::util::parallel;
 
 /// Which characters are in the alphabet.
@@ -39,23 +39,30 @@ pub(super) struct Alphabet {
 
 /// Returns how often each character occurs, those of protected strings and NUL left out.
 pub(super) fn count_characters(
-    words: &mut PieceCounts,
+    words: &mut Words<'_>,
     threads: usize,
     checkpoint: &dyn Checkpoint,
 ) -> Result<BTreeMap<char, u64>, TrainError> {
     let threads = threads.min(parallel::cores()).max(1);
-    let tables = if let Some(map) = words.map(checkpoint)? {
+    let sentences = words.sentences;
+    let tables = if let Some(map) = words.counts.map(checkpoint)? {
         let parts: Vec<usize> = (0..threads).collect();
         parallel::map(&parts, threads, checkpoint, |&part| {
             let mut table = CharacterTable::default();
-            map.for_each_in_part(part, threads, checkpoint, |word, counted| {
-                table.add(word, counted.count)
+            let mut buffer = Vec::new();
+            map.for_each_in_part(part, threads, checkpoint, |found, counted| {
+                let add = |word: &[u8]| table.add(word, counted.count);
+                sentences.for_each_word(found, &mut buffer, add)
             })?;
             Ok::<_, TrainError>(table)
         })?
     } else {
         let mut table = CharacterTable::default();
-        words.for_each(checkpoint, |word, count| table.add(word, count))?;
+        let mut buffer = Vec::new();
+        words.counts.for_each(checkpoint, |found, count| {
+            let add = |word: &[u8]| table.add(word, count);
+            sentences.for_each_word(found, &mut buffer, add)
+        })?;
         vec![table]
     };
     let mut counts = BTreeMap::new();

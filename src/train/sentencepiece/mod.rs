@@ -28,15 +28,13 @@ mod zero_counts;
 pub use alphabet::Coverage;
 pub use rules::PieceRules;
 pub use sample::Sampling;
-pub use sentences::{Reading, SentenceError, SentenceReader};
+pub use sentences::{Reading, SentenceError, SentenceReader, Words};
 pub use words::WordRules;
 
 use std::collections::HashSet;
 
 use self::alphabet::{Alphabet, count_characters};
 use self::rules::TextRestriction;
-use super::Learned;
-use super::counting::PieceCounts;
 use super::learning::{self, Corpus, MergePolicy, TieBreaker};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
@@ -68,9 +66,8 @@ fn characters(word: &[u8]) -> impl Iterator<Item = char> {
 }
 
 /// Counted words with the alphabet that was chosen for them.
-#[derive(Debug)]
 pub struct Learner<'a> {
-    words: &'a mut PieceCounts,
+    words: Words<'a>,
     alphabet: Alphabet,
     is_balanced: bool,
 }
@@ -82,21 +79,19 @@ impl<'a> Learner<'a> {
     /// [`SentenceError::NoText`]; [`TrainError::TooManyOccurrences`] if there are too many characters; [`TrainError`]
     /// of reading `words`.
     pub fn new(
-        words: &'a mut PieceCounts,
+        mut words: Words<'a>,
         coverage: &Coverage,
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Self, SentenceError> {
-        let counts = count_characters(words, threads, checkpoint)?;
+        let counts = count_characters(&mut words, threads, checkpoint)?;
         if counts.is_empty() {
             return Err(SentenceError::NoText);
         }
-        let alphabet = Alphabet::choose(counts, coverage);
-        let is_balanced = *coverage == Coverage::Balanced;
         Ok(Self {
             words,
-            alphabet,
-            is_balanced,
+            alphabet: Alphabet::choose(counts, coverage),
+            is_balanced: *coverage == Coverage::Balanced,
         })
     }
 
@@ -113,9 +108,9 @@ impl<'a> Learner<'a> {
     /// then characters.
     ///
     /// # Errors
-    /// [`TrainError`] if interrupted, if there are too many words, or of reading `words`.
+    /// [`TrainError`] if interrupted, if there are too many words, or of reading them.
     pub fn learn(
-        &mut self,
+        self,
         most: usize,
         rules: &PieceRules,
         threads: usize,
@@ -123,48 +118,13 @@ impl<'a> Learner<'a> {
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<Vec<String>, TrainError> {
         let wanted = most.saturating_sub(self.required());
-        let merges = self.merges(wanted, rules, threads, checkpoint, progress)?;
-        let mut pieces = self.texts(&merges.pairs);
-        if merges.len() < wanted {
-            let more =
-                zero_counts::pieces(self.words, &self.alphabet, &merges.pairs, rules, checkpoint)?;
-            let known: HashSet<&String> = pieces.iter().collect();
-            let more = more.into_iter().filter(|piece| !known.contains(piece));
-            let more: Vec<String> = more.take(wanted - merges.len()).collect();
-            pieces.extend(more);
-        }
-        let mut gains = merges.counts;
-        gains.resize(pieces.len(), 0);
-        if self.is_balanced {
-            let kept = balance::choose(&pieces, &gains, self.alphabet.counts(), wanted);
-            pieces.truncate(kept.merges);
-            pieces.extend(kept.characters.iter().map(char::to_string));
-        } else {
-            let characters = self.alphabet.by_count();
-            pieces.extend(characters.map(|character| character.to_string()));
-        }
-        Ok(pieces)
-    }
-
-    fn merges(
-        &mut self,
-        wanted: usize,
-        rules: &PieceRules,
-        threads: usize,
-        checkpoint: &dyn Checkpoint,
-        progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
-    ) -> Result<Learned, TrainError> {
-        let alphabet = &self.alphabet;
-        let partitions = Corpus::partitions_for(self.words, threads, checkpoint)?;
-        let new_push = || {
-            let mut tokens = Vec::new();
-            move |partition: &mut learning::CorpusPartition, word: &[u8], count| {
-                alphabet.for_each_run(word, &mut tokens, |run| {
-                    partition.push_units(run, |token| token, count, checkpoint)
-                })
-            }
-        };
-        let corpus = Corpus::new(self.words, false, partitions, new_push, checkpoint)?;
+        let Self {
+            words,
+            alphabet,
+            is_balanced,
+        } = self;
+        // The counts are no longer needed, and their memory is free, while merges are learned.
+        let corpus = corpus(words, &alphabet, threads, checkpoint)?;
         let policy = MergePolicy::new(
             TieBreaker::shortest_text(alphabet.characters()),
             vec![1; alphabet.len()],
@@ -174,23 +134,67 @@ impl<'a> Learner<'a> {
                 alphabet.characters(),
             ))),
         );
-        learning::learn(&corpus, policy, wanted, 1, checkpoint, progress)
-    }
-
-    /// Returns the text of each merge.
-    fn texts(&self, merges: &[Pair]) -> Vec<String> {
-        let characters = self.alphabet.characters();
-        let mut texts: Vec<String> = Vec::with_capacity(merges.len());
-        for pair in merges {
-            let mut text = String::new();
-            for part in [pair.left as usize, pair.right as usize] {
-                match characters.get(part) {
-                    Some(character) => text.push(*character),
-                    None => text.push_str(&texts[part - characters.len()]),
-                }
-            }
-            texts.push(text);
+        let merges = learning::learn(&corpus, policy, wanted, 1, checkpoint, progress)?;
+        let mut pieces = texts(&alphabet, &merges.pairs);
+        if merges.len() < wanted {
+            let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, rules, checkpoint)?;
+            let known: HashSet<&String> = pieces.iter().collect();
+            let more = more.into_iter().filter(|piece| !known.contains(piece));
+            let more: Vec<String> = more.take(wanted - merges.len()).collect();
+            pieces.extend(more);
         }
-        texts
+        drop(corpus);
+        if is_balanced {
+            let mut gains = merges.counts;
+            gains.resize(pieces.len(), 0);
+            let kept = balance::choose(&pieces, &gains, alphabet.counts(), wanted);
+            pieces.truncate(kept.merges);
+            pieces.extend(kept.characters.iter().map(char::to_string));
+        } else {
+            pieces.extend(alphabet.by_count().map(|character| character.to_string()));
+        }
+        Ok(pieces)
     }
+}
+
+/// Returns the runs of characters of the alphabet in all words, to be merged.
+fn corpus(
+    words: Words<'_>,
+    alphabet: &Alphabet,
+    threads: usize,
+    checkpoint: &dyn Checkpoint,
+) -> Result<Corpus, TrainError> {
+    let Words {
+        mut counts,
+        sentences,
+    } = words;
+    let partitions = Corpus::partitions_for(&mut counts, threads, checkpoint)?;
+    let new_push = || {
+        let (mut buffer, mut tokens) = (Vec::new(), Vec::new());
+        move |partition: &mut learning::CorpusPartition, found: &[u8], count| {
+            sentences.for_each_word(found, &mut buffer, |word| {
+                alphabet.for_each_run(word, &mut tokens, |run| {
+                    partition.push_units(run, |token| token, count, checkpoint)
+                })
+            })
+        }
+    };
+    Corpus::new(&mut counts, false, partitions, new_push, checkpoint)
+}
+
+/// Returns the text of each merge.
+fn texts(alphabet: &Alphabet, merges: &[Pair]) -> Vec<String> {
+    let characters = alphabet.characters();
+    let mut texts: Vec<String> = Vec::with_capacity(merges.len());
+    for pair in merges {
+        let mut text = String::new();
+        for part in [pair.left as usize, pair.right as usize] {
+            match characters.get(part) {
+                Some(character) => text.push(*character),
+                None => text.push_str(&texts[part - characters.len()]),
+            }
+        }
+        texts.push(text);
+    }
+    texts
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::str;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::sample::{Sample, Sampling};
 use super::words::WordRules;
@@ -21,6 +21,9 @@ const RESERVED: &[u8] = "\u{2585}".as_bytes();
 
 /// Bytes of a block, which one thread reads.
 const BLOCK: usize = 1 << 17;
+
+/// A sentence with a mark is normalized as a whole.
+const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
 
 /// Most sentences of a block that were not lines.
 const BLOCK_SENTENCES: usize = 1 << 12;
@@ -144,6 +147,7 @@ impl SentenceReader {
         Ok(Self {
             sentences: SentenceWords {
                 rules: reading.words,
+                is_word_by_word: is_word_by_word(&reading, &normalizer),
                 normalizer,
                 protected: searcher(&reading.protected)?,
                 delimiter,
@@ -190,13 +194,23 @@ impl SentenceReader {
         let count = |counter: &mut PieceCounter<'_, '_>, block: &Block<'_>| {
             let mut found = Found::default();
             let mut buffer = Buffer::default();
+            let (mut offset, mut empty) = (0, 0);
             block.for_each_sentence(|text| {
-                if let Some(sentence) = reading.sentence(text, &mut found)? {
+                let Some(sentence) = reading.sentence(text, &mut found)? else {
+                    return Ok(());
+                };
+                if sentences.is_word_by_word && !holds(text, MARK_BYTES) {
+                    empty += counter.count_spaced(text, offset)?;
+                    offset += text.len();
+                } else {
                     sentences.normalize(sentence, &mut buffer);
                 }
                 Ok(())
             })?;
             sentences.count(&mut buffer, counter)?;
+            if !sentences.normalizer.flags().remove_extra_whitespaces {
+                counter.count_repeated(&[INNER_MARK], empty)?;
+            }
             Ok::<Found, SentenceError>(found)
         };
         let found = self
@@ -213,7 +227,7 @@ impl SentenceReader {
         self.sample.as_ref().is_some_and(Sample::is_complete)
     }
 
-    /// Counts what was kept of the sentences, if not all were, and returns all words.
+    /// Counts what was kept of the sentences, if not all were, and returns all words. No more are read after that.
     ///
     /// # Errors
     /// [`SentenceError`]; the counts are unspecified then.
@@ -221,7 +235,7 @@ impl SentenceReader {
         &mut self,
         threads: usize,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<&mut PieceCounts, SentenceError> {
+    ) -> Result<Words<'_>, SentenceError> {
         if let Some(sample) = self.sample.take() {
             let bytes = sample.sentences.iter().map(|(text, _)| text.len()).sum();
             let blocks: Vec<_> = sample.sentences.chunks(BLOCK_SENTENCES).collect();
@@ -240,7 +254,10 @@ impl SentenceReader {
             self.words
                 .add_blocks(&blocks, bytes, threads, checkpoint, count)?;
         }
-        Ok(&mut self.words)
+        Ok(Words {
+            counts: std::mem::take(&mut self.words),
+            sentences: &self.sentences,
+        })
     }
 
     fn add(&mut self, found: Found) {
@@ -275,12 +292,30 @@ impl Reading {
             found.too_long += 1;
             return Ok(None);
         }
-        if memmem::find(text, RESERVED).is_some() {
+        if holds(text, RESERVED) {
             return Ok(None);
         }
         found.accepted += 1;
         Ok(Some(Sentence { text, count }))
     }
+}
+
+/// Whether a text holds a character that few texts hold.
+fn holds(text: &[u8], character: &[u8]) -> bool {
+    memchr_iter(character[0], text).any(|at| text[at..].starts_with(character))
+}
+
+/// Whether the words of a sentence without marks are those of its words between spaces, each with a mark before it.
+fn is_word_by_word(reading: &Reading, normalizer: &Normalizer) -> bool {
+    let rules = reading.words;
+    let mut strings = reading.protected.iter().chain([&reading.delimiter]);
+    rules.split_by_whitespace
+        && !rules.treat_whitespace_as_suffix
+        && !rules.allow_whitespace_only_pieces
+        && !reading.has_counts
+        && normalizer.flags().add_dummy_prefix
+        && normalizer.is_word_by_word()
+        && strings.all(|text| !text.contains(MARK))
 }
 
 /// Returns a number from 1 to 2^63 - 1 with a sign and spaces around it, if it has them.
@@ -375,9 +410,20 @@ fn blocks<'t>(texts: &'t [&'t [u8]], are_lines: bool) -> Vec<Block<'t>> {
     blocks
 }
 
+/// Counted words.
+///
+/// Those that begin with a mark are words as they are. Others are what stood between spaces: the words of it are
+/// those of its normalized text. So a text that occurs often is normalized only a few times.
+pub struct Words<'a> {
+    pub(super) counts: PieceCounts,
+    pub(super) sentences: &'a SentenceWords,
+}
+
 /// From sentences to words.
-struct SentenceWords {
+pub(super) struct SentenceWords {
     rules: WordRules,
+    /// Whether sentences without marks are counted as what stands between spaces.
+    is_word_by_word: bool,
     normalizer: Normalizer,
     protected: Option<AhoCorasick>,
     delimiter: Vec<u8>,
@@ -392,12 +438,32 @@ struct Buffer {
 }
 
 impl SentenceWords {
+    /// Calls `visit` with the words of what was counted, using `buffer` for them.
+    pub(super) fn for_each_word<E>(
+        &self,
+        counted: &[u8],
+        buffer: &mut Vec<u8>,
+        mut visit: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.is_word_by_word || counted.first() == Some(&INNER_MARK) {
+            return visit(counted);
+        }
+        buffer.clear();
+        self.append_normalized(counted, buffer);
+        self.rules
+            .for_each(buffer, 0..buffer.len(), |word| visit(&buffer[word]))
+    }
+
     /// Appends the normalized text of a sentence.
     fn normalize(&self, sentence: Sentence<'_>, buffer: &mut Buffer) {
-        let Buffer { text, ends } = buffer;
+        self.append_normalized(sentence.text, &mut buffer.text);
+        buffer.ends.push((buffer.text.len(), sentence.count));
+    }
+
+    fn append_normalized(&self, sentence: &[u8], text: &mut Vec<u8>) {
         let start = text.len();
         self.normalizer
-            .normalize(sentence.text, &[INNER_MARK], text, None);
+            .normalize(sentence, &[INNER_MARK], text, None);
         if let Some(protected) = &self.protected {
             let found = protected.find_iter(&text[start..]);
             let found = found.map(|found| found.range()).collect();
@@ -408,7 +474,6 @@ impl SentenceWords {
             let found = found.map(|at| at..at + self.delimiter.len()).collect();
             replace_by_boundary(text, start, found);
         }
-        ends.push((text.len(), sentence.count));
     }
 
     /// Counts the words of normalized sentences.

@@ -12,36 +12,40 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::alphabet::Alphabet;
 use super::rules::{PieceRules, TextRestriction};
-use crate::checkpoint::Checkpoint;
-use crate::error::TrainError;
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::token::{Pair, TokenId};
-use crate::train::counting::PieceCounts;
-use crate::train::learning::Restriction;
+use crate::train::learning::{Corpus, Restriction};
 use crate::util::hash::SeededState;
 
 type Set<T> = HashSet<T, SeededState>;
 
-/// Returns the texts of all pairs that were ever adjacent while `merges` were made, and that may be pieces: the
-/// shortest first, then the smallest.
+/// Returns the texts of all pairs that were ever adjacent while `merges` were made in a corpus, and that may be pieces:
+/// the shortest first, then the smallest.
 pub(super) fn pieces(
-    words: &mut PieceCounts,
+    corpus: &Corpus,
     alphabet: &Alphabet,
     merges: &[Pair],
     rules: &PieceRules,
     checkpoint: &dyn Checkpoint,
-) -> Result<Vec<String>, TrainError> {
+) -> Result<Vec<String>, Interrupted> {
     let first = alphabet.len();
     let tokens = (first..).map(|token| TokenId::try_from(token).expect("it was learned"));
     let made: HashMap<Pair, TokenId, SeededState> = merges.iter().copied().zip(tokens).collect();
+    let mut lengths = vec![1; first];
+    for pair in merges {
+        lengths.push(lengths[pair.left as usize] + lengths[pair.right as usize]);
+    }
     let mut seen = Set::default();
-    let mut run_of_tokens = Vec::new();
-    words.for_each(checkpoint, |word, _| {
-        alphabet.for_each_run(word, &mut run_of_tokens, |run| {
-            merge_again(run, &made, &mut |pair| {
-                seen.insert(pair);
-            });
-            Ok::<(), TrainError>(())
-        })
+    let mut units = Vec::new();
+    let length = |token: TokenId| lengths[token as usize];
+    corpus.for_each_piece(length, checkpoint, |tokens| {
+        units.clear();
+        for &token in tokens {
+            append_units(token, first, merges, &mut units);
+        }
+        merge_again(&units, &made, &mut |pair| {
+            seen.insert(pair);
+        });
     })?;
     let mut restriction = TextRestriction::new(*rules, alphabet.characters());
     let mut texts: Vec<String> = alphabet.characters().iter().map(char::to_string).collect();
@@ -58,6 +62,17 @@ pub(super) fn pieces(
         .collect();
     found.sort_unstable();
     Ok(found.into_iter().map(|(_, text)| text).collect())
+}
+
+/// Appends the characters of a token.
+fn append_units(token: TokenId, first: usize, merges: &[Pair], units: &mut Vec<TokenId>) {
+    match (token as usize).checked_sub(first) {
+        Some(merge) => {
+            append_units(merges[merge].left, first, merges, units);
+            append_units(merges[merge].right, first, merges, units);
+        }
+        None => units.push(token),
+    }
 }
 
 fn text(texts: &[String], pair: Pair) -> String {

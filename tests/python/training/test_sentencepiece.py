@@ -1,11 +1,18 @@
 import importlib
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bytemill.training.sentencepiece import TrainedPieces, learn_pieces, sentence_batches
+from bytemill._backend import charsmap_with_name
+from bytemill.training.sentencepiece import (
+    TrainedPieces,
+    learn_pieces,
+    line_batches,
+    sentence_batches,
+)
 from support.piece_training import (
     random_options,
     random_sentences,
@@ -20,7 +27,9 @@ COMPUTED = re.compile(r"too high \(.*|smaller than required_chars\. .*|must be l
 
 
 def learned(sentences: list[str], options: dict[str, Any], **more: Any) -> TrainedPieces:
-    return learn_pieces(sentence_batches(sentences), options, lines=False, **more)
+    charsmap = charsmap_with_name(options.get("normalization_rule_name", "identity"))
+    assert charsmap is not None
+    return learn_pieces(sentence_batches(sentences), options, lines=False, charsmap=charsmap, **more)
 
 
 def pieces_of(model: bytes) -> list[tuple[str, str, int]]:
@@ -56,3 +65,98 @@ def test_random_options_learn_the_pieces_of_sentencepiece(part: int) -> None:
             sentences, options["input_format"] = with_counts(choice, sentences), "tsv"
         learns += compare(sentences, options)
     assert learns > 20
+
+
+def words(seed: int, number: int) -> list[str]:
+    """Sentences of words by a law of their own: short ones are frequent."""
+    choice = random.Random(seed)  # noqa: S311 - no secret
+    vocabulary = ["".join(choice.choices("etaoinshrdlu", k=choice.randint(1, 9))) for _ in range(3000)]
+    vocabulary += [
+        "naïve",
+        "ﬁne",
+        "中文字",
+        "x\u3000y",
+        "\uff11\uff12",
+        "a\u0308",
+        "don\u2019t",
+        "(see",
+        "www.a.b/c?d=e",
+    ]
+    chances = [1 / rank for rank in range(1, len(vocabulary) + 1)]
+    return [" ".join(choice.choices(vocabulary, chances, k=12)) for _ in range(number)]
+
+
+@pytest.mark.parametrize("rules", ["identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
+@pytest.mark.parametrize("extra_spaces", [True, False])
+def test_text_of_many_words_with_all_rules(rules: str, extra_spaces: bool) -> None:  # noqa: FBT001
+    options = {
+        "vocab_size": 900,
+        "normalization_rule_name": rules,
+        "remove_extra_whitespaces": not extra_spaces,
+        "user_defined_symbols": ["www", "\u2019"],
+        "character_coverage": 1.0,
+    }
+    sentences = [
+        f"  {text}\r x\u2581y\u2581 " if index % 5 else text for index, text in enumerate(words(1, 900))
+    ]
+    assert compare(sentences, options)
+
+
+def test_threads_and_memory_limits_decide_nothing() -> None:
+    sentences = words(2, 6000)
+    expected = learned(sentences, {"vocab_size": 2000})
+    assert learned(sentences, {"vocab_size": 2000}, num_threads=2) == expected
+    assert learned(sentences, {"vocab_size": 2000}, memory_limit=1 << 20) == expected
+
+
+def test_lines_of_files_are_sentences(tmp_path: Path) -> None:
+    # The carriage return is kept, as there; the last line needs no line break.
+    path = tmp_path / "text.txt"
+    text = "\n".join(words(3, 300)) + "\r\n\n" + "x" * 5000 + "\nthe end"
+    path.write_bytes(text.encode())
+    options = {"vocab_size": 300, "normalization_rule_name": "identity"}
+    expected = pieces_of(trained_by_sentencepiece([], options | {"input": str(path)}))
+    trained = learn_pieces(line_batches([path]), options, lines=True, num_threads=2)
+    assert [(piece, str(score), kind) for piece, score, kind in trained.pieces] == expected
+    assert (trained.sentences, trained.too_long) == (301, 1)
+
+
+def test_vocabularies_are_written_as_sentencepiece_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(words(4, 200)), encoding="utf-8")
+    for scores in (True, False):
+        options = {"vocab_size": 300, "vocabulary_output_piece_score": scores}
+        train: Any = importlib.import_module("sentencepiece").SentencePieceTrainer.train
+        train(
+            input=str(path),
+            model_prefix=str(tmp_path / "m"),
+            model_type="bpe",
+            normalization_rule_name="identity",
+            minloglevel=3,
+            **options,
+        )
+        trained = learn_pieces(line_batches([path]), options, lines=True)
+        assert trained.vocabulary() == (tmp_path / "m.vocab").read_text(encoding="utf-8")
+
+
+def test_a_seed_decides_which_sentences_are_kept() -> None:
+    sentences = words(5, 2000)
+
+    def kept(seed: int, **more: Any) -> list[Any]:
+        options = {"vocab_size": 400, "input_sentence_size": 150, "seed": seed, "hard_vocab_limit": False}
+        return learned(sentences, options | more).pieces
+
+    assert kept(1) == kept(1) != kept(2)
+    first = learned(sentences[:150], {"vocab_size": 400, "hard_vocab_limit": False}).pieces
+    assert kept(1, shuffle_input_sentence=False) == first
+
+
+@pytest.mark.parametrize("line", ["no count", "a\t1\t2", "a\t0", "a\tx", "a\t1.5", ""])
+def test_lines_without_a_count_are_an_error(line: str) -> None:
+    with pytest.raises(ValueError, match=r"frequency|Input format must be: word <tab> freq\."):
+        learned(["b\t2", line], {"input_format": "tsv"})
+
+
+def test_sentences_that_are_all_too_long_are_told() -> None:
+    with pytest.raises(ValueError, match=r"got none: 2 are longer than the max_sentence_length of 10 bytes"):
+        learned(["a" * 11, "b" * 12], {"max_sentence_length": 10})
