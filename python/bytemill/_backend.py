@@ -22,12 +22,17 @@ from bytemill._core import (
     charsmap_with_name,
     compile_charsmap,
     compile_charsmap_tsv,
+    encode_parts,
     find_invalid_utf8,
     json_fields,
     last_cut,
     line_breaks,
     line_offsets,
+    read_normalizer_spec,
+    sentencepiece_options,
     train_merges,
+    write_normalizer_spec,
+    write_sentencepiece_text,
 )
 from bytemill._core import Splitter as CoreSplitter
 from bytemill.errors import UnsupportedPatternError
@@ -54,13 +59,18 @@ __all__ = [
     "charsmap_with_name",
     "compile_charsmap",
     "compile_charsmap_tsv",
+    "encode_parts",
     "find_invalid_utf8",
     "json_fields",
     "last_cut",
     "line_breaks",
     "line_offsets",
+    "read_normalizer_spec",
+    "sentencepiece_options",
     "train_merges",
     "unicode_version",
+    "write_normalizer_spec",
+    "write_sentencepiece_text",
 ]
 
 

@@ -26,12 +26,17 @@ __all__ = [
     "charsmap_with_name",
     "compile_charsmap",
     "compile_charsmap_tsv",
+    "encode_parts",
     "find_invalid_utf8",
     "json_fields",
     "last_cut",
     "line_breaks",
     "line_offsets",
+    "read_normalizer_spec",
+    "sentencepiece_options",
     "train_merges",
+    "write_normalizer_spec",
+    "write_sentencepiece_text",
 ]
 
 # The version of the package; "release" or "debug"; the version of the Unicode data used for splitting (major,
@@ -434,3 +439,22 @@ class SentencePieceModel:
     def eos_id(self) -> int | None: ...
     @property
     def pad_id(self) -> int | None: ...
+
+# Returns the options that a message of a model file may have, with their defaults.
+def sentencepiece_options(message: str, /) -> dict[str, Any]: ...
+
+# Return the options that are set in the message of a normalizer, alone or in a model of any type; its bytes.
+def read_normalizer_spec(data: bytes, /, *, in_model: bool) -> dict[str, Any]: ...
+def write_normalizer_spec(options: dict[str, Any], /, *, in_model: bool) -> bytes: ...
+
+# Encodes a text, which need not be UTF-8, with the encoder of a model. Returns the normalized text, with
+# spaces for marks, the ids, where each ends in that, and where it starts and ends in the text.
+def encode_parts(
+    core: CoreBPE, text: bytes, /
+) -> tuple[bytes, list[int], list[int], list[int], list[int]]: ...
+
+# Returns the bytes of a message `SentencePieceText`. A part is an id, its piece, its text, and where that
+# starts and ends.
+def write_sentencepiece_text(
+    text: bytes, parts: Sequence[tuple[int, bytes, bytes | None, int, int]], /
+) -> bytes: ...

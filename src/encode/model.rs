@@ -42,8 +42,10 @@ impl Encoder {
         let adjacency = Adjacency::of(merged.map(|piece| piece.text));
         let unknown = model.trainer().bytes("unk_surface");
         let unknown = String::from_utf8_lossy(&unknown);
-        let has_bytes = model.byte_pieces().is_some();
-        let vocabulary = Vocabulary::from_characters(&pieces, has_bytes, &unknown)?;
+        // A mark is a space in normalized text, and its bytes are those of a mark.
+        let space = if escapes { '\u{2581}' } else { ' ' };
+        let byte_fallback = model.byte_pieces().map(|_| space);
+        let vocabulary = Vocabulary::from_characters(&pieces, byte_fallback, &unknown)?;
 
         let user_defined = || {
             let numbered = (0..).zip(model.pieces());
@@ -86,6 +88,7 @@ fn pieces<'a>(model: &Model, texts: &'a [String], escapes: bool) -> Vec<Piece<'a
         .map(|((id, piece), text)| Piece {
             text,
             score: piece.score,
+            keeps_space: piece.text.starts_with(' '),
             kind: match piece.kind {
                 sentencepiece::Kind::Normal | sentencepiece::Kind::Unused
                     if escapes && piece.text.contains(' ') =>

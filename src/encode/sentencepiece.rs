@@ -217,16 +217,22 @@ impl Encoder {
         rules: &SentencePiece,
         text: &[u8],
         start: usize,
-        spans: &mut TokenSpans,
+        parts: &mut Parts,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let merges = self.character_merges();
-        let (mut normalized, mut offsets) = (Vec::new(), Vec::new());
+        let Parts {
+            spans,
+            normalized,
+            ends,
+        } = parts;
+        let mut offsets = Vec::new();
+        normalized.clear();
         rules
             .normalizer
-            .normalize(text, SPACE, &mut normalized, Some(&mut offsets));
+            .normalize(text, SPACE, normalized, Some(&mut offsets));
         let mut found = Vec::new();
-        symbols_of(rules, merges, &normalized, &mut found, checkpoint)?;
+        symbols_of(rules, merges, normalized, &mut found, checkpoint)?;
         let (mut ids, mut is_fused) = (Vec::new(), false);
         for Spanned { id, span } in found {
             let (begin, end) = (start + offsets[span.start], start + offsets[span.end]);
@@ -235,6 +241,7 @@ impl Encoder {
                 Found::Id(id) => ids.push(id),
                 Found::Unknown(_) if is_fused => {
                     *spans.ends.last_mut().expect("there is one before") = end;
+                    *ends.last_mut().expect("there is one before") = span.end;
                     continue;
                 }
                 Found::Unknown(symbol) => merges.push_unknown(symbol, &mut ids),
@@ -245,6 +252,7 @@ impl Encoder {
                 spans.starts.push(begin);
                 let is_last = index + 1 == ids.len();
                 spans.ends.push(if is_last { end } else { begin });
+                ends.push(if is_last { span.end } else { span.start });
             }
         }
         Ok(())
@@ -258,21 +266,37 @@ impl Encoder {
         allowed: &Allowed,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
-        let mut spans = TokenSpans::default();
+        let mut parts = Parts::default();
         let mut offset = 0;
         loop {
             let special = self.special_tokens.find(text, offset, allowed);
             let end = special.map_or(text.len(), |found| found.start);
             let ordinary = &text.as_bytes()[offset..end];
-            self.add_normalized_spans(rules, ordinary, offset, &mut spans, checkpoint)?;
+            self.add_normalized_spans(rules, ordinary, offset, &mut parts, checkpoint)?;
             let Some(found) = special else {
-                return Ok(spans);
+                return Ok(parts.spans);
             };
+            let spans = &mut parts.spans;
             offset = end + found.text.len();
             spans.ids.push(found.id);
             spans.starts.push(end);
             spans.ends.push(offset);
         }
+    }
+
+    /// Encodes text without special tokens, which need not be UTF-8, by the rules of a model.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the work is interrupted or a piece is too long.
+    pub fn encode_parts(
+        &self,
+        rules: &SentencePiece,
+        text: &[u8],
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Parts, EncodeError> {
+        let mut parts = Parts::default();
+        self.add_normalized_spans(rules, text, 0, &mut parts, checkpoint)?;
+        Ok(parts)
     }
 
     /// As [`encode_bytes`](Self::encode_bytes), by the rules of a model: each byte that is no character becomes U+FFFD.
@@ -316,7 +340,7 @@ impl Encoder {
             let Some(token) = self.vocabulary.bytes(id) else {
                 return index;
             };
-            if merges.keeps_space(id) {
+            if !token.is_empty() && merges.keeps_space(id) {
                 return index;
             }
             let rest = token.strip_prefix(SPACE).unwrap_or(token);
@@ -328,6 +352,17 @@ impl Encoder {
         }
         ids.len()
     }
+}
+
+/// The ids of a text with their spans, in the text and in normalized text.
+#[derive(Debug, Default)]
+pub struct Parts {
+    /// The ids, with their spans in the text.
+    pub spans: TokenSpans,
+    /// The normalized text, with spaces for marks.
+    pub normalized: Vec<u8>,
+    /// Where in the normalized text each id ends, and the next begins.
+    pub ends: Vec<usize>,
 }
 
 /// A part of normalized text that is not merged further.

@@ -27,7 +27,10 @@ mod _core {
     #[pymodule_export]
     use sentence_counts::SentenceCounts;
     #[pymodule_export]
-    use sentencepiece::SentencePieceModel;
+    use sentencepiece::{
+        SentencePieceModel, encode_parts, read_normalizer_spec, sentencepiece_options,
+        write_normalizer_spec, write_sentencepiece_text,
+    };
     #[pymodule_export]
     use splitter::CoreSplitter;
     #[pymodule_export]

@@ -5,8 +5,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
+use super::encoding::CoreBpe;
 use super::error::guarded;
-use crate::sentencepiece::{Draft, DraftPiece, Kind, Model, Setting, Spec, Type, Value};
+use super::runtime::run;
+use crate::sentencepiece::{
+    DENORMALIZER, Draft, DraftPiece, Kind, Model, NORMALIZER, Setting, Spec, TRAINER, TextPiece,
+    Type, Value, write_text,
+};
 
 /// A piece in Python: its text, score and type.
 type PyPiece = (String, f32, i32);
@@ -181,12 +186,20 @@ fn change(
         (&mut draft.denormalizer, denormalizer_spec),
     ];
     for (spec, changes) in specs {
-        for (name, value) in changes.into_iter().flatten() {
-            let name: String = name.extract()?;
-            let setting = spec.schema().setting(&name)?;
-            let values = values(setting, &value)?;
-            spec.set(&name, values)?;
+        if let Some(changes) = changes {
+            set(spec, changes)?;
         }
+    }
+    Ok(())
+}
+
+/// Sets options by name.
+fn set(spec: &mut Spec, changes: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (name, value) in changes {
+        let name: String = name.extract()?;
+        let setting = spec.schema().setting(&name)?;
+        let values = values(setting, &value)?;
+        spec.set(&name, values)?;
     }
     Ok(())
 }
@@ -216,10 +229,19 @@ fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     }
 }
 
-/// All options of a message by name, those that are absent by their defaults.
+/// The options of a message by name.
 fn options<'py>(py: Python<'py>, spec: &Spec) -> PyResult<Bound<'py, PyDict>> {
+    named(py, spec, spec.schema().settings)
+}
+
+/// Those of the options of a message, by name; where they are absent, by their defaults.
+fn named<'py, 'a>(
+    py: Python<'py>,
+    spec: &Spec,
+    settings: impl IntoIterator<Item = &'a Setting>,
+) -> PyResult<Bound<'py, PyDict>> {
     let options = PyDict::new(py);
-    for setting in spec.schema().settings {
+    for setting in settings {
         let mut values = spec
             .values(setting)
             .into_iter()
@@ -242,4 +264,123 @@ fn value_to_python<'py>(py: Python<'py>, setting: &Setting, value: &Value) -> Bo
         Value::Bytes(bytes) if setting.kind == Type::Bytes => PyBytes::new(py, bytes).into_any(),
         Value::Bytes(bytes) => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
     }
+}
+
+/// The options that a message may have, by name, with their defaults.
+#[pyfunction]
+#[pyo3(signature = (message, /))]
+pub(super) fn sentencepiece_options<'py>(
+    py: Python<'py>,
+    message: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let schemas = [&TRAINER, &NORMALIZER, &DENORMALIZER];
+    let schema = schemas.into_iter().find(|schema| schema.message == message);
+    let schema = schema.ok_or_else(|| {
+        let known = schemas.map(|schema| schema.message).join(", ");
+        PyValueError::new_err(format!("no message {message:?}: expected one of {known}"))
+    })?;
+    options(py, &Spec::new(schema))
+}
+
+/// The options that a normalizer sets.
+#[pyfunction]
+#[pyo3(signature = (data, /, *, in_model))]
+pub(super) fn read_normalizer_spec<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    in_model: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    guarded(|| {
+        let spec = if in_model {
+            Model::normalizer_in(data)?
+        } else {
+            Spec::from_bytes(&NORMALIZER, data)?
+        };
+        let settings = spec.schema().settings.iter();
+        named(
+            py,
+            &spec,
+            settings.filter(|setting| !spec.present(setting).is_empty()),
+        )
+    })
+}
+
+/// The bytes of a normalizer's options, alone or as all that there is of a model.
+#[pyfunction]
+#[pyo3(signature = (options, /, *, in_model))]
+pub(super) fn write_normalizer_spec<'py>(
+    options: &Bound<'py, PyDict>,
+    in_model: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    guarded(|| {
+        let mut draft = Draft::default();
+        set(&mut draft.normalizer, options)?;
+        let bytes = if in_model {
+            draft.to_bytes()
+        } else {
+            draft.normalizer.to_bytes()
+        };
+        Ok(PyBytes::new(options.py(), &bytes))
+    })
+}
+
+/// The parts of an encoded text: normalized text, ids, where each ends in that, and where it starts and ends in the text.
+type PyParts<'py> = (
+    Bound<'py, PyBytes>,
+    Vec<u32>,
+    Vec<usize>,
+    Vec<usize>,
+    Vec<usize>,
+);
+
+/// Encodes a text with what each id stands for.
+#[pyfunction]
+#[pyo3(signature = (core, text, /))]
+pub(super) fn encode_parts<'py>(core: &Bound<'py, CoreBpe>, text: &[u8]) -> PyResult<PyParts<'py>> {
+    guarded(|| {
+        let (py, encoder) = (core.py(), &core.get().encoder);
+        let rules = encoder.sentencepiece().ok_or_else(|| {
+            PyValueError::new_err("expected the encoder of a SentencePiece model")
+        })?;
+        let parts = run(py, text.len(), |checkpoint| {
+            encoder.encode_parts(rules, text, checkpoint)
+        })?;
+        Ok((
+            PyBytes::new(py, &parts.normalized),
+            parts.spans.ids,
+            parts.ends,
+            parts.spans.starts,
+            parts.spans.ends,
+        ))
+    })
+}
+
+/// A part of a text in Python: id, piece, surface, begin and end.
+type PyPart<'a> = (u32, &'a [u8], Option<&'a [u8]>, u32, u32);
+
+/// The bytes of a message with the parts of a text.
+#[pyfunction]
+#[pyo3(signature = (text, parts, /))]
+pub(super) fn write_sentencepiece_text<'py>(
+    text: &[u8],
+    parts: &Bound<'py, PyList>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    guarded(|| {
+        let py = parts.py();
+        let parts: Vec<Bound<'py, PyAny>> = parts.iter().collect();
+        let parts: Vec<PyPart<'_>> = parts
+            .iter()
+            .map(PyAnyMethods::extract)
+            .collect::<PyResult<_>>()?;
+        let pieces = parts
+            .iter()
+            .map(|&(id, piece, surface, begin, end)| TextPiece {
+                piece,
+                id,
+                surface,
+                begin,
+                end,
+            });
+        Ok(PyBytes::new(py, &write_text(text, pieces)))
+    })
 }

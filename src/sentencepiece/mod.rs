@@ -8,9 +8,11 @@ mod draft;
 mod error;
 mod model;
 mod spec;
+mod text;
 mod wire;
 
 pub use draft::{Draft, DraftPiece};
 pub use error::ModelError;
 pub use model::{Kind, Model, Piece};
 pub use spec::{DENORMALIZER, NORMALIZER, Schema, Setting, Spec, TRAINER, Type, Value};
+pub use text::{TextPiece, write_text};

@@ -129,6 +129,24 @@ impl Model {
         Ok(model)
     }
 
+    /// Reads nothing of a model file, of any type of model, but how texts are normalized.
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] if the bytes are no model.
+    pub fn normalizer_in(bytes: &[u8]) -> Result<Spec, ModelError> {
+        let mut spec = Spec::new(&NORMALIZER);
+        for field in Fields::new(bytes) {
+            let field = field.map_err(|offset| ModelError::Malformed {
+                message: "model",
+                offset,
+            })?;
+            if let (3, Payload::Bytes(_)) = (field.number, field.payload) {
+                spec.read(bytes, field.payload_range())?;
+            }
+        }
+        Ok(spec)
+    }
+
     /// Whether bytes begin like a model file: with a piece, as every file does that a trainer writes.
     pub fn is_likely(head: &[u8]) -> bool {
         let first = Fields::new(head).next();

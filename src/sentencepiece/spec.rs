@@ -276,6 +276,16 @@ impl Spec {
         Ok(())
     }
 
+    /// Reads a message from its bytes.
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] if they are none.
+    pub fn from_bytes(schema: &'static Schema, message: &[u8]) -> Result<Self, ModelError> {
+        let mut spec = Self::new(schema);
+        spec.read(message, 0..message.len())?;
+        Ok(spec)
+    }
+
     /// Whether the file has the message, empty or not.
     pub(super) fn is_present(&self) -> bool {
         self.source.is_some() || !self.values.is_empty() || !self.unknown.is_empty()
@@ -367,7 +377,7 @@ impl Spec {
     }
 
     /// The message in its canonical form, known fields in ascending order; the bytes read, if nothing changed.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         if let Some(source) = &self.source {
             return source.clone();
         }

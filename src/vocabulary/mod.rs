@@ -223,7 +223,7 @@ impl Vocabulary {
     /// O(total characters) look-ups.
     pub fn from_characters(
         pieces: &[Piece<'_>],
-        byte_fallback: bool,
+        byte_fallback: Option<char>,
         unknown: &str,
     ) -> Result<Self, VocabularyError> {
         let mut tokens = Tokens::with_capacity(pieces.len(), 8 * pieces.len());
@@ -322,9 +322,8 @@ impl Vocabulary {
     #[inline]
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
         self.tokens.find(bytes).or_else(|| {
-            let byte_tokens = self.character_merges()?.byte_tokens()?;
             let [byte] = *bytes else { return None };
-            Some(byte_tokens[usize::from(byte)])
+            self.character_merges()?.byte_token(byte)
         })
     }
 

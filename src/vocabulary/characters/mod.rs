@@ -61,6 +61,8 @@ pub struct Piece<'a> {
     pub score: f32,
     /// What it is.
     pub kind: Kind,
+    /// Whether it begins with a space that is none in place of a mark, and is not removed where decoded text starts.
+    pub keeps_space: bool,
 }
 
 /// Merges of characters. See the module.
@@ -80,20 +82,22 @@ pub struct CharacterMerges {
     unknown: Option<TokenId>,
     /// Whether each symbol that merges make is taken apart again; empty if none is.
     unused: Vec<bool>,
-    /// Ids of bytes and of the unknown token, in increasing order.
+    /// Ids of bytes, of the unknown token and of pieces that say so, in increasing order.
     keep_space: Vec<TokenId>,
+    /// The character whose bytes a space becomes, if it is no token.
+    space: char,
 }
 
 impl CharacterMerges {
     /// Builds the merges of `pieces`. Characters that are no token become the tokens of their bytes with
-    /// `byte_fallback`, otherwise the unknown token.
+    /// `byte_fallback`, which is the character that a space stands for; otherwise the unknown token.
     ///
     /// # Errors
     /// [`VocabularyError::TooLarge`] if there are more pieces than ids.
     ///
     /// # Complexity
     /// O(total characters) look-ups.
-    pub fn new(pieces: &[Piece<'_>], byte_fallback: bool) -> Result<Self, VocabularyError> {
+    pub fn new(pieces: &[Piece<'_>], byte_fallback: Option<char>) -> Result<Self, VocabularyError> {
         let is_merged = |piece: &Piece<'_>| {
             matches!(piece.kind, Kind::Normal | Kind::Unused) && piece.text.chars().nth(1).is_some()
         };
@@ -118,6 +122,7 @@ impl CharacterMerges {
             unknown: None,
             unused: unused(&merged),
             keep_space: Vec::new(),
+            space: byte_fallback.unwrap_or(' '),
         };
         for (_, piece) in &merged {
             for character in piece.text.chars() {
@@ -126,6 +131,9 @@ impl CharacterMerges {
         }
         let mut byte_tokens = Box::new([NO_TOKEN; 256]);
         for (id, piece) in numbered() {
+            if piece.keeps_space || matches!(piece.kind, Kind::Byte(_) | Kind::Unknown) {
+                built.keep_space.push(id);
+            }
             match piece.kind {
                 Kind::Normal => {
                     if let (Some(character), None) = first_two(piece.text) {
@@ -135,16 +143,14 @@ impl CharacterMerges {
                 }
                 Kind::Byte(byte) => {
                     byte_tokens[usize::from(byte)] = id;
-                    built.keep_space.push(id);
                 }
                 Kind::Unknown => {
                     built.unknown = Some(id);
-                    built.keep_space.push(id);
                 }
                 Kind::Control | Kind::UserDefined | Kind::Unused | Kind::Unreachable => {}
             }
         }
-        built.byte_tokens = byte_fallback.then_some(byte_tokens);
+        built.byte_tokens = byte_fallback.map(|_| byte_tokens);
         built.pairs = PairTable::of(&built.every_split(&merged));
         Ok(built)
     }
@@ -252,8 +258,8 @@ impl CharacterMerges {
         self.unused.get(symbol as usize) == Some(&true)
     }
 
-    /// Whether a token, at the start of text that is decoded, keeps a space that it begins with: a byte or the unknown
-    /// token.
+    /// Whether a token, at the start of text that is decoded, keeps a space that it begins with: a byte, the unknown
+    /// token, or a piece with a space that is no mark.
     pub(crate) fn keeps_space(&self, id: TokenId) -> bool {
         self.keep_space.binary_search(&id).is_ok()
     }
@@ -294,7 +300,10 @@ impl CharacterMerges {
 
     /// Appends the ids of a character that is no token.
     pub(crate) fn push_unknown(&self, symbol: TokenId, ids: &mut Vec<TokenId>) {
-        let character = self.character_of(symbol);
+        let mut character = self.character_of(symbol);
+        if character == ' ' {
+            character = self.space;
+        }
         match (&self.byte_tokens, self.unknown) {
             (Some(byte_tokens), _) => {
                 let mut utf8 = [0; 4];
@@ -315,9 +324,11 @@ impl CharacterMerges {
         character.expect("what merges make is a token")
     }
 
-    /// The tokens of bytes, if they spell what is no token.
-    pub(crate) fn byte_tokens(&self) -> Option<&[TokenId; 256]> {
-        self.byte_tokens.as_deref()
+    /// The token of a byte, if those spell what is no token and a byte alone is a character that is spelt by itself.
+    pub(crate) fn byte_token(&self, byte: u8) -> Option<TokenId> {
+        let stands_for_more = byte == b' ' && self.space != ' ';
+        let byte_tokens = self.byte_tokens.as_ref().filter(|_| !stands_for_more);
+        byte_tokens.map(|tokens| tokens[usize::from(byte)])
     }
 
     /// Number of bytes that the tables occupy.

@@ -1,0 +1,47 @@
+"""SentencePiece's BPE models by the names of its Python package, version 0.2.3.
+
+    >>> import bytemill.sentencepiece as spm
+    >>> import io
+    >>> model = io.BytesIO()
+    >>> spm.SentencePieceTrainer.train(
+    ...     sentence_iterator=iter(["low lower lowest", "slow slower"]), model_writer=model,
+    ...     model_type="bpe", vocab_size=20,
+    ... )
+    >>> sp = spm.SentencePieceProcessor(model_proto=model.getvalue())
+    >>> sp.encode("lower", out_type=str)
+    ['▁', 'lower']
+    >>> sp.decode(sp.encode("lower"))
+    'lower'
+
+| module | responsibility |
+|---|---|
+| `processor` | the class that encodes and decodes; its constructor |
+| `encoding`, `decoding`, `vocabulary` | its methods |
+| `normalizer` | normalizing without a vocabulary |
+| `trainer`, `options` | training, and its options |
+| `engine` | a loaded model: text to ids and parts, and back |
+| `messages` | the forms in which parts are returned |
+| `loading`, `arguments`, `threads` | files, checks of arguments, numbers of threads |
+"""
+
+from bytemill.sentencepiece.normalizer import SentencePieceNormalizer
+from bytemill.sentencepiece.processor import SentencePieceProcessor
+from bytemill.sentencepiece.threads import ThreadPool, set_min_log_level, set_random_generator_seed
+from bytemill.sentencepiece.trainer import SentencePieceTrainer
+
+# The version of SentencePiece whose names and results these are.
+__version__ = "0.2.3"
+
+SetMinLogLevel = set_min_log_level
+SetRandomGeneratorSeed = set_random_generator_seed
+
+__all__ = [
+    "SentencePieceNormalizer",
+    "SentencePieceProcessor",
+    "SentencePieceTrainer",
+    "SetMinLogLevel",
+    "SetRandomGeneratorSeed",
+    "ThreadPool",
+    "set_min_log_level",
+    "set_random_generator_seed",
+]

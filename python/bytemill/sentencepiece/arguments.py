@@ -1,0 +1,101 @@
+"""Checks of arguments, with the errors of SentencePiece."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.sentencepiece.threads import ThreadPool
+
+__all__ = [
+    "RETURN_TYPES",
+    "check_documents",
+    "checked_ids",
+    "checked_text",
+    "is_sequence",
+    "resolved_return_type",
+    "thread_count",
+]
+
+RETURN_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
+
+MAX_THREADS = 1024
+
+NO_IDS = "Input must be an integer buffer, list of integers, or a sequence of integers."
+
+
+def resolved_return_type(return_type: object, out_type: object, default: object) -> object:
+    """Returns the type of results that was asked for by one of two names.
+
+    Raises:
+        ValueError: Both names are used, or there is no such type.
+    """
+    if return_type is not None and out_type is not None:
+        raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
+    wanted = next((kind for kind in (out_type, return_type) if kind is not None), default)
+    if wanted == "immutable_proto":
+        raise ValueError(
+            "immutable_proto is deprecated and no longer supported. Use return_type='proto' instead."
+        )
+    if wanted not in RETURN_TYPES:
+        raise ValueError(f"Invalid return_type: {wanted}. Must be one of {RETURN_TYPES}")
+    return wanted
+
+
+def thread_count(num_threads: object, thread_pool: ThreadPool | None = None) -> int:
+    """Returns a number of threads; a negative number stands for all processors.
+
+    Raises:
+        TypeError: It is no number.
+    """
+    if thread_pool is not None:
+        return thread_pool.num_threads()
+    if not isinstance(num_threads, int):
+        raise TypeError("num_threads must be int")
+    return max(1, min(num_threads if num_threads >= 0 else os.cpu_count() or 1, MAX_THREADS))
+
+
+def checked_text(text: object) -> str | bytes:
+    """Returns a text; `TypeError` if it is something else."""
+    if isinstance(text, (str, bytes)):
+        return text
+    raise TypeError("Input must be str or bytes")
+
+
+def check_documents(texts: list[Any]) -> None:
+    """Raises `TypeError` if something in a list is no text."""
+    if not all(isinstance(text, (str, bytes)) for text in texts):
+        raise TypeError("List elements must be str or bytes")
+
+
+def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    """Returns whether a value is several values, as opposed to a number or a text."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+
+
+def checked_ids(ids: object) -> list[int]:
+    """Returns ids as a list.
+
+    Raises:
+        TypeError: They are no whole numbers.
+    """
+    dtype = getattr(ids, "dtype", None)
+    if dtype is not None:
+        if dtype.kind not in "iu":
+            raise TypeError("Buffer must be of integer type")
+        if getattr(ids, "ndim", 1) != 1:
+            raise TypeError("Buffer must be 1-dimensional")
+        return ids.tolist()  # type: ignore[attr-defined, no-any-return]
+    if not is_sequence(ids):
+        raise TypeError(NO_IDS)
+    try:
+        found = [operator.index(number) for number in ids]
+    except TypeError:
+        raise TypeError(NO_IDS) from None
+    if any(not -(2**31) <= number < 2**31 for number in found):
+        raise TypeError(NO_IDS)
+    return found

@@ -1,0 +1,107 @@
+"""The forms in which parts of a text are returned: messages of protocol buffers, and offsets."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from bytemill._backend import write_sentencepiece_text
+from bytemill._optional import import_optional
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.sentencepiece.engine import Part
+
+__all__ = ["offset_mapping", "parsed", "serialized"]
+
+# The fields of the messages: number, name, type, and whether there are several.
+TEXT_FIELDS = (
+    (1, "text", "string", False),
+    (2, "pieces", "SentencePiece", True),
+    (3, "score", "float", False),
+)
+PIECE_FIELDS = (
+    (1, "piece", "string", False),
+    (2, "id", "uint32", False),
+    (3, "surface", "string", False),
+    (4, "begin", "uint32", False),
+    (5, "end", "uint32", False),
+)
+
+# From where on the first byte of a character says that there are two, three and four.
+LONGER = (0xC0, 0xE0, 0xF0)
+
+
+def serialized(text: bytes, parts: Sequence[Part]) -> bytes:
+    """Returns the bytes of a message `SentencePieceText`, whose offsets count bytes."""
+    return write_sentencepiece_text(text, parts)
+
+
+def parsed(data: bytes) -> Any:
+    """Returns a message `SentencePieceText` from its bytes.
+
+    Raises:
+        ImportError: The package protobuf is not installed.
+    """
+    return message_class().FromString(data)
+
+
+@cache
+def message_class() -> Any:
+    """Returns the class of `SentencePieceText`, in a pool of its own: another package may define it too."""
+    messages = "messages (return_type='proto')"
+    descriptor_pb2 = import_optional("google.protobuf.descriptor_pb2", messages)
+    pool = import_optional("google.protobuf.descriptor_pool", messages).DescriptorPool()
+    factory = import_optional("google.protobuf.message_factory", messages)
+    file = descriptor_pb2.FileDescriptorProto(
+        name="sentencepiece.proto", package="sentencepiece", syntax="proto2"
+    )
+    text = file.message_type.add(name="SentencePieceText")
+    piece = text.nested_type.add(name="SentencePiece")
+    field = descriptor_pb2.FieldDescriptorProto
+    for message, fields in ((text, TEXT_FIELDS), (piece, PIECE_FIELDS)):
+        for number, name, kind, repeated in fields:
+            added = message.field.add(name=name, number=number)
+            added.label = field.LABEL_REPEATED if repeated else field.LABEL_OPTIONAL
+            if kind == piece.name:
+                added.type = field.TYPE_MESSAGE
+                added.type_name = ".sentencepiece.SentencePieceText.SentencePiece"
+            else:
+                added.type = field.Type.Value(f"TYPE_{kind.upper()}")
+    pool.Add(file)
+    return factory.GetMessageClass(pool.FindMessageTypeByName("sentencepiece.SentencePieceText"))
+
+
+def offset_mapping(text: bytes, parts: Sequence[Part], *, as_bytes: bool) -> dict[str, Any]:
+    """Returns the ids, pieces and offsets of parts, in bytes or in characters.
+
+    Raises:
+        ValueError: A part lies beyond the text.
+    """
+    if as_bytes:
+        pieces: list[Any] = [part.piece for part in parts]
+        offsets = [(part.begin, part.end) for part in parts]
+    else:
+        pieces = [part.piece.decode() for part in parts]
+        characters = character_offsets(text)
+        if parts and parts[-1].end >= len(characters):
+            # The denormalizer, which parts do not know, made the text shorter.
+            raise ValueError("Invalid piece offsets in SentencePieceText")
+        offsets = [(characters[part.begin], characters[part.end]) for part in parts]
+    return {"ids": [part.token for part in parts], "pieces": pieces, "offsets": offsets}
+
+
+def character_offsets(text: bytes) -> list[int]:
+    """Returns the offset in characters of each offset in bytes; within a character, that of its start.
+
+    What is no UTF-8 counts by its first bytes: each says how many bytes its character would have.
+    """
+    starts = [0] * len(text)
+    start = 0
+    while start < len(text):
+        starts[start] = 1
+        lead = text[start]
+        start += 1 + sum(lead >= least for least in LONGER)
+    return [started - 1 for started in accumulate(starts)] + [sum(starts)]

@@ -1,0 +1,148 @@
+"""Training by the names of SentencePiece."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bytemill._backend import SentencePieceModel
+from bytemill.io.atomic import write_atomically
+from bytemill.sentencepiece.loading import unreadable
+from bytemill.sentencepiece.options import MODEL_TYPES, TrainerOptions, in_one_string
+from bytemill.training.sentencepiece import learn_pieces, line_batches, sentence_batches
+
+if TYPE_CHECKING:
+    from bytemill.documents import Document
+    from bytemill.training.sentencepiece import TrainedPieces
+
+__all__ = ["SentencePieceTrainer"]
+
+BPE = 2
+
+# Arguments that are no options.
+ITERATORS = ("sentence_iterator", "sentence_reader")
+REFUSED = ("pretokenizer", "allow_inconsistent_pretokenization")
+
+
+class SentencePieceTrainer:
+    """Trains BPE models."""
+
+    @staticmethod
+    def train(arg: str | None = None, logstream: object = None, **kwargs: Any) -> bool | None:  # noqa: ARG004
+        """Trains a model and writes it, and its vocabulary as text, to files or to a writer.
+
+        The result is that of SentencePiece 0.2.3 with the same options, except where `input_sentence_size`
+        leaves out sentences: which ones is random there, and decided by the option `seed` here.
+
+        Args:
+            arg: All options in one string, as on a command line: `"--input=a.txt --model_type=bpe"`.
+            logstream: Where messages go; there are none.
+            **kwargs: The options of SentencePiece's trainer and normalizer; `sentence_iterator`, an iterator
+                of sentences, in place of `input`; `model_writer`, something with a method `write`, in
+                place of `model_prefix`; `normalizer`, a `SentencePieceNormalizer`.
+
+        Returns:
+            True with one string, as there.
+
+        Raises:
+            RuntimeError: An option is not known, options contradict each other, a file cannot be read, or the
+                text does not have as many pieces as wanted.
+            ValueError: An option has no meaning.
+        """
+        if isinstance(arg, str):
+            train(TrainerOptions(in_one_string(arg)), None, None)
+            return True
+        for name in REFUSED:
+            if kwargs.pop(name, None):
+                raise NotImplementedError(
+                    f"{name} is not offered: pass sentences that hold a delimiter where pieces must end, "
+                    "with the option pretokenization_delimiter"
+                )
+        sentences = next((kwargs.pop(name) for name in ITERATORS if name in kwargs), None)
+        if sentences is not None and not isinstance(sentences, Iterator):
+            raise TypeError(f"Object of type '{type(sentences).__name__}' is not an instance of 'iterator'")
+        writer = kwargs.pop("model_writer", None)
+        normalizer = kwargs.pop("normalizer", None)
+        train(TrainerOptions(kwargs, normalizer), sentences, writer)
+        return None
+
+    Train = train
+
+
+def train(options: TrainerOptions, sentences: Iterator[Any] | None, writer: Any) -> None:
+    """Trains a model by options that were read."""
+    inputs = options.trainer.get("input", ())
+    prefix = options.trainer.get("model_prefix", "")
+    if bool(inputs) == (sentences is not None):
+        raise RuntimeError("INTERNAL: SentenceIterator and trainer_spec.input() must be exclusive.")
+    if bool(prefix) == (writer is not None):
+        raise RuntimeError("INTERNAL: ModelProto and trainer_spec.model_prefix() must be exclusive.")
+    kind = options.trainer.get("model_type", 1)
+    if kind != BPE:
+        raise NotImplementedError(
+            f"models of type {MODEL_TYPES[kind - 1]} are not offered: set model_type='bpe', or use the "
+            "package sentencepiece to train them"
+        )
+    trained = learn(options, inputs, sentences)
+    model = build(options, trained)
+    if writer is not None:
+        writer.write(model.serialize())
+        return
+    write_atomically(f"{prefix}.model", model.serialize())
+    write_atomically(f"{prefix}.vocab", trained.vocabulary().encode())
+
+
+def learn(options: TrainerOptions, inputs: tuple[str, ...], sentences: Iterator[Any] | None) -> TrainedPieces:
+    """Learns the pieces; errors are those of SentencePiece."""
+    given = {**options.trainer, **options.normalizer, "seed": options.seed}
+    threads = min(given.get("num_threads", 16), os.cpu_count() or 1)
+    raised: list[BaseException] = []
+    batches = line_batches(inputs) if sentences is None else sentence_batches(checked(sentences, raised))
+    try:
+        return learn_pieces(
+            batches,
+            given,
+            lines=sentences is None,
+            charsmap=options.normalizer["precompiled_charsmap"],
+            num_threads=max(1, threads),
+        )
+    except ValueError as error:
+        if error in raised:
+            raise
+        raise RuntimeError(f"INTERNAL: {error}") from error
+    except OSError as error:
+        if error in raised:
+            raise
+        raise unreadable(error.filename, error) from error
+
+
+def checked(sentences: Iterator[Any], raised: list[BaseException]) -> Iterator[Document]:
+    """Yields sentences without the line breaks at their ends, and records what the iterator raises.
+
+    Raises:
+        ValueError: Something is no sentence.
+    """
+    try:
+        for sentence in sentences:
+            yield without_line_break(sentence)
+    except Exception as error:
+        raised.append(error)
+        raise
+
+
+def without_line_break(sentence: object) -> Document:
+    """Returns a sentence without the line breaks at its end; `ValueError` if it is none."""
+    if isinstance(sentence, str):
+        return sentence.rstrip("\r\n")
+    if isinstance(sentence, bytes):
+        return sentence.rstrip(b"\r\n")
+    raise ValueError("INVALID_ARGUMENT: Iterator must return str or bytes.")
+
+
+def build(options: TrainerOptions, trained: TrainedPieces) -> SentencePieceModel:
+    """Returns the model of pieces, with the options that were given."""
+    trainer = dict(options.written)
+    if not trained.options.hard_vocab_limit:
+        trainer["vocab_size"] = len(trained.pieces)
+    return SentencePieceModel.build(trained.pieces, trainer, options.normalizer, options.denormalizer)
