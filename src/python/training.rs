@@ -65,7 +65,7 @@ pub(super) fn train_merges(
 /// Calls a function of Python with the progress, from time to time.
 pub(super) struct Report {
     call: Option<Py<PyAny>>,
-    /// What the function raised.
+    /// The exception that the function raised.
     raised: Option<PyErr>,
     reported: Instant,
 }

@@ -7,7 +7,7 @@ use super::scripts::RANGES;
 pub struct Script(u8);
 
 impl Script {
-    /// What belongs to no script, and what Unicode 9.0 does not have.
+    /// Characters that belong to no script, and those that Unicode 9.0 does not have.
     pub const COMMON: Self = Self(0);
     /// Marks that take the script of the character before.
     pub const INHERITED: Self = Self(1);

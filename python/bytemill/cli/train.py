@@ -10,6 +10,7 @@ import click
 
 from bytemill.cli import encoding_of
 from bytemill.cli.options import files_argument, json_option, print_record, source_options, threads_option
+from bytemill.cli.piece_training import train_model
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
 from bytemill.cli.sizes import byte_size, token_count
@@ -43,6 +44,21 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     required=True,
     metavar="FILE",
     help="Where to write, see below; may be given several times.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(("bytes", "sentencepiece")),
+    default="bytes",
+    show_default=True,
+    help="Merges of bytes, or a SentencePiece BPE model, written to NAME.model.",
+)
+@click.option(
+    "--piece-option",
+    "piece_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of SentencePiece's training, for such a model, such as byte_fallback=true; may be given "
+    "several times.",
 )
 @click.option(
     "--pattern",
@@ -95,6 +111,8 @@ def command(  # noqa: PLR0913 - its options
     files: Sequence[str],
     vocab_size: int,
     outputs: Sequence[str],
+    kind: str,
+    piece_options: Sequence[str],
     pattern: str | None,
     special_tokens: Sequence[str],
     initial: str | None,
@@ -111,6 +129,22 @@ def command(  # noqa: PLR0913 - its options
     Files are text (one document, or with --lines many), JSON lines or Parquet, and each of them may be
     compressed as .gz or .zst.
     """
+    if kind == "sentencepiece":
+        check_unused(pattern=pattern, special_token=special_tokens, initial=initial, resume=resume)
+        train_model(
+            files,
+            vocab_size,
+            outputs,
+            piece_options,
+            name=name,
+            memory_limit=memory_limit,
+            reading=reading,
+            threads=threads,
+            as_json=as_json,
+        )
+        return
+    if piece_options:
+        raise click.UsageError("--piece-option is for --kind sentencepiece")
     from bytemill._arguments import thread_count
     from bytemill.progress import Reporter
     from bytemill.training.counting import SavedCounts, add_source
@@ -171,6 +205,16 @@ def command(  # noqa: PLR0913 - its options
         "files": [str(file) for target in targets for file in target.files],
     }
     print_record(report, as_json=as_json)
+
+
+def check_unused(**options: object) -> None:
+    """Raises `UsageError` for options that a SentencePiece model has no use for."""
+    for name, value in options.items():
+        if value:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} is for merges of bytes, not for --kind sentencepiece, "
+                "whose options are --piece-option NAME=VALUE"
+            )
 
 
 def chosen_pattern(pattern: str | None, initial: Encoding | None) -> str | None:

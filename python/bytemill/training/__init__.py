@@ -21,6 +21,7 @@ and encoding a piece gives the tokens that it had when training ended.
 | `learning` | from counts to merges and encodings |
 | `piece_options` | the options of SentencePiece, checked, and the pieces that are not learned |
 | `sentencepiece` | from text to the pieces of SentencePiece models |
+| `models` | from text to encodings of that kind |
 """
 
 from bytemill.progress import Progress

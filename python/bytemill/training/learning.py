@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from bytemill import _backend
 from bytemill._arguments import thread_count
@@ -12,6 +12,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.progress import Reporter, Show
 from bytemill.training.counting import add_source
 from bytemill.training.counts import PieceCounts
+from bytemill.training.models import learn_model
 from bytemill.training.options import (
     DEFAULT_PATTERN,
     InitialVocabulary,
@@ -22,7 +23,7 @@ from bytemill.training.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from bytemill.documents import Source
     from bytemill.documents.blocks import InvalidUtf8
@@ -49,6 +50,8 @@ def train(  # noqa: PLR0913 - all but the first two have names
     errors: InvalidUtf8 = "strict",
     progress: Show = True,
     name: str = "custom",
+    kind: Literal["bytes", "sentencepiece"] = "bytes",
+    **options: Any,  # noqa: ANN401 - those of SentencePiece
 ) -> Encoding:
     """Learns a vocabulary.
 
@@ -85,14 +88,20 @@ def train(  # noqa: PLR0913 - all but the first two have names
         errors: As in `count_pieces`.
         progress: As in `count_pieces`.
         name: The name of the encoding.
+        kind: "bytes" for merges of bytes; "sentencepiece" for a SentencePiece BPE model, as version 0.2.3 of
+            that package trains it. Each line of a document is a sentence then.
+        **options: SentencePiece's options of training, for such a model, by its names: `character_coverage`,
+            `byte_fallback`, `user_defined_symbols`, `normalization_rule_name` and so on. They replace the
+            arguments from `pattern` to `tie_break`, `initial` and `pad_vocab_to`.
 
     Returns:
         The encoding. Without a pattern, a text is a single piece for it too.
 
     Raises:
-        ValueError: An argument has no meaning: `vocab_size` leaves no room for bytes, special tokens and
-            `initial`, an id is taken, there is no such `tie_break`, `memory_limit` is too small or given with
-            counts; or the pattern or the special tokens are not those of the counts.
+        ValueError: An argument has no meaning, for this kind of encoding or at all: `vocab_size` leaves no
+            room for bytes, special tokens and `initial`, an id is taken, there is no such `tie_break`,
+            `memory_limit` is too small or given with counts; or the pattern or the special tokens are not
+            those of the counts; or the text does not have as many pieces as a SentencePiece model is to have.
         VocabularyError: `initial` is no vocabulary of bytes and merges of two tokens each.
         KeyboardInterrupt: Ctrl-C; nothing is changed.
         TypeError, PatternError, OSError, ImportError: As `count_pieces`.
@@ -101,11 +110,43 @@ def train(  # noqa: PLR0913 - all but the first two have names
         UserWarning: Training ended before there were `vocab_size` tokens.
     """
     threads = thread_count(num_threads)
+    if kind == "sentencepiece":
+        of_bytes = {
+            "pattern": pattern is not DEFAULT_PATTERN,
+            "special_tokens": special_tokens != (),
+            "min_frequency": min_frequency != 0,
+            "max_token_length": max_token_length is not None,
+            "tie_break": tie_break != "smallest_pair",
+            "initial": initial is not None,
+            "pad_vocab_to": pad_vocab_to is not None,
+        }
+        check_kind(of_bytes)
+        if isinstance(source, PieceCounts):
+            raise TypeError(
+                "expected text to train a SentencePiece model on, got counts of pieces that a pattern made"
+            )
+        with Reporter(progress) as reporter:
+            return learn_model(
+                source,
+                vocab_size,
+                options,
+                field=field,
+                lines=lines,
+                errors=errors,
+                num_threads=threads,
+                memory_limit=memory_limit,
+                name=name,
+                reporter=reporter,
+            )
+    if kind != "bytes":
+        raise ValueError(f"expected kind to be bytes or sentencepiece, got {kind!r}")
+    if options:
+        raise TypeError(f"train() has no argument {next(iter(options))!r}, unless kind='sentencepiece'")
     if isinstance(source, PieceCounts):
         special_tokens = special_tokens or source.special_tokens
         if memory_limit is not None:
             raise ValueError("memory_limit is for counting text, got counts: give it to count_pieces")
-    options = TrainingOptions.checked(
+    checked = TrainingOptions.checked(
         vocab_size,
         special_tokens=special_tokens,
         tie_break=tie_break,
@@ -117,12 +158,12 @@ def train(  # noqa: PLR0913 - all but the first two have names
     with Reporter(progress) as reporter:
         if isinstance(source, PieceCounts):
             counts = source
-            check_counts(counts, pattern, options.special_ids)
+            check_counts(counts, pattern, checked.special_ids)
         else:
             if initial is not None and pattern is DEFAULT_PATTERN:
                 pattern = initial._pat_str  # noqa: SLF001 - tiktoken's name
             counts = PieceCounts(
-                pattern=pattern, special_tokens=options.special_ids, memory_limit=memory_limit
+                pattern=pattern, special_tokens=checked.special_ids, memory_limit=memory_limit
             )
             add_source(
                 counts,
@@ -134,8 +175,18 @@ def train(  # noqa: PLR0913 - all but the first two have names
                 report=lambda batch: reporter.counted(batch.documents, batch.size),
             )
         return learn_encoding(
-            counts, options, name=name, num_threads=threads, reporter=reporter, stacklevel=3
+            counts, checked, name=name, num_threads=threads, reporter=reporter, stacklevel=3
         )
+
+
+def check_kind(of_bytes: Mapping[str, bool]) -> None:
+    """Raises `ValueError` for arguments that a SentencePiece model has no use for."""
+    for name, is_given in of_bytes.items():
+        if is_given:
+            raise ValueError(
+                f"{name} is for merges of bytes: a SentencePiece model has options of its own, such as "
+                "user_defined_symbols and max_sentencepiece_length"
+            )
 
 
 def learn_encoding(  # noqa: PLR0913 - all but the first two have names

@@ -198,7 +198,7 @@ class MetaPieces(NamedTuple):
 
     @property
     def strings(self) -> list[str]:
-        """What never is a part of other pieces: the strings of all of them, and of all bytes."""
+        """The strings of all of them and of all bytes, which never are a part of other pieces."""
         return list(dict.fromkeys([*(piece for piece, _ in self.by_id.values()), *BYTE_PIECES]))
 
     def numbered(self, learned: list[str], options: PieceOptions) -> list[tuple[str, float, int]]:

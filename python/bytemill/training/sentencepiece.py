@@ -27,7 +27,7 @@ BATCH_CHARACTERS = 1 << 22
 
 
 class TrainedPieces(NamedTuple):
-    """What was learned.
+    """Learned pieces.
 
     Attributes:
         pieces: All pieces in the order of their ids, each with its score and type.

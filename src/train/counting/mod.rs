@@ -443,7 +443,7 @@ impl PieceCounts {
 /// The positions of a block, as a power of two: no block of normalized text has as many bytes.
 const BLOCK_POSITIONS_LOG2: u32 = 36;
 
-/// What texts are counted.
+/// The texts that are counted.
 struct CountSource<'s> {
     /// Splits texts; without one, a text is a piece.
     splitter: Option<&'s Splitter>,

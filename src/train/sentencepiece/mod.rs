@@ -40,10 +40,10 @@ use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::Pair;
 
-/// What stands for a mark inside.
+/// The byte that stands for a mark inside.
 const INNER_MARK: u8 = b' ';
 
-/// What a mark is in pieces.
+/// The mark in pieces.
 const MARK: char = '\u{2581}';
 
 /// Stands between what was before and behind a protected string in the text.

@@ -28,7 +28,7 @@ pub struct PieceRules {
     pub split_digits: bool,
 }
 
-/// What of a text decides with which others it may be joined.
+/// The facts about a text that decide with which others it may be joined.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Shape {

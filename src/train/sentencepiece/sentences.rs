@@ -104,7 +104,7 @@ pub struct Reading {
     pub words: WordRules,
     /// Strings that are no part of any piece.
     pub protected: Vec<String>,
-    /// What is left out of sentences, but ends words and pieces.
+    /// A string that is left out of sentences, but ends words and pieces.
     pub delimiter: String,
     /// If only some sentences are kept, which.
     pub sampling: Option<Sampling>,
@@ -122,7 +122,7 @@ pub struct SentenceReader {
     pub too_long: u64,
 }
 
-/// What a thread found in a block.
+/// The sentences that a thread found in a block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     accepted: u64,

@@ -138,6 +138,21 @@ def gpt4() -> minbpe.GPT4Tokenizer:
 # Factories of instances whose parameters are not enough.
 INSTANCES: dict[str, Callable[[], Any]] = {
     "CoreBPE": lambda: toy()._core_bpe,
+    "SentenceCounts": lambda: _core.SentenceCounts(
+        charsmap=b"",
+        add_dummy_prefix=True,
+        remove_extra_whitespaces=True,
+        treat_whitespace_as_suffix=False,
+        split_by_whitespace=True,
+        allow_whitespace_only_pieces=False,
+        has_counts=False,
+        max_sentence_length=4192,
+        protected=[],
+        delimiter="",
+        sample_size=None,
+        seed=None,
+        memory_limit=None,
+    ),
     "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
     "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
     "Definition": lambda: toy().definition,
@@ -211,6 +226,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "other": lambda: bytemill.PieceCounts({b"ab": 3}, pattern="gpt2"),
     "overlap": lambda: 1,
     "pad_vocab_to": lambda: 8,
+    "train.kind": lambda: "bytes",
     "pat_str": lambda: r"\w+|\W+",
     "path": lambda: "counts.arrow",
     "Encoding.from_file.path": lambda: "toy.bytemill",
@@ -290,7 +306,9 @@ def instance_of(kind: type, method: str) -> Any:
 
 def good_arguments(name: str, target: Callable[..., object]) -> dict[str, Any]:
     arguments = {}
-    for parameter in inspect.signature(target).parameters:
+    for parameter, described in inspect.signature(target).parameters.items():
+        if described.kind is described.VAR_KEYWORD:
+            continue
         make = GOOD.get(f"{name}.{parameter}", GOOD.get(parameter))
         assert make is not None, f"GOOD has no value for the parameter {parameter!r} of {name}"
         arguments[parameter] = make()

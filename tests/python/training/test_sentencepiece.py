@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+import bytemill
 from bytemill._backend import charsmap_with_name
+from bytemill.progress import Progress
 from bytemill.training.sentencepiece import (
     TrainedPieces,
     learn_pieces,
     line_batches,
     sentence_batches,
 )
+from support.command_line import bytemill as command
 from support.piece_training import (
     random_options,
     random_sentences,
@@ -160,3 +163,78 @@ def test_lines_without_a_count_are_an_error(line: str) -> None:
 def test_sentences_that_are_all_too_long_are_told() -> None:
     with pytest.raises(ValueError, match=r"got none: 2 are longer than the max_sentence_length of 10 bytes"):
         learned(["a" * 11, "b" * 12], {"max_sentence_length": 10})
+
+
+def test_training_gives_an_encoding_with_the_ids_of_sentencepiece() -> None:
+    sentences = words(6, 1500)
+    options: dict[str, Any] = {
+        "vocab_size": 700,
+        "byte_fallback": True,
+        "control_symbols": ["<turn>"],
+        "split_digits": True,
+    }
+    model = trained_by_sentencepiece(sentences, options | {"normalization_rule_name": "nmt_nfkc"})
+    encoding = bytemill.train(
+        ["\n".join(sentences[:700]), *sentences[700:]], kind="sentencepiece", progress=False, **options
+    )
+    processor = importlib.import_module("sentencepiece").SentencePieceProcessor(model_proto=model)
+    for text in [*sentences[:50], "naïve \uff11\uff12  中 \U0001f600 "]:
+        assert encoding.encode_ordinary(text) == processor.encode(text)
+    assert encoding.special_tokens_set == {"<s>", "</s>", "<turn>"}
+
+
+def test_training_reports_progress_and_may_be_interrupted() -> None:
+    calls: list[Progress] = []
+    bytemill.train(words(7, 300), 300, kind="sentencepiece", progress=calls.append)
+    assert calls[-1].documents == 300
+
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bytemill.train(words(7, 300), 300, kind="sentencepiece", progress=interrupt)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"pattern": "gpt2"}, ValueError, r"pattern is for merges of bytes"),
+        ({"tie_break": "first_seen"}, ValueError, r"tie_break is for merges of bytes"),
+        ({"byte_falback": True}, TypeError, r"no option 'byte_falback' .*byte_fallback\?"),
+        ({"normalization_rule_name": "nfd"}, ValueError, r"got 'nfd'"),
+        ({"control_symbols": "<a>"}, TypeError, r"control_symbols must be several strings"),
+        ({"kind": "unigram"}, ValueError, r"expected kind to be bytes or sentencepiece, got 'unigram'"),
+        ({"kind": "bytes", "byte_fallback": True}, TypeError, r"unless kind='sentencepiece'"),
+    ],
+)
+def test_arguments_of_the_other_kind_are_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        bytemill.train(["some text"], 300, progress=False, **({"kind": "sentencepiece"} | arguments))
+
+
+def test_the_command_line_trains_models(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(words(8, 400)), encoding="utf-8")
+    output = tmp_path / "tokenizer.model"
+    arguments = ["train", text, "--kind", "sentencepiece", "--vocab-size", 600, "-o", output]
+    for wrong in (
+        ["--pattern", "gpt2"],
+        ["--piece-option", "x=1"],
+        ["--piece-option", "byte_fallback=maybe"],
+    ):
+        assert command(*arguments, *wrong).code == 2
+    settings = ["--piece-option", "byte_fallback=true", "--piece-option", "user_defined_symbols=<a>,<b>"]
+    done = command(*arguments, *settings, "--json")
+    assert done.code == 0, done.err
+    options = {"byte_fallback": True, "user_defined_symbols": ["<a>", "<b>"]}
+    trained = learn_pieces(
+        line_batches([text]),
+        {"vocab_size": 600, **options},
+        lines=True,
+        charsmap=charsmap_with_name("nmt_nfkc") or b"",
+    )
+    assert pieces_of(output.read_bytes()) == [
+        (piece, str(score), kind) for piece, score, kind in trained.pieces
+    ]
