@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from bytemill._backend import find_invalid_utf8
 from bytemill._optional import import_optional
 from bytemill._suggestions import alternatives
+from bytemill.documents.recognition import HOW_TO_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +92,8 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
     column = next((each for each in columns if each in schema.names), None)
     if column is None:
         raise ValueError(
-            f"{name}: expected a column {alternatives(map(repr, columns))}, got {', '.join(schema.names)}"
+            f"{name}: expected a column {alternatives(map(repr, columns))}, got {', '.join(schema.names)}; "
+            + HOW_TO_NAME
         )
     if schema.names.count(column) > 1:
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from bytemill._optional import import_optional
 from bytemill._suggestions import alternatives
+from bytemill.documents.recognition import HOW_TO_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -158,7 +159,11 @@ def json_texts(
             raise ValueError(f"{name}, line {number}: expected a JSON object: {error}") from error
         field = next((each for each in fields if each in record), None) if isinstance(record, dict) else None
         if field is None:
-            found = f"the fields {', '.join(record)}" if isinstance(record, dict) else type(record).__name__
+            found = (
+                f"the fields {', '.join(record)}; {HOW_TO_NAME}"
+                if isinstance(record, dict)
+                else type(record).__name__
+            )
             raise ValueError(
                 f"{name}, line {number}: expected an object with the field "
                 f"{alternatives(map(repr, fields))}, got {found}"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 
-__all__ = ["MAGIC", "PARQUET_MAGIC", "check_start"]
+__all__ = ["HOW_TO_NAME", "MAGIC", "PARQUET_MAGIC", "check_start"]
+
+# Ends messages about a field or column that is not there.
+HOW_TO_NAME = "--field (field=) names what holds the text, several times if files differ"
 
 # The first bytes of compressed files, which no text in UTF-8 starts with.
 MAGIC = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
