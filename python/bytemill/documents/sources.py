@@ -11,6 +11,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
+from bytemill._optional import import_optional
+
 __all__ = [
     "COMPRESSIONS",
     "DEFAULT_FIELDS",
@@ -19,6 +21,7 @@ __all__ = [
     "Kind",
     "Source",
     "Stream",
+    "check_files",
     "fields_of",
     "files_in",
     "items_of",
@@ -29,6 +32,9 @@ __all__ = [
 COMPRESSIONS = (".gz", ".zst")
 JSON_LINES = frozenset({".jsonl", ".ndjson"})
 DEFAULT_FIELDS = ("text",)
+
+# Modules of optional packages that read files, by suffix, and what needs them.
+MODULES = {".parquet": ("pyarrow.parquet", "Parquet files"), ".zst": ("zstandard", ".zst files")}
 
 
 # What looks like the name of a file, though no document of one word would: its suffix is that of texts.
@@ -120,6 +126,27 @@ def files_in(folder: str | os.PathLike[str]) -> list[Path]:
     if not files:
         raise ValueError(f"{os.fspath(folder)}: the folder holds no files")
     return files
+
+
+def check_files(source: object) -> None:
+    """Raises now, rather than after hours, what reading the listed files would raise.
+
+    Args:
+        source: As in `items_of`. Only paths, and lists of them, are known before they are read.
+
+    Raises:
+        OSError: A file is missing.
+        ImportError: A file needs a package that is not installed.
+    """
+    if isinstance(source, str) and is_file(source):
+        source = Path(source)
+    for item in with_files_in_folders(source if isinstance(source, (list, tuple)) else [source]):
+        if not isinstance(item, os.PathLike):
+            continue
+        path = Path(item)
+        path.stat()
+        if path.suffix.lower() in MODULES:
+            import_optional(*MODULES[path.suffix.lower()])
 
 
 def is_file(name: object) -> bool:

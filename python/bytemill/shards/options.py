@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from operator import index
 from pathlib import Path
@@ -23,7 +22,6 @@ __all__ = [
     "Errors",
     "Format",
     "Tokens",
-    "check_files",
     "check_options",
     "format_named",
     "ids_of",
@@ -120,10 +118,3 @@ def special_marks(encoding: Encoding) -> str:
     """Returns what to say of the special tokens of an encoding."""
     mark = mark_of(encoding)
     return "it has no special tokens" if mark is None else f"a special token of it is {mark!r}"
-
-
-def check_files(source: object) -> None:
-    """Raises `FileNotFoundError` now rather than after hours if a listed file is missing."""
-    for item in source if isinstance(source, (list, tuple)) else ():
-        if isinstance(item, os.PathLike):
-            Path(item).stat()

@@ -25,6 +25,7 @@ import numpy as np
 from bytemill._arguments import check_type, thread_count
 from bytemill.core import Encoding, __version__
 from bytemill.documents.blocks import Position
+from bytemill.documents.sources import check_files
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.atomic import check_folder, discard, named_as
 from bytemill.shards.background import BackgroundWriter, prefetch_iter
@@ -41,7 +42,6 @@ from bytemill.shards.manifest import (
 from bytemill.shards.options import (
     Errors,
     Format,
-    check_files,
     check_options,
     format_named,
     ids_of,

@@ -7,7 +7,9 @@ import json
 from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
+from bytemill._optional import import_optional
 from bytemill.documents.batches import BatchReader, is_in_memory
+from bytemill.documents.sources import check_files
 from bytemill.progress import Reporter, Show
 from bytemill.training.counts import PieceCounts
 from bytemill.training.options import DEFAULT_PATTERN
@@ -124,6 +126,7 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
     Raises:
         Exception: As `count_pieces`.
     """
+    check_files(source)
     reader = BatchReader(
         field=field,
         lines=lines,
@@ -171,6 +174,8 @@ class SavedCounts:
         Raises:
             Exception: As `count_pieces`.
         """
+        check_files(files)
+        import_optional("pyarrow", "the counts that --resume saves")
         self.folder.mkdir(exist_ok=True)
         for group in groups(files):
             path = self._path(counts, group)

@@ -20,10 +20,12 @@ from bytemill import _core  # noqa: TID251 - what is tested
 from bytemill._backend import build_splitter
 from bytemill.documents import batches as reading
 from bytemill.documents.batches import BatchReader
+from bytemill.documents.sources import Source
 from bytemill.patterns import PATTERNS
 from bytemill.shards import write_shards
 from bytemill.special import find_leftmost
 from bytemill.splitting import Splitter
+from support.command_line import bytemill as run
 from support.texts import patchwork
 
 READER = BatchReader(field=None, lines=False, errors="strict", pattern=None, special_tokens=())
@@ -387,6 +389,36 @@ def test_without_optional_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (tmp_path / name).touch()
         with pytest.raises(ImportError, match=f"pip install {module.split('.')[0]}"):
             counted(tmp_path / name)
+
+
+def test_missing_things_are_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, parquet, missing = (tmp_path / "in" / name for name in ("a.txt", "b.parquet", "c.txt"))
+    first.parent.mkdir()
+    first.write_bytes(b"\xff")  # an error as soon as it is read
+    parquet.touch()
+    gpt2 = bytemill.get_encoding("gpt2")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    wrong: list[tuple[Source, type[Exception]]] = [
+        ([first, missing], FileNotFoundError),
+        ([first, parquet], ImportError),
+        (first.parent, ImportError),
+        (str(first.parent), ImportError),
+    ]
+    for source, error in wrong:
+        with pytest.raises(error):
+            counted(source)
+        with pytest.raises(error):
+            write_shards(source, tmp_path / "out", gpt2)
+        assert not (tmp_path / "out").exists()
+
+
+def test_resume_needs_pyarrow_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("low lower", encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = run("train", tmp_path / "a.txt", "--vocab-size", "257", "--resume", "-o", tmp_path / "m.bytemill")
+    assert done.code == 2
+    assert "the counts that --resume saves need the package pyarrow" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_names_are_not_documents(tmp_path: Path) -> None:
