@@ -28,10 +28,10 @@ use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::characters::CharacterMerges;
 
-/// What spaces are in normalized text, whatever they are in the model.
+/// Stands for a space in normalized text, whatever does in the model.
 const SPACE: &[u8] = b" ";
 
-/// What a SentencePiece model does to texts besides merging.
+/// The work of a SentencePiece model besides merging.
 pub struct SentencePiece {
     /// Makes normalized text.
     pub normalizer: Normalizer,

@@ -157,7 +157,7 @@ impl Splitter {
         }
     }
 
-    /// What the loop over blocks splits by, if it does.
+    /// Returns the rule of the loop over blocks, if that splits.
     pub(crate) fn rule(&self) -> Option<(Rule<'_>, Tier)> {
         match self {
             Self::Native(family, tier) => Some((Rule::Family(*family), *tier)),

@@ -1,4 +1,4 @@
-//! What the loop over blocks splits by.
+//! The rules that the loop over blocks splits by.
 
 use super::adjacent::Adjacency;
 use super::pattern::Family;

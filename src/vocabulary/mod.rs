@@ -45,7 +45,7 @@ pub struct Vocabulary {
     longest: OnceLock<usize>,
 }
 
-/// What is merged: the bytes of a piece, or its characters.
+/// Merges of the bytes of a piece, or of its characters.
 #[derive(Debug)]
 pub enum Merges {
     /// Every byte is a token, and merges make tokens of it.

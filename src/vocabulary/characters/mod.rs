@@ -30,10 +30,10 @@ use table::CharacterTable;
 /// The symbol of a character that no merge and no token knows is this plus its code point.
 const UNKNOWN_CHARACTER: TokenId = 1 << 24;
 
-/// What spaces of text are in the pieces of most models.
+/// Stands for a space of text in the pieces of most models.
 pub const MARK: char = '\u{2581}';
 
-/// What a piece of a model is.
+/// The type of a piece of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A token that merges make, or a character.
@@ -59,7 +59,7 @@ pub struct Piece<'a> {
     pub text: &'a str,
     /// Higher scores merge first.
     pub score: f32,
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
     /// Whether it begins with a space that is none in place of a mark, and is not removed where decoded text starts.
     pub keeps_space: bool,

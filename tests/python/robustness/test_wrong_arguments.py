@@ -155,6 +155,10 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     ),
     "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
     "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
+    "Normalizer": lambda: _core.Normalizer(b""),
+    "SentencePieceModel": lambda: _core.SentencePieceModel.build(
+        [("<unk>", 0.0, 2), ("a", -1.0, 1)], {"model_type": 2}, {}
+    ),
     "Definition": lambda: toy().definition,
     "Encoding": toy,
     "PieceCounts": lambda: bytemill.PieceCounts({b"ab": 3, b"abc": 2}, pattern="gpt2"),
