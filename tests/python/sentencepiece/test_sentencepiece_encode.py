@@ -1,0 +1,244 @@
+"""`Encoding` of SentencePiece models against the real package: ids, offsets and text, by all methods."""
+
+# ruff: noqa: S311 - randomness that can be repeated is what is wanted
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import bytemill
+from bytemill.reference_sentencepiece import Kind
+from support import sentencepiece as real
+from support.texts import installation_files, multilingual, random_unicode
+from support.timing import assert_in_proportion, seconds
+
+FULL = os.environ.get("BYTEMILL_FULL") == "1"
+
+# Every published model, and a trained one for each normalization.
+NAMES = [*real.PUBLISHED, *(f"{rule} trained" for rule in real.RULES)]
+
+
+class Pair(NamedTuple):
+    """A model in both libraries."""
+
+    ours: bytemill.Encoding
+    theirs: Any
+    parsed: Any
+
+
+def pair(model: bytes, folder: Path) -> Pair:
+    path = folder / "tokenizer.model"
+    path.write_bytes(model)
+    return Pair(bytemill.Encoding.from_file(path), real.processor(model), real.parse(model))
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    rule, *trained = request.param.split()
+    model = real.trained(rule, byte_fallback=rule == "nfkc") if trained else real.published(request.param)
+    return pair(model, tmp_path_factory.mktemp("model"))
+
+
+def assert_same(both: Pair, texts: list[str]) -> None:
+    """Compares the ids of texts, by all methods that return them or their number."""
+    ours, theirs, _ = both
+    expected = theirs.encode(texts)
+    for text, ids in zip(texts, expected, strict=True):
+        assert ours.encode_ordinary(text) == ids, text
+        assert ours.encode_bytes(text.encode()) == ids, text
+        assert ours.encode_ordinary_to_numpy(text).tolist() == ids
+        assert ours.count(text) == len(ids), text
+        assert ours.count_till_limit(text, len(ids)) == len(ids)
+        if ids:
+            assert ours.count_till_limit(text, len(ids) - 1) is None, text
+    assert ours.encode_ordinary_batch(texts, num_threads=2) == expected
+    assert ours.count_batch(texts, num_threads=2).tolist() == [len(ids) for ids in expected]
+    assert [ids.tolist() for ids in ours.encode_iter(texts, batch_size=7, allowed_special=set())] == expected
+    batch = ours.encode_batch_to_numpy(texts, num_threads=2)
+    assert batch.ids.tolist() == [token for ids in expected for token in ids]
+
+
+def assert_same_document(both: Pair, text: str) -> None:
+    expected = both.theirs.encode(text)
+    found = both.ours.encode_ordinary(text)
+    if found != expected:  # pytest would take minutes to show the difference
+        differs = next((at for at, (a, b) in enumerate(zip(found, expected, strict=False)) if a != b), -1)
+        start = max(differs - 5, 0)
+        pytest.fail(f"at {differs}: {found[start : differs + 5]}, expected {expected[start : differs + 5]}")
+    assert both.ours.encode_ordinary_to_numpy(text, num_threads=2).tolist() == expected
+    assert both.ours.count(text) == len(expected)
+
+
+def assert_same_offsets(both: Pair, texts: list[str]) -> None:
+    for text in texts:
+        pieces = both.theirs.encode(text, out_type="proto").pieces
+        for unit in ("byte", "char"):
+            found = both.ours.encode_with_offsets(text, unit=unit, disallowed_special=())
+            at = [len(text.encode()[:byte].decode(errors="ignore")) for byte in range(len(text.encode()) + 1)]
+            at = list(range(len(at))) if unit == "byte" else at
+            assert found.ids.tolist() == [piece.id for piece in pieces], text
+            assert found.starts.tolist() == [at[piece.begin] for piece in pieces], text
+            assert found.ends.tolist() == [at[piece.end] for piece in pieces], text
+
+
+def id_lists(parsed: Any, seed: int, number: int) -> Iterator[list[int]]:
+    """Yields lists of ids at random, in which those of control pieces and of bytes are frequent."""
+    source = random.Random(seed)
+    kinds = [
+        [i for i, piece in enumerate(parsed.pieces) if piece.type == kind] or range(len(parsed.pieces))
+        for kind in (Kind.NORMAL, Kind.CONTROL, Kind.BYTE, Kind.UNUSED, Kind.UNKNOWN, Kind.USER_DEFINED)
+    ]
+    kinds.append([i for i, piece in enumerate(parsed.pieces) if piece.piece.startswith("\u2581")] or [0])
+    for _ in range(number):
+        some = source.choices(kinds, k=source.randint(1, 3))
+        yield [source.choice(source.choice(some)) for _ in range(source.randint(0, 12))]
+
+
+def assert_same_text(both: Pair, lists: list[list[int]]) -> None:
+    """Compares the text of ids, and decodes them one by one."""
+    ours, theirs, _ = both
+    expected = [theirs.decode(ids) for ids in lists]
+    assert ours.decode_batch(lists, num_threads=2) == expected
+    for ids, text in zip(lists, expected, strict=True):
+        assert ours.decode(ids) == text, ids
+        stream = ours.stream_decoder()
+        assert "".join([*map(stream.push, ids), stream.flush()]) == text, ids
+        if "\ufffd" not in text:
+            assert ours.decode_bytes(ids) == text.encode(), ids
+            assert ours.decode(ids, errors="strict") == text
+
+
+def test_texts(both: Pair) -> None:
+    texts = list(real.texts(11, 2_000 if FULL else 300, both.parsed))
+    assert_same(both, texts)
+    assert_same_offsets(both, texts[:100])
+    assert_same_document(both, "".join(texts))
+
+
+def test_empty_text_and_spaces(both: Pair) -> None:
+    spaces = [
+        "",
+        " ",
+        "  ",
+        "\u2581",
+        "\u2581\u2581 ",
+        " a",
+        "a ",
+        " a  b ",
+        "\n",
+        " \n ",
+        "\0",
+        "\u200b",
+        "\ufeff",
+    ]
+    assert_same(both, spaces)
+    assert_same_offsets(both, spaces)
+
+
+def test_real_texts(both: Pair) -> None:
+    for _, text in installation_files(3_000_000 if FULL else 300_000):
+        assert_same_document(both, text)
+    assert_same(both, [line for _, text in installation_files(60_000) for line in text.splitlines()])
+
+
+def test_every_script(both: Pair) -> None:
+    for text in (multilingual(12, 4_000), random_unicode(13, 10_000)):
+        assert_same_document(both, text)
+        assert_same(both, [text[at : at + 40] for at in range(0, min(len(text), 12_000), 40)])
+
+
+def test_every_character(both: Pair) -> None:
+    characters = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    for start in range(0, len(characters), 100_000):
+        some = characters[start : start + 100_000]
+        assert_same_document(both, "a" + "b".join(some) + "c")
+        assert_same_document(both, "".join(some))
+    # Most of the others have no piece.
+    alone = characters if FULL else characters[:0x3400] + characters[0x3400::97]
+    assert both.ours.encode_ordinary_batch(alone, num_threads=2) == both.theirs.encode(alone)
+
+
+def test_bytes_that_are_no_text(both: Pair) -> None:
+    for data in real.random_bytes(14, 5_000 if FULL else 600):
+        assert both.ours.encode_bytes(data) == both.theirs.encode(data), data
+    long = random.Random(15).randbytes(20_000)
+    assert both.ours.encode_bytes(long) == both.theirs.encode(long)
+
+
+def test_control_pieces_in_texts_are_text(both: Pair) -> None:
+    text = "<s>a</s> <unk>b<0x41>\u2581<s> [INST]"
+    expected = both.theirs.encode(text)
+    assert both.ours.encode_ordinary(text) == expected
+    assert both.ours.encode(text, disallowed_special=()) == expected
+    assert both.ours.encode_batch([text], disallowed_special=()) == [expected]
+    assert both.ours.encode_to_numpy(text, disallowed_special=()).tolist() == expected
+
+
+def test_texts_of_ids(both: Pair) -> None:
+    size = len(both.parsed.pieces)
+    assert_same_text(both, [[token] for token in (range(size) if FULL else range(0, size, 7))])
+    assert_same_text(both, list(id_lists(both.parsed, 16, 10_000 if FULL else 1_000)))
+    encoded = both.theirs.encode(list(real.texts(17, 200, both.parsed)))
+    assert_same_text(both, encoded)
+
+
+def test_limits_of_tokens(both: Pair) -> None:
+    limit = 30
+    for text in real.texts(18, 60, both.parsed, 200):
+        for side in ("right", "left"):
+            kept = both.ours.truncate(text, limit, side=side)
+            assert text.startswith(kept.text) if side == "right" else text.endswith(kept.text)
+            assert kept.token_count == len(both.theirs.encode(kept.text)) <= limit
+            assert kept.truncated == (kept.text != text)
+            assert kept.truncated or len(both.theirs.encode(text)) <= limit
+        parts = both.ours.split(text, limit)
+        assert "".join(parts) == text
+        assert all(len(part) > 0 and len(both.theirs.encode(part)) <= limit for part in parts)
+
+
+def test_pickling(both: Pair) -> None:
+    again = pickle.loads(pickle.dumps(both.ours))  # noqa: S301 - our own
+    texts = list(real.texts(19, 40, both.parsed))
+    assert_same(both._replace(ours=again), texts)
+    assert_same_text(both._replace(ours=again), list(id_lists(both.parsed, 20, 40)))
+
+
+@pytest.mark.parametrize("unit", real.runs(0))
+@pytest.mark.parametrize("rule", ["mistral-v1", "nmt_nfkc trained"])
+def test_long_runs(rule: str, unit: str, tmp_path: Path) -> None:
+    name, *trained = rule.split()
+    ours = pair(real.trained(name) if trained else real.published(name), tmp_path)
+    text = real.runs(1_000_000)[unit]
+    assert_same_document(ours, text)
+    assert seconds(lambda: ours.ours.encode_ordinary_to_numpy(text), 3) < 2
+
+
+def test_work_grows_with_the_text(tmp_path: Path) -> None:
+    ours = pair(real.published("mistral-v1"), tmp_path).ours
+    for unit in (" ", "a", "ab", "\u0378"):
+        small = unit * (100_000 // len(unit))
+        assert_in_proportion(ours.encode_ordinary_to_numpy, small, 4 * small, what=repr(unit))
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_synthetic_models(part: int, tmp_path: Path) -> None:
+    for seed in range(10_000 + part, 10_000 + (2_000 if FULL else 200), 10):
+        model = pair(real.synthetic(seed), tmp_path)
+        try:
+            texts = list(real.texts(seed, 40, model.parsed))
+            assert_same(model, texts)
+            assert_same_offsets(model, texts[:10])
+            for text in real.runs(300).values():
+                assert_same_document(model, text)
+            for data in real.random_bytes(seed, 20):
+                assert model.ours.encode_bytes(data) == model.theirs.encode(data), data
+            assert_same_text(model, list(id_lists(model.parsed, seed, 30)))
+        except Exception as error:
+            raise AssertionError(f"the model of seed {seed}") from error
