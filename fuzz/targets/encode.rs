@@ -12,7 +12,7 @@ use fancy_regex::Regex;
 use crate::input::Input;
 use crate::models::{self, PATTERNS, PUBLISHED, WARM};
 use crate::oracle;
-use crate::support::Random;
+use crate::support::{Random, byte_merges};
 
 /// Longer texts only slow the reference down.
 const LONGEST: usize = 800;
@@ -129,14 +129,14 @@ fn fill(
 /// Encodes bytes as one piece, by each engine and in windows of several lengths.
 fn engines(vocabulary: &Vocabulary, piece: &[u8]) {
     let mut expected = Vec::new();
-    merge::queue::merge(vocabulary.byte_merges().expect("bytes are merged"), piece, &mut expected, &RunToEnd).expect("ids");
+    merge::queue::merge(byte_merges(vocabulary), piece, &mut expected, &RunToEnd).expect("ids");
     let mut ids = Vec::new();
-    if short::merge(vocabulary.byte_merges().expect("bytes are merged"), piece, &mut ids) {
+    if short::merge(byte_merges(vocabulary), piece, &mut ids) {
         assert_eq!(ids, expected, "scan: {piece:?}");
     }
     for length in [1, 7, 64, long::WINDOW_LEN] {
         let mut ids = Vec::new();
-        long::merge(vocabulary.byte_merges().expect("bytes are merged"), piece, length, &mut ids, &RunToEnd).expect("ids");
+        long::merge(byte_merges(vocabulary), piece, length, &mut ids, &RunToEnd).expect("ids");
         assert_eq!(ids, expected, "windows of {length}: {piece:?}");
     }
     if piece.len() <= 120 && vocabulary.token(piece).is_none() {

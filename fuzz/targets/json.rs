@@ -75,7 +75,7 @@ fn check(block: &[u8], field: &str) {
 }
 
 fn found(block: &[u8], field: &str, threads: usize) -> Result<Vec<String>, JsonLinesError> {
-    let fields = json_lines::fields(block, field, threads, &RunToEnd)?;
+    let fields = json_lines::fields(block, &[field], threads, &RunToEnd)?;
     let mut data = vec![0; fields.size()];
     fields.gather(&mut data);
     let strings = fields

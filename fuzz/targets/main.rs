@@ -10,9 +10,12 @@ mod encode;
 mod fit;
 mod input;
 mod json;
+mod model;
 mod models;
+mod normalize;
 mod oracle;
 mod pattern;
+mod pieces;
 mod special;
 #[path = "../../tests/rust/spellings.rs"]
 mod spellings;
@@ -28,7 +31,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 
 /// All targets by name.
-const TARGETS: [(&str, fn(Input)); 9] = [
+const TARGETS: [(&str, fn(Input)); 12] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -38,6 +41,9 @@ const TARGETS: [(&str, fn(Input)); 9] = [
     ("fit", fit::run),
     ("json", json::run),
     ("batch", batch::run),
+    ("normalize", normalize::run),
+    ("model", model::run),
+    ("pieces", pieces::run),
 ];
 
 /// Returns the target named by `BYTEMILL_FUZZ`.

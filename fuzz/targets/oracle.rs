@@ -7,6 +7,8 @@ use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
+use crate::support::byte_merges;
+
 /// Longer pieces take the reference too long.
 const LONGEST: usize = 120;
 
@@ -27,7 +29,8 @@ pub(crate) fn piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         return vec![id];
     }
     let mut ids = Vec::new();
-    merge::queue::merge(vocabulary.byte_merges().expect("bytes are merged"), piece, &mut ids, &RunToEnd).expect("nothing stops it");
+    merge::queue::merge(byte_merges(vocabulary), piece, &mut ids, &RunToEnd)
+        .expect("nothing stops it");
     ids
 }
 
