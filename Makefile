@@ -73,7 +73,7 @@ test-exhaustive: build ## The long tests too: every short string, the whole Pyth
 	BYTEMILL_FULL=1 $(BIN)/python -m pytest
 
 .PHONY: verify
-verify: build ## Compare all encodings with tiktoken on every file below CORPUS=DIR
+verify: build ## Compare all encodings with tiktoken and SentencePiece on every file below CORPUS=DIR
 	PYTHONPATH=tests $(BIN)/python -m programs.verify $(CORPUS)
 
 # The reference is read from the source: the site needs neither the extension nor what develops it.

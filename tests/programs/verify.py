@@ -1,10 +1,11 @@
-"""Compare this library with tiktoken on your own files: ids, arrays, batches, and decoding back.
+"""Compare this library with tiktoken and SentencePiece on your own files: ids, arrays, batches, and decoding.
 
     PYTHONPATH=tests python -m programs.verify DIR [--encodings NAME ...]
 
 Every file below DIR is read as UTF-8, with replacement characters for invalid bytes, and encoded with every
 encoding by both libraries: as one document and in pieces of 4 KB. Needs no network: tiktoken reads our
-exports. Exits with 1 if there is any difference.
+exports, and the SentencePiece models are those that mistral-common brings along. Exits with 1 if there is any
+difference.
 """
 
 # ruff: noqa: T201 - a script: it prints
@@ -15,7 +16,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ import tiktoken
 import bytemill
 from support.differences import first_difference
 from support.offline_tiktoken import NAMES, offline_tiktoken
+from support.sentencepiece import PUBLISHED, library, published_path
 
 PIECE = 4096
 WORKERS = 2
@@ -82,7 +84,7 @@ def first_piece(
     pieces: Sequence[str],
     got: Sequence[list[int]],
     expected: Sequence[list[int]],
-    encoding: tiktoken.Encoding,
+    encoding: Any,
 ) -> str | None:
     """Describes the first piece whose ids differ."""
     for piece, one, other in zip(pieces, got, expected, strict=True):
@@ -91,21 +93,62 @@ def first_piece(
     return None
 
 
-def verify(path: Path, ours: bytemill.Encoding, theirs: tiktoken.Encoding) -> Result:
+def compare_model(text: str, ours: bytemill.Encoding, theirs: Any) -> Iterator[tuple[str, str | None]]:
+    """Does as `compare` with a SentencePiece model; `theirs` is its processor."""
+    compared = partial(first_difference, ours)
+    ids: Any = theirs.encode(text, out_type="numpy")
+    yield "encode_ordinary", compared(ours.encode_ordinary(text), ids)
+    yield "encode_ordinary_to_numpy", compared(ours.encode_ordinary_to_numpy(text, num_threads=2), ids)
+    yield "encode_bytes", compared(ours.encode_bytes(text.encode()), ids)
+    yield "count", None if ours.count(text) == len(ids) else f"not {len(ids)}"
+
+    pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+    expected = theirs.encode(pieces)
+    batch = ours.encode_ordinary_batch(pieces, num_threads=2)
+    yield "encode_ordinary_batch", first_piece(pieces, batch, expected, ours)
+    again = [ours.encode_ordinary(piece) for piece in pieces]
+    yield "encode_ordinary of pieces", first_piece(pieces, again, expected, ours)
+
+    ids = ids.tolist()
+    yield "decode", None if ours.decode(ids) == theirs.decode(ids) else "another text"
+    decoded = ours.decode_batch(batch, num_threads=2)
+    yield "decode_batch", None if decoded == theirs.decode(expected) else "other texts"
+
+
+def verify(
+    path: Path,
+    ours: bytemill.Encoding,
+    compare: Callable[[str, bytemill.Encoding], Iterator[tuple[str, str | None]]],
+) -> Result:
     """Compares both libraries on one file."""
     text = path.read_bytes().decode("utf-8", "replace")
-    differences = [f"{method}: {found}" for method, found in compare(text, ours, theirs) if found]
+    differences = [f"{method}: {found}" for method, found in compare(text, ours) if found]
     return Result(len(text.encode()), len(ours.encode_to_numpy(text, disallowed_special=())), differences)
+
+
+def comparison(name: str, encodings: Mapping[str, tiktoken.Encoding]) -> Callable[[Path], Result]:
+    """Returns what compares an encoding, or a model, on a file; `encodings` are tiktoken's."""
+    if name in encodings:
+        ours = bytemill.get_encoding(name)
+        return partial(verify, ours=ours, compare=partial(compare, theirs=encodings[name]))
+    path = published_path(name)
+    assert path is not None
+    processor = library().SentencePieceProcessor(model_file=str(path))
+    return partial(
+        verify, ours=bytemill.Encoding.from_file(path), compare=partial(compare_model, theirs=processor)
+    )
 
 
 def main() -> int:
     """Runs the comparison and returns the exit code."""
     parser = argparse.ArgumentParser(
-        description="Compare this library with tiktoken on every file below a folder."
+        description="Compare this library with tiktoken and SentencePiece on every file below a folder."
     )
+    installed = [name for name in PUBLISHED if published_path(name) is not None]
     parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--encodings", nargs="+", choices=NAMES, default=NAMES, metavar="NAME")
+    parser.add_argument("--encodings", nargs="+", choices=[*NAMES, *installed], metavar="NAME")
     arguments = parser.parse_args()
+    names = arguments.encodings or [*NAMES, *installed]
     paths = sorted(path for path in arguments.folder.rglob("*") if path.is_file())
     if not paths:
         parser.error(f"there are no files below {arguments.folder}")
@@ -117,8 +160,8 @@ def main() -> int:
         offline_tiktoken(Path(folder)) as encodings,
         ThreadPoolExecutor(WORKERS) as pool,
     ):
-        for name in arguments.encodings:
-            check = partial(verify, ours=bytemill.get_encoding(name), theirs=encodings[name])
+        for name in names:
+            check = comparison(name, encodings)
             size = 0
             for path, result in zip(paths, pool.map(check, paths), strict=True):
                 size += result.size
@@ -132,7 +175,7 @@ def main() -> int:
                     print(result.differences[0], flush=True)
     print(
         f"TOTAL {size / 1e6:.1f} MB, {len(paths)} files, {time.perf_counter() - start:.0f} s,"
-        f" {len(arguments.encodings)} encodings, {differences} differences"
+        f" {len(names)} encodings, {differences} differences"
     )
     return 1 if differences else 0
 

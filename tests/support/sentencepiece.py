@@ -37,6 +37,7 @@ __all__ = [
     "parse",
     "processor",
     "published",
+    "published_path",
     "random_bytes",
     "reference",
     "runs",
@@ -84,15 +85,22 @@ def parse(model: bytes = b"") -> Any:
     return messages.ModelProto.FromString(model)
 
 
+def published_path(name: str) -> Path | None:
+    """Returns where one of the `PUBLISHED` models is; `None` if mistral-common is not installed."""
+    # The package itself is not imported: what it depends on takes seconds.
+    spec = importlib.util.find_spec("mistral_common")
+    return (
+        None if spec is None or spec.origin is None else Path(spec.origin).parent / "data" / PUBLISHED[name]
+    )
+
+
 def published(name: str) -> bytes:
     """Returns one of the `PUBLISHED` models."""
-    # Its dependencies, which take seconds to import, are not needed.
-    spec = importlib.util.find_spec("mistral_common")
-    if spec is None or spec.origin is None:
+    path = published_path(name)
+    if path is None:
         missing("mistral-common", excused=sys.version_info >= (3, 14))
-    assert spec is not None
-    assert spec.origin is not None
-    return (Path(spec.origin).parent / "data" / PUBLISHED[name]).read_bytes()
+    assert path is not None
+    return path.read_bytes()
 
 
 def processor(model: bytes) -> Any:

@@ -16,6 +16,7 @@ import tiktoken
 
 import bytemill
 from programs import verify
+from support import sentencepiece
 from support.differences import assert_same_ids, first_difference
 from support.offline_tiktoken import NAMES
 from support.texts import (
@@ -235,6 +236,16 @@ def test_verify_finds_no_difference(
     assert len(lines) == 2 * 3 + 1
     assert lines[-1].startswith("TOTAL 0.0 MB, 3 files, ")
     assert lines[-1].endswith(", 2 encodings, 0 differences")
+
+
+def test_verify_finds_no_difference_in_sentencepiece_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentencepiece.published("mistral-v1")  # or there is nothing to verify
+    (tmp_path / "one.txt").write_text(patchwork(2, 20_000), encoding="utf-8")
+    (tmp_path / "two.bin").write_bytes(b"\xff<s>  \xe2\x96\x81 " * 1_000)
+    assert run_verify(tmp_path, monkeypatch, "--encodings", "mistral-v1", "mistral-v7") == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(", 2 encodings, 0 differences")
 
 
 def test_verify_finds_a_difference(
