@@ -44,7 +44,7 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
-from bytemill.streaming import StreamDecoder
+from bytemill.streaming import SentencePieceStreamDecoder, StreamDecoder
 
 if TYPE_CHECKING:
     import os
@@ -793,6 +793,8 @@ class Encoding:
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own."""
+        if self._model is not None:
+            return SentencePieceStreamDecoder(self._core_bpe, errors)
         return StreamDecoder(self, errors)
 
     def decode_batch(

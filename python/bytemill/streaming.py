@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Protocol, SupportsIndex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["StreamDecoder"]
+__all__ = ["SentencePieceStreamDecoder", "StreamDecoder"]
+
+# As "replace", but for each byte by itself, as SentencePiece does.
+REPLACE_EACH_BYTE = "bytemill.replace_each_byte"
 
 
 class DecodesBytes(Protocol):
@@ -48,13 +51,7 @@ class StreamDecoder:
             UnknownTokenError, OverflowError, TypeError: As `Encoding.decode_bytes`.
             UnicodeDecodeError: The bytes are not UTF-8 and `errors` is "strict".
         """
-        try:
-            ids: Sequence[int] = [index(tokens)]  # type: ignore[arg-type]
-        except TypeError:
-            if isinstance(tokens, str):
-                raise TypeError(f"expected an id or a sequence of ids, got the text {tokens!r:.40}") from None
-            ids = tokens  # type: ignore[assignment]
-        return self._text.decode(self._decoder.decode_bytes(ids))
+        return self._text.decode(self._decoder.decode_bytes(ids_of(tokens)))
 
     def flush(self) -> str:
         """Ends the stream and returns the text of the bytes that were kept back. A new stream may follow.
@@ -66,3 +63,72 @@ class StreamDecoder:
             return self._text.decode(b"", final=True)
         finally:
             self._text.reset()
+
+
+class DecodesFurther(DecodesBytes, Protocol):
+    """An encoding of a SentencePiece model."""
+
+    def decode_further_bytes(self, tokens: Sequence[int], /) -> bytes: ...
+
+
+class SentencePieceStreamDecoder(StreamDecoder):
+    """Decodes ids of a SentencePiece model as they arrive; otherwise as `StreamDecoder`.
+
+    Spaces are removed at the start of the text alone, and a control token ends a run of bytes.
+    """
+
+    _decoder: DecodesFurther
+
+    def __init__(self, decoder: DecodesFurther, errors: str = "replace") -> None:
+        """Starts a stream; arguments and errors as `StreamDecoder`."""
+        super().__init__(decoder, errors)
+        self._errors = REPLACE_EACH_BYTE if errors == "replace" else errors
+        # Ids whose bytes are not yet text: those of an incomplete character, or at the start, of none.
+        self._pending: list[int] = []
+        self._has_text = False
+
+    def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
+        """Takes one id or several; as `StreamDecoder.push`."""
+        ids = [*self._pending, *ids_of(tokens)]
+        decode = self._decoder.decode_further_bytes if self._has_text else self._decoder.decode_bytes
+        data = decode(ids)
+        kept = incomplete_bytes(data)
+        text = data[: len(data) - kept].decode("utf-8", self._errors)
+        self._has_text = self._has_text or bool(data)
+        # Each byte of an incomplete character is that of an id of its own.
+        self._pending = ids[len(ids) - kept :] if self._has_text else ids
+        return text
+
+    def flush(self) -> str:
+        """Ends the stream; as `StreamDecoder.flush`."""
+        decode = self._decoder.decode_further_bytes if self._has_text else self._decoder.decode_bytes
+        data = decode(self._pending)
+        self._pending, self._has_text = [], False
+        return data.decode("utf-8", self._errors)
+
+
+def ids_of(tokens: SupportsIndex | Sequence[int]) -> Sequence[int]:
+    """Returns one id or several as a sequence."""
+    try:
+        return [index(tokens)]  # type: ignore[arg-type]
+    except TypeError:
+        if isinstance(tokens, str):
+            raise TypeError(f"expected an id or a sequence of ids, got the text {tokens!r:.40}") from None
+        return tokens  # type: ignore[return-value]
+
+
+def incomplete_bytes(data: bytes) -> int:
+    """Returns how many bytes at the end begin a character and do not end it."""
+    decoder = codecs.getincrementaldecoder("utf-8")("ignore")
+    decoder.decode(data[-3:])
+    return len(decoder.getstate()[0])
+
+
+def replace_one_byte(error: UnicodeError) -> tuple[str, int]:
+    """Replaces the first byte that is not UTF-8 by U+FFFD."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\N{REPLACEMENT CHARACTER}", error.start + 1
+
+
+codecs.register_error(REPLACE_EACH_BYTE, replace_one_byte)

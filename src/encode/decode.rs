@@ -101,6 +101,27 @@ impl Encoder {
         ids: &[TokenId],
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
+        self.decode_from(ids, true, checkpoint)
+    }
+
+    /// As [`decode`](Self::decode), for ids that follow others whose bytes are known and not empty.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_further(
+        &self,
+        ids: &[TokenId],
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Vec<u8>, DecodeError> {
+        self.decode_from(ids, false, checkpoint)
+    }
+
+    fn decode_from(
+        &self,
+        ids: &[TokenId],
+        is_start: bool,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Vec<u8>, DecodeError> {
         let rows = if ids.len() < MIN_IDS {
             None
         } else {
@@ -108,7 +129,10 @@ impl Encoder {
         };
         let mut bytes = memory::try_vec_with_capacity(ids.len().saturating_mul(BYTES_PER_ID))?;
         let rules = self.sentencepiece();
-        let start = rules.map_or(0, |rules| self.decode_start(rules, ids, &mut bytes));
+        let start = match rules.filter(|_| is_start) {
+            Some(rules) => self.decode_start(rules, ids, &mut bytes),
+            None => 0,
+        };
         let ids = &ids[start..];
         for ids in ids.chunks(CHECK_INTERVAL) {
             checkpoint::pass(checkpoint)?;

@@ -22,6 +22,19 @@ pub(super) fn bytes<'py>(
     bytes_object(tokens.py(), &decoded(core, tokens)?)
 }
 
+/// As [`bytes`], for ids that follow others.
+pub(super) fn further_bytes<'py>(
+    core: &CoreBpe,
+    tokens: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let ids = TokenIds::from_py(tokens)?;
+    let ids = ids.as_slice()?;
+    let decoded = run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
+        core.encoder.decode_further(ids, checkpoint)
+    })?;
+    bytes_object(tokens.py(), &decoded)
+}
+
 pub(super) fn one_string<'py>(
     core: &CoreBpe,
     tokens: &Bound<'py, PyAny>,

@@ -315,6 +315,14 @@ impl CoreBpe {
         guarded(|| decode::bytes(self, tokens))
     }
 
+    #[pyo3(signature = (tokens, /))]
+    fn decode_further_bytes<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| decode::further_bytes(self, tokens))
+    }
+
     #[pyo3(signature = (tokens, errors, /))]
     fn decode<'py>(
         &self,
