@@ -26,6 +26,8 @@ mod unicode {
 mod util {
     #[path = "hash.rs"]
     pub(crate) mod hash;
+    #[path = "join.rs"]
+    pub(crate) mod join;
     #[path = "lazy.rs"]
     pub(crate) mod lazy;
     #[path = "memory/mod.rs"]

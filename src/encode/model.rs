@@ -9,6 +9,7 @@ use crate::sentencepiece::{self, Model, Spec};
 use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
 use crate::token::TokenId;
+use crate::util::join::join;
 use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::characters::{Kind, MARK, Piece};
@@ -31,24 +32,29 @@ impl Encoder {
                 text.to_owned()
             }
         };
-        let texts: Vec<String> = model
-            .pieces()
+        let originals: Vec<sentencepiece::Piece<'_>> = model.pieces().collect();
+        let texts: Vec<String> = originals
+            .iter()
             .map(|piece| in_normalized_text(piece.text))
             .collect();
-        let pieces = pieces(model, &texts, escapes);
-        let merged = pieces
-            .iter()
-            .filter(|piece| matches!(piece.kind, Kind::Normal | Kind::Unused));
-        let adjacency = Adjacency::of(merged.map(|piece| piece.text));
+        let pieces = pieces(model, &originals, &texts, escapes);
         let unknown = model.trainer().bytes("unk_surface");
         let unknown = String::from_utf8_lossy(&unknown);
         // A mark is a space in normalized text, and its bytes are those of a mark.
-        let space = if escapes { '\u{2581}' } else { ' ' };
+        let space = if escapes { MARK } else { ' ' };
         let byte_fallback = model.byte_pieces().map(|_| space);
-        let vocabulary = Vocabulary::from_characters(&pieces, byte_fallback, &unknown)?;
+        let merged = || {
+            let pieces = pieces.iter();
+            pieces.filter(|piece| matches!(piece.kind, Kind::Normal | Kind::Unused))
+        };
+        let (vocabulary, adjacency) = join(
+            || Vocabulary::from_characters(&pieces, byte_fallback, &unknown),
+            || Adjacency::of(merged().map(|piece| piece.text)),
+        );
+        let vocabulary = vocabulary?;
 
         let user_defined = || {
-            let numbered = (0..).zip(model.pieces());
+            let numbered = (0..).zip(&originals);
             numbered.filter(|(_, piece)| piece.kind == sentencepiece::Kind::UserDefined)
         };
         let raw: Vec<&[u8]> = user_defined()
@@ -76,14 +82,19 @@ impl Encoder {
 }
 
 /// Returns the pieces of a model with their `texts` in normalized text, where spaces are marks if they are escaped.
-fn pieces<'a>(model: &Model, texts: &'a [String], escapes: bool) -> Vec<Piece<'a>> {
+fn pieces<'a>(
+    model: &Model,
+    originals: &[sentencepiece::Piece<'_>],
+    texts: &'a [String],
+    escapes: bool,
+) -> Vec<Piece<'a>> {
     let byte_pieces = model.byte_pieces();
     let byte_of = |id: TokenId| {
         let byte = byte_pieces.and_then(|ids| ids.iter().position(|&other| other == id));
         let byte = byte.and_then(|byte| u8::try_from(byte).ok());
         byte.expect("a byte piece has the id of a byte")
     };
-    let pieces = (0..).zip(model.pieces()).zip(texts);
+    let pieces = (0..).zip(originals).zip(texts);
     pieces
         .map(|((id, piece), text)| Piece {
             text,

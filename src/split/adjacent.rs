@@ -4,12 +4,12 @@
 //! pairs of both sides, the one of lower rank is merged next, the left one among equals, which fixes the order on each
 //! side whatever the other holds.
 
-use std::collections::HashSet;
+mod pair_set;
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::unicode::character::decode;
 use crate::util::block::{BLOCK_LEN, Block};
-use crate::util::hash::SeededState;
+use pair_set::PairSet;
 
 /// Bytes of a piece between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 20;
@@ -19,8 +19,8 @@ const CHECK_INTERVAL: usize = 1 << 20;
 pub struct Adjacency {
     /// Bit `b` of number `a` is set if the ASCII character `a` stands before `b`.
     ascii: [[u64; 2]; 128],
-    /// The other pairs, as [`pair`] numbers them.
-    others: HashSet<u64, SeededState>,
+    /// The other pairs.
+    others: PairSet,
 }
 
 impl Adjacency {
@@ -28,7 +28,7 @@ impl Adjacency {
     pub fn of<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
         let mut adjacency = Self {
             ascii: [[0; 2]; 128],
-            others: HashSet::default(),
+            others: PairSet::new(),
         };
         for token in tokens {
             let characters = || token.chars().map(u32::from);
@@ -43,7 +43,7 @@ impl Adjacency {
         match self.ascii.get_mut(before as usize) {
             Some(row) if after < 128 => row[after as usize / 64] |= 1 << (after % 64),
             _ => {
-                self.others.insert(pair(before, after));
+                self.others.insert(before, after);
             }
         }
     }
@@ -53,7 +53,7 @@ impl Adjacency {
     fn joins(&self, before: u32, after: u32) -> bool {
         match self.ascii.get(before as usize) {
             Some(row) if after < 128 => row[after as usize / 64] >> (after % 64) & 1 != 0,
-            _ => self.others.contains(&pair(before, after)),
+            _ => self.others.contains(before, after),
         }
     }
 
@@ -75,9 +75,9 @@ impl Adjacency {
             // Only the bits inside of the text count.
             return ends | apart & (u64::MAX >> (BLOCK_LEN - within));
         }
-        let (mut before, mut offset) = character(block);
+        let (mut before, mut offset) = character_at(block, 0);
         while offset < within {
-            let (after, length) = character(&block[offset..]);
+            let (after, length) = character_at(block, offset);
             if !self.joins(before, after) {
                 ends |= 1 << offset;
             }
@@ -128,14 +128,8 @@ impl Adjacency {
 
     /// Number of bytes that the tables occupy.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + 9 * self.others.capacity()
+        size_of::<Self>() + self.others.memory()
     }
-}
-
-/// Returns two code points as one number.
-#[inline]
-fn pair(before: u32, after: u32) -> u64 {
-    u64::from(before) << 32 | u64::from(after)
 }
 
 /// Returns the code point that `rest`, which is not empty, begins with, and its length. A byte that is no character
@@ -145,5 +139,19 @@ fn character(rest: &[u8]) -> (u32, usize) {
     match rest[0] {
         ascii @ 0..=127 => (ascii.into(), 1),
         _ => decode(rest).unwrap_or((char::REPLACEMENT_CHARACTER.into(), 1)),
+    }
+}
+
+/// As [`character`], at an offset inside of a block, which is UTF-8 there.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+fn character_at(block: &Block, offset: usize) -> (u32, usize) {
+    let bytes = [0, 1, 2, 3].map(|index| u32::from(block[(offset % BLOCK_LEN) + index]));
+    let [first, second, third, fourth] = bytes.map(|byte| byte & 0x3F);
+    match bytes[0] {
+        0..=0x7F => (bytes[0], 1),
+        0x80..=0xDF => ((bytes[0] & 0x1F) << 6 | second, 2),
+        0xE0..=0xEF => ((bytes[0] & 0xF) << 12 | second << 6 | third, 3),
+        _ => ((first & 7) << 18 | second << 12 | third << 6 | fourth, 4),
     }
 }

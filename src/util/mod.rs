@@ -2,6 +2,7 @@
 
 pub(crate) mod block;
 pub(crate) mod hash;
+pub(crate) mod join;
 pub(crate) mod lazy;
 pub(crate) mod memory;
 #[doc(hidden)]

@@ -23,12 +23,11 @@ pub(crate) mod sections;
 mod tokens;
 
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::sync::OnceLock;
-use std::thread;
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::util::join::join;
 use crate::util::lazy::get_or_init_nonblocking;
 use byte_merges::ByteMerges;
 use byte_pairs::BytePairTable;
@@ -403,17 +402,4 @@ fn every_split(tokens: &Tokens) -> (PairTable, BytePairTable) {
             byte_pairs
         },
     )
-}
-
-/// Returns both results, computing the second in a thread of its own if the system allows one more.
-fn join<A, B: Send>(first: impl FnOnce() -> A, second: impl Fn() -> B + Sync) -> (A, B) {
-    thread::scope(|scope| {
-        let spawned = thread::Builder::new().spawn_scoped(scope, &second);
-        let first = first();
-        let second = match spawned {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => second(),
-        };
-        (first, second)
-    })
 }

@@ -24,6 +24,7 @@ use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
 use crate::util::hash::SeededState;
+use crate::util::join::join;
 use crate::vocabulary::pair_table::PairTable;
 use table::CharacterTable;
 
@@ -180,18 +181,24 @@ impl CharacterMerges {
             (Some(character), None) => Some(self.characters.get(character.into())),
             _ => symbols.get(part).copied(),
         };
-        let mut splits = Vec::with_capacity(2 * merged.len());
-        for (made, (_, piece)) in (0..).zip(merged) {
-            for (cut, _) in piece.text.char_indices().skip(1) {
-                let (left, right) = piece.text.split_at(cut);
-                if let Some(left) = symbol(left)
-                    && let Some(right) = symbol(right)
-                {
-                    splits.push((made, Pair::new(left, right)));
+        let splits = |range: Range<usize>| {
+            let mut splits = Vec::with_capacity(2 * range.len());
+            for (made, (_, piece)) in (0..).zip(merged).skip(range.start).take(range.len()) {
+                for (cut, _) in piece.text.char_indices().skip(1) {
+                    let (left, right) = piece.text.split_at(cut);
+                    if let Some(left) = symbol(left)
+                        && let Some(right) = symbol(right)
+                    {
+                        splits.push((made, Pair::new(left, right)));
+                    }
                 }
             }
-        }
-        splits
+            splits
+        };
+        let half = merged.len() / 2;
+        let (mut all, others) = join(|| splits(0..half), || splits(half..merged.len()));
+        all.extend(others);
+        all
     }
 
     /// Returns the symbol that `rest`, which is not empty, begins with, and its length in bytes. A byte that
