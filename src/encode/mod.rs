@@ -233,7 +233,7 @@ impl Encoder {
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<(), EncodeError> {
         if let Some(rules) = &self.sentencepiece {
-            return self.encode_normalized_span(rules, pieces, text.as_bytes(), on_span);
+            return self.encode_normalized_span(rules, pieces, text, on_span);
         }
         if self.splitter.rule().is_some() {
             return self.encode_pieces(pieces, text.as_bytes(), on_span);

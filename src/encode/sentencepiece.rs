@@ -96,26 +96,23 @@ impl Encoder {
         merges.expect("the vocabulary of a model merges characters")
     }
 
-    /// As [`encode_ordinary_span`](Self::encode_ordinary_span), by the rules of a model; `text` need not be UTF-8.
+    /// As [`encode_ordinary_span`](Self::encode_ordinary_span), by the rules of a model.
     pub(super) fn encode_normalized_span<'a>(
         &self,
         rules: &SentencePiece,
         pieces: &mut PieceEncoder<'a>,
-        text: &[u8],
+        text: &str,
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<(), EncodeError> {
         let merges = self.character_merges();
         let first = pieces.ids.len();
+        let text = text.as_bytes();
         if merges.takes_apart() || !rules.keeps(text) {
-            let mut normalized = std::mem::take(&mut pieces.workspace.normalized);
-            normalized.clear();
-            rules
-                .normalizer
-                .normalize(text, SPACE, &mut normalized, None);
-            let encoded = self.encode_normalized(rules, merges, pieces, &normalized);
-            pieces.workspace.normalized = normalized;
-            encoded?;
-        } else if merges.fused().is_some() {
+            self.encode_normalized_bytes(rules, pieces, text)?;
+            let _ = on_span(pieces, 0..text.len());
+            return Ok(());
+        }
+        if merges.fused().is_some() {
             let start = self.encode_first_piece(rules, pieces, text)?;
             self.encode_between_symbols(rules, pieces, text, start)?;
         } else {
@@ -306,7 +303,20 @@ impl Encoder {
         pieces: &mut PieceEncoder<'_>,
         bytes: &[u8],
     ) -> Result<(), EncodeError> {
-        self.encode_normalized_span(rules, pieces, bytes, |_, _| ControlFlow::Continue(()))
+        let merges = self.character_merges();
+        let first = pieces.ids.len();
+        let mut normalized = std::mem::take(&mut pieces.workspace.normalized);
+        normalized.clear();
+        rules
+            .normalizer
+            .normalize(bytes, SPACE, &mut normalized, None);
+        let encoded = self.encode_normalized(rules, merges, pieces, &normalized);
+        pieces.workspace.normalized = normalized;
+        encoded?;
+        if let Some(unknown) = merges.fused() {
+            fuse(unknown, pieces.ids, first);
+        }
+        Ok(())
     }
 
     /// Returns how many ids a text becomes, where they cannot be counted piece by piece.
@@ -317,7 +327,7 @@ impl Encoder {
         text: &str,
     ) -> Result<usize, EncodeError> {
         pieces.mode = Mode::Append;
-        self.encode_normalized_bytes(rules, pieces, text.as_bytes())?;
+        self.encode_normalized_span(rules, pieces, text, |_, _| ControlFlow::Continue(()))?;
         Ok(pieces.take_count())
     }
 
