@@ -50,9 +50,12 @@ def thread_count(num_threads: object, thread_pool: ThreadPool | None = None) -> 
     """Returns a number of threads; a negative number stands for all processors.
 
     Raises:
-        TypeError: It is no number.
+        TypeError: It is no number, or `thread_pool` is none.
     """
     if thread_pool is not None:
+        # Also one of SentencePiece itself.
+        if not callable(getattr(thread_pool, "num_threads", None)):
+            raise TypeError(f"thread_pool must be of the type ThreadPool, not {type(thread_pool).__name__}")
         return thread_pool.num_threads()
     if not isinstance(num_threads, int):
         raise TypeError("num_threads must be int")
