@@ -114,7 +114,7 @@ pub(crate) fn charsmap(rules: &Rules) -> Vec<u8> {
         .collect()
 }
 
-/// What the first step makes of a text, and of how many bytes.
+/// The result of the first step on a text, and the number of bytes that it takes.
 fn step(text: &[u8], rules: &Rules, symbols: &[&[u8]]) -> (Vec<u8>, usize) {
     let symbol = symbols.iter().filter(|symbol| text.starts_with(symbol));
     if let Some(symbol) = symbol.max_by_key(|symbol| symbol.len()) {
