@@ -3,87 +3,118 @@
 //! Merges only make tokens, so none crosses such a place, and the text on both sides is merged independently: of the
 //! pairs of both sides, the one of lower rank is merged next, the left one among equals, which fixes the order on each
 //! side whatever the other holds.
+//!
+//! Any of these places may be left out. So the pairs beyond ASCII are in a filter, one bit for each hash, which takes
+//! one load and no branch: with an exact set, text of many scripts took half as long again.
 
-mod pair_set;
-
+use super::masks::Masks;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
-use crate::unicode::character::decode;
 use crate::util::block::{BLOCK_LEN, Block};
-use pair_set::PairSet;
+use crate::util::hash::GOLDEN_RATIO;
 
 /// Bytes of a piece between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 20;
 
-/// Which characters stand side by side in a token.
+/// Bits in the filter for each token. There are fewer different pairs than tokens, so that few places are left out.
+const BITS_PER_TOKEN: usize = 8;
+
+/// Which characters stand side by side in a token. A character is known by the bytes of its UTF-8, as a number.
 #[derive(Debug)]
 pub struct Adjacency {
     /// Bit `b` of number `a` is set if the ASCII character `a` stands before `b`.
     ascii: [[u64; 2]; 128],
-    /// The other pairs.
-    others: PairSet,
+    /// The bit of each pair.
+    filter: Vec<u64>,
+    shift: u32,
 }
 
 impl Adjacency {
     /// Collects the adjacent characters of all `tokens`.
-    pub fn of<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
+    pub fn of<'a>(tokens: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let bits = (tokens.clone().count() * BITS_PER_TOKEN)
+            .max(1 << 10)
+            .next_power_of_two();
         let mut adjacency = Self {
             ascii: [[0; 2]; 128],
-            others: PairSet::new(),
+            filter: vec![0; bits / 64],
+            shift: 64 - bits.ilog2(),
         };
         for token in tokens {
-            let characters = || token.chars().map(u32::from);
-            for (before, after) in characters().zip(characters().skip(1)) {
+            let (mut before, length) = character(token.as_bytes());
+            let mut rest = &token.as_bytes()[length..];
+            while !rest.is_empty() {
+                let (after, length) = character(rest);
                 adjacency.join(before, after);
+                (before, rest) = (after, &rest[length..]);
             }
         }
         adjacency
     }
 
     fn join(&mut self, before: u32, after: u32) {
-        match self.ascii.get_mut(before as usize) {
-            Some(row) if after < 128 => row[after as usize / 64] |= 1 << (after % 64),
-            _ => {
-                self.others.insert(before, after);
-            }
+        if (before | after) < 128 {
+            self.ascii[before as usize][after as usize / 64] |= 1 << (after % 64);
+        } else {
+            let bit = self.bit(before, after);
+            self.filter[bit / 64] |= 1 << (bit % 64);
         }
     }
 
-    /// Whether two characters, given as code points, stand side by side in a token.
+    /// Returns the bit of a pair in the filter.
     #[inline]
-    fn joins(&self, before: u32, after: u32) -> bool {
-        match self.ascii.get(before as usize) {
-            Some(row) if after < 128 => row[after as usize / 64] >> (after % 64) & 1 != 0,
-            _ => self.others.contains(before, after),
-        }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "shifted down to the size of the filter"
+    )]
+    fn bit(&self, before: u32, after: u32) -> usize {
+        let pair = u64::from(before) << 32 | u64::from(after);
+        (pair.wrapping_mul(GOLDEN_RATIO) >> self.shift) as usize
+    }
+
+    /// Returns 1 if two characters stand side by side in a token, and now and then if they do not; otherwise 0.
+    /// Branch-free: text of many scripts is unpredictable.
+    #[inline]
+    fn joins(&self, before: u32, after: u32) -> u64 {
+        let bit = self.bit(before, after);
+        let filtered = self.filter[bit / 64] >> (bit % 64);
+        let exact = self.ascii[before as usize % 128][after as usize / 64 % 2] >> (after % 64);
+        let joined = if (before | after) < 128 {
+            exact
+        } else {
+            filtered
+        };
+        joined & 1
     }
 
     /// Returns a bit for each place in a block at which a piece ends, and for the end of the text if it is inside of the
     /// block. `length` is that of the rest of the text, which the block begins.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
-    pub(super) fn ends(&self, block: &Block, length: usize) -> u64 {
-        let within = length.min(BLOCK_LEN);
-        let mut ends = if length < BLOCK_LEN { 1 << length } else { 0 };
-        let is_ascii = block[..BLOCK_LEN].iter().fold(0, |all, &byte| all | byte) < 128;
-        if is_ascii {
-            let mut apart = 0;
+    pub(super) fn ends(&self, block: &Block, masks: &Masks, length: usize) -> u64 {
+        let (within, end) = match length {
+            0..BLOCK_LEN => (!(u64::MAX << length), 1 << length),
+            _ => (u64::MAX, 0),
+        };
+        let mut ends = 0;
+        if masks.non_ascii == 0 {
             for index in 1..BLOCK_LEN {
                 let [before, after] = [block[index - 1], block[index]].map(usize::from);
                 let word = self.ascii[before % 128][after / 64 % 2];
-                apart |= (!word >> (after % 64) & 1) << index;
+                ends |= (!word >> (after % 64) & 1) << index;
             }
-            // Only the bits inside of the text count.
-            return ends | apart & (u64::MAX >> (BLOCK_LEN - within));
+            return ends & within | end;
         }
-        let (mut before, mut offset) = character_at(block, 0);
-        while offset < within {
-            let (after, length) = character_at(block, offset);
-            if !self.joins(before, after) {
-                ends |= 1 << offset;
-            }
-            (before, offset) = (after, offset + length);
+        // The first bytes come from the masks, so that no character waits for the length of the one before.
+        let mut starts = !masks.continuation & within & !1;
+        let mut before = character_at(block, 0);
+        while starts != 0 {
+            let index = starts.trailing_zeros();
+            let after = character_at(block, index as usize);
+            ends |= (self.joins(before, after) ^ 1) << index;
+            before = after;
+            starts &= starts - 1;
         }
-        ends
+        ends | end
     }
 
     /// Returns the end of the piece that starts at `offset`.
@@ -118,7 +149,7 @@ impl Adjacency {
                 next_check = end + CHECK_INTERVAL;
             }
             let (after, length) = character(&text[end..]);
-            if !self.joins(before, after) {
+            if self.joins(before, after) == 0 {
                 break;
             }
             (before, end) = (after, end + length);
@@ -128,30 +159,39 @@ impl Adjacency {
 
     /// Number of bytes that the tables occupy.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + self.others.memory()
+        size_of::<Self>() + size_of::<u64>() * self.filter.capacity()
     }
 }
 
-/// Returns the code point that `rest`, which is not empty, begins with, and its length. A byte that is no character
-/// counts as U+FFFD.
+/// Returns how many bytes the character has that begins with `first`; 1 for a byte that begins none.
+#[inline]
+fn length_of(first: u8) -> u32 {
+    // One digit for each value of the upper four bits.
+    const LENGTHS: u64 = 0x4322_1111_1111_1111;
+    #[expect(clippy::cast_possible_truncation, reason = "a digit")]
+    let length = (LENGTHS >> (first >> 4 << 2)) as u32 & 7;
+    length
+}
+
+/// Returns the bytes of a character, the first of these four, as a number.
+#[inline]
+fn number(bytes: [u8; 4]) -> u32 {
+    u32::from_le_bytes(bytes) & (u32::MAX >> (32 - 8 * length_of(bytes[0])))
+}
+
+/// Returns the character that `rest`, which is not empty, begins with, as a number, and its length.
 #[inline]
 fn character(rest: &[u8]) -> (u32, usize) {
-    match rest[0] {
-        ascii @ 0..=127 => (ascii.into(), 1),
-        _ => decode(rest).unwrap_or((char::REPLACEMENT_CHARACTER.into(), 1)),
-    }
+    let mut bytes = [0; 4];
+    let length = (length_of(rest[0]) as usize).min(rest.len());
+    bytes[..length].copy_from_slice(&rest[..length]);
+    (number(bytes), length)
 }
 
-/// As [`character`], at an offset inside of a block, which is UTF-8 there.
+/// Returns the character at an offset inside of a block as a number.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
-fn character_at(block: &Block, offset: usize) -> (u32, usize) {
-    let bytes = [0, 1, 2, 3].map(|index| u32::from(block[(offset % BLOCK_LEN) + index]));
-    let [first, second, third, fourth] = bytes.map(|byte| byte & 0x3F);
-    match bytes[0] {
-        0..=0x7F => (bytes[0], 1),
-        0x80..=0xDF => ((bytes[0] & 0x1F) << 6 | second, 2),
-        0xE0..=0xEF => ((bytes[0] & 0xF) << 12 | second << 6 | third, 3),
-        _ => ((first & 7) << 18 | second << 12 | third << 6 | fourth, 4),
-    }
+fn character_at(block: &Block, offset: usize) -> u32 {
+    let offset = offset % BLOCK_LEN;
+    number([0, 1, 2, 3].map(|index| block[offset + index]))
 }

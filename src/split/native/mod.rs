@@ -164,7 +164,7 @@ pub(crate) fn split_blocks<S: Sink>(
     let family = match rule {
         Rule::Family(family) => family,
         Rule::Adjacency(adjacency) => {
-            return split_blocks_by_adjacency(adjacency, text, offset, sink);
+            return split_blocks_by_adjacency(adjacency, text, offset, sink, classify);
         }
     };
     // One loop for each family: each is compiled with its own rules.
@@ -230,6 +230,7 @@ fn split_blocks_by_adjacency<S: Sink>(
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
+    classify: impl Classify,
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     let mut last;
@@ -241,7 +242,7 @@ fn split_blocks_by_adjacency<S: Sink>(
             last = last_block(rest);
             &last
         };
-        let ends = adjacency.ends(block, rest.len());
+        let ends = adjacency.ends(block, &classify.ascii(block), rest.len());
         if ends == 0 {
             let rule = Rule::Adjacency(adjacency);
             *offset = split_piece(rule, text, *offset, Some(block), sink)?;
