@@ -330,6 +330,7 @@ class Encoding:
             encodings of the rest, in no particular order: the former followed by any of the latter decode to
             something that begins with the text.
         """
+        self._merging_bytes("texts that may go on")
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
 
@@ -918,6 +919,7 @@ class Encoding:
         Complexity:
             Time and memory quadratic in the length of each piece.
         """
+        self._merging_bytes("explanations")
         # Only here: it imports the regular expressions.
         from bytemill.reference import merge_steps
 
@@ -1170,6 +1172,16 @@ class Encoding:
         from bytemill.io.writing import write_sentencepiece
 
         write_sentencepiece(self.definition, self._encode_all, path)
+
+    def _merging_bytes(self, purpose: str) -> None:
+        """Raises `VocabularyError` for a SentencePiece model; see `Definition.merging_bytes`."""
+        if self._model is not None:
+            self.definition.merging_bytes(purpose)
+
+    @property
+    def _pattern(self) -> str | None:
+        """The pattern, by which long texts may be cut; `None` for a SentencePiece model, which has none."""
+        return self._pat_str if self._model is None else None
 
     def _encode_all(self, text: str) -> list[int]:
         """Encodes a text in which all special tokens are allowed."""

@@ -123,8 +123,8 @@ class Definition(NamedTuple):
         """
         if self.model is not None:
             raise VocabularyError(
-                f"{purpose} hold merges of bytes, and the encoding {self.name!r} is a SentencePiece model: "
-                "expected `save_sentencepiece`"
+                f"{purpose} need merges of bytes, and the encoding {self.name!r} is a SentencePiece model, "
+                "which `save_sentencepiece` writes"
             )
         return self
 

@@ -119,7 +119,7 @@ def text_batches(
 
     reader = BatchReader(
         **reading._asdict(),
-        pattern=None if encoding is None else encoding._pat_str,  # noqa: SLF001 - tiktoken's name
+        pattern=None if encoding is None else encoding._pattern,  # noqa: SLF001 - of this library
         special_tokens=special_tokens,
     )
     with Meter(files) if meter is None else nullcontext(meter) as shown:

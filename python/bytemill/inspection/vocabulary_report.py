@@ -164,6 +164,7 @@ def report(encoding: Encoding) -> VocabularyReport:
         tokens, see `reachability`.
     """
     check_type("encoding", encoding, Encoding)
+    encoding._merging_bytes("reports of a vocabulary")  # noqa: SLF001 - of this library
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's names for them
     special_tokens = encoding._special_tokens  # noqa: SLF001
     pattern = encoding._pat_str  # noqa: SLF001

@@ -57,7 +57,7 @@ class SourceBlocks:
         field: Field,
         lines: bool,
         errors: Errors,
-        pattern: str,
+        pattern: str | None,
         special_tokens: Iterable[str],
         num_threads: int,
     ) -> None:
@@ -67,7 +67,7 @@ class SourceBlocks:
             field: As in `FileReader`.
             lines: Whether each line of a text is a document, its line break included.
             errors: Whether bytes that are not UTF-8 are an error ("strict") or become U+FFFD ("replace").
-            pattern: The pattern that will split the texts.
+            pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
             num_threads: How many threads encode meanwhile; some of them parse JSON.
         """

@@ -199,7 +199,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         field=field,
         lines=lines,
         errors=errors,
-        pattern=encoding._pat_str,  # noqa: SLF001 - a name of tiktoken
+        pattern=encoding._pattern,  # noqa: SLF001 - of this library
         special_tokens=disallowed | (special if allowed is None else special & allowed),
         num_threads=threads,
     )

@@ -59,6 +59,7 @@ class InitialVocabulary(NamedTuple):
     @classmethod
     def of(cls, encoding: Encoding) -> InitialVocabulary:
         """Returns the mergeable tokens of an encoding; errors as `train`."""
+        encoding._merging_bytes("vocabularies that training continues")  # noqa: SLF001 - of this library
         ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
         tokens = sorted(ranks, key=ranks.__getitem__)
         if any(len(token) != 1 for token in tokens[:BYTES]):
