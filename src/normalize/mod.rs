@@ -7,7 +7,7 @@
 //! a space is put in front or behind; every space becomes a mark
 //! ```
 //!
-//! Nearly all text is left as it is. So [`starts`] knows which characters can begin anything else, and what stands
+//! Nearly all text is left as it is. So `starts` knows which characters can begin anything else, and what stands
 //! between those is copied at once. Every byte is read a bounded number of times, except for keys and symbols that
 //! begin and do not end: time is at most the length of the text times that of the longest of them.
 

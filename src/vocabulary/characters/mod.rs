@@ -7,13 +7,11 @@
 //!
 //! Symbols are numbered so that the engines, which merge the lowest rank first, need no scores: those that are
 //! merged come first, in the order of their scores, so that the number of a symbol is its rank; then come the
-//! characters. Symbols of equal scores share a rank, the lowest of their numbers ([`rank`]); such **ties**
+//! characters. Symbols of equal scores share a rank, the lowest of their numbers (`CharacterMerges::rank`); such **ties**
 //! occur in published models.
 //!
 //! **Every** split of a token into two symbols is a pair in the table: ranking pairs by the token that they
 //! spell is what the scores do. A half is a token that is merged, or any single character.
-//!
-//! [`rank`]: CharacterMerges::rank
 
 mod table;
 
