@@ -115,7 +115,9 @@ def test_texts(name: str, flags: Any, symbols: list[str], texts: list[str]) -> N
 )
 def test_bytes(name: str, flags: Any, symbols: list[str], parts: list[str], random_bytes: bytes) -> None:
     theirs, ours = both(named(name), flags, symbols)
-    broken = b"".join(part.encode("latin-1" if part < "\u0100" else "utf-8") for part in parts)
+    broken = b"".join(
+        part.encode("latin-1" if max(part, default="") < "\u0100" else "utf-8") for part in parts
+    )
     assert_same(theirs, ours, broken)
     assert_same(theirs, ours, random_bytes)
     assert_same(theirs, ours, broken[: len(broken) // 2] + random_bytes)
