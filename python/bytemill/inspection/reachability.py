@@ -69,6 +69,7 @@ def reachability_of(encoding: Encoding) -> Reachability:
         Encoding all tokens once; if merges do not make all of them, also merging each in pure Python, at some
         20 microseconds per token.
     """
+    encoding._merging_bytes("reports of what text reaches")  # noqa: SLF001 - of this library
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name for it
     texts = {token_id: text for token, token_id in ranks.items() if (text := text_of(token)) is not None}
     broken = {token_id: token for token, token_id in ranks.items() if token_id not in texts}

@@ -99,6 +99,7 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
     [kind] = kinds_of([value])
     if encoding.is_special_token(token_id):
         return TokenReport(encoding.name, token_id, value, kind, "special", ())
+    encoding._merging_bytes("reports of a token")  # noqa: SLF001 - of this library
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name for them
     parts = last_merge(value, ranks)
     merged = parts is not None
