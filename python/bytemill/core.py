@@ -911,15 +911,22 @@ class Encoding:
             text: Any string; special tokens are ordinary text. Meant for short ones.
 
         Returns:
-            The pieces in order. Their ids, joined, are those of `encode_ordinary`.
+            The pieces in order. Their ids, joined, are those of `encode_ordinary`. Those of a SentencePiece
+            model are stretches of the normalized text which no token crosses; all of the text if the model
+            has unused pieces.
 
         Raises:
             TypeError, PatternError: As `encode_ordinary`.
 
         Complexity:
-            Time and memory quadratic in the length of each piece.
+            Time and memory quadratic in the length of each piece. For a SentencePiece model also linear in
+            its tokens, the first time.
         """
-        self._merging_bytes("explanations")
+        if self._model is not None:
+            check_type("text", text, str)
+            from bytemill.explanation import explain_model
+
+            return explain_model(self._model, text)
         # Only here: it imports the regular expressions.
         from bytemill.reference import merge_steps
 
@@ -968,7 +975,9 @@ class Encoding:
 
         Args:
             vocab_size: The number of ids: of the mergeable tokens that are kept, and of the special tokens,
-                which follow them in the order of their ids.
+                which follow them in the order of their ids. Of a SentencePiece model the pieces of one
+                character, of bytes and without text are kept as well, and those that training does not learn
+                have the ids that they had.
             name: The name of the encoding; if not given, that of this one followed by the size.
 
         Raises:
@@ -976,6 +985,10 @@ class Encoding:
         """
         vocab_size = integer("vocab_size", vocab_size)
         name = f"{self.name}_{vocab_size}" if name is None else name
+        if self._model is not None:
+            from bytemill.formats.sentencepiece_model import first_merges
+
+            return Encoding.from_definition(first_merges(self.definition, vocab_size, name))
         return Encoding.from_definition(self.definition.with_vocab_size(vocab_size, name))
 
     # --- The cache ---
@@ -1175,6 +1188,7 @@ class Encoding:
 
     def _merging_bytes(self, purpose: str) -> None:
         """Raises `VocabularyError` for a SentencePiece model; see `Definition.merging_bytes`."""
+        # The definition of an encoding of bytes takes time linear in the vocabulary, the first time.
         if self._model is not None:
             self.definition.merging_bytes(purpose)
 

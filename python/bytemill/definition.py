@@ -139,7 +139,7 @@ class Definition(NamedTuple):
             ValueError: There are fewer ids, or so few do not hold the bytes and the special tokens; or it
                 is a SentencePiece model.
         """
-        self.merging_bytes("vocabularies that can be cut")
+        self.merging_bytes("definitions that can be cut without `Encoding.with_vocab_size`")
         special_ids = sorted(set(self.special_tokens.values()))
         kept = vocab_size - len(special_ids)
         ranks = {token: rank for token, rank in self.ranks.items() if rank < kept}

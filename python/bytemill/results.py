@@ -56,10 +56,12 @@ class PieceExplanation(NamedTuple):
     """How one piece of a text becomes ids.
 
     Attributes:
-        piece: The bytes of the piece.
+        piece: The bytes of the piece; for a SentencePiece model, of normalized text with spaces for marks.
         steps: The symbols of the piece: first its single bytes, then those that each merge leaves. A piece
             that is a token becomes that token whatever its merges; where these would give something else,
-            there are two steps only, the bytes and the piece.
+            there are two steps only, the bytes and the piece. For a SentencePiece model, first the single
+            characters and user-defined symbols; at the end a step more where unused pieces give way to their
+            parts, characters without a token to their bytes, or several of them become one.
         ids: The ids of the symbols of the last step.
     """
 

@@ -6,6 +6,7 @@ for, and are made when something of that is asked for.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,25 +69,36 @@ class Engine:
         self.strips = spec["add_dummy_prefix"] or spec["remove_extra_whitespaces"]
         self.strips_more = spec["remove_extra_whitespaces"]
         self.unknown_surface: str = model.trainer_spec["unk_surface"]
-        self.normalizer = Normalizer(
+
+    # Only `normalize` uses the one, only parts of decoded texts the other.
+
+    @cached_property
+    def normalizer(self) -> Normalizer:
+        """The normalization of texts."""
+        spec = self.model.normalizer_spec
+        return Normalizer(
             spec["precompiled_charsmap"],
             add_dummy_prefix=spec["add_dummy_prefix"],
             remove_extra_whitespaces=spec["remove_extra_whitespaces"],
             escape_whitespaces=spec["escape_whitespaces"],
-            treat_whitespace_as_suffix=model.trainer_spec["treat_whitespace_as_suffix"],
+            treat_whitespace_as_suffix=self.model.trainer_spec["treat_whitespace_as_suffix"],
             user_defined_symbols=[
                 piece for piece, kind in zip(self.pieces, self.types, strict=True) if kind == USER_DEFINED
             ],
         )
-        spec = model.denormalizer_spec
-        self.denormalizer = None
-        if spec["precompiled_charsmap"]:
-            self.denormalizer = Normalizer(
-                spec["precompiled_charsmap"],
-                add_dummy_prefix=spec["add_dummy_prefix"],
-                remove_extra_whitespaces=spec["remove_extra_whitespaces"],
-                escape_whitespaces=spec["escape_whitespaces"],
-            )
+
+    @cached_property
+    def denormalizer(self) -> Normalizer | None:
+        """The changes of decoded text, if there are any."""
+        spec = self.model.denormalizer_spec
+        if not spec["precompiled_charsmap"]:
+            return None
+        return Normalizer(
+            spec["precompiled_charsmap"],
+            add_dummy_prefix=spec["add_dummy_prefix"],
+            remove_extra_whitespaces=spec["remove_extra_whitespaces"],
+            escape_whitespaces=spec["escape_whitespaces"],
+        )
 
     def find(self, piece: str) -> int:
         """Returns the id of a piece, that of the unknown piece if there is no such piece."""
@@ -171,29 +183,32 @@ class Engine:
             IndexError: An id is out of range.
         """
         found = [self._numbered(token) for token in tokens]
-        text = b""
         parts: list[Part] = []
+        shown: list[bytes] = []
+        length = 0
         at_start = True
 
         def append(token: int, piece: str, surface: bytes) -> None:
-            nonlocal text
-            begin = len(text)
-            text += surface
-            parts.append(Part(token, piece.encode(), surface, begin, len(text)))
+            nonlocal length
+            begin = length
+            length += len(surface)
+            shown.append(surface)
+            parts.append(Part(token, piece.encode(), surface, begin, length))
 
         run: list[tuple[int, str]] = []
         for token, piece in [*found, (-1, "")]:
             if token >= 0 and self.types[token] == BYTE:
                 run.append((token, piece))
                 continue
-            for byte, surface in zip(run, surfaces(int(piece[1:-1], 16) for _, piece in run), strict=True):
-                append(*byte, surface)
+            for byte, made in zip(run, surfaces(int(piece[1:-1], 16) for _, piece in run), strict=True):
+                append(*byte, made)
             run.clear()
-            at_start = at_start and not text
+            at_start = at_start and not length
             if (token, piece) == (-1, ""):
                 break
-            shown, at_start = self._surface(token, piece, at_start=at_start)
-            append(token, piece, shown.encode())
+            surface, at_start = self._surface(token, piece, at_start=at_start)
+            append(token, piece, surface.encode())
+        text = b"".join(shown)
         if self.denormalizer:
             text = self.denormalizer.normalize(text)
         return text, parts

@@ -60,9 +60,8 @@ def test_shards_hold_the_ids_of_the_model(model: Path, tmp_path: Path) -> None:
 def test_what_needs_merges_of_bytes_is_refused(model: Path, tmp_path: Path) -> None:
     encoding = Encoding.from_file(model)
     refused: list[Callable[[], object]] = [
-        lambda: encoding.explain("hello"),
         lambda: encoding.encode_with_unstable("hello"),
-        lambda: encoding.with_vocab_size(280),
+        lambda: encoding.definition.with_vocab_size(280, "cut"),
         lambda: encoding.save(tmp_path / "a.bytemill"),
         lambda: encoding.save_tiktoken(tmp_path / "a.tiktoken"),
         lambda: encoding.save_huggingface(tmp_path / "a"),
@@ -76,7 +75,7 @@ def test_what_needs_merges_of_bytes_is_refused(model: Path, tmp_path: Path) -> N
         ):
             call()
     assert [path for path in tmp_path.iterdir() if path.is_file()] == []
-    for options in ([], ["--id", "290"], ["--merges", "hello"]):
+    for options in ([], ["--id", "290"]):
         report = run("inspect", "-e", model, *options)
         assert report.code != 0, options
         assert "is a SentencePiece model" in report.err, options
