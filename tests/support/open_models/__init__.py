@@ -1,0 +1,25 @@
+"""Open models' files `tokenizer.json`, made small: a row for each family.
+
+The components are those of the published files. Vocabularies have what is peculiar to the real ones: bytes
+that are missing, merges out of the order of ids, strings that no text becomes, and the like.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+
+from support.open_models.byte_level import BYTE_LEVEL_MODELS
+from support.open_models.chains import CHAIN_MODELS
+from support.open_models.peculiar import PECULIAR
+from support.open_models.pieces import PIECE_MODELS
+
+__all__ = ["BYTE_LEVEL_MODELS", "CHAIN_MODELS", "PECULIAR", "PIECE_MODELS", "ROWS", "file_of"]
+
+ROWS = BYTE_LEVEL_MODELS | CHAIN_MODELS | PIECE_MODELS | PECULIAR
+
+
+@functools.cache
+def file_of(name: str) -> bytes:
+    """Returns the `tokenizer.json` of a row."""
+    return json.dumps(ROWS[name].contents(), ensure_ascii=False).encode()
