@@ -1,4 +1,4 @@
-//! The loop that splits text by the native families, block by block or piece by piece.
+//! The loop that splits text by a rule, block by block or piece by piece.
 
 #![expect(
     clippy::inline_always,
@@ -10,11 +10,10 @@ mod x86_64;
 
 use std::ops::Range;
 
-use super::adjacent::Adjacency;
-use super::masks::{Classify, Masks, Scalar};
+use super::masks::{Classify, Scalar};
 use super::pattern::Family;
 use super::rule::Rule;
-use super::starts::{self, Starts};
+use super::starts;
 use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
@@ -161,42 +160,51 @@ pub(crate) fn split_blocks<S: Sink>(
     sink: &mut S,
     classify: impl Classify,
 ) -> Result<(), S::Error> {
-    let family = match rule {
-        Rule::Family(family) => family,
-        Rule::Adjacency(adjacency) => {
-            return split_blocks_by_adjacency(adjacency, text, offset, sink, classify);
+    // One loop for each rule: each is compiled with its own ends. With two for each family, one of them for blocks of
+    // ASCII alone, which need fewer of its rules, splitting English took half as long again.
+    let masks = |block: &Block| {
+        let masks = classify.ascii(block);
+        if masks.non_ascii == 0 {
+            masks
+        } else {
+            classify.add_non_ascii(masks, block)
         }
     };
-    // One loop for each family: each is compiled with its own rules.
-    match family {
-        Family::R50k(r50k) => split_blocks_by(family, text, offset, sink, classify, |masks, at| {
-            starts::r50k(masks, text, at, r50k.contractions)
-        }),
-        Family::Cl100k(cl100k) => {
-            split_blocks_by(family, text, offset, sink, classify, |masks, at| {
-                starts::cl100k(masks, text, at, cl100k.contractions, cl100k.longest_number)
+    match rule {
+        Rule::Family(Family::R50k(r50k)) => {
+            split_blocks_by(rule, text, offset, sink, |block, at, _| {
+                starts::r50k(&masks(block), text, at, r50k.contractions).further()
             })
         }
-        Family::O200k(o200k) => {
-            split_blocks_by(family, text, offset, sink, classify, |masks, at| {
-                starts::o200k(masks, text, at, o200k.contractions, o200k.longest_number)
+        Rule::Family(Family::Cl100k(cl100k)) => {
+            let (contractions, longest) = (cl100k.contractions, cl100k.longest_number);
+            split_blocks_by(rule, text, offset, sink, |block, at, _| {
+                starts::cl100k(&masks(block), text, at, contractions, longest).further()
+            })
+        }
+        Rule::Family(Family::O200k(o200k)) => {
+            let (contractions, longest) = (o200k.contractions, o200k.longest_number);
+            split_blocks_by(rule, text, offset, sink, |block, at, _| {
+                starts::o200k(&masks(block), text, at, contractions, longest).further()
+            })
+        }
+        Rule::Adjacency(adjacency) => {
+            split_blocks_by(rule, text, offset, sink, |block, _, rest| {
+                adjacency.ends(block, &classify.ascii(block), rest)
             })
         }
     }
 }
 
-/// As [`split_blocks`], `starts` being the rules of the family.
-///
-/// With the rules compiled twice, once for blocks of ASCII alone, which need fewer of them, splitting English
-/// took half as long again.
+/// As [`split_blocks`], `ends` being the ends of pieces in a block at an offset of the text, with a number of bytes from
+/// there on; 0 if it has none that is sure.
 #[inline(always)]
 fn split_blocks_by<S: Sink>(
-    family: Family,
+    rule: Rule<'_>,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
-    classify: impl Classify,
-    starts: impl Fn(&Masks, usize) -> Starts,
+    ends: impl Fn(&Block, usize, usize) -> u64,
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     let mut last;
@@ -208,43 +216,8 @@ fn split_blocks_by<S: Sink>(
             last = last_block(rest);
             &last
         };
-        let mut masks = classify.ascii(block);
-        if masks.non_ascii != 0 {
-            masks = classify.add_non_ascii(masks, block);
-        }
-        let further = starts(&masks, *offset).further();
-        if further == 0 {
-            *offset = split_piece(Rule::Family(family), text, *offset, Some(block), sink)?;
-        } else {
-            sink.block(block, *offset, further)?;
-            *offset += (BLOCK_LEN - 1) - further.leading_zeros() as usize;
-        }
-    }
-    Ok(())
-}
-
-/// As [`split_blocks`], where no token reaches.
-#[inline(always)]
-fn split_blocks_by_adjacency<S: Sink>(
-    adjacency: &Adjacency,
-    text: &[u8],
-    offset: &mut usize,
-    sink: &mut S,
-    classify: impl Classify,
-) -> Result<(), S::Error> {
-    let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
-    let mut last;
-    while *offset < limit && !sink.is_full() {
-        let rest = &text[*offset..];
-        let block = if let Some(block) = rest.first_chunk() {
-            block
-        } else {
-            last = last_block(rest);
-            &last
-        };
-        let ends = adjacency.ends(block, &classify.ascii(block), rest.len());
+        let ends = ends(block, *offset, rest.len());
         if ends == 0 {
-            let rule = Rule::Adjacency(adjacency);
             *offset = split_piece(rule, text, *offset, Some(block), sink)?;
         } else {
             sink.block(block, *offset, ends)?;
