@@ -13,14 +13,11 @@ use crate::token::{NO_TOKEN, TokenId};
 use crate::util::hash::SeededState;
 use crate::vocabulary::characters::CharacterMerges;
 
-/// A token inside of so many others stays as it is.
+/// A token inside of this number of others stays as it is.
 const DEEPEST: usize = 100;
 
 /// Merges between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 14;
-
-/// No index.
-const END: usize = usize::MAX;
 
 #[derive(Clone, Copy)]
 struct Symbol {
@@ -114,7 +111,7 @@ pub(super) fn merge(
         add(&symbols, &mut heap, previous);
         add(&symbols, &mut heap, index);
     }
-    let mut index = if symbols.is_empty() { END } else { 0 };
+    let mut index = 0;
     while let Some(symbol) = symbols.get(index) {
         take_apart(merges, &halves, symbol.id, symbol.start, 0, tokens);
         index = symbol.next;

@@ -1,16 +1,16 @@
 //! Merges of characters for the [queue](super::queue) engine.
 
-use super::queue::{Merges, Start};
+use super::queue::{LongMerges, Start};
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::characters::CharacterMerges;
 
-impl Merges for CharacterMerges {
+impl LongMerges for CharacterMerges {
     #[inline]
     fn start(&self, rest: &[u8]) -> Start {
         let (id, length) = self.first(rest);
         let rank = match &rest[length..] {
             [] => NO_TOKEN,
-            after => Merges::rank(self, id, self.first(after).0),
+            after => LongMerges::rank(self, id, self.first(after).0),
         };
         Start { id, length, rank }
     }
@@ -22,11 +22,7 @@ impl Merges for CharacterMerges {
 
     #[inline]
     fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId {
-        if self.is_shared(rank) {
-            self.pairs().get(left, right)
-        } else {
-            rank
-        }
+        self.made(rank, || self.pairs().get(left, right))
     }
 
     #[inline]

@@ -27,7 +27,7 @@
 //! F itself is found window by window in the same way: apply the claim from the last window, which reaches
 //! the end of the piece, back to the first.
 
-use super::queue::{Merges, Queue, Start, Token};
+use super::queue::{LongMerges, Queue, Start, Token};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
@@ -62,7 +62,7 @@ struct Window {
 /// O(n) for n bytes where bytes change few tokens before them, as in published vocabularies; otherwise at
 /// most O(n log² n). The working memory is that of the queue for the longest window: usually 100 KB.
 pub fn merge(
-    merges: &impl Merges,
+    merges: &impl LongMerges,
     piece: &[u8],
     mut length: usize,
     ids: &mut Vec<TokenId>,
@@ -129,7 +129,7 @@ pub fn merge(
 }
 
 /// Replaces `tokens` by the symbols of `bytes`, if no two of them merge.
-fn put_inert(merges: &impl Merges, bytes: &[u8], tokens: &mut Vec<Token>) -> bool {
+fn put_inert(merges: &impl LongMerges, bytes: &[u8], tokens: &mut Vec<Token>) -> bool {
     tokens.clear();
     let mut offset = 0;
     while offset < bytes.len() {

@@ -10,8 +10,9 @@
 //!
 //! Each merge removes a symbol and queues at most two pairs, so at most 3n entries pass through the queue.
 //! Entries of pairs that have changed are not searched for: they are recognised when they are popped, because
-//! the symbol's current rank differs. The bytes of the pair that starts at an index only grow, and each rank
-//! has bytes of its own: so no entry is queued twice, and an entry whose rank agrees is never out of date.
+//! the symbol's current rank differs. An entry whose rank agrees is the pair that merges next, even if an earlier
+//! pair of the same index queued it: tokens of characters may share a rank, so that an index may be queued twice
+//! with the same.
 //!
 //! The pair table does not fit into L2. Merges that are pending in order are known before they are made, and
 //! so are their look-ups, unless a neighbour changes. Prefetching them made 1 MB of random letters 151 -> 92
@@ -33,7 +34,7 @@ const CHECK_INTERVAL: u32 = 1 << 14;
 const PREFETCH_DISTANCE: usize = 4;
 
 /// The merges to make. A pair has the **rank** of the symbol that it merges into, or [`NO_TOKEN`].
-pub trait Merges {
+pub trait LongMerges {
     /// Returns the symbol that `rest`, which is not empty, begins with.
     fn start(&self, rest: &[u8]) -> Start;
 
@@ -60,7 +61,7 @@ pub struct Start {
     pub(super) rank: TokenId,
 }
 
-impl Merges for ByteMerges {
+impl LongMerges for ByteMerges {
     #[inline]
     fn start(&self, rest: &[u8]) -> Start {
         let rank = match *rest {
@@ -106,7 +107,7 @@ impl Below<'_> {
     }
 }
 
-impl Merges for Below<'_> {
+impl LongMerges for Below<'_> {
     fn start(&self, rest: &[u8]) -> Start {
         let start = self.merges.start(rest);
         Start {
@@ -141,7 +142,7 @@ impl Merges for Below<'_> {
 /// O(n log n) time for n bytes. 16 n bytes of working memory, and 24 for each entry of the queue: 40 n to 90
 /// n.
 pub fn merge(
-    merges: &impl Merges,
+    merges: &impl LongMerges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
@@ -191,7 +192,7 @@ impl Queue {
     /// As [`merge`](self::merge).
     pub(super) fn merge(
         &mut self,
-        merges: &impl Merges,
+        merges: &impl LongMerges,
         piece: &[u8],
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
@@ -231,7 +232,7 @@ impl Queue {
 
     fn merge_all(
         &mut self,
-        merges: &impl Merges,
+        merges: &impl LongMerges,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         while let Some((rank, index)) = self.pairs.pop(checkpoint)? {
@@ -282,7 +283,7 @@ impl Queue {
 
     /// Prefetches the look-ups of a later merge, as far as they are known.
     #[inline]
-    fn prefetch_coming(&self, merges: &impl Merges) {
+    fn prefetch_coming(&self, merges: &impl LongMerges) {
         let symbol = |index: u32| self.symbols.get(index as usize);
         if let Some((rank, index)) = self.pairs.coming(PREFETCH_DISTANCE)
             && let Some(coming) = symbol(index)

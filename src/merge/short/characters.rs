@@ -37,10 +37,6 @@ impl ShortMerges for CharacterMerges {
 
     #[inline(always)]
     fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId {
-        if self.is_shared(rank) {
-            look_up()
-        } else {
-            rank
-        }
+        self.made(rank, look_up)
     }
 }

@@ -234,10 +234,13 @@ impl CharacterMerges {
         }
     }
 
-    /// Whether several symbols have this rank.
+    /// Returns the symbol that a pair of this rank merges into; `look_up` looks it up where several have the rank.
     #[inline]
-    pub(crate) fn is_shared(&self, rank: TokenId) -> bool {
-        self.tie(rank).is_some()
+    pub(crate) fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId {
+        match self.tie(rank) {
+            Some(_) => look_up(),
+            None => rank,
+        }
     }
 
     #[inline]
