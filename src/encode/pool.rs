@@ -1,25 +1,23 @@
 //! A pool of workspaces, whose caches persist between calls.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use super::hot_loop::Workspace;
 use crate::cache::{DEFAULT_LIMIT, PieceCache};
+use crate::util::lazy::try_lock;
 use crate::vocabulary::Vocabulary;
 
 /// Boxed, because a workspace is large and every short call moves one.
 type Boxes = Vec<Box<Workspace>>;
 
-/// Workspaces that no call uses. As many are created as calls ever run at once.
+/// Workspaces that no call uses. As many are created as calls ever run at once. Where the lock cannot be had, calls do
+/// without the pool.
 #[derive(Debug)]
 pub(super) struct WorkspacePool {
     limit: AtomicUsize,
     workspaces: Mutex<Boxes>,
 }
-
-/// How often the lock is tried. It is held for moments only, except after a fork, when the thread that held
-/// it may not exist any more; then calls do without the pool.
-const LOCK_ATTEMPTS: usize = 100;
 
 impl WorkspacePool {
     /// Creates an empty pool.
@@ -32,7 +30,7 @@ impl WorkspacePool {
 
     /// Takes a workspace out of the pool, or creates one.
     pub(super) fn acquire(&self, vocabulary: &Vocabulary) -> Box<Workspace> {
-        self.try_lock()
+        try_lock(&self.workspaces)
             .and_then(|mut workspaces| workspaces.pop())
             .unwrap_or_else(|| {
                 let limit = self.limit.load(Ordering::Relaxed);
@@ -42,24 +40,14 @@ impl WorkspacePool {
 
     /// Puts a workspace back for the next call.
     pub(super) fn release(&self, workspace: Box<Workspace>) {
-        if let Some(mut workspaces) = self.try_lock() {
+        if let Some(mut workspaces) = try_lock(&self.workspaces) {
             workspaces.push(workspace);
         }
     }
 
-    fn try_lock(&self) -> Option<MutexGuard<'_, Boxes>> {
-        for _ in 0..LOCK_ATTEMPTS {
-            if let Ok(workspaces) = self.workspaces.try_lock() {
-                return Some(workspaces);
-            }
-            std::hint::spin_loop();
-        }
-        None
-    }
-
     /// Number of bytes that the caches in the pool take.
     pub(super) fn memory(&self) -> usize {
-        self.try_lock().map_or(0, |workspaces| {
+        try_lock(&self.workspaces).map_or(0, |workspaces| {
             let caches = workspaces.iter().map(|workspace| &workspace.cache);
             caches.map(PieceCache::memory).sum()
         })
@@ -72,7 +60,7 @@ impl WorkspacePool {
 
     /// Drops the workspaces in the pool.
     pub(super) fn clear(&self) {
-        if let Some(mut workspaces) = self.try_lock() {
+        if let Some(mut workspaces) = try_lock(&self.workspaces) {
             workspaces.clear();
         }
     }

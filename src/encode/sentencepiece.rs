@@ -112,23 +112,17 @@ impl Encoder {
             let _ = on_span(pieces, 0..text.len());
             return Ok(());
         }
-        if merges.fused().is_some() {
-            let start = self.encode_first_piece(rules, pieces, text)?;
-            self.encode_between_symbols(rules, pieces, text, start)?;
-        } else {
+        let start = self.encode_first_piece(rules, pieces, text)?;
+        if rules.symbols.is_empty() && merges.fused().is_none() {
             // Nothing joins ids of one piece to those of the next, so they may be taken away meanwhile.
-            let start = self.encode_first_piece(rules, pieces, text)?;
-            if !rules.symbols.is_empty() {
-                self.encode_between_symbols(rules, pieces, text, start)?;
-            } else if start == 0 || on_span(pieces, 0..start).is_continue() {
-                let rest = &text[start..];
-                return self.encode_pieces(pieces, rest, |pieces, span| {
-                    on_span(pieces, start + span.start..start + span.end)
-                });
-            } else {
+            if start > 0 && on_span(pieces, 0..start).is_break() {
                 return Ok(());
             }
+            return self.encode_pieces(pieces, &text[start..], |pieces, span| {
+                on_span(pieces, start + span.start..start + span.end)
+            });
         }
+        self.encode_between_symbols(rules, pieces, text, start)?;
         if let Some(unknown) = merges.fused() {
             fuse(unknown, pieces.ids, first);
         }
@@ -192,7 +186,7 @@ impl Encoder {
         let mut offset = start;
         loop {
             checkpoint::pass(pieces.checkpoint)?;
-            let found = rules.symbols.find_in_bytes(text, offset);
+            let found = rules.symbols.find(text, offset, &Allowed::All);
             let end = found.map_or(text.len(), |found| found.start);
             self.encode_pieces(pieces, &text[offset..end], |_, _| ControlFlow::Continue(()))?;
             match found {
@@ -400,7 +394,7 @@ fn symbols_of(
     let mut offset = 0;
     loop {
         checkpoint::pass(checkpoint)?;
-        let found = rules.symbols.find_in_bytes(text, offset);
+        let found = rules.symbols.find(text, offset, &Allowed::All);
         let end = found.map_or(text.len(), |found| found.start);
         tokens.clear();
         merge::symbols(merges, &text[offset..end], &mut tokens, checkpoint)?;

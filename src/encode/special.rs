@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::iter;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, Match, MatchKind, StartKind};
 use memchr::{memchr, memmem};
 
 use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
+use crate::util::lazy::try_lock;
 
 /// The special tokens of an encoding: strings with ids of their own.
 #[derive(Debug, Default)]
@@ -220,7 +221,7 @@ impl SpecialTokens {
             Disallowed::Tokens(tokens) => self
                 .find(text, 0, tokens)
                 .map(|found| (found.text, found.start)),
-            Disallowed::Strings(any) => any.finder.find(text, 0).map(|found| {
+            Disallowed::Strings(any) => any.finder.find(text.as_bytes(), 0).map(|found| {
                 (
                     any.strings[found.pattern().as_usize()].as_str(),
                     found.start(),
@@ -249,11 +250,17 @@ impl SpecialTokens {
         })
     }
 
-    /// Returns the first allowed special token at or after byte `from`; where several start, the longest.
+    /// Returns the first allowed special token in UTF-8 at or after byte `from`; where several start, the longest.
     ///
     /// # Complexity
     /// O(text), and one allowed special token beyond the one that is found, which may begin it.
-    pub fn find(&self, text: &str, from: usize, allowed: &Allowed) -> Option<Found<'_>> {
+    pub fn find(
+        &self,
+        text: impl AsRef<[u8]>,
+        from: usize,
+        allowed: &Allowed,
+    ) -> Option<Found<'_>> {
+        let text = text.as_ref();
         let finder = self.finder.as_ref()?;
         let (start, index) = match allowed {
             Allowed::Nothing => return None,
@@ -279,7 +286,7 @@ impl SpecialTokens {
     fn find_skipping(
         &self,
         finder: &Finder,
-        text: &str,
+        text: &[u8],
         mut from: usize,
         allowed: &[bool],
     ) -> Option<(usize, usize)> {
@@ -296,17 +303,23 @@ impl SpecialTokens {
 
     /// Returns the search for the `allowed` special tokens alone.
     fn subset(&self, allowed: &[bool]) -> Arc<Finder> {
-        let mut subsets = self.subsets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, finder)) = subsets.iter().find(|(flags, _)| flags == allowed) {
-            return Arc::clone(finder);
+        let known = try_lock(&self.subsets).and_then(|subsets| {
+            let (_, finder) = subsets.iter().find(|(flags, _)| flags == allowed)?;
+            Some(Arc::clone(finder))
+        });
+        if let Some(finder) = known {
+            return finder;
         }
         let texts = indices(allowed).map(|index| &self.texts[index]);
         let finder = Finder::new(&texts.collect::<Vec<_>>());
         let finder = Arc::new(finder.expect("the search for all of them was not too large"));
-        if subsets.len() == MAX_SUBSETS {
-            subsets.remove(0);
+        if let Some(mut subsets) = try_lock(&self.subsets) {
+            // Another thread may have made the same meanwhile: then it is kept twice.
+            if subsets.len() == MAX_SUBSETS {
+                subsets.remove(0);
+            }
+            subsets.push((allowed.to_vec(), Arc::clone(&finder)));
         }
-        subsets.push((allowed.to_vec(), Arc::clone(&finder)));
         finder
     }
 }
@@ -336,19 +349,6 @@ fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
         open.push(index);
     }
     prefixes
-}
-
-impl SpecialTokens {
-    /// Returns the first special token in UTF-8 at or after byte `from`; where several start, the longest.
-    pub(super) fn find_in_bytes(&self, text: &[u8], from: usize) -> Option<Found<'_>> {
-        let found = self.finder.as_ref()?.find(text, from)?;
-        let index = found.pattern().as_usize();
-        Some(Found {
-            start: found.start(),
-            text: &self.texts[index],
-            id: self.ids[index],
-        })
-    }
 }
 
 /// A search for some strings at once: the leftmost, and of several that start there the longest.
@@ -382,12 +382,30 @@ impl Finder {
         })
     }
 
-    fn find(&self, text: impl AsRef<[u8]>, from: usize) -> Option<Match> {
-        let text = text.as_ref();
+    fn find(&self, text: &[u8], from: usize) -> Option<Match> {
         let start = match self.first_byte {
             Some(byte) => from + memchr(byte, text.get(from..)?)?,
             None => from,
         };
         self.automaton.find(Input::new(text).range(start..))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_SKIPPED, SpecialTokens};
+    use std::error::Error;
+
+    /// As after a fork while another thread held the lock.
+    #[test]
+    fn a_lock_that_is_held_is_not_waited_for() -> Result<(), Box<dyn Error>> {
+        let long = "x".repeat(MAX_SKIPPED + 1);
+        let special = SpecialTokens::new(vec![("<a>".to_owned(), 1), (long, 2)])?;
+        let allowed = special.allow(["<a>"]);
+        let held = special.subsets.lock().map_err(|error| error.to_string())?;
+        let found = special.find("b <a>", 0, &allowed).ok_or("it is there")?;
+        assert_eq!((found.start, found.id), (2, 1));
+        assert!(held.is_empty());
+        Ok(())
     }
 }

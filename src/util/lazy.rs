@@ -1,6 +1,20 @@
-//! Lazy initialisation that survives `fork`.
+//! Shared values that survive `fork`: nothing waits for another thread, which may not exist any more.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+/// How often a lock is tried.
+const LOCK_ATTEMPTS: usize = 100;
+
+/// Locks what is locked for moments only, so that it is seldom `None`: after `fork`, if another thread held it, always.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..LOCK_ATTEMPTS {
+        if let Ok(guard) = mutex.try_lock() {
+            return Some(guard);
+        }
+        std::hint::spin_loop();
+    }
+    None
+}
 
 /// Returns the value of `cell`, initialising it if it is empty.
 ///
