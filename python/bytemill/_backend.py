@@ -53,7 +53,6 @@ __all__ = [
     "SentencePieceModel",
     "__version__",
     "build_core",
-    "build_model_core",
     "build_splitter",
     "charsmap_rules",
     "charsmap_with_name",
@@ -88,11 +87,6 @@ def build_core(
         return build()
     except UnsupportedPatternError as refusal:
         return build(python_splitter(pattern, refusal))
-
-
-def build_model_core(model: bytes, special_tokens: dict[str, int]) -> CoreBPE:
-    """Builds the core of a SentencePiece model."""
-    return CoreBPE.sentencepiece(SentencePieceModel(model), special_tokens)
 
 
 def build_splitter(pattern: str) -> CoreSplitter:

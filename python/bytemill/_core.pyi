@@ -305,7 +305,7 @@ def train_merges(
 @final
 class SentenceCounts:
     # The sentences of texts as counted words, as SentencePiece reads them. `charsmap` is that of a model's
-    # file. Strings in `protected` and the delimiter end words. With a `sample_size`, so many sentences are
+    # file. Strings in `protected` and the delimiter end words. With a `sample_size`, that number of sentences is
     # kept: the first, or some that the seed decides. The memory limit is as in `PieceCounts`.
     def __new__(
         cls,

@@ -26,13 +26,12 @@ from bytemill._backend import (
     LearnedMerges,
     __version__,
     build_core,
-    build_model_core,
 )
 from bytemill._batching import batches, copied_rows
 from bytemill._special_tokens import extended
 from bytemill._truncation import first_characters, last_characters, string_indices
 from bytemill._warnings import warn_of_ambiguity
-from bytemill.definition import Definition
+from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.results import EncodedWithOffsets, PieceExplanation, Ragged, Truncated
 from bytemill.special import (
@@ -174,13 +173,12 @@ class Encoding:
         return encoding
 
     def _build(self, definition: Definition) -> None:
+        core = core_of(definition)
         if definition.model is not None:
-            core = build_model_core(definition.model, definition.special_tokens)
             max_token_value = max([core.max_id(), *definition.special_tokens.values()])
             self._model = definition.model
             self._assemble(core, definition.name, "", definition.special_tokens, max_token_value)
             return
-        core = build_core(definition.ranks, definition.special_tokens, definition.splitting)
         self._mergeable_ranks = definition.ranks
         self._template = definition.template
         self._assemble(

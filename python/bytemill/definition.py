@@ -1,18 +1,19 @@
 """`Definition`: the plain value that says what an encoding is.
 
-Formats read and write definitions, `Encoding` is built from one. Nothing here encodes.
+Formats read and write definitions, `Encoding` is built from one. What encodes is the core of one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from bytemill._backend import CoreBPE, SentencePieceModel, build_core
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ID_LIMIT", "Definition", "Splitting", "Template", "tokens_by_id"]
+__all__ = ["ID_LIMIT", "Definition", "Splitting", "Template", "core_of", "tokens_by_id"]
 
 # Ids are below this.
 ID_LIMIT = 2**32 - 1
@@ -151,6 +152,13 @@ class Definition(NamedTuple):
         new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
         special_tokens = {text: new_id[token_id] for text, token_id in self.special_tokens.items()}
         return Definition(name, self.splitting, ranks, special_tokens, self.template)
+
+
+def core_of(definition: Definition) -> CoreBPE:
+    """Builds the core of a definition."""
+    if definition.model is not None:
+        return CoreBPE.sentencepiece(SentencePieceModel(definition.model), definition.special_tokens)
+    return build_core(definition.ranks, definition.special_tokens, definition.splitting)
 
 
 def tokens_by_id(tokens: Iterable[tuple[object, int]], source: str) -> dict[int, object]:

@@ -101,22 +101,15 @@ impl Encoder {
         ids: &[TokenId],
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
-        self.decode_from(ids, true, checkpoint)
+        self.decode_part(ids, true, checkpoint)
     }
 
-    /// As [`decode`](Self::decode), for ids that follow others whose bytes are known and not empty.
+    /// As [`decode`](Self::decode); ids that are not the start of a text follow others whose bytes are known and not
+    /// empty.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
-    pub fn decode_further(
-        &self,
-        ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Vec<u8>, DecodeError> {
-        self.decode_from(ids, false, checkpoint)
-    }
-
-    fn decode_from(
+    pub fn decode_part(
         &self,
         ids: &[TokenId],
         is_start: bool,

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from bytemill._backend import build_core, build_model_core
+from bytemill.definition import core_of
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
@@ -73,10 +73,7 @@ def check_definition(definition: Definition, encode: Encode, read: Definition) -
             f"the encoding {definition.name!r} cannot be written: the file has other tokens when it is "
             "read back"
         )
-    if read.model is None:
-        core = build_core(read.ranks, read.special_tokens, read.splitting)
-    else:
-        core = build_model_core(read.model, read.special_tokens)
+    core = core_of(read)
     check_ids(definition, encode, lambda text: core.encode(text, None), "this library")
 
 

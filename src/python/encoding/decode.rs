@@ -15,24 +15,13 @@ const BYTES_PER_ID: usize = 4;
 /// For fewer bytes, memory is assumed to suffice.
 const MANY_BYTES: usize = 1 << 26;
 
+/// Decodes ids, which follow others unless they are the start of a text.
 pub(super) fn bytes<'py>(
     core: &CoreBpe,
     tokens: &Bound<'py, PyAny>,
+    is_start: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    bytes_object(tokens.py(), &decoded(core, tokens)?)
-}
-
-/// As [`bytes`], for ids that follow others.
-pub(super) fn further_bytes<'py>(
-    core: &CoreBpe,
-    tokens: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let ids = TokenIds::from_py(tokens)?;
-    let ids = ids.as_slice()?;
-    let decoded = run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
-        core.encoder.decode_further(ids, checkpoint)
-    })?;
-    bytes_object(tokens.py(), &decoded)
+    bytes_object(tokens.py(), &decoded(core, tokens, is_start)?)
 }
 
 pub(super) fn one_string<'py>(
@@ -40,7 +29,7 @@ pub(super) fn one_string<'py>(
     tokens: &Bound<'py, PyAny>,
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    text(core, tokens.py(), &decoded(core, tokens)?, errors)
+    text(core, tokens.py(), &decoded(core, tokens, true)?, errors)
 }
 
 /// Creates a `bytes`. Many bytes are written twice, by a function that raises `MemoryError` where the other
@@ -55,11 +44,11 @@ fn bytes_object<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyByt
     })
 }
 
-fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>, is_start: bool) -> PyResult<Vec<u8>> {
     let ids = TokenIds::from_py(tokens)?;
     let ids = ids.as_slice()?;
     run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
-        core.encoder.decode(ids, checkpoint)
+        core.encoder.decode_part(ids, is_start, checkpoint)
     })
 }
 

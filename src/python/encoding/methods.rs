@@ -312,7 +312,7 @@ impl CoreBpe {
 
     #[pyo3(signature = (tokens, /))]
     fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        guarded(|| decode::bytes(self, tokens))
+        guarded(|| decode::bytes(self, tokens, true))
     }
 
     #[pyo3(signature = (tokens, /))]
@@ -320,7 +320,7 @@ impl CoreBpe {
         &self,
         tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        guarded(|| decode::further_bytes(self, tokens))
+        guarded(|| decode::bytes(self, tokens, false))
     }
 
     #[pyo3(signature = (tokens, errors, /))]
