@@ -305,8 +305,8 @@ def train_merges(
 @final
 class SentenceCounts:
     # The sentences of texts as counted words, as SentencePiece reads them. `charsmap` is that of a model's
-    # file. Strings in `protected` and the delimiter end words. With a `sample_size`, that number of sentences is
-    # kept: the first, or some that the seed decides. The memory limit is as in `PieceCounts`.
+    # file. Strings in `protected` and the delimiter end words. With a `sample_size`, only that number of
+    # sentences is kept: the first, or some that the seed decides. The memory limit is as in `PieceCounts`.
     def __new__(
         cls,
         *,

@@ -146,8 +146,8 @@ impl Charsmap {
         }
     }
 
-    /// Calls `report` with every key and its value. A map in which so many keys share units that they take more steps
-    /// than `limit` allows, as no map of rules does, is refused.
+    /// Calls `report` with every key and its value. A map whose keys share so much that to visit them all takes more than
+    /// `limit` steps, as in no map of rules, is refused.
     pub(super) fn for_each_rule(
         &self,
         limit: usize,

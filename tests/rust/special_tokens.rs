@@ -90,6 +90,20 @@ fn special_tokens_are_found_leftmost_then_longest() -> TestResult {
     Ok(())
 }
 
+/// The tokens whose bits are set in `mask` are found in the text, if they are allowed.
+fn check_some_allowed(special: &SpecialTokens, tokens: &[&str], mask: u32, text: &str) {
+    let chosen: Vec<&str> = (0..)
+        .zip(tokens)
+        .filter_map(|(bit, token)| (mask >> bit & 1 == 1).then_some(*token))
+        .collect();
+    let allowed = special.allow(chosen.iter().copied());
+    assert_eq!(
+        found(special, text, &allowed),
+        expected(&chosen, text),
+        "{text}"
+    );
+}
+
 #[test]
 fn special_tokens_in_random_texts() -> TestResult {
     for seed in 0..400 {
@@ -108,16 +122,7 @@ fn special_tokens_in_random_texts() -> TestResult {
         let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
         let special = special(&tokens)?;
         for mask in 0..1_u32 << tokens.len() {
-            let chosen: Vec<&str> = (0..)
-                .zip(&tokens)
-                .filter_map(|(bit, token)| (mask >> bit & 1 == 1).then_some(*token))
-                .collect();
-            let allowed = special.allow(chosen.iter().copied());
-            assert_eq!(
-                found(&special, &text, &allowed),
-                expected(&chosen, &text),
-                "{text}"
-            );
+            check_some_allowed(&special, &tokens, mask, &text);
         }
     }
     Ok(())
@@ -142,16 +147,7 @@ fn long_special_tokens_in_random_texts() -> TestResult {
         let special = special(&tokens)?;
         // In two rounds: the searches of the first are kept, as far as there is room.
         for mask in (0..1_u32 << tokens.len()).chain(0..1_u32 << tokens.len()) {
-            let chosen: Vec<&str> = (0..)
-                .zip(&tokens)
-                .filter_map(|(bit, token)| (mask >> bit & 1 == 1).then_some(*token))
-                .collect();
-            let allowed = special.allow(chosen.iter().copied());
-            assert_eq!(
-                found(&special, &text, &allowed),
-                expected(&chosen, &text),
-                "{text}"
-            );
+            check_some_allowed(&special, &tokens, mask, &text);
         }
     }
     Ok(())

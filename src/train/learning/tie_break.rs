@@ -148,7 +148,7 @@ struct TextKeys {
     texts: TokenBytes,
 }
 
-/// A key has the length above so many bits. Lengths below 2^10 fit; longer ones count as 2^10 - 1.
+/// A key has the length above this many bits. Lengths below 2^10 fit; longer ones count as 2^10 - 1.
 const LENGTH_SHIFT: u32 = 54;
 const MAX_KEY_LENGTH: u64 = u64::MAX >> LENGTH_SHIFT;
 
