@@ -100,6 +100,9 @@ class SimpleBytePairEncoding:
             from bytemill.registry import get_encoding
 
             encoding = get_encoding(encoding)
+        # One of this library may be a SentencePiece model, which `bytemill.inspection.show_merges` shows.
+        if refusal := getattr(encoding, "_merging_bytes", None):
+            refusal("lessons")
         # The names of both libraries: tiktoken has no public ones.
         pattern, ranks = encoding._pat_str, encoding._mergeable_ranks  # noqa: SLF001
         return SimpleBytePairEncoding(pat_str=pattern, mergeable_ranks=ranks)

@@ -48,12 +48,15 @@ class Reachability(NamedTuple):
         cut: The pattern cuts their text when it stands alone; merges inside larger pieces may make them.
         whole_only: Merges do not make them; they arise only as a whole piece.
         fragments: Their bytes are not whole characters; merges inside larger pieces may make them.
+        changed: The normalization of a SentencePiece model makes something else of their text; other texts
+            may become them.
     """
 
     unreachable: list[int]
     cut: list[int]
     whole_only: list[int]
     fragments: list[int]
+    changed: list[int]
 
 
 def reachability_of(encoding: Encoding) -> Reachability:
@@ -83,6 +86,7 @@ def reachability_of(encoding: Encoding) -> Reachability:
         cut=sorted(cut - unreachable),
         whole_only=sorted(unmerged - unreachable),
         fragments=sorted(broken.keys() - unreachable),
+        changed=[],
     )
 
 

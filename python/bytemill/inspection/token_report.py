@@ -10,14 +10,28 @@ from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.layout import align_columns
+from bytemill.inspection.pieces import Pieces
 from bytemill.inspection.reachability import last_merge, may_occur
 from bytemill.inspection.scripts import kinds_of
 from bytemill.inspection.token_view import text_of
+from bytemill.reference_sentencepiece import Kind
 
 __all__ = ["Reach", "TokenReport", "report_token"]
 
-# As in `reachability`; "whole" for a token whose own text encodes to it, "special" for a special token.
-Reach: TypeAlias = Literal["whole", "whole_only", "cut", "fragment", "unreachable", "special"]
+# As in `reachability`; "whole" for a token whose own text encodes to it, "special" for a special token. The
+# last four are those of pieces of SentencePiece models.
+Reach: TypeAlias = Literal[
+    "whole",
+    "whole_only",
+    "cut",
+    "fragment",
+    "unreachable",
+    "special",
+    "merged",
+    "changed",
+    "unused",
+    "fallback",
+]
 
 MEANING: dict[Reach, str] = {
     "whole": "its text becomes it",
@@ -26,6 +40,10 @@ MEANING: dict[Reach, str] = {
     "fragment": "its bytes are not whole characters; merges inside larger pieces may make it",
     "unreachable": "no text becomes it",
     "special": "its text becomes it where special tokens are allowed",
+    "merged": "merges make it from its characters",
+    "changed": "normalization makes something else of its text; other texts may become it",
+    "unused": "merges make it, and then it gives way to its parts",
+    "fallback": "characters without a token become it",
 }
 
 
@@ -40,7 +58,11 @@ class TokenReport:
         kind: Script or class of its characters, see `scripts`.
         reach: How a text can encode to it.
         parts: Ids and bytes of the two tokens that the last merge joins; empty for a byte token, a special
-            token, and one that merges do not make.
+            token, and one that merges do not make; of a SentencePiece model also where one of the two is no
+            token.
+        piece: The piece of a SentencePiece model, with marks for spaces; `None` for other tokens.
+        type: Its type: "normal", "unknown", "control", "user_defined", "unused" or "byte".
+        score: Its score; the highest merges first.
     """
 
     encoding: str
@@ -49,6 +71,9 @@ class TokenReport:
     kind: str
     reach: Reach
     parts: tuple[tuple[int, bytes], ...]
+    piece: str | None = None
+    type: str | None = None
+    score: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all of it as JSON-compatible values; bytes as hexadecimal digits."""
@@ -60,6 +85,7 @@ class TokenReport:
             "kind": self.kind,
             "reach": self.reach,
             "parts": [token_id for token_id, _ in self.parts],
+            **({} if self.piece is None else {"piece": self.piece, "type": self.type, "score": self.score}),
         }
 
     def __str__(self) -> str:
@@ -68,11 +94,19 @@ class TokenReport:
             ("id", str(self.id)),
             ("token", visible(self.value)),
             ("bytes", f"{self.value.hex(' ')} ({len(self.value)})"),
+            *([] if self.piece is None else self._facts_of_piece(self.piece)),
             ("written in", self.kind),
             *([("merged from", joined)] if joined else []),
             ("reached", MEANING[self.reach]),
         ]
         return "\n".join(align_columns(facts, left=2))
+
+    def _facts_of_piece(self, piece: str) -> list[tuple[str, str]]:
+        return [
+            ("piece", visible(piece.encode())),
+            ("type", str(self.type).replace("_", "-")),
+            ("score", f"{self.score:g}"),
+        ]
 
 
 def report_token(encoding: Encoding, token_id: int) -> TokenReport:
@@ -97,9 +131,11 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
         )
     value = encoding.decode_single_token_bytes(token_id)
     [kind] = kinds_of([value])
+    contents = encoding.definition.model
+    if contents is not None:
+        return report_piece(encoding, Pieces(encoding, contents), token_id, value, kind)
     if encoding.is_special_token(token_id):
         return TokenReport(encoding.name, token_id, value, kind, "special", ())
-    encoding._merging_bytes("reports of a token")  # noqa: SLF001 - of this library
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name for them
     parts = last_merge(value, ranks)
     merged = parts is not None
@@ -115,3 +151,46 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
     else:
         reach = "whole" if merged else "whole_only"
     return TokenReport(encoding.name, token_id, value, kind, reach, tuple((ranks[p], p) for p in parts or ()))
+
+
+def report_piece(encoding: Encoding, pieces: Pieces, token_id: int, value: bytes, kind: str) -> TokenReport:
+    """Describes a token of an encoding that is a SentencePiece model."""
+    if token_id >= len(pieces.pieces):
+        return TokenReport(encoding.name, token_id, value, kind, "special", ())
+    piece = pieces.pieces[token_id]
+    merged = pieces.last_merge(piece.text) if piece.kind in (Kind.NORMAL, Kind.UNUSED) else None
+    parts = tuple((part, encoding.decode_single_token_bytes(part)) for part in pieces.tokens_of(merged or ()))
+    return TokenReport(
+        encoding.name,
+        token_id,
+        value,
+        kind,
+        reach_of(pieces, token_id, is_made=merged is not None),
+        parts,
+        piece=piece.text,
+        type=piece.kind.name.lower(),
+        score=piece.score,
+    )
+
+
+def reach_of(pieces: Pieces, token_id: int, *, is_made: bool) -> Reach:
+    """Returns how a text can become a piece."""
+    text, _, kind = pieces.pieces[token_id]
+    reach: Reach
+    if kind == Kind.CONTROL:
+        reach = "special"
+    elif kind == Kind.BYTE:
+        reach = "unreachable" if pieces.is_idle_byte(text) else "fallback"
+    elif kind == Kind.UNKNOWN:
+        reach = "unreachable" if pieces.reference.byte_fallback else "fallback"
+    elif pieces.is_hidden(text):
+        reach = "unreachable"
+    elif kind == Kind.USER_DEFINED:
+        reach = "whole"
+    elif not is_made:
+        reach = "unreachable"
+    elif kind == Kind.UNUSED:
+        reach = "unused"
+    else:
+        reach = "changed" if pieces.is_changed(text) else "merged"
+    return reach

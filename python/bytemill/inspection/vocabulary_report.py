@@ -13,12 +13,15 @@ from bytemill._backend import unicode_version
 from bytemill.core import Encoding
 from bytemill.inspection.escapes import printable, visible
 from bytemill.inspection.layout import align_columns, bar
+from bytemill.inspection.pieces import Pieces
 from bytemill.inspection.reachability import Reachability, reachability_of
 from bytemill.inspection.scripts import kinds_of
 from bytemill.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bytemill.inspection.pieces import ModelFacts
 
 __all__ = ["VocabularyReport", "report"]
 
@@ -44,7 +47,7 @@ class VocabularyReport:
         encoding: Name of the encoding.
         sha256: Digest of the encoding.
         n_vocab: Highest id plus one.
-        mergeable_tokens: Number of mergeable tokens.
+        mergeable_tokens: Number of mergeable tokens; of a SentencePiece model, of its normal pieces.
         special_tokens: Special tokens and their ids.
         holes: Ids without a token, as ranges of the first and the last.
         lengths: Number of mergeable tokens of each length in bytes, shortest first.
@@ -55,7 +58,9 @@ class VocabularyReport:
         pattern: The split pattern.
         pattern_name: Its name in `bytemill.patterns`, or `None`.
         unicode_version: Unicode version of the pattern's character classes; `None` for patterns that only the
-            `regex` package supports, whose version applies.
+            `regex` package supports, whose version applies, and for a SentencePiece model, which has no
+            pattern.
+        model: What a SentencePiece model has besides; `None` for others.
     """
 
     encoding: str
@@ -72,11 +77,13 @@ class VocabularyReport:
     pattern: str
     pattern_name: str | None
     unicode_version: str | None
+    model: ModelFacts | None = None
 
     @property
     def mean_length(self) -> float:
         """Mean number of bytes of a mergeable token."""
-        return sum(length * count for length, count in self.lengths.items()) / self.mergeable_tokens
+        total = sum(length * count for length, count in self.lengths.items())
+        return total / self.mergeable_tokens if total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all figures as JSON-compatible values; tokens are ids."""
@@ -95,6 +102,7 @@ class VocabularyReport:
             "pattern": self.pattern,
             "pattern_name": self.pattern_name,
             "unicode_version": self.unicode_version,
+            **({} if self.model is None else {"model": self.model._asdict()}),
         }
 
     def __str__(self) -> str:
@@ -119,8 +127,6 @@ class VocabularyReport:
         special = [f"{visible(text.encode())} ({token})" for text, token in self.special_tokens.items()]
         if len(special) > SPECIAL_SHOWN:
             special[SPECIAL_SHOWN:] = [f"and {len(special) - SPECIAL_SHOWN:,} more"]
-        reach = self.reachability
-        unicode = self.unicode_version or "that of the regex package, which alone takes the pattern"
         return [
             *fact("sha256", self.sha256),
             *fact("ids", f"{self.n_vocab:,}, from 0 to {self.n_vocab - 1}"),
@@ -129,13 +135,48 @@ class VocabularyReport:
             ),
             *fact("special tokens", f"{len(self.special_tokens):,}", special),
             *fact("ids without a token", f"{missing:,}", ranges),
-            *fact("unreachable", *self._examples(reach.unreachable)),
-            *fact("cut by the pattern", *self._examples(reach.cut)),
-            *fact("only as whole pieces", *self._examples(reach.whole_only)),
-            *fact("longest", f"{max(self.lengths)} bytes", list(map(self._example, self.longest))),
+            *fact("unreachable", *self._examples(self.reachability.unreachable)),
+            *(self._facts_of_pattern() if self.model is None else self._facts_of_model(self.model)),
+        ]
+
+    def _facts_of_pattern(self) -> list[tuple[str, str]]:
+        """Returns the rows about the pattern, and what depends on it."""
+        unicode = self.unicode_version or "that of the regex package, which alone takes the pattern"
+        return [
+            *fact("cut by the pattern", *self._examples(self.reachability.cut)),
+            *fact("only as whole pieces", *self._examples(self.reachability.whole_only)),
+            *self._fact_of_longest(),
             *fact("pattern", self.pattern_name or "none of those with names", [printable(self.pattern)]),
             *fact("Unicode", unicode),
         ]
+
+    def _facts_of_model(self, model: ModelFacts) -> list[tuple[str, str]]:
+        """Returns the rows about types, scores and normalization."""
+        types = [f"{name.replace('_', '-')} {count:,}" for name, count in model.types.items()]
+        named = [f"{name} {token_id}" for name, token_id in model.named.items()]
+        flags = [
+            f"{name} {'yes' if value else 'no'}"
+            for name, value in (
+                ("space in front", model.add_dummy_prefix),
+                ("extra spaces removed", model.remove_extra_whitespaces),
+            )
+        ]
+        scores = f"{model.highest_score:g} to {model.lowest_score:g}"
+        unknown = "the tokens of their bytes" if model.byte_fallback else "the unknown token"
+        return [
+            *fact("changed by normalization", *self._examples(self.reachability.changed)),
+            *fact("with a character without a token", *self._examples(model.without_characters)),
+            *self._fact_of_longest(),
+            *fact("pieces", f"{sum(model.types.values()):,}", types),
+            *fact("named", f"{len(model.named)}", named),
+            *fact("scores", scores, [f"{model.equal_scores:,} merges share theirs with another"]),
+            *fact("normalization", model.normalization, flags),
+            *fact("characters without a token", f"become {unknown}"),
+        ]
+
+    def _fact_of_longest(self) -> list[tuple[str, str]]:
+        longest = max(self.lengths, default=0)
+        return fact("longest", f"{longest} bytes", list(map(self._example, self.longest)))
 
     def _examples(self, ids: list[int]) -> tuple[str, list[str]]:
         """Returns the number of tokens and the first few."""
@@ -164,29 +205,37 @@ def report(encoding: Encoding) -> VocabularyReport:
         tokens, see `reachability`.
     """
     check_type("encoding", encoding, Encoding)
-    encoding._merging_bytes("reports of a vocabulary")  # noqa: SLF001 - of this library
-    ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's names for them
-    special_tokens = encoding._special_tokens  # noqa: SLF001
+    special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's names for them
     pattern = encoding._pat_str  # noqa: SLF001
-    by_id = {token_id: token for token, token_id in ranks.items()}
+    contents = encoding.definition.model
+    model = None
+    if contents is None:
+        ranks = encoding._mergeable_ranks  # noqa: SLF001
+        by_id = {token_id: token for token, token_id in ranks.items()}
+        reachability = reachability_of(encoding)
+    else:
+        pieces = Pieces(encoding, contents)
+        by_id = {token_id: encoding.decode_single_token_bytes(token_id) for token_id in pieces.normal()}
+        reachability, model = pieces.reachability(), pieces.facts()
     longest = sorted(by_id, key=lambda token_id: (-len(by_id[token_id]), token_id))[:LONGEST]
-    reachability = reachability_of(encoding)
     shown = [*longest, *(token_id for ids in reachability for token_id in ids)]
+    shown += [] if model is None else model.without_characters
     return VocabularyReport(
         encoding=encoding.name,
         sha256=encoding.sha256,
         n_vocab=encoding.n_vocab,
-        mergeable_tokens=len(ranks),
+        mergeable_tokens=len(by_id),
         special_tokens=dict(sorted(special_tokens.items(), key=lambda item: item[1])),
-        holes=holes_between({*ranks.values(), *special_tokens.values()}, encoding.n_vocab),
-        lengths=dict(sorted(Counter(map(len, ranks)).items())),
+        holes=holes_between(set(encoding.vocab()), encoding.n_vocab),
+        lengths=dict(sorted(Counter(map(len, by_id.values())).items())),
         longest=longest,
-        kinds=dict(Counter(kinds_of(ranks)).most_common()),
+        kinds=dict(Counter(kinds_of(by_id.values())).most_common()),
         reachability=reachability,
-        tokens={token_id: by_id[token_id] for token_id in shown},
+        tokens={token_id: encoding.decode_single_token_bytes(token_id) for token_id in shown},
         pattern=pattern,
         pattern_name=next((name for name, known in PATTERNS.items() if known == pattern), None),
-        unicode_version=unicode_version(pattern),
+        unicode_version=None if model is not None else unicode_version(pattern),
+        model=model,
     )
 
 

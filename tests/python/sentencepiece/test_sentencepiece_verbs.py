@@ -75,10 +75,6 @@ def test_what_needs_merges_of_bytes_is_refused(model: Path, tmp_path: Path) -> N
         ):
             call()
     assert [path for path in tmp_path.iterdir() if path.is_file()] == []
-    for options in ([], ["--id", "290"]):
-        report = run("inspect", "-e", model, *options)
-        assert report.code != 0, options
-        assert "is a SentencePiece model" in report.err, options
 
 
 def test_a_model_is_written_as_it_was_read(model: Path, tmp_path: Path) -> None:
