@@ -1,11 +1,11 @@
-//! The cl100k family (`cl100k_base`, Llama 3, Qwen 2, GPT-4-like patterns):
+//! The cl100k family (`cl100k_base`, Llama 3, Qwen 2, Qwen 3.5, GPT-4-like patterns):
 //! ```text
 //! '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+
 //! |\s++$|\s*[\r\n]|\s+(?!\S)|\s
 //! ```
 
 use super::cursor::{class_at, run_end, short_run_end};
-use super::rules::{self, Contractions};
+use super::rules::{self, Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
 
@@ -16,6 +16,11 @@ pub struct Cl100k {
     pub contractions: Contractions,
     /// The most characters of a number in one piece.
     pub longest_number: usize,
+    /// Whether marks count as letters. Some of these patterns let a mark lead a word all the same, which makes no
+    /// difference.
+    pub marks_are_letters: bool,
+    /// The characters after a run of others that belong to it.
+    pub tail: Tail,
     /// Whether whitespace at the end of the text is one piece even if it contains newlines.
     pub trailing_whitespace_first: bool,
 }
@@ -38,8 +43,10 @@ impl Cl100k {
         let Some((first, length)) = class_at(text, offset) else {
             return Ok(text.len());
         };
-        if rules::is_letter(first) {
-            return run_end(text, offset + length, checkpoint, rules::is_letter);
+        let is_letter =
+            |class| rules::is_letter(class) || (self.marks_are_letters && class == Class::Mark);
+        if is_letter(first) {
+            return run_end(text, offset + length, checkpoint, is_letter);
         }
         if rules::is_number(first) {
             return short_run_end(
@@ -51,13 +58,13 @@ impl Cl100k {
             );
         }
         let second = class_at(text, offset + length).map(|(class, _)| class);
-        if first != Class::Newline && second.is_some_and(rules::is_letter) {
-            return run_end(text, offset + length, checkpoint, rules::is_letter);
+        if first != Class::Newline && second.is_some_and(is_letter) {
+            return run_end(text, offset + length, checkpoint, is_letter);
         }
-        if rules::is_other(first) || (first == Class::Space && second.is_some_and(rules::is_other))
-        {
-            let others = run_end(text, offset + length, checkpoint, rules::is_other)?;
-            return run_end(text, others, checkpoint, |class| class == Class::Newline);
+        let is_other = |class| rules::is_other(class) && !is_letter(class);
+        if is_other(first) || (first == Class::Space && second.is_some_and(is_other)) {
+            let others = run_end(text, offset + length, checkpoint, is_other)?;
+            return self.tail.end(text, others, checkpoint);
         }
         rules::whitespace_or_newlines_end(text, offset, self.trailing_whitespace_first, checkpoint)
     }

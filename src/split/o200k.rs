@@ -6,7 +6,7 @@
 //! ```
 
 use super::cursor::{class_at, run_end, run_end_by, short_run_end};
-use super::rules::{self, Contractions};
+use super::rules::{self, Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
 
@@ -17,6 +17,8 @@ pub struct O200k {
     pub contractions: Contractions,
     /// The most characters of a number in one piece.
     pub longest_number: usize,
+    /// The characters after a run of others that belong to it.
+    pub tail: Tail,
     /// Whether whitespace at the end of the text is one piece even if it contains newlines.
     pub trailing_whitespace_first: bool,
 }
@@ -54,9 +56,7 @@ impl O200k {
         if rules::is_other(first) || (first == Class::Space && second.is_some_and(rules::is_other))
         {
             let others = run_end(text, offset + length, checkpoint, rules::is_other)?;
-            return run_end_by(text, others, checkpoint, |class, end| {
-                class == Class::Newline || text[end - 1] == b'/'
-            });
+            return self.tail.end(text, others, checkpoint);
         }
         rules::whitespace_or_newlines_end(text, offset, self.trailing_whitespace_first, checkpoint)
     }

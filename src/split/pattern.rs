@@ -1,13 +1,13 @@
 //! Recognising regular expressions that the native families implement, with their parameters.
 //!
-//! A pattern is cut into its top-level alternatives. Each must be a known spelling of a rule, and the rules
-//! must be in the order of a family; any other pattern is left to the general engine. Two spellings of a rule
-//! are listed together only if they match the same at every offset of every text.
+//! A pattern is cut into its top-level alternatives, and into those of a group that stands alone. Each must be a known
+//! spelling of a rule, and the rules must be in the order of a family; any other pattern is left to the general engine.
+//! Two spellings of a rule are listed together only if they match the same at every offset of every text.
 
 use super::cl100k::Cl100k;
 use super::o200k::O200k;
 use super::r50k::R50k;
-use super::rules::Contractions;
+use super::rules::{Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// A pattern with native code.
@@ -15,7 +15,7 @@ use crate::checkpoint::{Checkpoint, Interrupted};
 pub enum Family {
     /// gpt2, r50k, p50k.
     R50k(R50k),
-    /// cl100k, Llama 3, Qwen 2.
+    /// cl100k, Llama 3, Qwen.
     Cl100k(Cl100k),
     /// o200k.
     O200k(O200k),
@@ -24,36 +24,38 @@ pub enum Family {
 impl Family {
     /// Returns the family and parameters of `pattern`, if it is a known spelling.
     pub fn recognise(pattern: &str) -> Option<Self> {
-        let alternatives = alternatives(pattern);
+        let pattern = canonical(pattern);
+        let alternatives = alternatives(&pattern, NESTED_GROUPS);
         let mut rest = Alternatives {
             rest: &alternatives,
         };
         let contractions = rest.contractions();
-        let family = if rest.take(&[r" ?\p{L}+~", r" ?[\p{L}]+~"]) {
-            let numbers = rest.take(&[r" ?\p{N}+~", r" ?[\p{N}]+~"]);
+        let family = if rest.take(&[r" ?\p{L}+~"]) {
+            let numbers = rest.take(&[r" ?\p{N}+~"]);
             let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~"]);
             // Trailing whitespace is one piece in this family with or without an alternative of its own.
             rest.take(TRAILING_WHITESPACE);
             (numbers && others).then_some(Self::R50k(R50k { contractions }))
-        } else if rest.take(&[r"[^\r\n\p{L}\p{N}]?~\p{L}+~"]) {
+        } else if let Some(marks_are_letters) = rest.words() {
             let longest_number = rest.numbers()?;
-            let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~[\r\n]*~"]);
+            let tail = rest.others(marks_are_letters)?;
             let trailing_whitespace_first = rest.take(TRAILING_WHITESPACE);
-            let newlines = rest.take(NEWLINES);
-            (others && newlines).then_some(Self::Cl100k(Cl100k {
+            rest.take(NEWLINES).then_some(Self::Cl100k(Cl100k {
                 contractions,
                 longest_number,
+                marks_are_letters,
+                tail,
                 trailing_whitespace_first,
             }))
         } else if contractions == Contractions::No {
             let contractions = rest.cased_words()?;
             let longest_number = rest.numbers()?;
-            let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~[\r\n/]*~"]);
+            let tail = rest.others(false)?;
             let trailing_whitespace_first = rest.take(TRAILING_WHITESPACE);
-            let newlines = rest.take(NEWLINES);
-            (others && newlines).then_some(Self::O200k(O200k {
+            rest.take(NEWLINES).then_some(Self::O200k(O200k {
                 contractions,
                 longest_number,
+                tail,
                 trailing_whitespace_first,
             }))
         } else {
@@ -91,6 +93,9 @@ const LOWER: &str = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]";
 const LEADING: &str = r"[^\r\n\p{L}\p{N}]?";
 const WORD_CONTRACTIONS: &[&str] = &["(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "('(?i:[sdmt]|ll|ve|re))?"];
 
+/// Groups that are opened within one another: one around the pattern, one around an alternative.
+const NESTED_GROUPS: usize = 2;
+
 /// Alternatives that are not yet recognised, in order.
 struct Alternatives<'a> {
     rest: &'a [&'a str],
@@ -110,7 +115,7 @@ impl Alternatives<'_> {
 
     /// Consumes the contractions if they come next.
     fn contractions(&mut self) -> Contractions {
-        if self.take(&["'(?:[sdmt]|ll|ve|re)", "(?:'s|'t|'re|'ve|'m|'ll|'d)"]) {
+        if self.take(&["'(?:[sdmt]|ll|ve|re)"]) {
             return Contractions::LowerCase;
         }
         if self.take(&["'(?i:[sdmt]|ll|ve|re)", "(?i:'s|'t|'re|'ve|'m|'ll|'d)"]) {
@@ -129,12 +134,44 @@ impl Alternatives<'_> {
         Contractions::No
     }
 
+    /// Consumes the rule for words of any case if it comes next. Returns whether marks count as letters.
+    ///
+    /// A leading character may be possessive where it cannot be one of the letters itself.
+    fn words(&mut self) -> Option<bool> {
+        if self.take(&[r"[^\r\n\p{L}\p{N}]?~\p{L}+~"]) {
+            return Some(false);
+        }
+        let marks = [
+            r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+~",
+            r"[^\r\n\p{L}\p{M}\p{N}]?~[\p{L}\p{M}]+~",
+        ];
+        self.take(&marks).then_some(true)
+    }
+
+    /// Consumes the rule for other characters if it comes next. Returns what belongs to them after them.
+    fn others(&mut self, marks_are_letters: bool) -> Option<Tail> {
+        let class = if marks_are_letters {
+            r" ?[^\s\p{L}\p{M}\p{N}]+~"
+        } else {
+            r" ?[^\s\p{L}\p{N}]+~"
+        };
+        let with_newlines = class.replace("]+~", r"\r\n]+~");
+        if self.take(&[class, &with_newlines]) {
+            return Some(Tail::Nothing);
+        }
+        if self.take(&[&[class, r"[\r\n]*~"].concat()]) {
+            return Some(Tail::Newlines);
+        }
+        let slashes = [class, r"[\r\n/]*~"].concat();
+        self.take(&[&slashes]).then_some(Tail::NewlinesAndSlashes)
+    }
+
     /// Consumes the rule for numbers if it comes next. Returns the most characters in a piece.
     fn numbers(&mut self) -> Option<usize> {
         if self.take(&[r"\p{N}+~"]) {
             return Some(usize::MAX);
         }
-        if self.take(&[r"\p{N}"]) {
+        if self.take(&[r"\p{N}", r"\p{N}{1}"]) {
             return Some(1);
         }
         let (first, rest) = self.rest.split_first()?;
@@ -186,9 +223,27 @@ fn spelled(alternative: &str, spelling: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns the top-level alternatives of `pattern`: cut at each `|` outside groups, classes and escapes.
-fn alternatives(pattern: &str) -> Vec<&str> {
+/// Returns `pattern` with one spelling for newlines and for a class of one property. What this turns an escaped
+/// character into contains `\\`, which is in no spelling of a rule.
+fn canonical(pattern: &str) -> String {
+    let spellings = [
+        ("\r", r"\r"),
+        ("\n", r"\n"),
+        (r"[\p{L}]", r"\p{L}"),
+        (r"[\p{N}]", r"\p{N}"),
+    ];
+    let replace = |pattern: String, (from, to)| pattern.replace(from, to);
+    spellings.into_iter().fold(pattern.to_owned(), replace)
+}
+
+/// Returns the top-level alternatives of `pattern`, cut at each `|` outside groups, classes and escapes; and those of
+/// `(?:...)` alone, up to `nested` groups deep, in its place.
+fn alternatives(pattern: &str, nested: usize) -> Vec<&str> {
     let mut found = Vec::new();
+    let mut push = |alternative| match group(alternative) {
+        Some(inner) if nested > 0 => found.extend(alternatives(inner, nested - 1)),
+        _ => found.push(alternative),
+    };
     let (mut start, mut depth, mut in_class, mut escaped) = (0, 0_usize, false, false);
     for (index, byte) in pattern.bytes().enumerate() {
         if escaped {
@@ -203,12 +258,18 @@ fn alternatives(pattern: &str) -> Vec<&str> {
             b'(' => depth += 1,
             b')' => depth = depth.saturating_sub(1),
             b'|' if depth == 0 => {
-                found.push(&pattern[start..index]);
+                push(&pattern[start..index]);
                 start = index + 1;
             }
             _ => {}
         }
     }
-    found.push(&pattern[start..]);
+    push(&pattern[start..]);
     found
+}
+
+/// Returns what is inside of `(?:...)`. Where the first and the last parenthesis are those of two groups, the result is no
+/// list of rules.
+fn group(alternative: &str) -> Option<&str> {
+    alternative.strip_prefix("(?:")?.strip_suffix(')')
 }

@@ -18,6 +18,36 @@ pub enum Contractions {
     AnyCase,
 }
 
+/// The characters after a run of others that belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Nothing.
+    Nothing,
+    /// Newlines.
+    Newlines,
+    /// Newlines and slashes.
+    NewlinesAndSlashes,
+}
+
+impl Tail {
+    /// Returns the end of the tail of a run that ends at `others`.
+    #[inline]
+    pub(super) fn end(
+        self,
+        text: &[u8],
+        others: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, Interrupted> {
+        if self == Self::Nothing {
+            return Ok(others);
+        }
+        let slashes = self == Self::NewlinesAndSlashes;
+        run_end_by(text, others, checkpoint, |class, end| {
+            class == Class::Newline || (slashes && text[end - 1] == b'/')
+        })
+    }
+}
+
 /// `\s`.
 pub(super) fn is_whitespace(class: Class) -> bool {
     matches!(

@@ -14,8 +14,11 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
+use super::cl100k::Cl100k;
 use super::masks::Masks;
-use super::rules::{Contractions, contraction_end};
+use super::o200k::O200k;
+use super::r50k::R50k;
+use super::rules::{Contractions, Tail, contraction_end};
 use crate::util::block::BLOCK_LEN;
 
 /// The piece starts of a block.
@@ -54,6 +57,12 @@ impl Starts {
             self.starts = (self.starts & !(from_start & !from_end)) | (1 << end);
         }
     }
+}
+
+/// Returns `x` if `condition` holds, otherwise nothing; without a branch.
+#[inline(always)]
+fn only_if(condition: bool, x: u64) -> u64 {
+    x & u64::from(condition).wrapping_neg()
 }
 
 /// Returns the first byte of each run of `x`.
@@ -152,12 +161,7 @@ fn after_first(free: u64, others: u64, masks: &Masks) -> u64 {
 
 /// Returns the piece starts of the r50k family, whose pattern is in [`super::r50k`].
 #[inline(always)]
-pub(super) fn r50k(
-    masks: &Masks,
-    text: &[u8],
-    offset: usize,
-    contractions: Contractions,
-) -> Starts {
+pub(super) fn r50k(family: R50k, masks: &Masks, text: &[u8], offset: usize) -> Starts {
     let (letters, numbers, whitespace) = (masks.letters(), masks.number, masks.whitespace());
     let others = !(letters | numbers | whitespace);
     // A run of letters, numbers or others includes a space before it.
@@ -168,13 +172,8 @@ pub(super) fn r50k(
         sure: sure_before_open_whitespace(whitespace),
     };
     let free = first(others) & !(masks.space << 1);
-    split_contractions(
-        masks.apostrophe & free,
-        text,
-        offset,
-        contractions,
-        &mut starts,
-    );
+    let apostrophes = masks.apostrophe & free;
+    split_contractions(apostrophes, text, offset, family.contractions, &mut starts);
     starts
 }
 
@@ -198,15 +197,11 @@ fn split_contractions(
 
 /// Returns the piece starts of the cl100k family, whose pattern is in [`super::cl100k`].
 #[inline(always)]
-pub(super) fn cl100k(
-    masks: &Masks,
-    text: &[u8],
-    offset: usize,
-    contractions: Contractions,
-    longest_number: usize,
-) -> Starts {
-    let letters = masks.letters();
-    let others = !(letters | masks.number | masks.whitespace());
+pub(super) fn cl100k(family: Cl100k, masks: &Masks, text: &[u8], offset: usize) -> Starts {
+    let letters = masks.letters() | only_if(family.marks_are_letters, masks.mark);
+    let outside = !(letters | masks.number | masks.whitespace());
+    let tails = tails(masks, outside, family.tail);
+    let others = outside & !tails;
     // A run of others includes a space before it; a run without one is free.
     let free = first(others) & !(masks.space << 1);
     // A single free other, or whitespace that is not a newline, leads the letters after it.
@@ -215,33 +210,20 @@ pub(super) fn cl100k(
         starts: free | (first(letters) & !leading) | 1,
         sure: u64::MAX,
     };
-    numbers(masks, longest_number, &mut starts);
-    // Newlines right after others belong to them.
-    let tails = run_from(masks.newline & (others << 1), masks.newline);
+    numbers(masks, family.longest_number, &mut starts);
     whitespace_and_newlines(masks, tails, &mut starts);
-    split_contractions(
-        masks.apostrophe & free,
-        text,
-        offset,
-        contractions,
-        &mut starts,
-    );
+    let apostrophes = masks.apostrophe & free;
+    split_contractions(apostrophes, text, offset, family.contractions, &mut starts);
     starts
 }
 
 /// Returns the piece starts of the o200k family, whose pattern is in [`super::o200k`].
 #[inline(always)]
-pub(super) fn o200k(
-    masks: &Masks,
-    text: &[u8],
-    offset: usize,
-    contractions: Contractions,
-    longest_number: usize,
-) -> Starts {
+pub(super) fn o200k(family: O200k, masks: &Masks, text: &[u8], offset: usize) -> Starts {
     let caseless = masks.caseless | masks.mark;
     let words = masks.upper | masks.lower | caseless;
     let outside = !(words | masks.number | masks.whitespace());
-    let tails = newlines_and_slashes(masks, outside);
+    let tails = tails(masks, outside, family.tail);
     let others = outside & !tails;
     let free = first(others) & !(masks.space << 1);
     let leading = ((masks.space | masks.other_whitespace) << 1) | after_first(free, others, masks);
@@ -255,13 +237,13 @@ pub(super) fn o200k(
     starts.doubt(
         (masks.upper & (caseless << 1)) | (masks.mark & !masks.continuation & !(words << 1)),
     );
-    numbers(masks, longest_number, &mut starts);
+    numbers(masks, family.longest_number, &mut starts);
     whitespace_and_newlines(masks, tails, &mut starts);
     let mut apostrophes = masks.apostrophe & (words << 1);
     while apostrophes != 0 {
         let apostrophe = apostrophes.trailing_zeros() as usize;
         apostrophes &= apostrophes - 1;
-        if let Some(end) = contraction_end(text, offset + apostrophe, contractions) {
+        if let Some(end) = contraction_end(text, offset + apostrophe, family.contractions) {
             starts.join(apostrophe, end - offset);
             // What follows starts a piece: an apostrophe there does not follow a word.
             apostrophes &= !1_u64.unbounded_shl(u32::try_from(end - offset).unwrap_or(u32::MAX));
@@ -270,11 +252,12 @@ pub(super) fn o200k(
     starts
 }
 
-/// Returns newlines right after others, and newlines and slashes after these.
+/// Returns the tails of runs of others: newlines right after them, and what else may follow these.
 #[inline(always)]
-fn newlines_and_slashes(masks: &Masks, others: u64) -> u64 {
-    let tail_starts = masks.newline & (others << 1);
-    if masks.slash & (masks.newline << 1) == 0 {
+fn tails(masks: &Masks, others: u64, tail: Tail) -> u64 {
+    let tail_starts = only_if(tail != Tail::Nothing, masks.newline & (others << 1));
+    let slashes = only_if(tail == Tail::NewlinesAndSlashes, masks.slash);
+    if slashes & (masks.newline << 1) == 0 {
         return run_from(tail_starts, masks.newline);
     }
     let either = masks.newline | masks.slash;

@@ -44,7 +44,7 @@ fn spellings_mixed_at_random_are_recognised_and_exact() {
 
 /// Replacements in a published pattern, each of which yields one with another meaning or not known to have
 /// the same.
-const NEAR_MISSES: [(&str, &str, &str); 71] = [
+const NEAR_MISSES: [(&str, &str, &str); 73] = [
     // Whitespace
     (CL100K, r"\s*[\r\n]", r"\s*+[\r\n]"),
     (CL100K, r"\s*[\r\n]", r"\s*?[\r\n]"),
@@ -104,8 +104,11 @@ const NEAR_MISSES: [(&str, &str, &str); 71] = [
     (CL100K, r"]?+\p{L}++", r"]*\p{L}++"),
     (CL100K, r"]?+\p{L}++", r"]??\p{L}++"),
     (CL100K, r"]?+\p{L}++", r"]\p{L}++"),
-    (CL100K, r"++[\r\n]*+", r"++[\r\n/]*+"),
-    (O200K, r"+[\r\n/]*", r"+[\r\n]*"),
+    (CL100K, r"++[\r\n]*+", r"++[\r/]*+"),
+    (O200K, r"+[\r\n/]*", r"+[\r\n]"),
+    // Marks are not letters in both rules
+    (CL100K, r"\p{L}++|", r"[\p{L}\p{M}]++|"),
+    (CL100K, r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]"),
     (O200K, r"\p{M}]*[\p{Ll}", r"\p{M}]*+[\p{Ll}"),
     (O200K, r"\p{M}]*[\p{Ll}", r"\p{M}]+[\p{Ll}"),
     (
@@ -178,7 +181,10 @@ fn wrappings_are_not_native() {
             format!("(?s){pattern}"),
             format!("(?x){pattern}"),
             format!("(?U){pattern}"),
-            format!("(?:{pattern})"),
+            format!("(?:{pattern})+"),
+            format!("(?i:{pattern})"),
+            format!("(?:{pattern}"),
+            format!("(?:(?:(?:{pattern})))"),
             format!("({pattern})"),
             format!("^{pattern}"),
             format!("{pattern}$"),
@@ -196,6 +202,30 @@ fn wrappings_are_not_native() {
             String::new(),
         ] {
             assert_eq!(Family::recognise(&wrapped), None, "{wrapped}");
+        }
+    }
+}
+
+/// A group around the pattern or a rule means nothing, wherever it is.
+#[test]
+fn groups_around_rules_are_native() {
+    for pattern in PUBLISHED {
+        let family = Family::recognise(pattern);
+        assert!(family.is_some());
+        let last = pattern.rfind('|').map(|index| index + 1);
+        let (before, last) = pattern.split_at(last.unwrap_or(0));
+        for grouped in [
+            format!("(?:{pattern})"),
+            format!("{before}(?:{last})"),
+            format!("(?:{before}(?:{last}))"),
+        ] {
+            assert_eq!(Family::recognise(&grouped), family, "{grouped}");
+        }
+        for ungrouped in [
+            format!("(?:{before}x)(?:x|{last})"),
+            format!("(?:{before}{last})(?:)"),
+        ] {
+            assert_eq!(Family::recognise(&ungrouped), None, "{ungrouped}");
         }
     }
 }

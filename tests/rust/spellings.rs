@@ -5,6 +5,7 @@ use bytemill::split::o200k::O200k;
 use bytemill::split::pattern::Family;
 use bytemill::split::r50k::R50k;
 use bytemill::split::rules::Contractions::{self, AnyCase, LowerCase, No};
+use bytemill::split::rules::Tail;
 
 /// A pattern, and the family and parameters that it should be recognised as.
 pub(crate) struct Spelling {
@@ -21,6 +22,25 @@ impl Spelling {
             Family::O200k(family) => family.longest_number,
         };
         longest_number <= 3 || longest_number == usize::MAX
+    }
+
+    /// Whether marks and tails are those of the published pattern, or numbers and whitespace are those of Qwen: not all
+    /// combinations, which would be too many.
+    fn has_few_changes(&self) -> bool {
+        let (usual, longest_number, trailing_whitespace_first) = match self.family {
+            Family::R50k(_) => return true,
+            Family::Cl100k(family) => (
+                family.tail == Tail::Newlines && !family.marks_are_letters,
+                family.longest_number,
+                family.trailing_whitespace_first,
+            ),
+            Family::O200k(family) => (
+                family.tail == Tail::NewlinesAndSlashes,
+                family.longest_number,
+                family.trailing_whitespace_first,
+            ),
+        };
+        usual || (longest_number == 1 && !trailing_whitespace_first)
     }
 }
 
@@ -41,12 +61,14 @@ const LOWER_CASE: [&str; 5] = [
     "'ve|'re|'t|'s|'m|'ll|'d|",
 ];
 const ANY_CASE: [&str; 2] = ["'(?i:[sdmt]|ll|ve|re)|", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|"];
-const NUMBERS: [(&str, usize); 14] = [
+const NUMBERS: [(&str, usize); 16] = [
     (r"\p{N}{1,3}", 3),
     (r"\p{N}{1,3}+", 3),
     (r"\p{N}{1,2}", 2),
     (r"\p{N}{1,2}+", 2),
     (r"\p{N}", 1),
+    (r"\p{N}{1}", 1),
+    (r"[\p{N}]", 1),
     (r"\p{N}{1,1}", 1),
     (r"\p{N}{1,1}+", 1),
     (r"\p{N}+", usize::MAX),
@@ -60,7 +82,38 @@ const NUMBERS: [(&str, usize); 14] = [
 const LEADING: &str = r"[^\r\n\p{L}\p{N}]";
 const UPPER: &str = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]";
 const LOWER: &str = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]";
-const OTHERS: &str = r" ?[^\s\p{L}\p{N}]";
+const OTHERS: &str = r" ?[^\s\p{L}\p{N}";
+const OTHERS_WITHOUT_MARKS: &str = r" ?[^\s\p{L}\p{M}\p{N}";
+/// Words of the cl100k family, and whether marks are letters in them.
+const WORDS: [(&str, bool); 9] = [
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}++", false),
+    (r"[^\r\n\p{L}\p{N}]?\p{L}++", false),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}+", false),
+    (r"[^\r\n\p{L}\p{N}]?\p{L}+", false),
+    ("[^\r\n\\p{L}\\p{N}]?[\\p{L}]+", false),
+    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+", true),
+    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]++", true),
+    (r"[^\r\n\p{L}\p{M}\p{N}]?[\p{L}\p{M}]+", true),
+    (r"[^\r\n\p{L}\p{M}\p{N}]?+[\p{L}\p{M}]++", true),
+];
+/// The rest of the rule after the class of others.
+const TAILS: [(&str, Tail); 15] = [
+    (r"]++[\r\n]*+", Tail::Newlines),
+    (r"]+[\r\n]*+", Tail::Newlines),
+    (r"]++[\r\n]*", Tail::Newlines),
+    (r"]+[\r\n]*", Tail::Newlines),
+    ("]+[\r\n]*", Tail::Newlines),
+    (r"]+[\r\n/]*", Tail::NewlinesAndSlashes),
+    (r"]++[\r\n/]*", Tail::NewlinesAndSlashes),
+    (r"]+[\r\n/]*+", Tail::NewlinesAndSlashes),
+    (r"]++[\r\n/]*+", Tail::NewlinesAndSlashes),
+    ("]+[\r\n/]*", Tail::NewlinesAndSlashes),
+    (r"]+", Tail::Nothing),
+    (r"]++", Tail::Nothing),
+    (r"\r\n]+", Tail::Nothing),
+    (r"\r\n]++", Tail::Nothing),
+    ("\r\n]+", Tail::Nothing),
+];
 const NEWLINES: [&str; 3] = [r"\s*[\r\n]", r"\s*[\r\n]+", r"\s*[\r\n]++"];
 const TRAILING: [(&str, bool); 3] = [(r"\s++$|", true), (r"\s+$|", true), ("", false)];
 const LAST: [&str; 3] = [r"\s", r"\s+", r"\s++"];
@@ -108,6 +161,7 @@ pub(crate) fn parameter_sets() -> Vec<Spelling> {
             }
             counter += 1;
             if spelling.shows_in_short_texts()
+                && spelling.has_few_changes()
                 && sets.iter().all(|set| set.family != spelling.family)
             {
                 sets.push(spelling);
@@ -144,38 +198,41 @@ fn r50k(choice: Choice) -> Spelling {
         choice,
         &[r" ?\p{N}++", r" ?\p{N}+", r" ?[\p{N}]+", r" ?[\p{N}]++"],
     );
-    let others = pick(choice, &[r" ?[^\s\p{L}\p{N}]++", r" ?[^\s\p{L}\p{N}]+"]);
+    let others = pick(choice, &["]++", "]+"]);
     let (trailing, _) = pick(choice, &TRAILING);
     let last = pick(choice, &LAST);
     Spelling {
-        pattern: format!(r"{suffixes}{letters}|{numbers}|{others}|{trailing}\s+(?!\S)|{last}"),
+        pattern: format!(
+            r"{suffixes}{letters}|{numbers}|{OTHERS}{others}|{trailing}\s+(?!\S)|{last}"
+        ),
         family: Family::R50k(R50k { contractions }),
     }
 }
 
 fn cl100k(choice: Choice) -> Spelling {
     let (suffixes, contractions) = contractions(choice, AnyCase);
-    let letters = pick(
-        choice,
-        &[r"?+\p{L}++", r"?\p{L}++", r"?+\p{L}+", r"?\p{L}+"],
-    );
+    let (words, marks_are_letters) = pick(choice, &WORDS);
     // The published spelling of this family is the possessive one.
     let mut number_spellings = NUMBERS;
     number_spellings.swap(0, 1);
     let (numbers, longest_number) = pick(choice, &number_spellings);
-    let others = pick(
-        choice,
-        &[r"++[\r\n]*+", r"+[\r\n]*+", r"++[\r\n]*", r"+[\r\n]*"],
-    );
+    let others = if marks_are_letters {
+        OTHERS_WITHOUT_MARKS
+    } else {
+        OTHERS
+    };
+    let (rest_of_others, tail) = pick(choice, &TAILS);
     let (trailing, trailing_whitespace_first) = pick(choice, &TRAILING);
     let newlines = pick(choice, &NEWLINES);
     let last = pick(choice, &LAST);
     let rest = [trailing, newlines, r"|\s+(?!\S)|", last].concat();
     Spelling {
-        pattern: format!("{suffixes}{LEADING}{letters}|{numbers}|{OTHERS}{others}|{rest}"),
+        pattern: format!("{suffixes}{words}|{numbers}|{others}{rest_of_others}|{rest}"),
         family: Family::Cl100k(Cl100k {
             contractions,
             longest_number,
+            marks_are_letters,
+            tail,
             trailing_whitespace_first,
         }),
     }
@@ -196,10 +253,9 @@ fn o200k(choice: Choice) -> Spelling {
         &[("+", "*"), ("++", "*"), ("+", "*+"), ("++", "*+")],
     );
     let (numbers, longest_number) = pick(choice, &NUMBERS);
-    let others = pick(
-        choice,
-        &[r"+[\r\n/]*", r"++[\r\n/]*", r"+[\r\n/]*+", r"++[\r\n/]*+"],
-    );
+    let mut tails = TAILS;
+    tails.rotate_left(5);
+    let (rest_of_others, tail) = pick(choice, &tails);
     let mut trailing_spellings = TRAILING;
     trailing_spellings.swap(0, 2);
     let (trailing, trailing_whitespace_first) = pick(choice, &trailing_spellings);
@@ -216,10 +272,11 @@ fn o200k(choice: Choice) -> Spelling {
     .concat();
     let rest = [trailing, newlines, r"|\s+(?!\S)|", last].concat();
     Spelling {
-        pattern: format!("{words}|{numbers}|{OTHERS}{others}|{rest}"),
+        pattern: format!("{words}|{numbers}|{OTHERS}{rest_of_others}|{rest}"),
         family: Family::O200k(O200k {
             contractions,
             longest_number,
+            tail,
             trailing_whitespace_first,
         }),
     }

@@ -173,19 +173,17 @@ pub(crate) fn split_blocks<S: Sink>(
     match rule {
         Rule::Family(Family::R50k(r50k)) => {
             split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::r50k(&masks(block), text, at, r50k.contractions).further()
+                starts::r50k(r50k, &masks(block), text, at).further()
             })
         }
         Rule::Family(Family::Cl100k(cl100k)) => {
-            let (contractions, longest) = (cl100k.contractions, cl100k.longest_number);
             split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::cl100k(&masks(block), text, at, contractions, longest).further()
+                starts::cl100k(cl100k, &masks(block), text, at).further()
             })
         }
         Rule::Family(Family::O200k(o200k)) => {
-            let (contractions, longest) = (o200k.contractions, o200k.longest_number);
             split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::o200k(&masks(block), text, at, contractions, longest).further()
+                starts::o200k(o200k, &masks(block), text, at).further()
             })
         }
         Rule::Adjacency(adjacency) => {
