@@ -1168,13 +1168,17 @@ class Encoding:
 
         write_minbpe(self.definition, self._encode_all, prefix)
 
-    def save_sentencepiece(self, path: str | os.PathLike[str]) -> None:
+    def save_sentencepiece(
+        self, path: str | os.PathLike[str], *, vocab: str | os.PathLike[str] | None = None
+    ) -> None:
         """Writes the file of a SentencePiece model, byte for byte the one it was read from.
 
         Special tokens that were added since are not in it.
 
         Args:
             path: The file, replaced if it exists.
+            vocab: If given, another file: the pieces and scores as text, as SentencePiece writes them beside
+                a model that it trains.
 
         Raises:
             VocabularyError: This encoding merges bytes.
@@ -1182,7 +1186,7 @@ class Encoding:
         """
         from bytemill.io.writing import write_sentencepiece
 
-        write_sentencepiece(self.definition, self._encode_all, path)
+        write_sentencepiece(self.definition, self._encode_all, path, vocab)
 
     def _merging_bytes(self, purpose: str) -> None:
         """Raises `VocabularyError` for a SentencePiece model; see `Definition.merging_bytes`."""

@@ -25,6 +25,8 @@ RARE_WORDS = (
     *(",", "--", "<s>", "<a>", "▁", "\x00", "\u2585", "ｱ"),
 )
 
+IDENTITY = {"normalization_rule_name": "identity"}
+
 BOOLEANS = (
     "split_by_unicode_script",
     "split_by_number",
@@ -102,8 +104,15 @@ def random_options(choice: random.Random) -> dict[str, Any]:
     return options
 
 
-def trained_by_sentencepiece(sentences: Sequence[str], options: dict[str, Any]) -> bytes:
+def trained_by_sentencepiece(
+    sentences: Sequence[str], options: dict[str, Any], defaults: dict[str, Any] = IDENTITY
+) -> bytes:
     """Returns the model that the real package trains, from files if options name some.
+
+    Args:
+        sentences: The corpus.
+        options: The options.
+        defaults: Other options, unless they are among those.
 
     Raises:
         RuntimeError: It refuses.
@@ -115,6 +124,6 @@ def trained_by_sentencepiece(sentences: Sequence[str], options: dict[str, Any]) 
         model_writer=written,
         model_type="bpe",
         minloglevel=3,
-        **({"normalization_rule_name": "identity"} | source | options),
+        **(defaults | source | options),
     )
     return written.getvalue()

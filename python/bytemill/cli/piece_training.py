@@ -38,8 +38,7 @@ def train_model(  # noqa: PLR0913 - its options
 
     paths = [Path(output) for output in outputs]
     for path in paths:
-        if path.suffix != ".model":
-            raise click.UsageError(f"a SentencePiece model is written to NAME.model, got {str(path)!r}")
+        check_suffix(path, paths)
         check_writable(path)
     began = perf_counter()
     with source_of(files) as source:
@@ -49,12 +48,14 @@ def train_model(  # noqa: PLR0913 - its options
             kind="sentencepiece",
             num_threads=threads,
             memory_limit=memory_limit,
-            name=name or paths[0].stem,
+            name=name or next(path.stem for path in paths if path.suffix == ".model"),
             **reading._asdict(),
             **dict(map(option_of, settings)),
         )
     for path in paths:
-        encoding.save_sentencepiece(path)
+        if path.suffix == ".model":
+            vocab = path.with_suffix(".vocab")
+            encoding.save_sentencepiece(path, vocab=vocab if vocab in paths else None)
     report = {
         "name": encoding.name,
         "vocab_size": encoding.n_vocab,
@@ -64,6 +65,20 @@ def train_model(  # noqa: PLR0913 - its options
         "files": list(map(str, paths)),
     }
     print_record(report, as_json=as_json)
+
+
+def check_suffix(path: Path, paths: Sequence[Path]) -> None:
+    """Raises `UsageError` for a file that is neither a model nor the list of its pieces."""
+    if path.suffix == ".vocab":
+        if path.with_suffix(".model") not in paths:
+            raise click.UsageError(
+                f"the pieces of NAME.model are written to NAME.vocab, got {str(path)!r} alone"
+            )
+    elif path.suffix != ".model":
+        raise click.UsageError(
+            "a SentencePiece model is written to NAME.model, and its pieces as text to NAME.vocab, got "
+            f"{str(path)!r}"
+        )
 
 
 def option_of(setting: str) -> tuple[str, Any]:

@@ -50,7 +50,8 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     type=click.Choice(("bytes", "sentencepiece")),
     default="bytes",
     show_default=True,
-    help="Merges of bytes, or a SentencePiece BPE model, written to NAME.model.",
+    help="Merges of bytes, or a SentencePiece BPE model, written to NAME.model; with another -o NAME.vocab "
+    "also its pieces and scores as text.",
 )
 @click.option(
     "--piece-option",

@@ -13,7 +13,7 @@ from bytemill.definition import Definition
 from bytemill.errors import VocabularyError
 from bytemill.reference_sentencepiece import Charsmap, Kind, Normalization, Piece, ReferenceModel
 
-__all__ = ["definition_of", "first_merges", "looks_like_model", "reference_of"]
+__all__ = ["definition_of", "first_merges", "format_vocab", "looks_like_model", "reference_of"]
 
 # The types of pieces that training learns; only editing makes one unused.
 LEARNED = (Kind.NORMAL, Kind.UNUSED)
@@ -43,6 +43,15 @@ def definition_of(contents: bytes, name: str, source: str) -> Definition:
     controls = [token_id for token_id, kind in kinds if kind == Kind.CONTROL]
     pieces = model.pieces
     return Definition(name, "", {}, {pieces[token_id]: token_id for token_id in controls}, model=contents)
+
+
+def format_vocab(contents: bytes) -> bytes:
+    """Returns the `.vocab` file of a model: a line for each piece, with its score if the model says so."""
+    model = SentencePieceModel(contents)
+    if not model.trainer_spec["vocabulary_output_piece_score"]:
+        return "".join(f"{piece}\n" for piece in model.pieces).encode()
+    scored = zip(model.pieces, model.scores.tolist(), strict=True)
+    return "".join(f"{piece}\t{score:.6g}\n" for piece, score in scored).encode()
 
 
 @lru_cache(maxsize=1)

@@ -116,7 +116,9 @@ def write_minbpe(definition: Definition, encode: Encode, prefix: str | os.PathLi
     write_all({path: minbpe_model.format_model(model), Path(f"{Path(prefix)}.vocab"): vocabulary}, check)
 
 
-def write_sentencepiece(definition: Definition, encode: Encode, path: str | os.PathLike[str]) -> None:
+def write_sentencepiece(
+    definition: Definition, encode: Encode, path: str | os.PathLike[str], vocab: str | os.PathLike[str] | None
+) -> None:
     """Writes a SentencePiece model; arguments and errors as `Encoding.save_sentencepiece`."""
     if definition.model is None:
         raise VocabularyError(
@@ -124,12 +126,15 @@ def write_sentencepiece(definition: Definition, encode: Encode, path: str | os.P
             "expected `save`, `save_huggingface` or `save_tiktoken`"
         )
 
-    def check(read: bytes) -> None:
+    def check(read: bytes, *_: bytes) -> None:
         parsed = sentencepiece_model.definition_of(read, definition.name, str(path))
         special_tokens = definition.special_tokens
         check_definition(definition, encode, parsed._replace(special_tokens=special_tokens))
 
-    write_all({path: definition.model}, check)
+    files = {path: definition.model}
+    if vocab is not None:
+        files[vocab] = sentencepiece_model.format_vocab(definition.model)
+    write_all(files, check)
 
 
 def ensure_dir(directory: str | os.PathLike[str]) -> Path:

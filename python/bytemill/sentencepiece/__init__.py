@@ -21,27 +21,43 @@
 | `trainer`, `options` | training, and its options |
 | `engine` | a loaded model: text to ids and parts, and back |
 | `messages` | the forms in which parts are returned |
-| `loading`, `arguments`, `threads` | files, checks of arguments, numbers of threads |
+| `loading`, `arguments`, `threads` | files, checks of arguments, functions of the module |
 """
 
 from bytemill.sentencepiece.normalizer import SentencePieceNormalizer
 from bytemill.sentencepiece.processor import SentencePieceProcessor
-from bytemill.sentencepiece.threads import ThreadPool, set_min_log_level, set_random_generator_seed
+from bytemill.sentencepiece.threads import (
+    ThreadPool,
+    convert_to_flatbuffer,
+    set_data_dir,
+    set_min_log_level,
+    set_nbest_timeout,
+    set_random_generator_seed,
+)
 from bytemill.sentencepiece.trainer import SentencePieceTrainer
 
 # The version of SentencePiece whose names and results these are.
 __version__ = "0.2.3"
 
+ConvertToFlatbuffer = convert_to_flatbuffer
+SetDataDir = set_data_dir
 SetMinLogLevel = set_min_log_level
+SetNBestTimeout = set_nbest_timeout
 SetRandomGeneratorSeed = set_random_generator_seed
 
 __all__ = [
+    "ConvertToFlatbuffer",
     "SentencePieceNormalizer",
     "SentencePieceProcessor",
     "SentencePieceTrainer",
+    "SetDataDir",
     "SetMinLogLevel",
+    "SetNBestTimeout",
     "SetRandomGeneratorSeed",
     "ThreadPool",
+    "convert_to_flatbuffer",
+    "set_data_dir",
     "set_min_log_level",
+    "set_nbest_timeout",
     "set_random_generator_seed",
 ]

@@ -250,21 +250,35 @@ class EncodingMethods(WithModel):
         """As `parallel_encode`, to messages."""
         return self.parallel_encode(input, return_type="proto", **options)
 
-    def sample_encode_as_ids(self, input: Any, **options: Any) -> Any:
+    def sample_encode_as_ids(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
+    ) -> Any:
         """Raises `RuntimeError`: sampling is not offered."""
-        return self.encode_as_ids(input, enable_sampling=True, **options)
+        return self.encode_as_ids(input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options)
 
-    def sample_encode_as_pieces(self, input: Any, **options: Any) -> Any:
+    def sample_encode_as_pieces(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
+    ) -> Any:
         """Raises `RuntimeError`: sampling is not offered."""
-        return self.encode_as_pieces(input, enable_sampling=True, **options)
+        return self.encode_as_pieces(
+            input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
+        )
 
-    def sample_encode_as_numpy(self, input: Any, **options: Any) -> Any:
+    def sample_encode_as_numpy(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
+    ) -> Any:
         """Raises `RuntimeError`: sampling is not offered."""
-        return self.encode_as_numpy(input, enable_sampling=True, **options)
+        return self.encode_as_numpy(
+            input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
+        )
 
-    def sample_encode_as_proto(self, input: Any, **options: Any) -> Any:
+    def sample_encode_as_proto(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
+    ) -> Any:
         """Raises `RuntimeError`: sampling is not offered."""
-        return self.encode_as_proto(input, enable_sampling=True, **options)
+        return self.encode_as_proto(
+            input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
+        )
 
     def nbest_encode(self, *_arguments: Any, **_options: Any) -> Any:
         """Raises `RuntimeError`: a BPE model has one way to encode a text, as in SentencePiece."""

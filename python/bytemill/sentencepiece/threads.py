@@ -1,10 +1,19 @@
-"""Threads and random numbers, as far as they mean something here."""
+"""Functions of the module: threads, random numbers and messages, as far as they mean something here."""
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 from bytemill.sentencepiece.arguments import thread_count
 
-__all__ = ["ThreadPool", "set_min_log_level", "set_random_generator_seed"]
+__all__ = [
+    "ThreadPool",
+    "convert_to_flatbuffer",
+    "set_data_dir",
+    "set_min_log_level",
+    "set_nbest_timeout",
+    "set_random_generator_seed",
+]
 
 
 class ThreadPool:
@@ -29,3 +38,24 @@ def set_min_log_level(level: int) -> None:
     """Does nothing: nothing is logged."""
     if not isinstance(level, int):
         raise TypeError(f"expected the level to be an int, not {level!r:.40}")
+
+
+def set_nbest_timeout(seconds: int) -> None:
+    """Does nothing: a BPE model has one way to encode a text."""
+    if not isinstance(seconds, int):
+        raise TypeError(f"expected the seconds to be an int, not {seconds!r:.40}")
+
+
+def set_data_dir(data_dir: str) -> NoReturn:
+    """Raises `NotImplementedError`: the named rules of normalization are a part of this library."""
+    raise NotImplementedError(
+        f"set_data_dir is not offered, got {data_dir!r:.40}: named rules are a part of this library; "
+        "give others as a file with normalization_rule_tsv, or as a SentencePieceNormalizer"
+    )
+
+
+def convert_to_flatbuffer(*_arguments: Any, **_options: Any) -> NoReturn:
+    """Raises `NotImplementedError`: only SentencePiece's own Lite library reads such files."""
+    raise NotImplementedError(
+        "convert_to_flatbuffer is not offered: use the package sentencepiece to write .spm.fb files"
+    )

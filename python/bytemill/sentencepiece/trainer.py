@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel
+from bytemill.formats.sentencepiece_model import format_vocab
 from bytemill.io.atomic import write_atomically
 from bytemill.sentencepiece.loading import unreadable
 from bytemill.sentencepiece.options import MODEL_TYPES, TrainerOptions, in_one_string
@@ -85,12 +86,12 @@ def train(options: TrainerOptions, sentences: Iterator[Any] | None, writer: Any)
             "package sentencepiece to train them"
         )
     trained = learn(options, inputs, sentences)
-    model = build(options, trained)
+    model = build(options, trained).serialize()
     if writer is not None:
-        writer.write(model.serialize())
+        writer.write(model)
         return
-    write_atomically(f"{prefix}.model", model.serialize())
-    write_atomically(f"{prefix}.vocab", trained.vocabulary().encode())
+    write_atomically(f"{prefix}.model", model)
+    write_atomically(f"{prefix}.vocab", format_vocab(model))
 
 
 def learn(options: TrainerOptions, inputs: tuple[str, ...], sentences: Iterator[Any] | None) -> TrainedPieces:

@@ -21,7 +21,7 @@ LEAST_SAMPLE = 100
 
 
 class PieceOptions(NamedTuple):
-    """The options of SentencePiece's trainer and normalizer that decide what a BPE model learns.
+    """The options of SentencePiece's trainer and normalizer that decide what a BPE model learns or decodes.
 
     They have its names and its defaults. `seed` alone is not among its options: it decides which sentences
     are kept if `input_sentence_size` is less than there are.
@@ -56,6 +56,7 @@ class PieceOptions(NamedTuple):
     bos_piece: str = "<s>"
     eos_piece: str = "</s>"
     pad_piece: str = "<pad>"
+    unk_surface: str = " \N{DOUBLE QUESTION MARK} "
     vocabulary_output_piece_score: bool = True
     num_threads: int = 16
     num_sub_iterations: int = 2

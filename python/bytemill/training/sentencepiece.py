@@ -41,12 +41,6 @@ class TrainedPieces(NamedTuple):
     sentences: int
     too_long: int
 
-    def vocabulary(self) -> str:
-        """Returns the contents of a `.vocab` file."""
-        if not self.options.vocabulary_output_piece_score:
-            return "".join(f"{piece}\n" for piece, _, _ in self.pieces)
-        return "".join(f"{piece}\t{score:.6g}\n" for piece, score, _ in self.pieces)
-
 
 def learn_pieces(  # noqa: PLR0913 - all but the first two have names
     batches: Iterable[list[Document]],

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import pickle
@@ -250,11 +251,69 @@ def test_calls_without_a_model(number: int) -> None:
     assert found == expected
 
 
-def test_every_public_method_is_there() -> None:
-    for name in ("SentencePieceProcessor", "SentencePieceTrainer", "SentencePieceNormalizer"):
-        theirs, ours = getattr(real.library(), name), getattr(spm, name)
-        public = {member for member in dir(theirs) if not member.startswith("_")}
-        assert public <= set(dir(ours)), public - set(dir(ours))
+def public_names(value: Any) -> set[str]:
+    """The names of a module or class that are not private, without modules that it imports."""
+    names = {name for name in dir(value) if not name.startswith("_")}
+    return {name for name in names if not inspect.ismodule(getattr(value, name))}
+
+
+CLASSES = ("SentencePieceProcessor", "SentencePieceTrainer", "SentencePieceNormalizer", "ThreadPool")
+
+
+def test_every_public_name_is_there() -> None:
+    library = real.library()
+    assert public_names(library) == set(spm.__all__)
+    assert spm.__version__ == library.__version__
+    for name in CLASSES:
+        # What is more than there is for other parts of this library.
+        more = {"spec"} if name == "SentencePieceNormalizer" else set()
+        assert public_names(getattr(library, name)) | more == public_names(getattr(spm, name))
+
+
+def parameters(function: Any) -> list[tuple[str, Any]]:
+    """The names and defaults of parameters, but for those with two asterisks."""
+    found = inspect.signature(function).parameters.values()
+    return [(each.name, each.default) for each in found if each.kind is not each.VAR_KEYWORD]
+
+
+def test_arguments_have_the_names_and_defaults_of_sentencepiece() -> None:
+    library = real.library()
+    compared = 0
+    for class_name in CLASSES[:3]:
+        theirs, ours = getattr(library, class_name), getattr(spm, class_name)
+        for name in sorted(public_names(theirs)) + ["__init__"] * (class_name != "SentencePieceTrainer"):
+            if not name.lower().startswith("nbest"):
+                assert parameters(getattr(ours, name)) == parameters(getattr(theirs, name)), name
+                compared += 1
+    assert compared > 80
+
+
+# What is named there, and refused here.
+REFUSED: list[tuple[str, Callable[[Any], object]]] = [
+    ("convert_to_flatbuffer", lambda spm: spm.convert_to_flatbuffer(model_file="m.model")),
+    ("ConvertToFlatbuffer", lambda spm: spm.ConvertToFlatbuffer("m.model")),
+    ("set_data_dir", lambda spm: spm.set_data_dir("/none/there")),
+    ("SetDataDir", lambda spm: spm.SetDataDir("/none/there")),
+    ("sample_encode_as_ids", lambda spm: loaded(spm).sample_encode_as_ids("a", -1, 0.1)),
+    ("sample_encode_as_pieces", lambda spm: loaded(spm).sample_encode_as_pieces("a", nbest_size=-1)),
+    ("sample_encode_as_numpy", lambda spm: loaded(spm).SampleEncodeAsNumpy("a")),
+    ("sample_encode_as_proto", lambda spm: loaded(spm).sample_encode_as_proto("a", alpha=0.2)),
+    ("enable_sampling", lambda spm: loaded(spm).encode("a", enable_sampling=True)),
+]
+
+
+def loaded(module: Any) -> Any:
+    return module.SentencePieceProcessor(model_proto=small())
+
+
+@pytest.mark.parametrize(("name", "call"), REFUSED, ids=[name for name, _ in REFUSED])
+def test_what_is_not_offered_says_so_and_is_documented(name: str, call: Callable[[Any], object]) -> None:
+    with pytest.raises(NotImplementedError, match="not offered"):
+        call(spm)
+    guide = Path(__file__).parents[3] / "docs" / "guides" / "from-sentencepiece.md"
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    documented = guide.read_text(encoding="utf-8")
+    assert snake in documented or (snake.startswith("sample_encode_as") and "sample_encode_*" in documented)
 
 
 def test_special_ids_that_are_no_control_pieces_are_errors() -> None:
@@ -328,6 +387,9 @@ def test_threads_and_seeds() -> None:
     assert ours.encode(["a", "b"], thread_pool=pool) == [[3], [4, 6]]
     spm.set_random_generator_seed(1)
     spm.SetMinLogLevel(1)
+    spm.set_nbest_timeout(3)
+    with pytest.raises(TypeError, match="expected the seconds to be an int"):
+        spm.SetNBestTimeout("a")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected the level to be an int"):
         spm.set_min_log_level("a")  # type: ignore[arg-type]
 

@@ -1,4 +1,5 @@
 import importlib
+import json
 import random
 import re
 from pathlib import Path
@@ -124,11 +125,21 @@ def test_lines_of_files_are_sentences(tmp_path: Path) -> None:
     assert (trained.sentences, trained.too_long) == (301, 1)
 
 
+def without_files(model: bytes) -> bytes:
+    """Returns a model that does not say which files it was trained on and written to."""
+    messages: Any = importlib.import_module("sentencepiece.sentencepiece_model_pb2")
+    parsed = messages.ModelProto.FromString(model)
+    parsed.trainer_spec.ClearField("input")
+    parsed.trainer_spec.ClearField("model_prefix")
+    rest: bytes = parsed.SerializeToString()
+    return rest
+
+
 def test_vocabularies_are_written_as_sentencepiece_writes_them(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("\n".join(words(4, 200)), encoding="utf-8")
     for scores in (True, False):
-        options = {"vocab_size": 300, "vocabulary_output_piece_score": scores}
+        options: dict[str, Any] = {"vocab_size": 300, "vocabulary_output_piece_score": scores}
         train: Any = importlib.import_module("sentencepiece").SentencePieceTrainer.train
         train(
             input=str(path),
@@ -138,8 +149,10 @@ def test_vocabularies_are_written_as_sentencepiece_writes_them(tmp_path: Path) -
             minloglevel=3,
             **options,
         )
-        trained = learn_pieces(line_batches([path]), options, lines=True)
-        assert trained.vocabulary() == (tmp_path / "m.vocab").read_text(encoding="utf-8")
+        encoding = bytemill.train(path, kind="sentencepiece", normalization_rule_name="identity", **options)
+        encoding.save_sentencepiece(tmp_path / "ours.model", vocab=tmp_path / "ours.vocab")
+        assert (tmp_path / "ours.vocab").read_bytes() == (tmp_path / "m.vocab").read_bytes()
+        assert (tmp_path / "ours.model").read_bytes() == without_files((tmp_path / "m.model").read_bytes())
 
 
 def test_a_seed_decides_which_sentences_are_kept() -> None:
@@ -214,12 +227,66 @@ def test_arguments_of_the_other_kind_are_refused(
         bytemill.train(["some text"], 300, progress=False, **({"kind": "sentencepiece"} | arguments))
 
 
+def test_models_are_byte_for_byte_those_of_sentencepiece() -> None:
+    learns = 0
+    for seed in range(60):
+        choice = random.Random(seed)  # noqa: S311 - no secret
+        sentences = random_sentences(choice)
+        options = {"normalization_rule_name": "identity", **random_options(choice)}
+        if seed % 3 == 0:
+            # SentencePiece says its default only in the rules.
+            del options["normalization_rule_name"]
+        if choice.random() < 0.3:
+            options["unk_surface"] = choice.choice(["", "?", " \u2047 "])
+        try:
+            expected = trained_by_sentencepiece(sentences, options, defaults={})
+        except RuntimeError:
+            continue
+        size = options.pop("vocab_size")
+        encoding = bytemill.train(sentences, size, kind="sentencepiece", progress=False, **options)
+        assert encoding.definition.model == expected, options
+        learns += 1
+    assert learns > 20
+
+
+@pytest.mark.parametrize("rules", ["identity", "nmt_nfkc"])
+def test_the_command_line_writes_the_files_of_sentencepiece(tmp_path: Path, rules: str) -> None:
+    text = tmp_path / "text.txt"
+    text.write_bytes("\r\n".join(words(9, 300)).encode())
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    train: Any = importlib.import_module("sentencepiece").SentencePieceTrainer.train
+    options: dict[str, Any] = {
+        "character_coverage": 0.999,
+        "pad_id": 3,
+        "user_defined_symbols": ["<a>", "the"],
+        "split_digits": True,
+        "unk_surface": "?",
+        "normalization_rule_name": rules,
+    }
+    train(
+        input=str(text), model_prefix=str(theirs), model_type="bpe", vocab_size=500, minloglevel=3, **options
+    )
+    settings = [f"{name}={','.join(v) if isinstance(v, list) else v}" for name, v in options.items()]
+    done = command(
+        *("train", text, "--kind", "sentencepiece", "--vocab-size", 500, "--json"),
+        *("-o", ours.with_suffix(".vocab"), "-o", ours.with_suffix(".model")),
+        *(part for setting in settings for part in ("--piece-option", setting)),
+    )
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["files"] == [str(ours.with_suffix(".vocab")), str(ours.with_suffix(".model"))]
+    model = without_files(theirs.with_suffix(".model").read_bytes())
+    assert ours.with_suffix(".model").read_bytes() == model
+    assert ours.with_suffix(".vocab").read_bytes() == theirs.with_suffix(".vocab").read_bytes()
+
+
 def test_the_command_line_trains_models(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("\n".join(words(8, 400)), encoding="utf-8")
     output = tmp_path / "tokenizer.model"
     arguments = ["train", text, "--kind", "sentencepiece", "--vocab-size", 600, "-o", output]
     for wrong in (
+        ["-o", tmp_path / "tokenizer.txt"],
+        ["-o", tmp_path / "other.vocab"],
         ["--pattern", "gpt2"],
         ["--piece-option", "x=1"],
         ["--piece-option", "byte_fallback=maybe"],
