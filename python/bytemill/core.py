@@ -1037,8 +1037,8 @@ class Encoding:
 
         The contents of a file tell its format: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
         Hugging Face's `tokenizer.json`, GPT-2's `encoder.json` and `vocab.bpe` (or `vocab.json` and
-        `merges.txt`), SentencePiece's BPE `.model`, minbpe's `.model`, Mistral's `tekken.json`, and
-        `.bytemill`, which `save` writes.
+        `merges.txt`), SentencePiece's BPE `.model`, minbpe's `.model`, Mistral's `tekken.json`, GGUF whose
+        vocabulary is a SentencePiece model (needs the package `gguf`), and `.bytemill`, which `save` writes.
 
         Args:
             path: The file, or a directory with one of these under its usual name; of GPT-2's two, either.
@@ -1054,6 +1054,7 @@ class Encoding:
             ValueError: The file needs a pattern and none is given, or has one and another is given.
             PatternError: The pattern that is given does not compile or can match the empty string.
             OSError: The file cannot be read.
+            ImportError: It is a GGUF file, and `gguf` is not installed.
 
         Warns:
             UserWarning: The file says that tokens are added to each text, which an encoding does not do; or
@@ -1118,7 +1119,8 @@ class Encoding:
         """Writes `tokenizer.json` and `tokenizer_config.json` for Hugging Face's libraries.
 
         There special tokens are always found in text: the ids are those of
-        `encode(text, allowed_special="all")`. Where `tokenizers` is installed, it checks the file too.
+        `encode(text, allowed_special="all")`. Where `tokenizers` is installed, it checks the file too. A
+        SentencePiece model becomes merges of characters, as in Llama 2's or Gemma's file.
 
         Args:
             directory: Made if it does not exist; files of these names are replaced.

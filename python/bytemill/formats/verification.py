@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from bytemill._backend import SentencePieceModel
 from bytemill.definition import core_of
 from bytemill.errors import VocabularyError
 
@@ -52,9 +53,12 @@ TOKENS = 1000
 
 def sample_texts(definition: Definition) -> list[str]:
     """Returns texts of all kinds, among them tokens from everywhere in the vocabulary."""
-    tokens, special = list(definition.ranks), list(definition.special_tokens)
+    special = list(definition.special_tokens)
+    tokens: list[bytes] | list[str] = list(definition.ranks)
+    if definition.model is not None:
+        tokens = SentencePieceModel(definition.model).pieces
     spread = tokens[:: max(1, len(tokens) // TOKENS)]
-    texts = [token.decode(errors="replace") for token in spread]
+    texts = [token if isinstance(token, str) else token.decode(errors="replace") for token in spread]
     return [*TEXTS, *texts, " ".join(texts), *[f"a{text} b" for text in special[:TOKENS]]]
 
 
@@ -118,6 +122,8 @@ def check_with_tokenizers(definition: Definition, encode: Encode, tokenizer_json
         lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
         "tokenizers",
     )
+    if definition.model is not None:
+        return  # SentencePiece decodes control pieces to nothing
     special = dict(list(definition.special_tokens.items())[:TOKENS])
     if tokenizer.decode([*special.values()], skip_special_tokens=False) != "".join(special):
         raise VocabularyError(

@@ -10,6 +10,7 @@ from bytemill.definition import Definition
 from bytemill.errors import VocabularyError
 from bytemill.formats import (
     data_gym,
+    gguf_model,
     huggingface,
     minbpe_model,
     native,
@@ -18,6 +19,7 @@ from bytemill.formats import (
     tiktoken_ranks,
 )
 from bytemill.formats.json_file import parse_json
+from bytemill.io.gguf_file import is_gguf, read_entries
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
 if TYPE_CHECKING:
@@ -99,7 +101,10 @@ def read(
 
 def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
     """Parses a file of any format; errors as `read`."""
-    source, contents = str(file), file.read_bytes()
+    source = str(file)
+    if is_gguf(file):
+        return gguf_model.definition_of(read_entries(file), name, source)
+    contents = file.read_bytes()
     if not contents:
         raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")
     start = contents[:100].lstrip()
@@ -122,8 +127,8 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
         return sentencepiece_model.definition_of(contents, name, source)
     raise VocabularyError(
         f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
-        "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json or a .bytemill file, got a file "
-        f"that begins with {contents[:16]!r}"
+        "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json, GGUF or a .bytemill file, got a "
+        f"file that begins with {contents[:16]!r}"
     )
 
 

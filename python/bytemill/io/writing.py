@@ -16,6 +16,7 @@ from bytemill.errors import VocabularyError
 from bytemill.formats import (
     data_gym,
     huggingface,
+    huggingface_pieces,
     minbpe_model,
     native,
     sentencepiece_model,
@@ -71,15 +72,19 @@ def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLi
 
 def write_huggingface(definition: Definition, encode: Encode, directory: str | os.PathLike[str]) -> None:
     """Writes `tokenizer.json` and its configuration; arguments and errors as `Encoding.save_huggingface`."""
-    definition.merging_bytes("tokenizer.json files that this writes")
-    tokenizer = huggingface.format_tokenizer(definition)
-    config = huggingface.format_tokenizer_config(definition)
+    is_model = definition.model is not None
+    format_file = huggingface_pieces.format_pieces if is_model else huggingface.format_tokenizer
+    format_config = (
+        huggingface_pieces.format_pieces_config if is_model else huggingface.format_tokenizer_config
+    )
+    tokenizer, config = format_file(definition), format_config(definition)
     folder = ensure_dir(directory)
     path = folder / "tokenizer.json"
 
     def check(read: bytes, _: bytes) -> None:
-        file = parse_json(read, str(path))
-        check_definition(definition, encode, huggingface.parse_tokenizer(file, definition.name))
+        if not is_model:
+            file = parse_json(read, str(path))
+            check_definition(definition, encode, huggingface.parse_tokenizer(file, definition.name))
         check_with_tokenizers(definition, encode, read)
 
     write_all({path: tokenizer, folder / "tokenizer_config.json": config}, check)
