@@ -31,11 +31,16 @@ impl LongMerges for CharacterMerges {
     }
 
     fn boundary(&self, bytes: &[u8], end: usize) -> usize {
-        let is_inside = |offset: &usize| bytes.get(*offset).is_some_and(|byte| byte & 0xC0 == 0x80);
-        // A character of four bytes has three of these; where there are more, they are no character.
-        (end.saturating_sub(3).max(1)..=end)
-            .rev()
-            .find(|offset| !is_inside(offset))
-            .unwrap_or(end)
+        character_boundary(bytes, end)
     }
+}
+
+/// Returns the last offset in `bytes` at which a character ends, no later than `end`.
+pub(super) fn character_boundary(bytes: &[u8], end: usize) -> usize {
+    let is_inside = |offset: &usize| bytes.get(*offset).is_some_and(|byte| byte & 0xC0 == 0x80);
+    // A character of four bytes has three of these; where there are more, they are no character.
+    (end.saturating_sub(3).max(1)..=end)
+        .rev()
+        .find(|offset| !is_inside(offset))
+        .unwrap_or(end)
 }

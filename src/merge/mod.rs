@@ -11,6 +11,7 @@ mod apart;
 mod buckets;
 mod characters;
 pub mod derive;
+mod listed;
 #[doc(hidden)]
 pub mod long;
 #[doc(hidden)]
@@ -23,8 +24,9 @@ use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::vocabulary::byte_merges::ByteMerges;
 use crate::vocabulary::characters::CharacterMerges;
+use crate::vocabulary::listed::ListedMerges;
 use crate::vocabulary::{Merges, Vocabulary};
-pub(crate) use queue::Token;
+pub use queue::Token;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -48,6 +50,13 @@ pub fn encode_piece(
         ids.push(id);
         return Ok(());
     }
+    if let Merges::Listed(merges) = vocabulary.merges()
+        && merges.looks_up_whole_pieces()
+        && let Some(id) = vocabulary.token(piece)
+    {
+        ids.push(id);
+        return Ok(());
+    }
     merge(vocabulary, piece, ids, checkpoint)
 }
 
@@ -64,6 +73,7 @@ pub fn merge(
     match vocabulary.merges() {
         Merges::Bytes(merges) => merge_bytes(merges, piece, ids, checkpoint),
         Merges::Characters(merges) => merge_characters(merges, piece, ids, checkpoint),
+        Merges::Listed(merges) => listed::merge(merges, piece, ids, checkpoint),
     }
 }
 
@@ -91,6 +101,30 @@ fn merge_characters(
     }
     merges.symbols_to_ids(ids, before);
     Ok(())
+}
+
+/// Appends the tokens of `piece` to `tokens`, where merges are listed: each starts behind the bytes that those before it
+/// stand for.
+///
+/// # Errors
+/// As [`encode_piece`].
+///
+/// # Complexity
+/// O(n log n) for n bytes.
+pub fn listed_tokens(
+    vocabulary: &Vocabulary,
+    merges: &ListedMerges,
+    piece: &[u8],
+    tokens: &mut Vec<Token>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    if merges.looks_up_whole_pieces()
+        && let Some(id) = vocabulary.token(piece)
+    {
+        tokens.push(Token { start: 0, id });
+        return Ok(());
+    }
+    listed::tokens(merges, piece, tokens, checkpoint)
 }
 
 /// Appends the symbols of `text`, a whole text or one of its pieces, to `tokens`.

@@ -44,6 +44,12 @@ pub trait LongMerges {
     /// Returns what two symbols, of this rank, merge into.
     fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId;
 
+    /// Returns what two symbols of this rank most likely merge into.
+    #[inline]
+    fn likely(&self, rank: TokenId) -> TokenId {
+        rank
+    }
+
     /// Prefetches what [`rank`](Self::rank) reads.
     fn prefetch(&self, left: TokenId, right: TokenId);
 
@@ -154,10 +160,12 @@ pub fn merge(
 }
 
 /// A token and the offset where it starts.
-#[derive(Clone, Copy)]
-pub(crate) struct Token {
-    pub(crate) start: usize,
-    pub(crate) id: TokenId,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The offset.
+    pub start: usize,
+    /// Its id.
+    pub id: TokenId,
 }
 
 #[derive(Clone, Copy)]
@@ -289,11 +297,12 @@ impl Queue {
             && let Some(coming) = symbol(index)
             && coming.rank == rank
         {
+            let made = merges.likely(rank);
             if let Some(after) = symbol(coming.next).and_then(|right| symbol(right.next)) {
-                merges.prefetch(rank, after.id);
+                merges.prefetch(made, after.id);
             }
             if let Some(before) = symbol(coming.previous) {
-                merges.prefetch(before.id, rank);
+                merges.prefetch(before.id, made);
             }
         }
     }

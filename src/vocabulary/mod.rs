@@ -13,15 +13,19 @@
 //!   of any two adjacent symbols that spell T have already been merged as T's own bytes would be, into its
 //!   two canonical parts.
 
+pub mod byte_alphabet;
 pub mod byte_merges;
 pub(crate) mod byte_pairs;
+pub mod character_table;
 pub mod characters;
 mod image;
+pub mod listed;
 #[doc(hidden)]
 pub mod pair_table;
 pub(crate) mod sections;
 mod tokens;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -32,6 +36,7 @@ use crate::util::lazy::get_or_init_nonblocking;
 use byte_merges::ByteMerges;
 use byte_pairs::BytePairTable;
 use characters::{CharacterMerges, Kind, MARK, Piece};
+use listed::{ListedMerges, Listing};
 use pair_table::PairTable;
 use tokens::Tokens;
 
@@ -51,6 +56,19 @@ pub enum Merges {
     Bytes(Box<ByteMerges>),
     /// As SentencePiece does it.
     Characters(Box<CharacterMerges>),
+    /// As a list of merges says.
+    Listed(Box<ListedMerges>),
+}
+
+/// A token of a vocabulary whose merges are listed.
+#[derive(Clone, Debug)]
+pub struct ListedToken<'a> {
+    /// Its id.
+    pub id: TokenId,
+    /// Its bytes.
+    pub bytes: Cow<'a, [u8]>,
+    /// Whether it is the token of these bytes; some stand for bytes that no text becomes them by.
+    pub is_found: bool,
 }
 
 /// The bytes of a merge's parts are prefetched this many merges before they are copied, and their spans twice
@@ -240,6 +258,33 @@ impl Vocabulary {
         Ok(Self::of(tokens, Merges::Characters(Box::new(merges))))
     }
 
+    /// Builds a vocabulary whose merges are listed, of tokens in the order of ids.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`].
+    ///
+    /// # Complexity
+    /// O(total bytes + merges).
+    pub fn from_list(
+        tokens: &[ListedToken<'_>],
+        listing: Listing,
+    ) -> Result<Self, VocabularyError> {
+        let bytes = tokens.iter().map(|token| token.bytes.len()).sum();
+        let table = || {
+            let mut table = Tokens::with_capacity(tokens.len(), bytes);
+            for token in tokens {
+                if token.is_found {
+                    table.push(token.id, &token.bytes)?;
+                } else {
+                    table.push_unlisted(token.id, &token.bytes)?;
+                }
+            }
+            Ok::<Tokens, VocabularyError>(table)
+        };
+        let (merges, table) = join(|| ListedMerges::new(listing), table);
+        Ok(Self::of(table?, Merges::Listed(Box::new(merges?))))
+    }
+
     /// Says that merging a token's own bytes is known to yield that token.
     fn with_tokens_that_merge(mut self) -> Self {
         if let Merges::Bytes(merges) = &mut self.merges {
@@ -258,15 +303,23 @@ impl Vocabulary {
     pub fn byte_merges(&self) -> Option<&ByteMerges> {
         match &self.merges {
             Merges::Bytes(merges) => Some(merges),
-            Merges::Characters(_) => None,
+            Merges::Characters(_) | Merges::Listed(_) => None,
         }
     }
 
     /// The merges of characters; `None` if bytes are merged.
     pub fn character_merges(&self) -> Option<&CharacterMerges> {
         match &self.merges {
-            Merges::Bytes(_) => None,
+            Merges::Bytes(_) | Merges::Listed(_) => None,
             Merges::Characters(merges) => Some(merges),
+        }
+    }
+
+    /// The merges of a list; `None` if they follow from the tokens.
+    pub fn listed_merges(&self) -> Option<&ListedMerges> {
+        match &self.merges {
+            Merges::Bytes(_) | Merges::Characters(_) => None,
+            Merges::Listed(merges) => Some(merges),
         }
     }
 
@@ -281,6 +334,7 @@ impl Vocabulary {
         let merges = match &self.merges {
             Merges::Bytes(merges) => merges.memory(),
             Merges::Characters(merges) => merges.memory(),
+            Merges::Listed(merges) => merges.memory(),
         };
         self.tokens.memory() + merges + sorted
     }
@@ -322,7 +376,11 @@ impl Vocabulary {
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
         self.tokens.find(bytes).or_else(|| {
             let [byte] = *bytes else { return None };
-            self.character_merges()?.byte_token(byte)
+            match &self.merges {
+                Merges::Bytes(_) => None,
+                Merges::Characters(merges) => merges.byte_token(byte),
+                Merges::Listed(merges) => merges.byte_token(byte),
+            }
         })
     }
 

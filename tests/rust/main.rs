@@ -14,6 +14,7 @@ mod golden;
 mod interruption;
 mod json_lines;
 mod layers;
+mod listed_merges;
 mod long_pieces;
 #[cfg(target_os = "linux")]
 mod page_ends;

@@ -20,6 +20,7 @@
 mod avx2;
 mod bytes;
 mod characters;
+mod listed;
 
 use crate::token::{NO_TOKEN, TokenId};
 #[cfg(target_arch = "x86_64")]
@@ -58,6 +59,12 @@ pub trait ShortMerges {
 
     /// Returns the rank of a symbol that a pair merges into; [`NO_TOKEN`] of itself.
     fn rank(&self, made: TokenId) -> TokenId;
+
+    /// Returns what two symbols of this rank most likely merge into.
+    #[inline(always)]
+    fn likely(&self, rank: TokenId) -> TokenId {
+        rank
+    }
 
     /// Returns the symbol that a pair of this rank merges into; `look_up` looks it up.
     fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId;
@@ -195,10 +202,10 @@ impl<const N: usize> Symbols<N> {
             let other = min(entries);
             if other < NO_ENTRY {
                 let index = other as usize % K;
-                let rank = other >> INDEX_BITS;
+                let made = merges.likely(other >> INDEX_BITS);
                 let after = usize::from(next[usize::from(next[index]) % K]);
-                pairs.prefetch(rank, symbols[after % K]);
-                pairs.prefetch(symbols[usize::from(previous[index]) % K], rank);
+                pairs.prefetch(made, symbols[after % K]);
+                pairs.prefetch(symbols[usize::from(previous[index]) % K], made);
             }
             let mut beside = [NO_ENTRY; 2];
             if after < count {

@@ -13,8 +13,6 @@
 //! **Every** split of a token into two symbols is a pair in the table: ranking pairs by the token that they
 //! spell is what the scores do. A half is a token that is merged, or any single character.
 
-mod table;
-
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -23,8 +21,8 @@ use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
 use crate::util::hash::SeededState;
 use crate::util::join::join;
+use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::pair_table::PairTable;
-use table::CharacterTable;
 
 /// The symbol of a character that no merge and no token knows is this plus its code point.
 const UNKNOWN_CHARACTER: TokenId = 1 << 24;

@@ -7,7 +7,7 @@ const BLOCK: usize = 1 << 8;
 
 /// The symbols of characters: one look-up for ASCII, two for others.
 #[derive(Debug)]
-pub(super) struct CharacterTable {
+pub struct CharacterTable {
     ascii: [TokenId; 128],
     /// The number of the block of each 256 code points.
     blocks: Vec<u16>,
@@ -17,7 +17,7 @@ pub(super) struct CharacterTable {
 
 impl CharacterTable {
     /// Returns a table without characters.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             ascii: [NO_TOKEN; 128],
             blocks: vec![0; (char::MAX as usize + 1) / BLOCK],
@@ -27,7 +27,7 @@ impl CharacterTable {
 
     /// Returns the symbol of a code point, or [`NO_TOKEN`].
     #[inline]
-    pub(super) fn get(&self, code_point: u32) -> TokenId {
+    pub(crate) fn get(&self, code_point: u32) -> TokenId {
         let code_point = code_point as usize;
         match self.ascii.get(code_point) {
             Some(&symbol) => symbol,
@@ -36,7 +36,7 @@ impl CharacterTable {
     }
 
     /// Sets the symbol of a character.
-    pub(super) fn set(&mut self, character: char, symbol: TokenId) {
+    pub fn set(&mut self, character: char, symbol: TokenId) {
         let code_point = character as usize;
         if let Some(ascii) = self.ascii.get_mut(code_point) {
             *ascii = symbol;
@@ -53,5 +53,11 @@ impl CharacterTable {
     /// Number of bytes that the table occupies.
     pub(super) fn memory(&self) -> usize {
         2 * self.blocks.capacity() + size_of::<[TokenId; BLOCK]>() * self.symbols.capacity()
+    }
+}
+
+impl Default for CharacterTable {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -1,0 +1,147 @@
+//! Merges that are listed, for both engines.
+
+use super::characters::character_boundary;
+use super::queue::{LongMerges, Queue, Start, Token};
+use super::{long, short};
+use crate::checkpoint::Checkpoint;
+use crate::error::EncodeError;
+use crate::token::{NO_TOKEN, TokenId};
+use crate::vocabulary::listed::{ListedMerges, Symbol};
+
+/// Appends the ids of `piece` to `ids`.
+///
+/// # Errors
+/// As [`encode_piece`](super::encode_piece).
+pub(super) fn merge(
+    merges: &ListedMerges,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    if !merges.knows(piece) {
+        let mut symbols = Vec::new();
+        merges.start(piece, &mut symbols);
+        let spelled = spelled(&symbols);
+        return long::merge(
+            &Spelled(merges),
+            &spelled,
+            SYMBOL * long::WINDOW_LEN,
+            ids,
+            checkpoint,
+        );
+    }
+    if short::merge(merges, piece, ids) {
+        return Ok(());
+    }
+    long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)
+}
+
+/// Appends the tokens of `piece` to `tokens`, each with the offset where it starts: behind the bytes that those before it
+/// stand for.
+///
+/// # Errors
+/// As [`encode_piece`](super::encode_piece).
+pub(super) fn tokens(
+    merges: &ListedMerges,
+    piece: &[u8],
+    tokens: &mut Vec<Token>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    let mut symbols = Vec::new();
+    merges.start(piece, &mut symbols);
+    let mut queue = Queue::new();
+    queue.merge(&Spelled(merges), &spelled(&symbols), checkpoint)?;
+    let (mut index, mut start) = (0, 0);
+    tokens.extend(queue.tokens().map(|token| {
+        let before = &symbols[index..token.start / SYMBOL];
+        start += before.iter().map(|symbol| symbol.length).sum::<usize>();
+        index = token.start / SYMBOL;
+        Token { start, ..token }
+    }));
+    Ok(())
+}
+
+impl LongMerges for ListedMerges {
+    #[inline]
+    fn start(&self, rest: &[u8]) -> Start {
+        let (id, length) = self.first(rest);
+        let rank = match &rest[length..] {
+            [] => NO_TOKEN,
+            after => LongMerges::rank(self, id, self.first(after).0),
+        };
+        Start { id, length, rank }
+    }
+
+    #[inline]
+    fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
+        self.pairs().get(left, right)
+    }
+
+    #[inline]
+    fn made(&self, rank: TokenId, _: TokenId, _: TokenId) -> TokenId {
+        self.made(rank)
+    }
+
+    #[inline]
+    fn likely(&self, rank: TokenId) -> TokenId {
+        self.made(rank)
+    }
+
+    #[inline]
+    fn prefetch(&self, left: TokenId, right: TokenId) {
+        self.pairs().prefetch(left, right);
+    }
+
+    fn boundary(&self, bytes: &[u8], end: usize) -> usize {
+        if self.merges_bytes() {
+            end
+        } else {
+            character_boundary(bytes, end)
+        }
+    }
+}
+
+/// Bytes of a symbol where pieces are spelled by symbols.
+const SYMBOL: usize = size_of::<TokenId>();
+
+/// Returns the ids of symbols as bytes, which [`Spelled`] reads as a piece.
+fn spelled(symbols: &[Symbol]) -> Vec<u8> {
+    let ids = symbols.iter().map(|symbol| symbol.id.to_ne_bytes());
+    ids.flatten().collect()
+}
+
+/// The same merges, of pieces that are spelled by symbols.
+struct Spelled<'a>(&'a ListedMerges);
+
+impl LongMerges for Spelled<'_> {
+    fn start(&self, rest: &[u8]) -> Start {
+        let symbol = |rest: &[u8]| rest.first_chunk().copied().map(TokenId::from_ne_bytes);
+        let id = symbol(rest).expect("a piece is spelled by whole symbols");
+        let next = symbol(&rest[SYMBOL..]);
+        Start {
+            id,
+            length: SYMBOL,
+            rank: next.map_or(NO_TOKEN, |next| self.rank(id, next)),
+        }
+    }
+
+    fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
+        LongMerges::rank(self.0, left, right)
+    }
+
+    fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId {
+        LongMerges::made(self.0, rank, left, right)
+    }
+
+    fn likely(&self, rank: TokenId) -> TokenId {
+        LongMerges::likely(self.0, rank)
+    }
+
+    fn prefetch(&self, left: TokenId, right: TokenId) {
+        LongMerges::prefetch(self.0, left, right);
+    }
+
+    fn boundary(&self, _: &[u8], end: usize) -> usize {
+        end - end % SYMBOL
+    }
+}

@@ -1,0 +1,206 @@
+//! Merges of a list against their definition, on vocabularies and pieces drawn at random.
+
+use std::collections::HashMap;
+
+use bytemill::checkpoint::RunToEnd;
+use bytemill::merge::{self, Token};
+use bytemill::token::{NO_TOKEN, Pair, TokenId};
+use bytemill::vocabulary::character_table::CharacterTable;
+use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
+use bytemill::vocabulary::{ListedToken, Vocabulary};
+
+use crate::support::{Random, on_all_cores};
+
+const LETTERS: [char; 5] = ['a', 'b', 'c', 'é', '中'];
+
+/// A vocabulary as it is written: tokens by their texts, and merges of texts.
+struct Written {
+    ids: HashMap<String, TokenId>,
+    merges: Vec<(String, String)>,
+    unknown: Unknown,
+    whole_pieces: bool,
+    of_bytes: bool,
+}
+
+impl Written {
+    /// Draws a vocabulary with merges in any order, some of them listed twice, and several for some tokens.
+    fn draw(random: &mut Random) -> Self {
+        let of_bytes = random.within(0..2) == 0;
+        let letters = if of_bytes {
+            &LETTERS[..3]
+        } else {
+            &LETTERS[..]
+        };
+        let known = random.within(1..letters.len() + 1);
+        let mut texts: Vec<String> = letters[..known].iter().map(char::to_string).collect();
+        let mut merges = Vec::new();
+        for _ in 0..random.within(0..30) {
+            let (left, right) = (random.pick(&texts).clone(), random.pick(&texts).clone());
+            let made = format!("{left}{right}");
+            if made.len() > 24 {
+                continue;
+            }
+            if !texts.contains(&made) {
+                texts.push(made);
+            }
+            let place = random.within(0..merges.len() + 1);
+            merges.insert(place, (left, right));
+        }
+        let ids = texts.iter().cloned().zip((0..).map(|index| index * 3 + 2));
+        let mut ids: HashMap<String, TokenId> = ids.collect();
+        let token = (random.within(0..2) == 0).then_some(1);
+        if token.is_some() {
+            ids.insert("?".to_owned(), 1);
+        }
+        Self {
+            ids,
+            merges,
+            unknown: Unknown {
+                byte_tokens: None,
+                token,
+                is_fused: random.within(0..2) == 0,
+            },
+            whole_pieces: random.within(0..3) == 0,
+            of_bytes,
+        }
+    }
+
+    fn build(&self) -> Result<Vocabulary, Box<dyn std::error::Error>> {
+        let mut tokens: Vec<ListedToken<'_>> = self
+            .ids
+            .iter()
+            .map(|(text, &id)| ListedToken {
+                id,
+                bytes: text.as_bytes().into(),
+                is_found: true,
+            })
+            .collect();
+        tokens.sort_by_key(|token| token.id);
+        let letter = |letter: &char| self.ids.get(&letter.to_string()).copied();
+        let alphabet = if self.of_bytes {
+            let mut bytes = Box::new([NO_TOKEN; 256]);
+            for byte in 0..128_u8 {
+                bytes[usize::from(byte)] = letter(&char::from(byte)).unwrap_or(NO_TOKEN);
+            }
+            Alphabet::Bytes(bytes)
+        } else {
+            let mut table = CharacterTable::new();
+            for each in LETTERS.iter().chain(['?'].iter()) {
+                if let Some(id) = letter(each) {
+                    table.set(*each, id);
+                }
+            }
+            Alphabet::Characters(table.into())
+        };
+        let merges = self.merges.iter().map(|(left, right)| {
+            let pair = Pair::new(self.ids[left], self.ids[right]);
+            (self.ids[&format!("{left}{right}")], pair)
+        });
+        let unknown = Unknown {
+            byte_tokens: None,
+            ..self.unknown
+        };
+        let listing = Listing {
+            alphabet,
+            merges: merges.collect(),
+            unknown,
+            whole_pieces: self.whole_pieces,
+            space: ' ',
+        };
+        Ok(Vocabulary::from_list(&tokens, listing)?)
+    }
+
+    /// The definition: until no pair is listed, merges the pair listed first, of equals the leftmost.
+    fn encode(&self, piece: &str) -> Vec<Token> {
+        let token = |start, id| Token { start, id };
+        if let (true, Some(&id)) = (self.whole_pieces, self.ids.get(piece)) {
+            return vec![token(0, id)];
+        }
+        let mut ranks = HashMap::new();
+        for (rank, pair) in self.merges.iter().enumerate() {
+            ranks.insert(pair.clone(), rank);
+        }
+        let mut symbols: Vec<(String, usize)> = Vec::new();
+        let mut was_unknown = false;
+        for letter in piece.chars() {
+            let is_known = self.ids.contains_key(&letter.to_string());
+            match (is_known, self.unknown.token) {
+                (true, _) => symbols.push((letter.to_string(), letter.len_utf8())),
+                (false, Some(_)) if was_unknown && self.unknown.is_fused => {
+                    if let Some(last) = symbols.last_mut() {
+                        last.1 += letter.len_utf8();
+                    }
+                }
+                (false, Some(_)) => symbols.push(("?".to_owned(), letter.len_utf8())),
+                (false, None) => {}
+            }
+            was_unknown = !is_known;
+        }
+        loop {
+            let pairs = symbols.windows(2).enumerate().filter_map(|(index, pair)| {
+                let rank = ranks.get(&(pair[0].0.clone(), pair[1].0.clone()))?;
+                Some((rank, index))
+            });
+            let Some((_, index)) = pairs.min() else { break };
+            let (right, length) = symbols.remove(index + 1);
+            symbols[index].0 += &right;
+            symbols[index].1 += length;
+        }
+        let mut start = 0;
+        let tokens = symbols.into_iter().map(|(text, length)| {
+            start += length;
+            token(start - length, self.ids[&text])
+        });
+        tokens.collect()
+    }
+}
+
+#[test]
+fn engines_agree_with_the_definition() {
+    on_all_cores(150, |seed| {
+        let random = &mut Random::new(seed);
+        let written = Written::draw(random);
+        let vocabulary = written
+            .build()
+            .expect("the parts of every merge are tokens");
+        let merges = vocabulary.listed_merges().expect("merges are listed");
+        for _ in 0..40 {
+            let letters = if written.of_bytes { 3 } else { LETTERS.len() };
+            let letters = random.within(1..letters + 1);
+            let length = *random.pick(&[3, 8, 20, 60, 300]);
+            let mut piece: String = (0..random.within(1..length))
+                .map(|_| LETTERS[random.within(0..letters)])
+                .collect();
+            if random.within(0..3) == 0 {
+                piece = piece.repeat(random.within(1..4));
+            }
+            let expected = written.encode(&piece);
+            let expected_ids: Vec<TokenId> = expected.iter().map(|token| token.id).collect();
+            let mut ids = Vec::new();
+            merge::encode_piece(&vocabulary, piece.as_bytes(), &mut ids, &RunToEnd)
+                .expect("nothing interrupts it");
+            assert_eq!(ids, expected_ids, "{piece:?} by {:?}", written.merges);
+            let mut tokens = Vec::new();
+            merge::listed_tokens(
+                &vocabulary,
+                merges,
+                piece.as_bytes(),
+                &mut tokens,
+                &RunToEnd,
+            )
+            .expect("nothing interrupts it");
+            assert_eq!(tokens, expected, "{piece:?} by {:?}", written.merges);
+            let is_known = piece
+                .chars()
+                .all(|letter| written.ids.contains_key(&letter.to_string()));
+            if is_known && !(written.whole_pieces && written.ids.contains_key(&piece)) {
+                let length = random.within(1..9);
+                ids.clear();
+                merge::long::merge(merges, piece.as_bytes(), length, &mut ids, &RunToEnd)
+                    .expect("nothing interrupts it");
+                assert_eq!(ids, expected_ids, "{piece:?} in windows of {length}");
+            }
+        }
+        None::<()>
+    });
+}
