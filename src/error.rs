@@ -51,6 +51,10 @@ pub enum NormalizerError {
     BadRule(usize, &'static str),
     /// There are more rules than a map can hold.
     TooManyRules,
+    /// A step puts the empty string in front of texts.
+    EmptyPrepend,
+    /// A step replaces the empty string.
+    MatchesEmpty,
 }
 
 impl fmt::Display for NormalizerError {
@@ -84,6 +88,15 @@ impl fmt::Display for NormalizerError {
             Self::TooManyRules => write!(
                 f,
                 "there are more rules of normalization than a precompiled_charsmap can hold: expected fewer"
+            ),
+            Self::EmptyPrepend => write!(
+                f,
+                "a normalizer prepends the empty string: expected at least one character; leave the normalizer out"
+            ),
+            Self::MatchesEmpty => write!(
+                f,
+                "the pattern of a normalizer that replaces can match the empty string: expected one that matches at \
+                 least one character"
             ),
         }
     }
@@ -264,6 +277,8 @@ pub enum EncodeError {
     Interrupted,
     /// The pattern's engine gave up, as a backtracking engine may on some texts.
     Pattern(String),
+    /// The engine of a normalizer's pattern gave up, or it matches the empty string in this text.
+    Normalizer(String),
     /// A splitter supplied by the caller failed.
     Splitter(Box<dyn Error + Send + Sync>),
     /// A piece is longer than the merge engines can index.
@@ -295,6 +310,10 @@ impl fmt::Display for EncodeError {
         match self {
             Self::Interrupted => write!(f, "encoding was interrupted"),
             Self::Pattern(reason) => write!(f, "the pattern cannot split this text: {reason}"),
+            Self::Normalizer(reason) => write!(
+                f,
+                "the pattern of a normalizer cannot be replaced in this text: {reason}"
+            ),
             Self::Splitter(error) => write!(f, "the splitter failed: {error}"),
             Self::PieceTooLong(length) => write!(
                 f,

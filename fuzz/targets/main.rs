@@ -5,6 +5,7 @@
 #![no_main]
 
 mod batch;
+mod chain;
 mod decode;
 mod encode;
 mod fit;
@@ -31,7 +32,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 
 /// All targets by name.
-const TARGETS: [(&str, fn(Input)); 12] = [
+const TARGETS: [(&str, fn(Input)); 13] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -42,6 +43,7 @@ const TARGETS: [(&str, fn(Input)); 12] = [
     ("json", json::run),
     ("batch", batch::run),
     ("normalize", normalize::run),
+    ("chain", chain::run),
     ("model", model::run),
     ("pieces", pieces::run),
 ];

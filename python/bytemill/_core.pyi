@@ -17,6 +17,7 @@ __all__ = [
     "EncodedColumn",
     "LearnedMerges",
     "Normalizer",
+    "NormalizerChain",
     "PieceCounts",
     "SentenceCounts",
     "SentencePieceModel",
@@ -239,6 +240,18 @@ class Normalizer:
     def normalize_with_offsets(self, text: str) -> tuple[str, list[int]]: ...
     @overload
     def normalize_with_offsets(self, text: bytes) -> tuple[bytes, list[int]]: ...
+
+# Normalizes as `tokenizers` does, for tests. A step is its name in a `tokenizer.json` and its values; a
+# `Replace` of a regular expression is called `Regex`. `ValueError` if a step is none.
+@final
+class NormalizerChain:
+    def __new__(
+        cls, steps: Sequence[str | tuple[str, str] | tuple[str, bool, bool] | tuple[str, str, str]]
+    ) -> Self: ...
+    def keeps(self, text: str) -> bool: ...
+    def normalize(self, text: str) -> str: ...
+    # With the offsets in UTF-8 of the character of the text that each byte of the output stands for.
+    def normalize_with_spans(self, text: str) -> tuple[str, list[tuple[int, int]]]: ...
 
 # Returns the charsmap of rules with a name: empty for "identity", `None` for a name that is none.
 def charsmap_with_name(name: str, /) -> bytes | None: ...

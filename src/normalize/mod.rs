@@ -11,6 +11,7 @@
 //! between those is copied at once. Every byte is read a bounded number of times, except for keys and symbols that
 //! begin and do not end: time is at most the length of the text times that of the longest of them.
 
+pub mod chain;
 mod charsmap;
 pub mod rules;
 mod starts;

@@ -81,7 +81,9 @@ impl From<EncodeError> for PyErr {
         match error {
             // Only if the exception of the signal handler was not recorded.
             EncodeError::Interrupted => PyKeyboardInterrupt::new_err(()),
-            EncodeError::Pattern(_) => classes::PatternError::new_err(error.to_string()),
+            EncodeError::Pattern(_) | EncodeError::Normalizer(_) => {
+                classes::PatternError::new_err(error.to_string())
+            }
             EncodeError::Disallowed { token, start } => {
                 classes::DisallowedSpecialTokenError::new_err((token, start))
             }

@@ -3,6 +3,7 @@
 
 mod arrow;
 mod buffer;
+mod chain;
 mod counting;
 mod documents;
 mod encoding;

@@ -8,12 +8,14 @@ mod _core {
     use pyo3::prelude::*;
 
     use crate::python::{
-        arrow, counting, documents, encoding, interpreter, normalizer, sentence_counts,
+        arrow, chain, counting, documents, encoding, interpreter, normalizer, sentence_counts,
         sentencepiece, splitter, training,
     };
 
     #[pymodule_export]
     use arrow::EncodedColumn;
+    #[pymodule_export]
+    use chain::CoreChain;
     #[pymodule_export]
     use counting::PieceCounts;
     #[pymodule_export]

@@ -16,6 +16,7 @@ mod json_lines;
 mod layers;
 mod listed_merges;
 mod long_pieces;
+mod normal_forms;
 #[cfg(target_os = "linux")]
 mod page_ends;
 mod published;

@@ -1,0 +1,190 @@
+//! The normal forms of Unicode 9.
+//!
+//! An *ordinary* character stays and keeps what stands before it apart from what follows. So a text is normal if each
+//! of its stretches is that begins with an ordinary character and goes on with others; and only stretches that are not
+//! are normalized.
+
+use std::ops::Range;
+
+use unicode_normalization_alignments::UnicodeNormalization;
+use unicode_normalization_alignments::char::{compose, decompose_canonical};
+
+use super::output::Output;
+use super::table::{Class, Quick, Table};
+
+/// A normal form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Nfc,
+    Nfd,
+    Nfkc,
+    Nfkd,
+}
+
+/// Brings texts into a normal form.
+#[derive(Debug)]
+pub(super) struct Normal {
+    form: Form,
+    table: Table,
+}
+
+impl Normal {
+    pub(super) fn new(form: Form) -> Self {
+        Self {
+            form,
+            table: Table::new(form),
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.table.memory()
+    }
+
+    pub(super) fn keeps(&self, text: &str) -> bool {
+        self.next_change(text, 0).is_none()
+    }
+
+    pub(super) fn apply(&self, output: &mut Output<'_>) {
+        let text = output.input();
+        let mut at = 0;
+        while let Some(stretch) = self.next_change(text, at) {
+            output.copy(at..stretch.start);
+            at = stretch.end;
+            let part = &text[stretch.clone()];
+            match self.form {
+                Form::Nfc => write(part.nfc(), part, stretch.start, output),
+                Form::Nfd => write(part.nfd(), part, stretch.start, output),
+                Form::Nfkc => write(part.nfkc(), part, stretch.start, output),
+                Form::Nfkd => write(part.nfkd(), part, stretch.start, output),
+            }
+        }
+        output.copy(at..text.len());
+    }
+
+    /// Whether a text is normal, by normalizing it.
+    fn is_normal(&self, text: &str) -> bool {
+        let same = |normal: &mut dyn Iterator<Item = (char, isize)>| {
+            normal.map(|(c, _)| c).eq(text.chars())
+        };
+        match self.form {
+            Form::Nfc => same(&mut text.nfc()),
+            Form::Nfd => same(&mut text.nfd()),
+            Form::Nfkc => same(&mut text.nfkc()),
+            Form::Nfkd => same(&mut text.nfkd()),
+        }
+    }
+
+    /// Returns the next stretch that is not normal. One begins at `from`, or the text does.
+    fn next_change(&self, text: &str, from: usize) -> Option<Range<usize>> {
+        let mut stretch = Stretch::new(from, None);
+        let mut at = from;
+        while let Some(&byte) = text.as_bytes().get(at) {
+            if !self.table.begins(byte) {
+                if self.changes(text, &stretch, at) {
+                    break;
+                }
+                at = self.table.skip_ordinary(text.as_bytes(), at);
+                let last = text[..at].chars().next_back();
+                stretch = Stretch::new(at - last.map_or(0, char::len_utf8), last);
+                continue;
+            }
+            let c = text[at..].chars().next().expect("a character begins here");
+            let class = self.table.class(c);
+            if class != Class::ORDINARY {
+                stretch.add(c, class);
+            } else if self.changes(text, &stretch, at) {
+                break;
+            } else {
+                stretch = Stretch::new(at, Some(c));
+            }
+            at += c.len_utf8();
+        }
+        self.changes(text, &stretch, at)
+            .then_some(stretch.start..at)
+    }
+
+    /// Whether a stretch that ends at `end` is not normal.
+    fn changes(&self, text: &str, stretch: &Stretch, end: usize) -> bool {
+        !stretch.is_normal || stretch.in_doubt && !self.is_normal(&text[stretch.start..end])
+    }
+}
+
+/// A stretch as far as it is read.
+struct Stretch {
+    start: usize,
+    /// The last character of the combining class 0.
+    starter: Option<char>,
+    /// The combining class of the last character.
+    order: u8,
+    is_normal: bool,
+    /// Whether it is normal only if it stays the same when it is normalized.
+    in_doubt: bool,
+}
+
+impl Stretch {
+    fn new(start: usize, starter: Option<char>) -> Self {
+        Self {
+            start,
+            starter,
+            order: 0,
+            is_normal: true,
+            in_doubt: false,
+        }
+    }
+
+    /// Adds a character that is not ordinary.
+    #[inline]
+    fn add(&mut self, c: char, class: Class) {
+        self.is_normal &= class.order == 0 || class.order >= self.order;
+        // Marks of the same or a higher class keep a mark apart from the starter.
+        let reaches = self.order == 0 || class.order > self.order;
+        match (class.quick, self.starter) {
+            (Quick::No, _) => self.is_normal = false,
+            (Quick::Maybe, Some(starter)) if reaches => {
+                self.is_normal &= compose(starter, c).is_none();
+                // It may come before one of the marks that the starter is composed of.
+                self.in_doubt |= class.order != 0 && is_composed(starter);
+            }
+            _ => {}
+        }
+        self.order = class.order;
+        if self.order == 0 {
+            self.starter = Some(c);
+        }
+    }
+}
+
+/// Whether a character has a canonical decomposition.
+fn is_composed(c: char) -> bool {
+    let mut parts = 0;
+    decompose_canonical(c, |_| parts += 1);
+    parts > 1
+}
+
+/// Appends what a part of the input that starts at `start` becomes. Each character comes with a number: 1 if it is new
+/// and stands for the character before it, else 0 less the characters after the one it stands for that it takes, too.
+fn write(
+    normal: impl Iterator<Item = (char, isize)>,
+    part: &str,
+    start: usize,
+    output: &mut Output<'_>,
+) {
+    let mut origins = part.char_indices().map(|(at, _)| start + at);
+    let mut last = None;
+    for (c, change) in normal {
+        let origin = if change > 0 {
+            last
+        } else {
+            let origin = origins.next();
+            last = origin;
+            for _ in change..0 {
+                last = origins.next();
+            }
+            origin
+        };
+        output.push(
+            c,
+            origin.expect("a new character follows one that is not, and none is taken twice"),
+        );
+    }
+}

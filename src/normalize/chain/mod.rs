@@ -1,0 +1,270 @@
+//! Normalizes texts as the normalizers of Hugging Face's `tokenizers` do, one after the other.
+//!
+//! Each character of the output stands for one character of the text: of a character that was composed, the first of
+//! its parts; of what a character was decomposed into or what it was replaced with, that character. Each step says so
+//! of its own input ([`Output`]), and the chain follows these origins back to the text.
+//!
+//! A step that would change nothing is left out, so most texts are only read ([`Chain::keeps`]).
+
+mod forms;
+mod output;
+mod table;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use fancy_regex::Regex;
+use memchr::memmem::Finder;
+use unicode_normalization_alignments::char::is_combining_mark;
+
+use crate::error::{EncodeError, NormalizerError};
+use forms::{Form, Normal};
+use output::Output;
+
+/// A normalizer of a chain.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Canonical composition, of Unicode 9.
+    Nfc,
+    /// Canonical decomposition, of Unicode 9.
+    Nfd,
+    /// Compatibility composition, of Unicode 9.
+    Nfkc,
+    /// Compatibility decomposition, of Unicode 9.
+    Nfkd,
+    /// Each character becomes its lower case, one or more characters, whatever stands beside it.
+    Lowercase,
+    /// Combining marks, of Unicode 9, are removed.
+    StripAccents,
+    /// White space is removed at the ends.
+    Strip {
+        /// At the start.
+        left: bool,
+        /// At the end.
+        right: bool,
+    },
+    /// This is put in front of a text that is not empty.
+    Prepend(String),
+    /// Each match becomes `content`.
+    Replace {
+        /// The text or pattern that is searched for.
+        find: Find,
+        /// The text that stands there then.
+        content: String,
+    },
+}
+
+/// A text or pattern to replace: its matches from left to right that do not overlap.
+#[derive(Clone, Debug)]
+pub enum Find {
+    /// This text.
+    Text(String),
+    /// The matches of this, never the empty string.
+    Regex(Box<Regex>),
+}
+
+/// Normalizers that run one after the other.
+#[derive(Debug, Default)]
+pub struct Chain {
+    steps: Vec<Prepared>,
+}
+
+/// A step with its tables.
+#[derive(Debug)]
+enum Prepared {
+    Form(Normal),
+    Lowercase,
+    StripAccents,
+    Strip { left: bool, right: bool },
+    Prepend(String),
+    ReplaceText(Finder<'static>, String),
+    ReplaceRegex(Box<Regex>, String),
+}
+
+impl Chain {
+    /// Creates a chain of steps.
+    ///
+    /// # Errors
+    /// If a step puts nothing in front, or searches for the empty string.
+    pub fn new(steps: Vec<Step>) -> Result<Self, NormalizerError> {
+        let steps = steps.into_iter().map(Prepared::new);
+        Ok(Self {
+            steps: steps.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Returns the number of bytes that the tables take, about.
+    pub fn memory(&self) -> usize {
+        let steps = self.steps.iter().map(|step| match step {
+            Prepared::Form(normal) => normal.memory(),
+            _ => 0,
+        });
+        size_of_val(&*self.steps) + steps.sum::<usize>()
+    }
+
+    /// Whether `text` stays as it is. False, too, if it is replaced by the same.
+    pub fn keeps(&self, text: &str) -> bool {
+        self.steps.iter().all(|step| step.keeps(text))
+    }
+
+    /// Appends the normalized `text` to `out`. If `spans` are wanted, appends for each byte of output the span of the
+    /// character of `text` that it stands for.
+    ///
+    /// # Errors
+    /// [`EncodeError::Normalizer`] if a regular expression fails on this text, or matches the empty string in it.
+    pub fn normalize(
+        &self,
+        text: &str,
+        out: &mut String,
+        spans: Option<&mut Vec<Range<usize>>>,
+    ) -> Result<(), EncodeError> {
+        let mut current = Cow::Borrowed(text);
+        // For each byte of `current` the start of a character of `text`; none as long as they are the same.
+        let mut origins: Option<Vec<usize>> = None;
+        for step in &self.steps {
+            if step.keeps(&current) {
+                continue;
+            }
+            let mut output = Output::new(&current, spans.is_some());
+            step.apply(&mut output)?;
+            let (made, sources) = output.finish();
+            current = Cow::Owned(made);
+            origins = sources.map(|sources| match origins {
+                Some(origins) => sources.into_iter().map(|at| origins[at]).collect(),
+                None => sources,
+            });
+        }
+        out.push_str(&current);
+        let Some(spans) = spans else {
+            return Ok(());
+        };
+        let mut push = |start: usize, count: usize| {
+            let length = text[start..].chars().next().map_or(0, char::len_utf8);
+            spans.extend(std::iter::repeat_n(start..start + length, count));
+        };
+        match origins {
+            Some(origins) => origins.into_iter().for_each(|start| push(start, 1)),
+            None => text
+                .char_indices()
+                .for_each(|(start, c)| push(start, c.len_utf8())),
+        }
+        Ok(())
+    }
+}
+
+impl Prepared {
+    fn new(step: Step) -> Result<Self, NormalizerError> {
+        Ok(match step {
+            Step::Nfc => Self::Form(Normal::new(Form::Nfc)),
+            Step::Nfd => Self::Form(Normal::new(Form::Nfd)),
+            Step::Nfkc => Self::Form(Normal::new(Form::Nfkc)),
+            Step::Nfkd => Self::Form(Normal::new(Form::Nfkd)),
+            Step::Lowercase => Self::Lowercase,
+            Step::StripAccents => Self::StripAccents,
+            Step::Strip { left, right } => Self::Strip { left, right },
+            Step::Prepend(text) if text.is_empty() => return Err(NormalizerError::EmptyPrepend),
+            Step::Prepend(text) => Self::Prepend(text),
+            Step::Replace { find, content } => match find {
+                Find::Text(text) if text.is_empty() => return Err(NormalizerError::MatchesEmpty),
+                Find::Text(text) => Self::ReplaceText(Finder::new(&text).into_owned(), content),
+                // Most expressions that can match the empty string do so here; others are found out by a text.
+                Find::Regex(regex) if regex.is_match("").unwrap_or(true) => {
+                    return Err(NormalizerError::MatchesEmpty);
+                }
+                Find::Regex(regex) => Self::ReplaceRegex(regex, content),
+            },
+        })
+    }
+
+    fn keeps(&self, text: &str) -> bool {
+        match self {
+            Self::Form(normal) => normal.keeps(text),
+            Self::Lowercase => text.chars().all(is_lower),
+            Self::StripAccents => text.is_ascii() || !text.chars().any(is_combining_mark),
+            Self::Strip { left, right } => stripped(text, *left, *right).len() == text.len(),
+            Self::Prepend(_) => text.is_empty(),
+            Self::ReplaceText(finder, _) => finder.find(text.as_bytes()).is_none(),
+            Self::ReplaceRegex(regex, _) => matches!(regex.is_match(text), Ok(false)),
+        }
+    }
+
+    /// Normalizes the input of `output`, which is not kept.
+    fn apply(&self, output: &mut Output<'_>) -> Result<(), EncodeError> {
+        let text = output.input();
+        match self {
+            Self::Form(normal) => normal.apply(output),
+            Self::Lowercase => {
+                for (at, c) in text.char_indices() {
+                    c.to_lowercase().for_each(|lower| output.push(lower, at));
+                }
+            }
+            Self::StripAccents => {
+                let kept = text.char_indices().filter(|&(_, c)| !is_combining_mark(c));
+                kept.for_each(|(at, c)| output.push(c, at));
+            }
+            Self::Strip { left, right } => {
+                let start = text.len() - stripped(text, *left, false).len();
+                output.copy(start..start + stripped(&text[start..], false, *right).len());
+            }
+            Self::Prepend(front) => {
+                output.write(front, 0);
+                output.copy(0..text.len());
+            }
+            Self::ReplaceText(finder, content) => {
+                let starts = finder.find_iter(text.as_bytes());
+                let found = starts.map(|start| Ok(start..start + finder.needle().len()));
+                replace(output, found, content)?;
+            }
+            Self::ReplaceRegex(regex, content) => {
+                let found = regex.find_iter(text).map(|found| match found {
+                    Ok(found) if !found.range().is_empty() => Ok(found.range()),
+                    Ok(_) => Err(EncodeError::Normalizer(
+                        "it matches the empty string here".to_owned(),
+                    )),
+                    Err(error) => Err(EncodeError::Normalizer(error.to_string())),
+                });
+                replace(output, found, content)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character is its own lower case.
+fn is_lower(c: char) -> bool {
+    if c.is_ascii() {
+        return !c.is_ascii_uppercase();
+    }
+    let mut lower = c.to_lowercase();
+    lower.next() == Some(c) && lower.next().is_none()
+}
+
+/// Returns the text without white space at its ends.
+fn stripped(text: &str, left: bool, right: bool) -> &str {
+    let text = if left { text.trim_start() } else { text };
+    if right { text.trim_end() } else { text }
+}
+
+/// Writes `content` in place of what is found. It stands for the last character of that.
+fn replace(
+    output: &mut Output<'_>,
+    found: impl Iterator<Item = Result<Range<usize>, EncodeError>>,
+    content: &str,
+) -> Result<(), EncodeError> {
+    let text = output.input();
+    let mut written = 0;
+    for range in found {
+        let Range { start, end } = range?;
+        output.copy(written..start);
+        let last = text[..end].chars().next_back().expect("no match is empty");
+        output.write(content, end - last.len_utf8());
+        written = end;
+    }
+    output.copy(written..text.len());
+    Ok(())
+}
