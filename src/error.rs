@@ -157,6 +157,27 @@ pub enum VocabularyError {
     },
     /// A special token is the empty string, which would match everywhere.
     EmptySpecialToken(TokenId),
+    /// An added token cannot be normalized.
+    AddedToken {
+        /// The token.
+        content: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Two added tokens are the same in normalized text.
+    AmbiguousAddedTokens {
+        /// The one listed first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// Where an added token takes the blanks after it, another one that is blank would end before it starts.
+    OverlappingAddedTokens {
+        /// The token that takes blanks.
+        stripping: String,
+        /// The token of blanks.
+        blank: String,
+    },
     /// Characters are merged, by scores, not bytes.
     CharactersMerge,
     /// Texts cannot be normalized as the model says.
@@ -225,6 +246,22 @@ impl fmt::Display for VocabularyError {
             Self::CharactersMerge => write!(
                 f,
                 "the vocabulary merges characters by scores: expected one that merges bytes"
+            ),
+            Self::AddedToken { content, reason } => {
+                write!(
+                    f,
+                    "the added token {content:?} cannot be normalized: {reason}"
+                )
+            }
+            Self::AmbiguousAddedTokens { first, second } => write!(
+                f,
+                "the added tokens {first:?} and {second:?} are the same after normalization, so that one of them would \
+                 be found at random: expected different ones; set their `normalized` to false, or drop one"
+            ),
+            Self::OverlappingAddedTokens { stripping, blank } => write!(
+                f,
+                "the added token {stripping:?} strips the blanks on its right, and {blank:?}, which is blank, those on its \
+                 left: in some texts the second would end before it starts; expected no such two, drop one of the flags"
             ),
             Self::EmptySpecialToken(id) => write!(
                 f,

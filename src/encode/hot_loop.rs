@@ -39,9 +39,22 @@ const RECORDS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) cache: PieceCache,
-    /// Normalized text.
-    pub(super) normalized: Vec<u8>,
+    /// Buffers for text that is treated before it is split.
+    pub(super) scratch: Scratch,
+    /// A piece behind a space.
+    pub(super) behind_space: Vec<u8>,
     pending: Pending,
+}
+
+/// Buffers for text that is treated before it is split.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Normalized text of a SentencePiece model.
+    pub(super) bytes: Vec<u8>,
+    /// Normalized text of a pipeline.
+    pub(super) normalized: String,
+    /// The span of each of its bytes.
+    pub(super) spans: Vec<Range<usize>>,
 }
 
 /// Pieces that are hashed and prefetched, not yet resolved. The sink knows how many.
@@ -60,7 +73,8 @@ impl Workspace {
         };
         Self {
             cache,
-            normalized: Vec::new(),
+            scratch: Scratch::default(),
+            behind_space: Vec::new(),
             pending,
         }
     }

@@ -3,8 +3,9 @@
 //! ```text
 //! Encoder::encode
 //!   with_workspace            acquires a workspace, whose cache outlives the call
-//!   encode_spans              finds the allowed special tokens; the spans between them are ordinary text
-//!     encode_ordinary_span    a chunk at a time: asks the checkpoint, reserves memory for ids
+//!   encode_spans              finds tokens that stand in the text, such as allowed special tokens; between them are gaps
+//!     segments                treats gaps by the rules of a model or a file, if the encoder has them
+//!     encode_text             a chunk at a time: asks the checkpoint, reserves memory for ids
 //!       hot_loop              block by block: piece ends, hash, prefetch, probe; on a miss, merge
 //! ```
 
@@ -13,7 +14,10 @@ mod decode;
 mod hot_loop;
 mod model;
 pub mod offsets;
+mod parts;
+pub mod pipeline;
 mod pool;
+mod segments;
 pub mod sentencepiece;
 pub mod special;
 pub mod truncate;
@@ -23,7 +27,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::checkpoint::{self, Checkpoint};
-use crate::error::EncodeError;
+use crate::error::{EncodeError, VocabularyError};
 use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
@@ -31,6 +35,9 @@ use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
 use hot_loop::{Mode, PieceEncoder, Workspace};
+use parts::{Part, Parts};
+use pipeline::Prepared;
+use pipeline::added::AddedTokens;
 use pool::WorkspacePool;
 use sentencepiece::SentencePiece;
 use special::{Allowed, SpecialTokens};
@@ -55,9 +62,18 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
-    sentencepiece: Option<Arc<SentencePiece>>,
+    rules: Option<Rules>,
     pool: WorkspacePool,
     rows: Rows,
+}
+
+/// Rules for a text besides splitting it and merging its pieces.
+#[derive(Clone, Debug)]
+enum Rules {
+    /// As a SentencePiece model says.
+    SentencePiece(Arc<SentencePiece>),
+    /// As a `tokenizer.json` says.
+    Pipeline(Arc<Prepared>),
 }
 
 impl Encoder {
@@ -71,23 +87,31 @@ impl Encoder {
             vocabulary,
             special_tokens,
             splitter,
-            sentencepiece: None,
+            rules: None,
             pool: WorkspacePool::new(),
             rows: Rows::default(),
         }
     }
 
     /// Returns the same encoder with other special tokens, and an empty cache.
-    #[must_use]
-    pub fn with_special_tokens(&self, special_tokens: SpecialTokens) -> Self {
-        Self {
-            sentencepiece: self.sentencepiece.clone(),
-            ..Self::new(
-                Arc::clone(&self.vocabulary),
-                special_tokens,
-                self.splitter.clone(),
-            )
-        }
+    ///
+    /// # Errors
+    /// [`VocabularyError`] as from [`with_pipeline`](Self::with_pipeline), if it has been built by that.
+    pub fn with_special_tokens(
+        &self,
+        special_tokens: SpecialTokens,
+    ) -> Result<Self, VocabularyError> {
+        let rules = match &self.rules {
+            Some(Rules::Pipeline(rules)) => {
+                Some(Rules::Pipeline(rules.with_special(&special_tokens)?.into()))
+            }
+            other => other.clone(),
+        };
+        let (vocabulary, splitter) = (Arc::clone(&self.vocabulary), self.splitter.clone());
+        Ok(Self {
+            rules,
+            ..Self::new(vocabulary, special_tokens, splitter)
+        })
     }
 
     /// The vocabulary.
@@ -105,11 +129,22 @@ impl Encoder {
         &self.splitter
     }
 
+    /// The splitter, if a text may be divided wherever that says: its parts have the ids of the whole. Rules besides
+    /// pieces may look at what stands on both sides.
+    pub fn divider(&self) -> Option<&Splitter> {
+        self.rules.is_none().then_some(&self.splitter)
+    }
+
     /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A
     /// cache has a
     /// [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        self.vocabulary.memory() + self.splitter.memory() + self.rows.memory() + self.pool.memory()
+        let rules = match &self.rules {
+            Some(Rules::Pipeline(rules)) => rules.memory(),
+            Some(Rules::SentencePiece(_)) | None => 0,
+        };
+        let tables = self.vocabulary.memory() + self.splitter.memory() + self.rows.memory();
+        tables + rules + self.pool.memory()
     }
 
     /// Empties the caches of pieces and frees their memory.
@@ -152,9 +187,7 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.with_workspace(|workspace| {
-            self.encode_spans(workspace, text, allowed, ids, checkpoint, |_, _| ())
-        })
+        self.with_workspace(|workspace| self.append(workspace, text, allowed, ids, checkpoint))
     }
 
     /// Runs `work` with a workspace of the pool.
@@ -169,41 +202,63 @@ impl Encoder {
     }
 
     /// As [`encode`](Self::encode), in a workspace of the caller's.
-    ///
-    /// `on_span` is called for one span of the text after another, which together are all of it, as soon as
-    /// the ids of the span have been appended, with all ids so far and the span.
-    fn encode_spans(
+    fn append(
         &self,
         workspace: &mut Workspace,
         text: &str,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
-        mut on_span: impl FnMut(&[TokenId], Range<usize>),
     ) -> Result<(), EncodeError> {
         if ids.capacity() == 0 {
             *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + MIN_IDS)?;
         }
-        let mut offset = 0;
-        loop {
-            checkpoint::pass(checkpoint)?;
-            let special = self.special_tokens.find(text, offset, allowed);
-            let end = special.map_or(text.len(), |found| found.start);
-            let ordinary = &text[offset..end];
-            let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
-            self.encode_ordinary_span(&mut pieces, ordinary, |pieces, span| {
-                on_span(pieces.ids, offset + span.start..offset + span.end);
-                ControlFlow::Continue(())
-            })?;
-            match special {
-                Some(found) => {
-                    ids.push(found.id);
-                    offset = end + found.text.len();
-                    on_span(ids, end..offset);
+        let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
+        self.encode_spans(&mut pieces, text, allowed, |_, _| ControlFlow::Continue(()))
+    }
+
+    /// The parts of a text: tokens that are found in it as it stands, and gaps between them.
+    fn split_at_tokens<'a>(&'a self, text: &'a str, allowed: &'a Allowed) -> Parts<'a> {
+        match &self.rules {
+            Some(Rules::Pipeline(rules)) => rules.parts(text, allowed),
+            _ => Parts::special(&self.special_tokens, text.as_bytes(), allowed),
+        }
+    }
+
+    /// Encodes a text, some KB, a piece or a token at a time.
+    ///
+    /// After each step, `on_span` gets the span that was encoded, the next part of the text, or the gap that the step
+    /// belongs to if the encoder has rules. It may take ids away, or stop the encoding.
+    fn encode_spans<'a>(
+        &self,
+        pieces: &mut PieceEncoder<'a>,
+        text: &str,
+        allowed: &Allowed,
+        mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
+    ) -> Result<(), EncodeError> {
+        for part in self.split_at_tokens(text, allowed) {
+            checkpoint::pass(pieces.checkpoint)?;
+            let flow = match (part, &self.rules) {
+                (Part::Token(id, span), _) => {
+                    pieces.ids.push(id);
+                    on_span(pieces, span)
                 }
-                None => return Ok(()),
+                (Part::Text(gap), Some(rules)) => {
+                    let on_step = |pieces: &mut PieceEncoder<'a>| on_span(pieces, gap.clone());
+                    self.encode_gap(rules, pieces, text, gap.clone(), allowed, on_step)?
+                }
+                (Part::Text(gap), None) => {
+                    let start = gap.start;
+                    self.encode_text(pieces, &text.as_bytes()[gap], |pieces, span| {
+                        on_span(pieces, start + span.start..start + span.end)
+                    })?
+                }
+            };
+            if flow.is_break() {
+                break;
             }
         }
+        Ok(())
     }
 
     fn piece_encoder<'a>(
@@ -222,23 +277,19 @@ impl Encoder {
         }
     }
 
-    /// Encodes text without special tokens, some KB or a piece at a time.
-    ///
-    /// After each step, `on_span` gets the span that was encoded, the next part of the text; it may take ids
-    /// away, or stop the encoding.
-    fn encode_ordinary_span<'a>(
+    /// Splits text, and encodes its pieces, some KB or a piece at a time, which `on_span` gets after each step. It is
+    /// UTF-8 unless the splitter has a rule.
+    fn encode_text<'a>(
         &self,
         pieces: &mut PieceEncoder<'a>,
-        text: &str,
+        text: &[u8],
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
-    ) -> Result<(), EncodeError> {
-        if let Some(rules) = &self.sentencepiece {
-            return self.encode_normalized_span(rules, pieces, text, on_span);
-        }
+    ) -> Result<ControlFlow<()>, EncodeError> {
         if self.splitter.rule().is_some() {
-            return self.encode_pieces(pieces, text.as_bytes(), on_span);
+            return self.encode_pieces(pieces, text, on_span);
         }
         let checkpoint = pieces.checkpoint;
+        let text = simdutf8::basic::from_utf8(text).expect("the caller says so");
         let mut chunks = self.splitter.pieces(text, checkpoint);
         let mut chunk = Vec::new();
         while chunks.next_chunk(&mut chunk)? {
@@ -246,20 +297,20 @@ impl Encoder {
             for piece in chunk.drain(..) {
                 pieces.encode_piece(&text.as_bytes()[piece.clone()])?;
                 if on_span(pieces, piece).is_break() {
-                    return Ok(());
+                    return Ok(ControlFlow::Break(()));
                 }
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// As [`encode_ordinary_span`](Self::encode_ordinary_span), for a splitter with a rule.
+    /// As [`encode_text`](Self::encode_text), for a splitter with a rule.
     fn encode_pieces<'a>(
         &self,
         pieces: &mut PieceEncoder<'a>,
         text: &[u8],
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
-    ) -> Result<(), EncodeError> {
+    ) -> Result<ControlFlow<()>, EncodeError> {
         let checkpoint = pieces.checkpoint;
         let rule = self.splitter.rule();
         let (rule, tier) = rule.expect("the splitter of this text has a rule");
@@ -277,10 +328,10 @@ impl Encoder {
                 reserve_ids(pieces.ids, first_id, offset, text.len());
             }
             if on_span(pieces, start..offset).is_break() {
-                break;
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Returns how many ids `text` becomes; special tokens in it are ordinary text. The ids are not stored.
@@ -304,13 +355,13 @@ impl Encoder {
     ) -> Result<usize, EncodeError> {
         let mut count = 0;
         let mut ids = Vec::new();
-        let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::COUNT);
-        if let Some(rules) = &self.sentencepiece
-            && !self.counts_by_pieces()
-        {
-            return self.count_fused(rules, &mut pieces, text);
-        }
-        self.encode_ordinary_span(&mut pieces, text, |pieces, _| {
+        let fuses = self.rules.as_ref().and_then(|rules| self.fused(rules));
+        let mode = match fuses {
+            Some(_) => Mode::Append,
+            None => Mode::COUNT,
+        };
+        let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, mode);
+        self.encode_spans(&mut pieces, text, &Allowed::Nothing, |pieces, _| {
             count += pieces.take_count();
             if go_on(count) {
                 ControlFlow::Continue(())
@@ -341,6 +392,28 @@ impl Encoder {
         ordinary
             .filter(|bytes| !bytes.is_empty())
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
+            .or_else(|| Some(self.added()?.text(id)?.as_bytes()))
+    }
+
+    /// The id of a token that is not merged, special or not.
+    pub fn added_id(&self, text: &str) -> Option<TokenId> {
+        let added = || self.added()?.id(text);
+        self.special_tokens.id(text).or_else(added)
+    }
+
+    /// The largest id, 0 if there are none.
+    pub fn largest_id(&self) -> TokenId {
+        let added = self.added().map_or(0, AddedTokens::largest_id);
+        let special = self.special_tokens.largest_id();
+        self.vocabulary.highest_id().max(special).max(added)
+    }
+
+    /// The added tokens of a pipeline.
+    fn added(&self) -> Option<&AddedTokens> {
+        match &self.rules {
+            Some(Rules::Pipeline(rules)) => Some(rules.added()),
+            _ => None,
+        }
     }
 }
 

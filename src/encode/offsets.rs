@@ -2,9 +2,9 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::Encoder;
 use super::hot_loop::{Mode, Workspace};
 use super::special::Allowed;
+use super::{Encoder, Rules};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
@@ -41,6 +41,13 @@ impl TokenSpans {
         for end in &mut self.ends {
             *end = characters.before(*end);
         }
+    }
+
+    /// Adds an id with its span.
+    pub(super) fn push(&mut self, id: TokenId, span: Range<usize>) {
+        self.ids.push(id);
+        self.starts.push(span.start);
+        self.ends.push(span.end);
     }
 
     /// Adds the spans of the ids that have none yet, which together stand for `span` of the text. A special
@@ -107,32 +114,32 @@ impl Encoder {
         allowed: &Allowed,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
-        if let Some(rules) = self.sentencepiece() {
-            return self.normalized_with_offsets(rules, text, allowed, checkpoint);
-        }
         self.with_workspace(|workspace| {
-            let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
-            let on_span = |ids: &[TokenId], span| spans.extend(self, ids, span);
-            self.encode_spans(workspace, text, allowed, &mut ids, checkpoint, on_span)?;
-            Ok(TokenSpans { ids, ..spans })
+            self.offsets_up_to(workspace, text, allowed, usize::MAX, checkpoint)
         })
     }
 
-    /// As [`encode_with_offsets`](Self::encode_with_offsets) without special tokens, up to where there are
-    /// more than `limit` ids.
+    /// As [`encode_with_offsets`](Self::encode_with_offsets), up to where there are more than `limit` ids, or further.
     pub(super) fn offsets_up_to(
         &self,
         workspace: &mut Workspace,
         text: &str,
+        allowed: &Allowed,
         limit: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
-        if let Some(rules) = self.sentencepiece() {
-            return self.normalized_with_offsets(rules, text, &Allowed::Nothing, checkpoint);
+        match &self.rules {
+            Some(Rules::SentencePiece(rules)) => {
+                return self.normalized_with_offsets(rules, text, allowed, checkpoint);
+            }
+            Some(Rules::Pipeline(rules)) => {
+                return self.segments_with_offsets(rules, text, allowed, limit, checkpoint);
+            }
+            None => {}
         }
         let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
-        self.encode_ordinary_span(&mut pieces, text, |pieces, span| {
+        self.encode_spans(&mut pieces, text, allowed, |pieces, span| {
             spans.extend(self, pieces.ids, span);
             if pieces.ids.len() > limit {
                 ControlFlow::Break(())

@@ -15,10 +15,12 @@ use std::ops::{ControlFlow, Range};
 
 use memchr::memmem;
 
-use super::Encoder;
-use super::hot_loop::{Mode, PieceEncoder};
+use super::hot_loop::{PieceEncoder, Scratch};
 use super::offsets::TokenSpans;
+use super::parts::{Part, Parts};
+use super::segments::{Origin, SPACE, Segment};
 use super::special::{Allowed, SpecialTokens};
+use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::merge;
@@ -27,9 +29,6 @@ use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::characters::CharacterMerges;
-
-/// Stands for a space in normalized text, whatever does in the model.
-const SPACE: &[u8] = b" ";
 
 /// The work of a SentencePiece model besides merging.
 pub struct SentencePiece {
@@ -51,6 +50,39 @@ impl fmt::Debug for SentencePiece {
 }
 
 impl SentencePiece {
+    /// Makes segments of a gap, which need not be UTF-8. Where tokens are taken apart, it is not read where it stands.
+    pub(super) fn segments(
+        &self,
+        text: &[u8],
+        takes_apart: bool,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Segment<'_>) -> Result<ControlFlow<()>, EncodeError>,
+    ) -> Result<ControlFlow<()>, EncodeError> {
+        let is_kept = !takes_apart && self.keeps(text);
+        let source = if is_kept {
+            text
+        } else {
+            let normalized = &mut scratch.bytes;
+            normalized.clear();
+            self.normalizer.normalize(text, SPACE, normalized, None);
+            normalized
+        };
+        for part in Parts::special(&self.symbols, source, &Allowed::All) {
+            let segment = match part {
+                Part::Token(id, _) => Segment::Token(id, None),
+                Part::Text(span) => Segment::Text {
+                    behind_space: is_kept && self.adds_prefix(),
+                    text: &source[span],
+                    origin: Origin::Unknown,
+                },
+            };
+            if each(segment)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     fn adds_prefix(&self) -> bool {
         let flags = self.normalizer.flags();
         flags.add_dummy_prefix && !flags.treat_whitespace_as_suffix
@@ -76,127 +108,39 @@ impl Encoder {
         sentencepiece: SentencePiece,
     ) -> Self {
         let mut encoder = Self::new(vocabulary.into(), special_tokens, splitter);
-        encoder.sentencepiece = Some(sentencepiece.into());
+        encoder.rules = Some(Rules::SentencePiece(sentencepiece.into()));
         encoder
     }
 
     /// The model's rules besides those of merging; `None` for an encoder of bytes.
     pub fn sentencepiece(&self) -> Option<&SentencePiece> {
-        self.sentencepiece.as_deref()
+        match &self.rules {
+            Some(Rules::SentencePiece(rules)) => Some(rules),
+            _ => None,
+        }
     }
 
-    /// Whether the ids of a text are those of its pieces.
-    pub(super) fn counts_by_pieces(&self) -> bool {
-        let merges = self.character_merges();
-        !merges.takes_apart() && merges.fused().is_none()
-    }
-
-    fn character_merges(&self) -> &CharacterMerges {
+    pub(super) fn character_merges(&self) -> &CharacterMerges {
         let merges = self.vocabulary.character_merges();
         merges.expect("the vocabulary of a model merges characters")
     }
 
-    /// As [`encode_ordinary_span`](Self::encode_ordinary_span), by the rules of a model.
-    pub(super) fn encode_normalized_span<'a>(
+    /// Encodes a segment of a model whose tokens are taken apart, which is merged as a whole.
+    pub(super) fn encode_apart(
         &self,
-        rules: &SentencePiece,
-        pieces: &mut PieceEncoder<'a>,
-        text: &str,
-        mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
+        pieces: &mut PieceEncoder<'_>,
+        text: &[u8],
     ) -> Result<(), EncodeError> {
         let merges = self.character_merges();
-        let first = pieces.ids.len();
-        let text = text.as_bytes();
-        if merges.takes_apart() || !rules.keeps(text) {
-            self.encode_normalized_bytes(rules, pieces, text)?;
-            let _ = on_span(pieces, 0..text.len());
-            return Ok(());
-        }
-        let start = self.encode_first_piece(rules, pieces, text)?;
-        if rules.symbols.is_empty() && merges.fused().is_none() {
-            // Nothing joins ids of one piece to those of the next, so they may be taken away meanwhile.
-            if start > 0 && on_span(pieces, 0..start).is_break() {
-                return Ok(());
-            }
-            return self.encode_pieces(pieces, &text[start..], |pieces, span| {
-                on_span(pieces, start + span.start..start + span.end)
-            });
-        }
-        self.encode_between_symbols(rules, pieces, text, start)?;
-        if let Some(unknown) = merges.fused() {
-            fuse(unknown, pieces.ids, first);
-        }
-        let _ = on_span(pieces, 0..text.len());
-        Ok(())
-    }
-
-    /// Encodes the first piece of a text behind the space that the model adds, if it adds one, and returns where in the
-    /// text the piece ends.
-    fn encode_first_piece(
-        &self,
-        rules: &SentencePiece,
-        pieces: &mut PieceEncoder<'_>,
-        text: &[u8],
-    ) -> Result<usize, EncodeError> {
-        if text.is_empty() || !rules.adds_prefix() {
-            return Ok(0);
-        }
-        let end = self
-            .splitter
-            .first_piece_end(SPACE[0], text, pieces.checkpoint)?;
-        let mut first = std::mem::take(&mut pieces.workspace.normalized);
-        first.clear();
-        first.extend_from_slice(SPACE);
-        first.extend_from_slice(&text[..end]);
-        let encoded = pieces.encode_piece(&first);
-        pieces.workspace.normalized = first;
-        encoded.map(|()| end)
-    }
-
-    /// Encodes normalized text.
-    fn encode_normalized(
-        &self,
-        rules: &SentencePiece,
-        merges: &CharacterMerges,
-        pieces: &mut PieceEncoder<'_>,
-        text: &[u8],
-    ) -> Result<(), EncodeError> {
-        if !merges.takes_apart() {
-            return self.encode_between_symbols(rules, pieces, text, 0);
-        }
-        let mut spans = Vec::new();
-        symbols_of(rules, merges, text, &mut spans, pieces.checkpoint)?;
-        for Spanned { id, .. } in spans {
-            match id {
-                Found::Id(id) => pieces.ids.push(id),
-                Found::Unknown(symbol) => merges.push_unknown(symbol, pieces.ids),
+        let mut symbols = Vec::new();
+        merge::symbols(merges, text, &mut symbols, pieces.checkpoint)?;
+        for symbol in symbols {
+            match merges.id(symbol.id) {
+                Some(id) => pieces.ids.push(id),
+                None => merges.push_unknown(symbol.id, pieces.ids),
             }
         }
         Ok(())
-    }
-
-    /// Encodes normalized text from `start` on: its user-defined symbols, and the pieces between them.
-    fn encode_between_symbols(
-        &self,
-        rules: &SentencePiece,
-        pieces: &mut PieceEncoder<'_>,
-        text: &[u8],
-        start: usize,
-    ) -> Result<(), EncodeError> {
-        let mut offset = start;
-        loop {
-            checkpoint::pass(pieces.checkpoint)?;
-            let found = rules.symbols.find(text, offset, &Allowed::All);
-            let end = found.map_or(text.len(), |found| found.start);
-            self.encode_pieces(pieces, &text[offset..end], |_, _| ControlFlow::Continue(()))?;
-            match found {
-                Some(found) => {
-                    pieces.ids.push(found.id);
-                    offset = end + found.text.len();
-                }
-                None => return Ok(()),
-            }
-        }
     }
 
     /// Adds the ids of a span of a text, which need not be UTF-8, with the span of each.
@@ -208,15 +152,15 @@ impl Encoder {
         rules: &SentencePiece,
         text: &[u8],
         start: usize,
-        parts: &mut Parts,
+        placed: &mut NormalizedSpans,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let merges = self.character_merges();
-        let Parts {
+        let NormalizedSpans {
             spans,
             normalized,
             ends,
-        } = parts;
+        } = placed;
         let mut offsets = Vec::new();
         normalized.clear();
         rules
@@ -257,22 +201,17 @@ impl Encoder {
         allowed: &Allowed,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
-        let mut parts = Parts::default();
-        let mut offset = 0;
-        loop {
-            let special = self.special_tokens.find(text, offset, allowed);
-            let end = special.map_or(text.len(), |found| found.start);
-            let ordinary = &text.as_bytes()[offset..end];
-            self.add_normalized_spans(rules, ordinary, offset, &mut parts, checkpoint)?;
-            let Some(found) = special else {
-                return Ok(parts.spans);
-            };
-            let spans = &mut parts.spans;
-            offset = end + found.text.len();
-            spans.ids.push(found.id);
-            spans.starts.push(end);
-            spans.ends.push(offset);
+        let mut placed = NormalizedSpans::default();
+        for part in self.split_at_tokens(text, allowed) {
+            match part {
+                Part::Text(gap) => {
+                    let ordinary = &text.as_bytes()[gap.clone()];
+                    self.add_normalized_spans(rules, ordinary, gap.start, &mut placed, checkpoint)?;
+                }
+                Part::Token(id, span) => placed.spans.push(id, span),
+            }
         }
+        Ok(placed.spans)
     }
 
     /// Encodes text without special tokens, which need not be UTF-8, by the rules of a model.
@@ -284,45 +223,10 @@ impl Encoder {
         rules: &SentencePiece,
         text: &[u8],
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Parts, EncodeError> {
-        let mut parts = Parts::default();
-        self.add_normalized_spans(rules, text, 0, &mut parts, checkpoint)?;
-        Ok(parts)
-    }
-
-    /// As [`encode_bytes`](Self::encode_bytes), by the rules of a model: each byte that is no character becomes U+FFFD.
-    pub(super) fn encode_normalized_bytes(
-        &self,
-        rules: &SentencePiece,
-        pieces: &mut PieceEncoder<'_>,
-        bytes: &[u8],
-    ) -> Result<(), EncodeError> {
-        let merges = self.character_merges();
-        let first = pieces.ids.len();
-        let mut normalized = std::mem::take(&mut pieces.workspace.normalized);
-        normalized.clear();
-        rules
-            .normalizer
-            .normalize(bytes, SPACE, &mut normalized, None);
-        let encoded = self.encode_normalized(rules, merges, pieces, &normalized);
-        pieces.workspace.normalized = normalized;
-        encoded?;
-        if let Some(unknown) = merges.fused() {
-            fuse(unknown, pieces.ids, first);
-        }
-        Ok(())
-    }
-
-    /// Returns how many ids a text becomes, where they cannot be counted piece by piece.
-    pub(super) fn count_fused(
-        &self,
-        rules: &SentencePiece,
-        pieces: &mut PieceEncoder<'_>,
-        text: &str,
-    ) -> Result<usize, EncodeError> {
-        pieces.mode = Mode::Append;
-        self.encode_normalized_span(rules, pieces, text, |_, _| ControlFlow::Continue(()))?;
-        Ok(pieces.take_count())
+    ) -> Result<NormalizedSpans, EncodeError> {
+        let mut placed = NormalizedSpans::default();
+        self.add_normalized_spans(rules, text, 0, &mut placed, checkpoint)?;
+        Ok(placed)
     }
 
     /// Decodes the ids at the start of `ids` that may lose a space, and returns how many they are.
@@ -360,7 +264,7 @@ impl Encoder {
 
 /// The ids of a text with their spans, in the text and in normalized text.
 #[derive(Debug, Default)]
-pub struct Parts {
+pub struct NormalizedSpans {
     /// The ids, with their spans in the text.
     pub spans: TokenSpans,
     /// The normalized text, with spaces for marks.
@@ -386,48 +290,33 @@ enum Found {
 fn symbols_of(
     rules: &SentencePiece,
     merges: &CharacterMerges,
-    text: &[u8],
+    bytes: &[u8],
     spans: &mut Vec<Spanned>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     let mut tokens = Vec::new();
-    let mut offset = 0;
-    loop {
+    for part in Parts::special(&rules.symbols, bytes, &Allowed::All) {
         checkpoint::pass(checkpoint)?;
-        let found = rules.symbols.find(text, offset, &Allowed::All);
-        let end = found.map_or(text.len(), |found| found.start);
+        let text = match part {
+            Part::Text(span) => span,
+            Part::Token(id, span) => {
+                let id = Found::Id(id);
+                spans.push(Spanned { id, span });
+                continue;
+            }
+        };
         tokens.clear();
-        merge::symbols(merges, &text[offset..end], &mut tokens, checkpoint)?;
-        let ends = tokens.iter().skip(1).map(|token| offset + token.start);
-        let ends: Vec<usize> = ends.chain([end]).collect();
+        merge::symbols(merges, &bytes[text.clone()], &mut tokens, checkpoint)?;
+        let ends = tokens.iter().skip(1).map(|token| text.start + token.start);
+        let ends: Vec<usize> = ends.chain([text.end]).collect();
         for (token, end) in tokens.iter().zip(ends) {
             let id = match merges.id(token.id) {
                 Some(id) => Found::Id(id),
                 None => Found::Unknown(token.id),
             };
-            let span = offset + token.start..end;
+            let span = text.start + token.start..end;
             spans.push(Spanned { id, span });
         }
-        let Some(found) = found else { return Ok(()) };
-        offset = end + found.text.len();
-        spans.push(Spanned {
-            id: Found::Id(found.id),
-            span: end..offset,
-        });
     }
-}
-
-/// Makes one of unknown tokens that follow each other, from index `from` on.
-fn fuse(unknown: TokenId, ids: &mut Vec<TokenId>, from: usize) {
-    let is_pair = |pair: &[TokenId]| *pair == [unknown, unknown];
-    if ids[from..].windows(2).any(is_pair) {
-        let mut last = None;
-        let mut index = 0;
-        ids.retain(|&id| {
-            let is_repeated = index > from && id == unknown && last == Some(unknown);
-            index += 1;
-            last = Some(id);
-            !is_repeated
-        });
-    }
+    Ok(())
 }

@@ -50,6 +50,17 @@ pub enum Allowed {
     Nothing,
 }
 
+impl Allowed {
+    /// Whether the special token of an index may be found.
+    pub(super) fn allows(&self, index: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(flags) => flags[index],
+            Self::Nothing => false,
+        }
+    }
+}
+
 /// The strings that a text must not contain. Compiled once for all texts of a call.
 #[derive(Clone, Debug, Default)]
 pub enum Disallowed {
@@ -160,6 +171,17 @@ impl SpecialTokens {
     /// The id of a special token's text.
     pub fn id(&self, text: &str) -> Option<TokenId> {
         self.by_text.get(text).map(|&index| self.ids[index])
+    }
+
+    /// The index of a special token's text.
+    pub(super) fn index(&self, text: &str) -> Option<usize> {
+        self.by_text.get(text).copied()
+    }
+
+    /// The texts and ids, by index.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, TokenId)> {
+        let texts = self.texts.iter().map(String::as_str);
+        texts.zip(self.ids.iter().copied())
     }
 
     /// Allows the special tokens among `texts`; other texts are ignored.
@@ -353,7 +375,7 @@ fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
 
 /// A search for some strings at once: the leftmost, and of several that start there the longest.
 #[derive(Debug)]
-struct Finder {
+pub(super) struct Finder {
     automaton: AhoCorasick,
     /// The first byte of all strings, if it is the same: `memchr` skips to it, which is all that most texts
     /// need.
@@ -365,7 +387,7 @@ impl Finder {
     ///
     /// # Complexity
     /// O(bytes of all strings).
-    fn new(strings: &[impl AsRef<[u8]>]) -> Result<Self, BuildError> {
+    pub(super) fn new(strings: &[impl AsRef<[u8]>]) -> Result<Self, BuildError> {
         let bytes: usize = strings.iter().map(|string| string.as_ref().len()).sum();
         let automaton = AhoCorasick::builder()
             // Otherwise by the number of strings.
@@ -382,7 +404,7 @@ impl Finder {
         })
     }
 
-    fn find(&self, text: &[u8], from: usize) -> Option<Match> {
+    pub(super) fn find(&self, text: &[u8], from: usize) -> Option<Match> {
         let start = match self.first_byte {
             Some(byte) => from + memchr(byte, text.get(from..)?)?,
             None => from,

@@ -23,8 +23,10 @@ use std::ops::Range;
 use super::Encoder;
 use super::hot_loop::Workspace;
 use super::offsets::TokenSpans;
+use super::special::Allowed;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
+use crate::split::Splitter;
 
 /// Bytes of text that are encoded at first for each id of the limit: more than most text needs.
 const BYTES_PER_ID: usize = 8;
@@ -195,7 +197,8 @@ impl Encoder {
 
     /// True if any text of this many bytes has more than `limit` ids.
     pub fn exceeds(&self, bytes: usize, limit: usize) -> bool {
-        self.splitter.is_native() && bytes > limit.saturating_mul(self.vocabulary.longest())
+        let is_native = self.divider().is_some_and(Splitter::is_native);
+        is_native && bytes > limit.saturating_mul(self.vocabulary.longest())
     }
 
     /// As [`count_till_limit`](Self::count_till_limit), in a workspace of the caller's.
@@ -225,7 +228,13 @@ impl Encoder {
         let TokenSpans { starts, .. } = loop {
             let end = self.cut_after(text, size);
             let end = end.unwrap_or_else(|| boundary_before(text, size));
-            let spans = self.offsets_up_to(workspace, &text[..end], limit, checkpoint)?;
+            let spans = self.offsets_up_to(
+                workspace,
+                &text[..end],
+                &Allowed::Nothing,
+                limit,
+                checkpoint,
+            )?;
             if spans.ids.len() > limit {
                 break spans;
             }
@@ -269,7 +278,13 @@ impl Encoder {
             let from = text.len().saturating_sub(size);
             let start = self.cut_after(text, from).filter(|_| from > 0);
             let start = start.unwrap_or_else(|| boundary_after(text, from));
-            let spans = self.offsets_up_to(workspace, &text[start..], usize::MAX, checkpoint)?;
+            let spans = self.offsets_up_to(
+                workspace,
+                &text[start..],
+                &Allowed::Nothing,
+                usize::MAX,
+                checkpoint,
+            )?;
             if spans.ids.len() > limit {
                 break (start, spans);
             }
@@ -331,13 +346,13 @@ impl Encoder {
     /// The first cut at `offset` or within [`CUT_DISTANCE`] after it.
     fn cut_after(&self, text: &str, offset: usize) -> Option<usize> {
         let range = offset..offset.saturating_add(CUT_DISTANCE);
-        self.splitter.cuts(text, range).next()
+        self.divider()?.cuts(text, range).next()
     }
 
     /// The last cut at `offset` or within [`CUT_DISTANCE`] before it.
     fn cut_before(&self, text: &str, offset: usize) -> Option<usize> {
         let range = offset.saturating_sub(CUT_DISTANCE)..offset.saturating_add(1);
-        self.splitter.cuts(text, range).last()
+        self.divider()?.cuts(text, range).last()
     }
 }
 

@@ -3,14 +3,17 @@
 //! The contract is that of tiktoken's `encode_with_unstable` and `_encode_bytes`, id by id.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
-use super::Encoder;
-use super::hot_loop::{Mode, Workspace};
+use super::hot_loop::{Mode, PieceEncoder, Workspace};
+use super::parts::Part;
 use super::special::Allowed;
+use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::merge;
 use crate::token::TokenId;
+use crate::util::text::with_each_byte_replaced;
 
 impl Encoder {
     /// Returns the stable ids of `text`, and every sequence of ids that may encode the bytes after them.
@@ -81,7 +84,8 @@ impl Encoder {
     }
 
     /// Appends the ids of bytes that may not be UTF-8: those before the first invalid byte are text, except
-    /// its last piece, which is one piece with all bytes from the invalid one on.
+    /// its last piece, which is one piece with all bytes from the invalid one on. Of a pipeline,
+    /// they are a text in which U+FFFD stands for each byte that is part of no character.
     ///
     /// # Errors
     /// As [`Encoder::encode_ordinary`].
@@ -99,8 +103,8 @@ impl Encoder {
         })
     }
 
-    /// As [`encode_bytes`](Self::encode_bytes), for bytes that are not UTF-8; `allowed` special tokens before
-    /// the first invalid byte become their ids.
+    /// As [`encode_bytes`](Self::encode_bytes), for bytes that are not UTF-8; `allowed` special tokens become their ids,
+    /// without a pipeline only those before the first invalid byte.
     pub(super) fn encode_not_utf8(
         &self,
         workspace: &mut Workspace,
@@ -109,6 +113,10 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
+        if let Some(Rules::Pipeline(_)) = &self.rules {
+            let text = with_each_byte_replaced(bytes);
+            return self.append(workspace, &text, allowed, ids, checkpoint);
+        }
         let valid = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -116,33 +124,22 @@ impl Encoder {
                 valid.expect("valid up to there")
             }
         };
-        if let Some(rules) = self.sentencepiece() {
-            let mut offset = 0;
-            while let Some(special) = self.special_tokens.find(valid, offset, allowed) {
-                let before = &valid[offset..special.start];
-                self.encode_spans(
-                    workspace,
-                    before,
-                    &Allowed::Nothing,
-                    ids,
-                    checkpoint,
-                    |_, _| (),
-                )?;
-                ids.push(special.id);
-                offset = special.start + special.text.len();
-            }
+        if let Some(rules) = &self.rules {
+            // The gap that runs into the invalid bytes goes on with them.
+            let last_gap = match self.split_at_tokens(valid, allowed).last() {
+                Some(Part::Text(gap)) => gap.start,
+                Some(Part::Token(..)) | None => valid.len(),
+            };
+            self.append(workspace, &valid[..last_gap], allowed, ids, checkpoint)?;
             let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
-            return self.encode_normalized_bytes(rules, &mut pieces, &bytes[offset..]);
+            let rest = &bytes[last_gap..];
+            let to_end = |_: &mut PieceEncoder<'_>| ControlFlow::Continue(());
+            let flow = self.encode_gap_of_bytes(rules, &mut pieces, rest, to_end)?;
+            debug_assert!(flow.is_continue(), "nothing stops it");
+            return Ok(());
         }
         let mut tokens = Vec::new();
-        self.encode_spans(
-            workspace,
-            valid,
-            allowed,
-            &mut tokens,
-            checkpoint,
-            |_, _| (),
-        )?;
+        self.append(workspace, valid, allowed, &mut tokens, checkpoint)?;
         let last_piece = self.last_piece(valid, allowed, checkpoint)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
         rest.extend_from_slice(&bytes[valid.len()..]);
@@ -158,11 +155,10 @@ impl Encoder {
         allowed: &Allowed,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<&'t [u8]>, EncodeError> {
-        let mut start = 0;
-        while let Some(special) = self.special_tokens.find(text, start, allowed) {
-            start = special.start + special.text.len();
-        }
-        let ordinary = &text[start..];
+        let ordinary = match self.split_at_tokens(text, allowed).last() {
+            Some(Part::Text(gap)) => &text[gap],
+            Some(Part::Token(..)) | None => return Ok(None),
+        };
         let mut pieces = self.splitter.pieces(ordinary, checkpoint);
         let mut chunk = Vec::new();
         let mut last = None;

@@ -37,7 +37,7 @@ pub(super) fn merge(
 }
 
 /// Appends the tokens of `piece` to `tokens`, each with the offset where it starts: behind the bytes that those before it
-/// stand for.
+/// stand for. Returns where the last one ends.
 ///
 /// # Errors
 /// As [`encode_piece`](super::encode_piece).
@@ -46,7 +46,7 @@ pub(super) fn tokens(
     piece: &[u8],
     tokens: &mut Vec<Token>,
     checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
+) -> Result<usize, EncodeError> {
     let mut symbols = Vec::new();
     merges.start(piece, &mut symbols);
     let mut queue = Queue::new();
@@ -58,7 +58,8 @@ pub(super) fn tokens(
         index = token.start / SYMBOL;
         Token { start, ..token }
     }));
-    Ok(())
+    let rest = symbols[index..].iter().map(|symbol| symbol.length);
+    Ok(start + rest.sum::<usize>())
 }
 
 impl LongMerges for ListedMerges {

@@ -19,6 +19,8 @@ pub mod queue;
 #[doc(hidden)]
 pub mod short;
 
+use std::ops::Range;
+
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
@@ -104,7 +106,7 @@ fn merge_characters(
 }
 
 /// Appends the tokens of `piece` to `tokens`, where merges are listed: each starts behind the bytes that those before it
-/// stand for.
+/// stand for. Returns where the last one ends.
 ///
 /// # Errors
 /// As [`encode_piece`].
@@ -117,14 +119,59 @@ pub fn listed_tokens(
     piece: &[u8],
     tokens: &mut Vec<Token>,
     checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
+) -> Result<usize, EncodeError> {
     if merges.looks_up_whole_pieces()
         && let Some(id) = vocabulary.token(piece)
     {
         tokens.push(Token { start: 0, id });
-        return Ok(());
+        return Ok(piece.len());
     }
     listed::tokens(merges, piece, tokens, checkpoint)
+}
+
+/// An id with the bytes of a piece that it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) id: TokenId,
+    /// Empty for a byte that stands for nothing more than the one before it.
+    pub(crate) span: Range<usize>,
+}
+
+/// Appends the ids of `piece` with their spans in it to `placed`.
+///
+/// # Errors
+/// As [`encode_piece`].
+///
+/// # Complexity
+/// O(n log n) for n bytes.
+pub(crate) fn placed(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    placed: &mut Vec<Placed>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
+    let mut tokens = Vec::new();
+    let end = match vocabulary.merges() {
+        Merges::Bytes(_) => {
+            let (mut ids, mut end) = (Vec::new(), 0);
+            encode_piece(vocabulary, piece, &mut ids, checkpoint)?;
+            for id in ids {
+                tokens.push(Token { start: end, id });
+                end += vocabulary.bytes(id).expect("merges make tokens").len();
+            }
+            end
+        }
+        Merges::Listed(merges) => {
+            listed_tokens(vocabulary, merges, piece, &mut tokens, checkpoint)?
+        }
+        Merges::Characters(_) => unreachable!("a model's own rules place its tokens"),
+    };
+    let ends = tokens.iter().skip(1).map(|token| token.start).chain([end]);
+    placed.extend(tokens.iter().zip(ends).map(|(token, end)| Placed {
+        id: token.id,
+        span: token.start..end,
+    }));
+    Ok(())
 }
 
 /// Appends the symbols of `text`, a whole text or one of its pieces, to `tokens`.

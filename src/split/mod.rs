@@ -136,16 +136,19 @@ impl Splitter {
     }
 
     /// Returns where the first piece of `text` behind a character of ASCII ends, in `text`: 0 if it is that character
-    /// alone. Without a rule that is the end of the text.
+    /// alone. `None` if more than that has to be looked at.
     pub(crate) fn first_piece_end(
         &self,
         before: u8,
         text: &[u8],
         checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    ) -> Result<Option<usize>, Interrupted> {
         match self {
-            Self::Adjacent(adjacency, _) => adjacency.end_after(before.into(), text, checkpoint),
-            _ => Ok(text.len()),
+            Self::Adjacent(adjacency, _) => {
+                let end = adjacency.end_after(before.into(), text, checkpoint)?;
+                Ok(Some(end))
+            }
+            _ => Ok(None),
         }
     }
 

@@ -62,3 +62,13 @@ impl Text for RawText<'_> {
         simdutf8::basic::from_utf8(self.0.get(range)?).ok()
     }
 }
+
+/// Returns bytes as text, with U+FFFD for each byte that is part of no character.
+pub fn with_each_byte_replaced(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
+}

@@ -19,6 +19,7 @@ mod long_pieces;
 mod normal_forms;
 #[cfg(target_os = "linux")]
 mod page_ends;
+mod pipelines;
 mod published;
 mod recognition;
 mod sentencepiece_models;

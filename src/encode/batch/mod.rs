@@ -71,7 +71,7 @@ struct Worker {
 
 impl Encoder {
     /// Encodes all `texts`. Those that are not UTF-8 are encoded as by [`encode_bytes`](Self::encode_bytes):
-    /// special tokens are found before the first invalid byte only.
+    /// without a pipeline, special tokens are found before the first invalid byte only.
     ///
     /// # Errors
     /// [`EncodeError`]: that of the first text that fails.
@@ -136,7 +136,7 @@ impl Encoder {
             ids.extend_from_slice(&batch.prepend);
         }
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
-            self.encode_spans(workspace, text, allowed, ids, checkpoint, |_, _| ())?;
+            self.append(workspace, text, allowed, ids, checkpoint)?;
         } else {
             debug_assert!(is_start && is_end, "only UTF-8 is divided");
             let bytes = text.bytes();
@@ -200,8 +200,8 @@ impl Encoder {
         work: impl Fn(&mut Worker, &WorkItem) -> Result<(), EncodeError> + Sync,
     ) -> Result<Ragged<T>, EncodeError> {
         // An allowed special token may lie across a cut.
-        let is_ordinary = *allowed == Allowed::Nothing;
-        let cut = is_ordinary.then_some(|text: &str, from| self.splitter.cut(text, from));
+        let divider = self.divider().filter(|_| *allowed == Allowed::Nothing);
+        let cut = divider.map(|splitter| |text: &str, from| splitter.cut(text, from));
         let items = partition(texts, threads, cut.as_ref());
         let items: Vec<(usize, WorkItem)> = items.into_iter().enumerate().collect();
         let ordered = OrderedOutput::new(items.len(), texts.len());

@@ -88,7 +88,7 @@ pub(super) fn with_special_tokens(
 ) -> PyResult<CoreBpe> {
     let special_tokens = special::special_tokens(special_tokens)?;
     Ok(CoreBpe::new(
-        core.encoder.with_special_tokens(special_tokens),
+        core.encoder.with_special_tokens(special_tokens)?,
     ))
 }
 

@@ -8,6 +8,7 @@ use crate::python::ids::TokenIds;
 use crate::python::runtime::{run, threads_for};
 use crate::python::strings::new_string;
 use crate::util::parallel;
+use crate::util::text::with_each_byte_replaced;
 
 /// Bytes of work that decoding an id counts as.
 const BYTES_PER_ID: usize = 4;
@@ -112,14 +113,4 @@ fn text<'py>(
     }
     let decoded = bytes_object(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
     Ok(decoded.cast_into::<PyString>()?)
-}
-
-/// Decodes UTF-8, with U+FFFD for each byte that is no character.
-fn with_each_byte_replaced(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    text
 }

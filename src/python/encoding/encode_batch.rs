@@ -99,7 +99,9 @@ pub(super) fn array<'py>(
 ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
     let py = text.py();
     let batch = Batch::new(Policy::ORDINARY, num_threads);
-    let Ragged { ids, .. } = match chunks(text, core.encoder.splitter(), num_threads)? {
+    let divider = core.encoder.divider();
+    let chunks = divider.map(|splitter| chunks(text, splitter, num_threads));
+    let Ragged { ids, .. } = match chunks.transpose()?.flatten() {
         Some(chunks) => encode(core, py, &chunks, batch)?,
         None => encode(core, py, &[self::text(text)?], batch)?,
     };

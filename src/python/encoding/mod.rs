@@ -27,13 +27,7 @@ pub(super) struct CoreBpe {
 
 impl CoreBpe {
     fn new(encoder: Encoder) -> Self {
-        let largest = encoder
-            .vocabulary()
-            .highest_id()
-            .max(encoder.special_tokens().largest_id());
-        Self {
-            encoder,
-            interned: InternedIds::new(largest),
-        }
+        let interned = InternedIds::new(encoder.largest_id());
+        Self { encoder, interned }
     }
 }

@@ -13,12 +13,8 @@ use crate::token::{Pair, TokenId};
 /// Returns the id of a token.
 pub(super) fn id(core: &CoreBpe, token: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
     let bytes = token.as_bytes();
-    let special = || {
-        core.encoder
-            .special_tokens()
-            .id(std::str::from_utf8(bytes).ok()?)
-    };
-    let id = core.encoder.vocabulary().token(bytes).or_else(special);
+    let added = || core.encoder.added_id(std::str::from_utf8(bytes).ok()?);
+    let id = core.encoder.vocabulary().token(bytes).or_else(added);
     id.ok_or_else(|| UnknownTokenError::new_err((token.clone().unbind(),)))
 }
 

@@ -1,0 +1,263 @@
+//! Added tokens: strings that become ids before text is split, where their flags let them.
+//!
+//! There are two searches, of the raw text and of normalized text. Each finds the leftmost strings, of several that
+//! start at one place the longest, which do not overlap; then come the flags of the token that was found:
+//!
+//! ```text
+//! special       it is passed over, and not searched for shorter ones, unless it is allowed
+//! single_word   so too where a character of a word stands beside it
+//! lstrip        it takes the blanks before it, back to the end of the token before
+//! rstrip        it takes the blanks after it; the search goes on behind the string all the same
+//! ```
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use fancy_regex::Regex;
+
+use crate::encode::special::{Allowed, Finder, SpecialTokens};
+use crate::error::VocabularyError;
+use crate::token::TokenId;
+
+/// A string that becomes an id, as a file of Hugging Face's tokenizers describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags in the file")]
+pub struct AddedToken {
+    /// The string.
+    pub content: String,
+    /// Its id.
+    pub id: TokenId,
+    /// Whether it is found only where it is allowed.
+    pub special: bool,
+    /// Whether it takes the blanks before it.
+    pub lstrip: bool,
+    /// Whether it takes the blanks after it.
+    pub rstrip: bool,
+    /// Whether it is found only where no character of a word stands beside it.
+    pub single_word: bool,
+    /// Whether it is normalized, and found in normalized text.
+    pub normalized: bool,
+}
+
+/// The added tokens of an encoder, and both searches.
+#[derive(Debug)]
+pub(in crate::encode) struct AddedTokens {
+    pub(super) raw: Search,
+    pub(super) normalized: Search,
+    /// Those that are not special, by id and by string.
+    texts: HashMap<TokenId, String>,
+    ids: HashMap<String, TokenId>,
+}
+
+/// A search for added tokens.
+#[derive(Debug)]
+pub(in crate::encode) struct Search {
+    /// `None` if there are none.
+    finder: Option<Finder>,
+    tokens: Vec<Token>,
+    /// Matches a character of a word; `None` if no token asks for one.
+    word: Option<Regex>,
+    /// Whether U+0020 stands for a mark, which is no blank.
+    has_marks: bool,
+}
+
+/// A token of a search.
+#[derive(Clone, Copy, Debug)]
+struct Token {
+    id: TokenId,
+    /// Its index among the special tokens, if it is one.
+    special: Option<usize>,
+    lstrip: bool,
+    rstrip: bool,
+    single_word: bool,
+}
+
+/// A token in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::encode) struct Match {
+    pub(in crate::encode) id: TokenId,
+    /// All that it takes of the text.
+    pub(in crate::encode) span: Range<usize>,
+    /// Where the search goes on.
+    pub(in crate::encode) next: usize,
+}
+
+impl AddedTokens {
+    /// Builds both searches. The ids of special tokens are those of `special`; a special token that `added` does not
+    /// list has no flags. `normalize` makes normalized text, in which U+0020 is a mark if `has_marks` says so.
+    ///
+    /// # Errors
+    /// [`VocabularyError`] if `tokenizers` would not always find the same tokens, or if there are too many.
+    pub(super) fn new(
+        added: &[AddedToken],
+        special: &SpecialTokens,
+        has_marks: bool,
+        normalize: impl Fn(&str) -> Result<String, VocabularyError>,
+    ) -> Result<Self, VocabularyError> {
+        let (mut raw, mut normalized) = (Vec::new(), Vec::new());
+        let mut listed = vec![false; special.len()];
+        for token in added {
+            let index = special.index(&token.content);
+            if let Some(index) = index {
+                listed[index] = true;
+            } else if token.special {
+                // The encoder has other special tokens than the file.
+                continue;
+            }
+            let found = Token {
+                id: special.id(&token.content).unwrap_or(token.id),
+                special: index,
+                lstrip: token.lstrip,
+                rstrip: token.rstrip,
+                single_word: token.single_word,
+            };
+            if token.normalized {
+                normalized.push((normalize(&token.content)?, token.content.clone(), found));
+            } else {
+                raw.push((token.content.clone(), token.content.clone(), found));
+            }
+        }
+        for (index, (text, id)) in special.iter().enumerate() {
+            if !listed[index] {
+                let found = Token {
+                    id,
+                    special: Some(index),
+                    lstrip: false,
+                    rstrip: false,
+                    single_word: false,
+                };
+                raw.push((text.to_owned(), text.to_owned(), found));
+            }
+        }
+        let ordinary = added.iter().filter(|token| !token.special);
+        Ok(Self {
+            raw: Search::new(raw, false)?,
+            normalized: Search::new(normalized, has_marks)?,
+            texts: ordinary
+                .clone()
+                .map(|token| (token.id, token.content.clone()))
+                .collect(),
+            ids: ordinary
+                .map(|token| (token.content.clone(), token.id))
+                .collect(),
+        })
+    }
+
+    /// The string of a token that is not special.
+    pub(in crate::encode) fn text(&self, id: TokenId) -> Option<&str> {
+        self.texts.get(&id).map(String::as_str)
+    }
+
+    /// The id of a token that is not special.
+    pub(in crate::encode) fn id(&self, text: &str) -> Option<TokenId> {
+        self.ids.get(text).copied()
+    }
+
+    /// The largest id of a token that is not special, 0 if there are none.
+    pub(in crate::encode) fn largest_id(&self) -> TokenId {
+        self.ids.values().copied().max().unwrap_or(0)
+    }
+}
+
+impl Search {
+    /// Builds the search for tokens, each after the string to find and its string in the file.
+    fn new(
+        mut tokens: Vec<(String, String, Token)>,
+        has_marks: bool,
+    ) -> Result<Self, VocabularyError> {
+        // As nothing is left of them, they are never found.
+        tokens.retain(|(text, ..)| !text.is_empty());
+        let mut contents: HashMap<&str, &str> = HashMap::new();
+        for (text, content, _) in &tokens {
+            if let Some(first) = contents.insert(text, content) {
+                return Err(VocabularyError::AmbiguousAddedTokens {
+                    first: first.to_owned(),
+                    second: content.clone(),
+                });
+            }
+        }
+        let word = tokens.iter().any(|(.., token)| token.single_word);
+        let search = Self {
+            finder: None,
+            tokens: tokens.iter().map(|(.., token)| *token).collect(),
+            word: word.then(|| Regex::new(r"^\w").expect("it compiles")),
+            has_marks,
+        };
+        let stripping = tokens.iter().find(|(.., token)| token.rstrip);
+        let blank = tokens.iter().find(|(text, _, token)| {
+            token.lstrip && !token.rstrip && text.chars().all(|c| search.is_blank(c))
+        });
+        if let (Some((_, stripping, _)), Some((_, blank, _))) = (stripping, blank) {
+            return Err(VocabularyError::OverlappingAddedTokens {
+                stripping: stripping.clone(),
+                blank: blank.clone(),
+            });
+        }
+        let texts: Vec<&String> = tokens.iter().map(|(text, ..)| text).collect();
+        let finder = (!texts.is_empty()).then(|| Finder::new(&texts));
+        Ok(Self {
+            finder: finder.transpose().map_err(|_| VocabularyError::TooLarge)?,
+            ..search
+        })
+    }
+
+    /// True if there is nothing to find.
+    pub(in crate::encode) fn is_empty(&self) -> bool {
+        self.finder.is_none()
+    }
+
+    /// Returns the first token whose string starts at byte `from` or after it; `taken` is where the token before ends.
+    pub(in crate::encode) fn find(
+        &self,
+        text: &str,
+        mut from: usize,
+        taken: usize,
+        allowed: &Allowed,
+    ) -> Option<Match> {
+        let finder = self.finder.as_ref()?;
+        loop {
+            let found = finder.find(text.as_bytes(), from)?;
+            let Range { mut start, mut end } = found.range();
+            from = end;
+            let flags = self.tokens[found.pattern().as_usize()];
+            let is_allowed = flags.special.is_none_or(|index| allowed.allows(index));
+            if !is_allowed || flags.single_word && !self.is_alone(text, start..end) {
+                continue;
+            }
+            if flags.lstrip {
+                let before = &text[..start];
+                start = before.trim_end_matches(|c| self.is_blank(c)).len();
+                start = start.max(taken);
+            }
+            if flags.rstrip {
+                let after = &text[end..];
+                end += after.len() - after.trim_start_matches(|c| self.is_blank(c)).len();
+            }
+            assert!(
+                start <= end,
+                "a token of blanks behind one that takes them is refused"
+            );
+            return Some(Match {
+                id: flags.id,
+                span: start..end,
+                next: from,
+            });
+        }
+    }
+
+    /// Whether no character of a word stands beside a span.
+    fn is_alone(&self, text: &str, span: Range<usize>) -> bool {
+        let word = self.word.as_ref().expect("a token asks for it");
+        let is_word = |c: char| {
+            let matched = word.is_match(c.encode_utf8(&mut [0; 4]));
+            matched.expect("no backtracking that could fail")
+        };
+        let before = text[..span.start].chars().next_back();
+        let after = text[span.end..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    }
+
+    fn is_blank(&self, c: char) -> bool {
+        c.is_whitespace() && !(self.has_marks && c == ' ')
+    }
+}

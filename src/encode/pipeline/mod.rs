@@ -1,0 +1,261 @@
+//! Text through a `tokenizer.json`: all that its parts do with it before pieces are merged.
+//!
+//! ```text
+//! text            added tokens are found in it as it stands; each gap between them
+//!   gap             is normalized, and added tokens that are normalized as well are found in it; each segment between them
+//!     segment         gets a space in front, where the file adds one
+//!       pieces          end where the splitter says, and go through the hot loop
+//! ```
+//!
+//! A gap that its normalizer keeps is read where it stands.
+
+pub mod added;
+mod offsets;
+
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use super::hot_loop::Scratch;
+use super::parts::{Part, Parts};
+use super::segments::{Origin, Segment};
+use super::special::{Allowed, SpecialTokens};
+use super::{Encoder, Rules};
+use crate::error::{EncodeError, VocabularyError};
+use crate::normalize::MARK;
+use crate::normalize::chain::Chain;
+use crate::split::Splitter;
+use crate::token::TokenId;
+use crate::vocabulary::Vocabulary;
+use added::{AddedToken, AddedTokens};
+
+/// Where a space is put in front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefix {
+    /// Nowhere.
+    Nothing,
+    /// Before each gap, after it has been normalized, and before normalized added tokens are found in it.
+    Always,
+    /// Before each segment that does not begin with one.
+    UnlessSpace,
+    /// As [`UnlessSpace`](Self::UnlessSpace), if the segment is the start of the text.
+    FirstUnlessSpace,
+}
+
+/// Where spaces stand for U+2581, as they do in vocabularies whose tables know that mark as a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Nowhere: a mark is a character like others.
+    Nothing,
+    /// In normalized text, which has a space in place of each mark; that space is no blank.
+    Normalized,
+    /// In segments, where both a space and a mark are a space.
+    Segments,
+}
+
+/// The parts of a `tokenizer.json` besides its vocabulary.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// The added tokens, no content twice.
+    pub added: Vec<AddedToken>,
+    /// Makes normalized text.
+    pub normalizer: Chain,
+    /// Where a space is put in front.
+    pub prefix: Prefix,
+    /// Where spaces stand for marks.
+    pub marks: Marks,
+    /// The unknown token, if one of it stands for several in a row in a segment, though that is split.
+    pub fused: Option<TokenId>,
+    /// Splits segments.
+    pub splitter: Splitter,
+}
+
+impl Pipeline {
+    /// Appends the normalized text of a gap, with the span of each byte if `spans` are wanted.
+    fn normalize(
+        &self,
+        gap: &str,
+        out: &mut String,
+        spans: Option<&mut Vec<Range<usize>>>,
+    ) -> Result<(), EncodeError> {
+        let start = out.len();
+        let mut own = spans;
+        self.normalizer.normalize(gap, out, own.as_deref_mut())?;
+        if self.prefix == Prefix::Always && out.len() > start {
+            out.insert(start, ' ');
+            if let Some(spans) = own {
+                // It stands for what the first character stands for.
+                spans.insert(start, spans[start].clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a space is put before a segment.
+    fn puts_space(&self, segment: &str, is_first: bool) -> bool {
+        let is_space = segment.starts_with(' ')
+            || self.marks == Marks::Segments && segment.as_bytes().starts_with(MARK);
+        match self.prefix {
+            Prefix::Nothing | Prefix::Always => false,
+            Prefix::UnlessSpace => !is_space,
+            Prefix::FirstUnlessSpace => is_first && !is_space,
+        }
+    }
+
+    /// Returns a segment with spaces for its marks, and the span of each byte; `None` if it has none.
+    fn without_marks(&self, text: &str, origin: Origin<'_>) -> Option<(String, Vec<Range<usize>>)> {
+        if self.marks != Marks::Segments || memmem::find(text.as_bytes(), MARK).is_none() {
+            return None;
+        }
+        let (mut plain, mut spans) = (String::with_capacity(text.len()), Vec::new());
+        for (at, character) in text.char_indices() {
+            let is_mark = text.as_bytes()[at..].starts_with(MARK);
+            let character_or_space = if is_mark { ' ' } else { character };
+            plain.push(character_or_space);
+            if let Some(span) = origin.span(at..at + character.len_utf8()) {
+                let bytes = character_or_space.len_utf8();
+                spans.extend(std::iter::repeat_n(span, bytes));
+            }
+        }
+        Some((plain, spans))
+    }
+}
+
+/// A pipeline with its searches for added tokens.
+pub struct Prepared {
+    pipeline: Arc<Pipeline>,
+    added: AddedTokens,
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pipeline.fmt(f)
+    }
+}
+
+impl Prepared {
+    fn new(pipeline: Arc<Pipeline>, special: &SpecialTokens) -> Result<Self, VocabularyError> {
+        let normalize = |content: &str| {
+            let mut normalized = String::new();
+            let done = pipeline.normalize(content, &mut normalized, None);
+            done.map_err(|error| VocabularyError::AddedToken {
+                content: content.to_owned(),
+                reason: error.to_string(),
+            })?;
+            Ok(normalized)
+        };
+        let has_marks = pipeline.marks == Marks::Normalized;
+        let added = AddedTokens::new(&pipeline.added, special, has_marks, normalize)?;
+        Ok(Self { pipeline, added })
+    }
+
+    /// Builds the same for other special tokens.
+    pub(super) fn with_special(&self, special: &SpecialTokens) -> Result<Self, VocabularyError> {
+        Self::new(Arc::clone(&self.pipeline), special)
+    }
+
+    /// The parts of a text: its added tokens, and gaps.
+    pub(super) fn parts<'a>(&'a self, text: &'a str, allowed: &'a Allowed) -> Parts<'a> {
+        Parts::added(&self.added.raw, text, allowed)
+    }
+
+    /// The unknown token, if one of it stands for several in a row in a segment, though that is split.
+    pub(super) fn fused(&self) -> Option<TokenId> {
+        self.pipeline.fused
+    }
+
+    /// The added tokens that are not special.
+    pub(super) fn added(&self) -> &AddedTokens {
+        &self.added
+    }
+
+    /// Number of bytes that the normalizer's tables occupy.
+    pub(super) fn memory(&self) -> usize {
+        self.pipeline.normalizer.memory()
+    }
+
+    /// Makes segments of a gap, which is the start of the text if `is_start`. They say where they come from if that is
+    /// `traced`.
+    pub(super) fn segments(
+        &self,
+        gap: &str,
+        is_start: bool,
+        allowed: &Allowed,
+        scratch: &mut Scratch,
+        traced: bool,
+        mut each: impl FnMut(Segment<'_>) -> Result<ControlFlow<()>, EncodeError>,
+    ) -> Result<ControlFlow<()>, EncodeError> {
+        let Self { pipeline, added } = self;
+        let may_be_first = is_start && pipeline.prefix == Prefix::FirstUnlessSpace;
+        let is_always = pipeline.prefix == Prefix::Always;
+        // A token of normalized text may begin with the space that is put in front.
+        let has_space_before = is_always && added.normalized.is_empty();
+        let is_kept = pipeline.normalizer.keeps(gap) && (!is_always || has_space_before);
+        let Scratch {
+            normalized, spans, ..
+        } = scratch;
+        let (text, origin) = if is_kept {
+            (gap, Origin::Gap(0))
+        } else {
+            normalized.clear();
+            spans.clear();
+            let is_traced = traced || may_be_first;
+            pipeline.normalize(gap, normalized, is_traced.then_some(&mut *spans))?;
+            let traced = Origin::Spans(spans);
+            let origin = if is_traced { traced } else { Origin::Unknown };
+            (normalized.as_str(), origin)
+        };
+        for part in Parts::added(&added.normalized, text, allowed) {
+            let flow = match part {
+                Part::Token(id, span) => each(Segment::Token(id, origin.span(span)))?,
+                Part::Text(span) => {
+                    let (text, origin) = (&text[span.clone()], origin.part(span));
+                    let is_first = may_be_first && origin.is_start();
+                    let behind_space =
+                        is_kept && has_space_before || pipeline.puts_space(text, is_first);
+                    let plain = pipeline.without_marks(text, origin);
+                    let (text, origin) = match &plain {
+                        Some((plain, spans)) if traced => (plain.as_str(), Origin::Spans(spans)),
+                        Some((plain, _)) => (plain.as_str(), Origin::Unknown),
+                        None => (text, origin),
+                    };
+                    each(Segment::Text {
+                        text: text.as_bytes(),
+                        behind_space,
+                        origin,
+                    })?
+                }
+            };
+            if flow.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl Encoder {
+    /// Builds the encoder of a `tokenizer.json`. `special_tokens` are the special ones among the added tokens of the
+    /// pipeline, by which their ids are found; others among them have no flags.
+    ///
+    /// # Panics
+    /// If the vocabulary is that of a SentencePiece model.
+    ///
+    /// # Errors
+    /// [`VocabularyError`] if the added tokens of a text may depend on chance in `tokenizers`, or make it panic.
+    pub fn with_pipeline(
+        vocabulary: Arc<Vocabulary>,
+        special_tokens: SpecialTokens,
+        pipeline: Pipeline,
+    ) -> Result<Self, VocabularyError> {
+        let has_model = vocabulary.character_merges().is_some();
+        assert!(!has_model, "a model has rules of its own");
+        let splitter = pipeline.splitter.clone();
+        let prepared = Prepared::new(pipeline.into(), &special_tokens)?;
+        let mut encoder = Self::new(vocabulary, special_tokens, splitter);
+        encoder.rules = Some(Rules::Pipeline(prepared.into()));
+        Ok(encoder)
+    }
+}

@@ -1,0 +1,137 @@
+//! Text → ids with the span of the text that each stands for, through a pipeline.
+//!
+//! A token's span is that of the characters which its first and its last byte stand for, and all in between. A space
+//! that is put in front stands for the character after it.
+
+use std::ops::{ControlFlow, Range};
+
+use super::Prepared;
+use crate::checkpoint::{self, Checkpoint};
+use crate::encode::Encoder;
+use crate::encode::hot_loop::Scratch;
+use crate::encode::offsets::TokenSpans;
+use crate::encode::parts::Part;
+use crate::encode::segments::{Origin, Segment};
+use crate::encode::special::Allowed;
+use crate::error::EncodeError;
+use crate::merge;
+
+impl Encoder {
+    /// As [`encode_with_offsets`](Encoder::encode_with_offsets), up to where there are more than `limit` ids, or further.
+    pub(in crate::encode) fn segments_with_offsets(
+        &self,
+        rules: &Prepared,
+        text: &str,
+        allowed: &Allowed,
+        limit: usize,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<TokenSpans, EncodeError> {
+        let mut spans = TokenSpans::default();
+        let mut scratch = Scratch::default();
+        for part in self.split_at_tokens(text, allowed) {
+            checkpoint::pass(checkpoint)?;
+            let flow = match part {
+                Part::Token(id, span) => {
+                    spans.push(id, span);
+                    ControlFlow::Continue(())
+                }
+                Part::Text(span) => {
+                    let gap = Gap {
+                        text: &text[span.clone()],
+                        offset: span.start,
+                    };
+                    let is_start = span.start == 0;
+                    let each = |segment: Segment<'_>| {
+                        self.place_segment(rules, &gap, segment, &mut spans, checkpoint)?;
+                        Ok(if spans.ids.len() > limit {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        })
+                    };
+                    rules.segments(gap.text, is_start, allowed, &mut scratch, true, each)?
+                }
+            };
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(spans)
+    }
+
+    /// Adds the ids of a segment with their spans.
+    fn place_segment(
+        &self,
+        rules: &Prepared,
+        gap: &Gap<'_>,
+        segment: Segment<'_>,
+        spans: &mut TokenSpans,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let (text, behind_space, origin) = match segment {
+            Segment::Token(id, span) => {
+                spans.push(id, gap.span_in_text(span.expect("it is asked for")));
+                return Ok(());
+            }
+            Segment::Text {
+                text,
+                behind_space,
+                origin,
+            } => (text, behind_space, origin),
+        };
+        let text = simdutf8::basic::from_utf8(text).expect("a pipeline normalizes text to text");
+        let with_space = behind_space.then(|| format!(" {text}"));
+        let before = usize::from(behind_space);
+        let text = with_space.as_deref().unwrap_or(text);
+        let first = spans.ids.len();
+        let (mut chunk, mut placed) = (Vec::new(), Vec::new());
+        let mut pieces = self.splitter.pieces(text, checkpoint);
+        while pieces.next_chunk(&mut chunk)? {
+            checkpoint::pass(checkpoint)?;
+            for piece in chunk.drain(..) {
+                placed.clear();
+                let bytes = &text.as_bytes()[piece.clone()];
+                merge::placed(&self.vocabulary, bytes, &mut placed, checkpoint)?;
+                for token in &placed {
+                    // An empty span stands for the character before it, a space before the one after.
+                    let end = (piece.start + token.span.end).saturating_sub(before).max(1);
+                    let start = (piece.start + token.span.start).saturating_sub(before);
+                    let span = gap.span(origin, start.min(end - 1)..end);
+                    let is_fused = rules.fused() == Some(token.id)
+                        && spans.ids.len() > first
+                        && spans.ids.last() == Some(&token.id);
+                    if is_fused {
+                        *spans.ends.last_mut().expect("there is one before") = span.end;
+                    } else {
+                        spans.push(token.id, span);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A gap, and where it stands in the text.
+struct Gap<'t> {
+    text: &'t str,
+    offset: usize,
+}
+
+impl Gap<'_> {
+    fn span_in_text(&self, span: Range<usize>) -> Range<usize> {
+        self.offset + span.start..self.offset + span.end
+    }
+
+    /// The span of the text that some bytes of this origin come from, of whole characters.
+    fn span(&self, origin: Origin<'_>, bytes: Range<usize>) -> Range<usize> {
+        let Range { mut start, mut end } = origin.span(bytes).expect("it is asked for");
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !self.text.is_char_boundary(end) {
+            end += 1;
+        }
+        self.span_in_text(start..end)
+    }
+}
