@@ -96,9 +96,9 @@ def checked_ids(ids: object) -> list[int]:
     if not is_sequence(ids):
         raise TypeError(NO_IDS)
     try:
-        found = [operator.index(number) for number in ids]
+        found = list(map(operator.index, ids))
     except TypeError:
         raise TypeError(NO_IDS) from None
-    if any(not -(2**31) <= number < 2**31 for number in found):
+    if found and not -(2**31) <= min(found) <= max(found) < 2**31:
         raise TypeError(NO_IDS)
     return found

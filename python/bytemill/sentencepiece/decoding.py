@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bytemill.errors import UnknownTokenError
 from bytemill.sentencepiece import messages
 from bytemill.sentencepiece.arguments import (
     checked_ids,
@@ -51,6 +52,10 @@ class DecodingMethods(WithModel):
             ValueError: An argument has no meaning.
         """
         kind = resolved_return_type(return_type, out_type, str)
+        if kind is str and type(input) is list and input and return_bytes is None and thread_pool is None:
+            decoded = self._decode_at_once(input, num_threads)
+            if decoded is not None:
+                return decoded
         if return_bytes is not None and kind != "offset_mapping":
             raise ValueError("return_bytes is only supported when return_type='offset_mapping'")
         threads = thread_count(self._num_threads if num_threads is None else num_threads, thread_pool)
@@ -63,22 +68,41 @@ class DecodingMethods(WithModel):
         if not is_batch(input):
             return self._decode_one(input, kind, bool(return_bytes), pieces=holds_pieces(input))
         pieces = next((holds_pieces(item) for item in input if is_sequence(item) and len(item)), False)
-        if kind is str and not pieces:
+        if kind in (str, bytes) and not pieces:
             batch = [checked_ids(item) for item in input]
             for ids in batch:
                 in_range(ids, self._engine)
-            return self._loaded().decode_batch(batch, threads)
+            texts = self._loaded().decode_batch(batch, threads)
+            return texts if kind is str else [text.encode() for text in texts]
         return [self._decode_one(item, kind, bool(return_bytes), pieces=pieces) for item in input]
+
+    def _decode_at_once(self, input: list[Any], num_threads: int | None) -> Any:
+        """Decodes ids without a look at each; `None` where the core finds that something is no id.
+
+        A look at each takes four times as long as decoding.
+        """
+        threads = self._num_threads if num_threads is None else num_threads
+        if self._engine is None or not isinstance(threads, int):
+            return None
+        core = self._engine.core
+        try:
+            if isinstance(input[0], list):
+                return core.decode_batch(input, "replace", thread_count(threads))
+            return core.decode(input, "replace") if isinstance(input[0], int) else None
+        except (TypeError, OverflowError, UnknownTokenError):
+            return None
 
     def _decode_one(self, sequence: Any, kind: object, as_bytes: bool, *, pieces: bool) -> Any:
         if pieces and not all(isinstance(piece, (str, bytes)) for piece in sequence):
             raise TypeError("List elements must be str or bytes")
         ids = [] if pieces else in_range(checked_ids(sequence), self._engine)
         loaded = self._loaded()
-        if kind is str and not pieces:
-            return loaded.decode(ids)
         given_bytes = pieces and bool(sequence) and isinstance(sequence[0], bytes)
         texts = [piece if isinstance(piece, str) else piece.decode() for piece in sequence] if pieces else []
+        known = loaded.known_ids(texts) if pieces else ids
+        if kind in (str, bytes) and known is not None:
+            decoded = loaded.decode(known)
+            return decoded.encode() if kind is bytes or given_bytes else decoded
         text, parts = loaded.decode_parts(texts or ids)
         if kind is bytes or (kind is str and given_bytes):
             return text

@@ -70,7 +70,22 @@ class Engine:
         self.strips_more = spec["remove_extra_whitespaces"]
         self.unknown_surface: str = model.trainer_spec["unk_surface"]
 
-    # Only `normalize` uses the one, only parts of decoded texts the other.
+    # What few calls use is made when it is first used: these tables and the normalizers.
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each piece."""
+        return {piece: token for token, piece in enumerate(self.pieces)}
+
+    @cached_property
+    def encoded(self) -> list[bytes]:
+        """The pieces in UTF-8, by id."""
+        return [piece.encode() for piece in self.pieces]
+
+    @cached_property
+    def surfaces(self) -> list[bytes]:
+        """The text that each piece but a byte decodes to, after the first."""
+        return [self._surface(token, piece).encode() for token, piece in enumerate(self.pieces)]
 
     @cached_property
     def normalizer(self) -> Normalizer:
@@ -102,8 +117,15 @@ class Engine:
 
     def find(self, piece: str) -> int:
         """Returns the id of a piece, that of the unknown piece if there is no such piece."""
-        found = self.model.find(piece)
-        return self.unk_id if found is None else found
+        return self.ids.get(piece, self.unk_id)
+
+    def known_ids(self, pieces: Sequence[str]) -> list[int] | None:
+        """Returns the ids of pieces; `None` if one is not there, or is no string."""
+        ids = self.ids
+        try:
+            return [ids[piece] for piece in pieces]
+        except (KeyError, TypeError):
+            return None
 
     # --- Encoding ---
 
@@ -127,13 +149,13 @@ class Engine:
         """Encodes a text with the piece, the text and the offsets of each id."""
         data = repair_surrogates(text).encode() if isinstance(text, str) else text
         normalized, tokens, ends, begins_in_text, ends_in_text = encode_parts(self.core, data)
+        encoded, types = self.encoded, self.types
         parts: list[Part] = []
         start = 0
         for token, end, begin, stop in zip(tokens, ends, begins_in_text, ends_in_text, strict=True):
-            unknown = self.types[token] == UNKNOWN
-            piece = self._escaped(normalized[start:end]) if unknown else self.pieces[token].encode()
+            piece = self._escaped(normalized[start:end]) if types[token] == UNKNOWN else encoded[token]
             # The last byte of a character stands for it in the normalized text.
-            inside = self.types[token] == BYTE and start == end
+            inside = start == end and types[token] == BYTE
             parts.append(Part(token, piece, None if inside else data[begin:stop], begin, stop))
             start = end
         return parts
@@ -182,59 +204,55 @@ class Engine:
         Raises:
             IndexError: An id is out of range.
         """
-        found = [self._numbered(token) for token in tokens]
         parts: list[Part] = []
-        shown: list[bytes] = []
+        run: list[int] = []
         length = 0
         at_start = True
 
-        def append(token: int, piece: str, surface: bytes) -> None:
+        def flush() -> None:
             nonlocal length
-            begin = length
-            length += len(surface)
-            shown.append(surface)
-            parts.append(Part(token, piece.encode(), surface, begin, length))
-
-        run: list[tuple[int, str]] = []
-        for token, piece in [*found, (-1, "")]:
-            if token >= 0 and self.types[token] == BYTE:
-                run.append((token, piece))
-                continue
-            for byte, made in zip(run, surfaces(int(piece[1:-1], 16) for _, piece in run), strict=True):
-                append(*byte, made)
+            made_of = characters(int(self.pieces[token][1:-1], 16) for token in run)
+            for token, made in zip(run, made_of, strict=True):
+                parts.append(Part(token, self.encoded[token], made, length, length + len(made)))
+                length += len(made)
             run.clear()
+
+        for given in tokens:
+            if isinstance(given, int) and not 0 <= given < len(self.pieces):
+                raise IndexError(OUT_OF_RANGE)
+            token = given if isinstance(given, int) else self.find(given)
+            if token >= 0 and self.types[token] == BYTE:
+                run.append(token)
+                continue
+            if run:
+                flush()
             at_start = at_start and not length
-            if (token, piece) == (-1, ""):
-                break
-            surface, at_start = self._surface(token, piece, at_start=at_start)
-            append(token, piece, surface.encode())
-        text = b"".join(shown)
+            if isinstance(given, str) and (token < 0 or given != self.pieces[token]):
+                piece = surface = given.encode()
+            else:
+                piece, surface = self.encoded[token], self.surfaces[token]
+                if at_start and self.strips and self.types[token] not in (CONTROL, UNKNOWN):
+                    # One mark is the dummy prefix; any number may be removed.
+                    stripped = self._surface(token, self.pieces[token].removeprefix(MARK)).encode()
+                    at_start = self.strips_more or stripped == surface
+                    surface = stripped
+            parts.append(Part(token, piece, surface, length, length + len(surface)))
+            length += len(surface)
+        flush()
+        text = b"".join([part.surface or b"" for part in parts])
         if self.denormalizer:
             text = self.denormalizer.normalize(text)
         return text, parts
 
-    def _numbered(self, token: int | str) -> tuple[int, str]:
-        if isinstance(token, str):
-            return self.find(token), token
-        if not 0 <= token < len(self.pieces):
-            raise IndexError(OUT_OF_RANGE)
-        return token, self.pieces[token]
-
-    def _surface(self, token: int, piece: str, *, at_start: bool) -> tuple[str, bool]:
-        """Returns what a piece that is no byte decodes to, and whether the next one is still at the start."""
-        kind = self.types[token] if token >= 0 else UNKNOWN
+    def _surface(self, token: int, piece: str) -> str:
+        """Returns what an id, with this piece, decodes to after the first."""
+        kind = self.types[token]
         if kind == CONTROL:
-            return "", at_start
-        if kind == UNKNOWN:
-            is_named = token >= 0 and piece == self.pieces[token]
-            return self.unknown_surface if is_named else piece, at_start
-        if at_start and self.strips and piece.startswith(MARK):
-            piece = piece[1:]
-            at_start = self.strips_more
-        return piece.replace(MARK, " "), at_start
+            return ""
+        return self.unknown_surface if kind == UNKNOWN else piece.replace(MARK, " ")
 
 
-def surfaces(values: Iterator[int]) -> Iterator[bytes]:
+def characters(values: Iterator[int]) -> Iterator[bytes]:
     """Yields for each byte of a run what it decodes to.
 
     Of the bytes of a character, that is the character for the last and nothing for the others. A byte of no

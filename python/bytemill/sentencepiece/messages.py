@@ -85,7 +85,7 @@ def offset_mapping(text: bytes, parts: Sequence[Part], *, as_bytes: bool) -> dic
         offsets = [(part.begin, part.end) for part in parts]
     else:
         pieces = [part.piece.decode() for part in parts]
-        characters = character_offsets(text)
+        characters = range(len(text) + 1) if text.isascii() else character_offsets(text)
         if parts and parts[-1].end >= len(characters):
             # The denormalizer, which parts do not know, made the text shorter.
             raise ValueError("Invalid piece offsets in SentencePieceText")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bytemill._backend import Normalizer
+    from bytemill.sentencepiece.engine import Engine
 
 __all__ = ["VocabularyMethods", "normalized"]
 
@@ -34,6 +35,8 @@ class VocabularyMethods(WithModel):
         """Returns the id of a piece, or of each of several; that of the unknown piece if there is none."""
         if isinstance(piece, (str, bytes)):
             return self._find(piece)
+        if type(piece) is list and self._engine and (known := self._engine.known_ids(piece)) is not None:
+            return known
         try:
             pieces = [piece[index] for index in range(len(piece))]
         except (TypeError, KeyError):
@@ -57,32 +60,41 @@ class VocabularyMethods(WithModel):
         Raises:
             IndexError: An id is out of range, here and below.
         """
-        return self._of_ids(id, lambda token: self._loaded().pieces[token])
+        return self._of_ids(id, lambda engine: engine.pieces)
 
     def get_score(self, id: Any) -> Any:
         """Returns the score of an id, or of each of several."""
-        return self._of_ids(id, lambda token: self._loaded().scores[token])
+        return self._of_ids(id, lambda engine: engine.scores)
 
     def is_unknown(self, id: Any) -> Any:
         """Returns whether an id, or each of several, stands for what is not known."""
-        return self._of_ids(id, lambda token: self._loaded().types[token] == UNKNOWN)
+        return self._are_of_type(id, UNKNOWN)
 
     def is_control(self, id: Any) -> Any:
         """Returns whether an id, or each of several, is one that no text has."""
-        return self._of_ids(id, lambda token: self._loaded().types[token] == CONTROL)
+        return self._are_of_type(id, CONTROL)
 
     def is_unused(self, id: Any) -> Any:
         """Returns whether an id, or each of several, is not used."""
-        return self._of_ids(id, lambda token: self._loaded().types[token] == UNUSED)
+        return self._are_of_type(id, UNUSED)
 
     def is_byte(self, id: Any) -> Any:
         """Returns whether an id, or each of several, stands for a byte."""
-        return self._of_ids(id, lambda token: self._loaded().types[token] == BYTE)
+        return self._are_of_type(id, BYTE)
 
-    def _of_ids(self, ids: Any, look_up: Callable[[int], T]) -> T | list[T]:
+    def _are_of_type(self, ids: Any, kind: int) -> bool | list[bool]:
+        found = self._of_ids(ids, lambda engine: engine.types)
+        return [each == kind for each in found] if isinstance(found, list) else found == kind
+
+    def _of_ids(self, ids: Any, column: Callable[[Engine], list[T]]) -> T | list[T]:
+        """Returns what a column has for an id, or for each of several."""
+        engine = self._engine
+        values = [] if engine is None else column(engine)
+        if type(ids) is int and 0 <= ids < len(values):
+            return values[ids]
         is_one = isinstance(ids, int) or (hasattr(ids, "__index__") and not hasattr(ids, "__len__"))
-        found = [look_up(token) for token in in_range(checked_ids([ids] if is_one else ids), self._engine)]
-        return found[0] if is_one else found
+        found = in_range(checked_ids([ids] if is_one else ids), engine)
+        return values[found[0]] if is_one else [values[token] for token in found]
 
     def unk_id(self) -> int:
         """Returns the id of the unknown piece, -1 if there is none."""

@@ -70,6 +70,7 @@ INNER = [
     "core",
     "definition",
     "documents",
+    "explanation",
     "fingerprint",
     "formats",
     "io",
@@ -96,11 +97,13 @@ ORDINARY = (
     ValueError,
 )
 
-# As those of the original minbpe.
+# As those of the original minbpe; and what only SentencePiece itself can do.
 NOT_IMPLEMENTED = {
+    "ConvertToFlatbuffer",
     "GPT4Tokenizer.load",
     "GPT4Tokenizer.save",
     "GPT4Tokenizer.train",
+    "SetDataDir",
     "Tokenizer.decode",
     "Tokenizer.encode",
     "Tokenizer.train",
@@ -227,6 +230,9 @@ GOOD: dict[str, Callable[[], Any]] = {
     "rule_name": lambda: "nfkc",
     "rule_tsv": lambda: None,
     "seed": lambda: 1,
+    "seconds": lambda: 1,
+    "data_dir": lambda: ".",
+    "vocab": lambda: None,
     "serialized": lambda: sentencepiece_model().serialize(),
     "thread_pool": lambda: None,
     "with_offsets": lambda: False,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import io
 import os
@@ -11,6 +12,7 @@ import pickle
 import random
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ import pytest
 import bytemill.sentencepiece as spm
 from bytemill.reference_sentencepiece import MARK
 from support import sentencepiece as real
+from support.timing import assert_in_proportion
 
 SEEDS = range(400 if os.environ.get("BYTEMILL_FULL") else 40)
 
@@ -334,6 +337,26 @@ def test_options_of_the_constructor_are_defaults_and_survive_pickling() -> None:
     assert ours.encode("ab xy") == copy.encode("ab xy") == theirs.encode("ab xy")
     empty = pickle.loads(pickle.dumps(spm.SentencePieceProcessor()))  # noqa: S301 - our own
     assert len(empty) == 0
+
+
+def test_what_is_made_at_first_use_is_made_by_any_thread_and_copy() -> None:
+    model = real.trained("nmt_nfkc")
+    theirs, ours = both(model)
+    text = "Ａ  b\u0301 ﬁ"  # noqa: RUF001 - what NFKC changes
+    copies = [copy.copy(ours), copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))]  # noqa: S301 - our own
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: ours.normalize(text), range(64)))
+    assert {*found, *(each.normalize(text) for each in copies)} == {theirs.normalize(text)}
+    ids = theirs.encode(text)
+    for each in (ours, *copies):
+        assert each.decode(ids, out_type="offset_mapping") == theirs.decode(ids, out_type="offset_mapping")
+        assert each.piece_to_id(theirs.id_to_piece(ids)) == ids
+
+
+def test_decoding_to_offsets_takes_time_in_proportion_to_the_ids() -> None:
+    ours = spm.SentencePieceProcessor(model_proto=small())
+    few = [3, 4, 5, 6] * 10_000
+    assert_in_proportion(lambda ids: ours.decode(ids, out_type="serialized_proto"), few, 4 * few)
 
 
 def test_models_are_loaded_from_files_bytes_and_messages(tmp_path: Path) -> None:
