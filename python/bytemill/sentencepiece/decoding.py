@@ -156,7 +156,7 @@ def holds_pieces(sequence: Sequence[Any]) -> bool:
 
 def in_range(ids: list[int], engine: Engine | None) -> list[int]:
     """Returns ids; `IndexError` if one is none of the model."""
-    size = len(engine.pieces) if engine else 0
+    size = engine.size if engine else 0
     if ids and not (min(ids) >= 0 and max(ids) < size):
         raise IndexError(OUT_OF_RANGE)
     return ids

@@ -25,7 +25,7 @@ class VocabularyMethods(WithModel):
 
     def get_piece_size(self) -> int:
         """Returns the number of pieces."""
-        return len(self._engine.pieces) if self._engine else 0
+        return self._engine.size if self._engine else 0
 
     def __len__(self) -> int:
         """Returns the number of pieces."""
