@@ -23,7 +23,6 @@ BPE = 2
 
 # Arguments that are no options.
 ITERATORS = ("sentence_iterator", "sentence_reader")
-REFUSED = ("pretokenizer", "allow_inconsistent_pretokenization")
 
 
 class SentencePieceTrainer:
@@ -41,7 +40,9 @@ class SentencePieceTrainer:
             logstream: Where messages go; there are none.
             **kwargs: The options of SentencePiece's trainer and normalizer; `sentence_iterator`, an iterator
                 of sentences, in place of `input`; `model_writer`, something with a method `write`, in
-                place of `model_prefix`; `normalizer`, a `SentencePieceNormalizer`.
+                place of `model_prefix`; `normalizer`, a `SentencePieceNormalizer`; `pretokenizer`, which
+                takes a normalized sentence and returns its chunks, which no piece crosses;
+                `allow_inconsistent_pretokenization`, whether these may be something else if joined.
 
         Returns:
             True with one string, as there.
@@ -52,26 +53,31 @@ class SentencePieceTrainer:
             ValueError: An option has no meaning.
         """
         if isinstance(arg, str):
-            train(TrainerOptions(in_one_string(arg)), None, None)
+            train(TrainerOptions(in_one_string(arg)), None, None, None)
             return True
-        for name in REFUSED:
-            if kwargs.pop(name, None):
-                raise NotImplementedError(
-                    f"{name} is not offered: pass sentences that hold a delimiter where pieces must end, "
-                    "with the option pretokenization_delimiter"
-                )
         sentences = next((kwargs.pop(name) for name in ITERATORS if name in kwargs), None)
         if sentences is not None and not isinstance(sentences, Iterator):
             raise TypeError(f"Object of type '{type(sentences).__name__}' is not an instance of 'iterator'")
         writer = kwargs.pop("model_writer", None)
         normalizer = kwargs.pop("normalizer", None)
-        train(TrainerOptions(kwargs, normalizer), sentences, writer)
+        cut = kwargs.pop("pretokenizer", None)
+        allow_inconsistent = bool(kwargs.pop("allow_inconsistent_pretokenization", False))
+        train(
+            TrainerOptions(kwargs, normalizer), sentences, writer, cut, allow_inconsistent=allow_inconsistent
+        )
         return None
 
     Train = train
 
 
-def train(options: TrainerOptions, sentences: Iterator[Any] | None, writer: Any) -> None:
+def train(
+    options: TrainerOptions,
+    sentences: Iterator[Any] | None,
+    writer: Any,
+    cut: Any,
+    *,
+    allow_inconsistent: bool = False,
+) -> None:
     """Trains a model by options that were read."""
     inputs = options.trainer.get("input", ())
     prefix = options.trainer.get("model_prefix", "")
@@ -85,7 +91,13 @@ def train(options: TrainerOptions, sentences: Iterator[Any] | None, writer: Any)
             f"models of type {MODEL_TYPES[kind - 1]} are not offered: set model_type='bpe', or use the "
             "package sentencepiece to train them"
         )
-    trained = learn(options, inputs, sentences)
+    if cut is not None and options.trainer.get("pretokenization_delimiter"):
+        raise RuntimeError(
+            "INTERNAL: pretokenizer callback and pretokenization_delimiter cannot be set simultaneously."
+        )
+    if cut is not None and options.trainer.get("input_format") == "tsv":
+        raise NotImplementedError("pretokenizer is not offered for the input_format tsv: expected text")
+    trained = learn(options, inputs, sentences, cut, allow_inconsistent=allow_inconsistent)
     model = build(options, trained).serialize()
     if writer is not None:
         writer.write(model)
@@ -94,7 +106,14 @@ def train(options: TrainerOptions, sentences: Iterator[Any] | None, writer: Any)
     write_atomically(f"{prefix}.vocab", format_vocab(model))
 
 
-def learn(options: TrainerOptions, inputs: tuple[str, ...], sentences: Iterator[Any] | None) -> TrainedPieces:
+def learn(
+    options: TrainerOptions,
+    inputs: tuple[str, ...],
+    sentences: Iterator[Any] | None,
+    cut: Any,
+    *,
+    allow_inconsistent: bool,
+) -> TrainedPieces:
     """Learns the pieces; errors are those of SentencePiece."""
     given = {**options.trainer, **options.normalizer, "seed": options.seed}
     threads = min(given.get("num_threads", 16), os.cpu_count() or 1)
@@ -107,9 +126,11 @@ def learn(options: TrainerOptions, inputs: tuple[str, ...], sentences: Iterator[
             lines=sentences is None,
             charsmap=options.normalizer["precompiled_charsmap"],
             num_threads=max(1, threads),
+            pretokenizer=cut,
+            allow_inconsistent=allow_inconsistent,
         )
     except ValueError as error:
-        if error in raised:
+        if error in raised or str(error).startswith("INVALID_ARGUMENT: "):
             raise
         raise RuntimeError(f"INTERNAL: {error}") from error
     except OSError as error:

@@ -7,14 +7,16 @@ differ: that package keeps others in every process, this one decides by `seed`.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill import _backend
 from bytemill.training.piece_options import MetaPieces, PieceOptions
+from bytemill.training.pretokenization import PretokenizedSentences
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from bytemill.documents import Document
 
@@ -51,6 +53,8 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
     num_threads: int = 1,
     memory_limit: int | None = None,
     report: Callable[[int, int], object] | None = None,
+    pretokenizer: Callable[[str], Sequence[str | bytes]] | None = None,
+    allow_inconsistent: bool = False,
 ) -> TrainedPieces:
     """Learns the pieces of a model.
 
@@ -62,32 +66,48 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
         num_threads: How many threads may work.
         memory_limit: How many bytes the words may take while they are counted.
         report: Called a few times a second with the merges learned and wanted.
+        pretokenizer: Returns the chunks of a normalized sentence, which no piece crosses.
+        allow_inconsistent: Whether chunks may be something else than the sentence, if joined.
 
     Raises:
         ValueError: An option has no meaning, or the text does not have as many pieces as wanted.
+        RuntimeError: The pretokenizer fails.
         KeyboardInterrupt: Ctrl-C.
     """
     options = PieceOptions.checked(given)
     meta = MetaPieces.of(options)
     sampled = options.input_sentence_size > 0
+    protected = meta.strings
+    is_ready = pretokenizer is not None
+    if pretokenizer is not None:
+        sentences = PretokenizedSentences(
+            pretokenizer,
+            options,
+            allow_inconsistent=allow_inconsistent,
+            charsmap=charsmap,
+            protected=protected,
+        )
+        batches, lines, charsmap, protected = sentences.batches(batches, lines=lines), False, b"", []
     counts = _backend.SentenceCounts(
         charsmap=charsmap,
-        add_dummy_prefix=options.add_dummy_prefix,
-        remove_extra_whitespaces=options.remove_extra_whitespaces,
+        add_dummy_prefix=options.add_dummy_prefix and not is_ready,
+        remove_extra_whitespaces=options.remove_extra_whitespaces and not is_ready,
         treat_whitespace_as_suffix=options.treat_whitespace_as_suffix,
         split_by_whitespace=options.split_by_whitespace,
         allow_whitespace_only_pieces=options.allow_whitespace_only_pieces,
         has_counts=options.input_format == "tsv",
-        max_sentence_length=options.max_sentence_length,
-        protected=meta.strings,
+        # A ready sentence was measured before.
+        max_sentence_length=sys.maxsize if is_ready else options.max_sentence_length,
+        protected=protected,
         delimiter=options.pretokenization_delimiter,
         sample_size=options.input_sentence_size if sampled else None,
         seed=options.seed if options.shuffle_input_sentence else None,
         memory_limit=memory_limit,
     )
     counts.add(until_complete(batches, counts), lines=lines, num_threads=num_threads)
+    too_long = counts.too_long + (sentences.too_long if is_ready else 0)
     if not counts.accepted:
-        raise ValueError(no_sentences(counts.too_long, options.max_sentence_length))
+        raise ValueError(no_sentences(too_long, options.max_sentence_length))
     required, learned = counts.learn(
         max(0, options.vocab_size - len(meta.by_id)),
         coverage=None if options.auto_character_coverage else options.character_coverage,
@@ -110,7 +130,7 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
             f"{required + len(meta.by_id)}. Increase vocab_size or decrease character_coverage with "
             "--character_coverage option."
         )
-    return TrainedPieces(meta.numbered(learned, options), options, counts.accepted, counts.too_long)
+    return TrainedPieces(meta.numbered(learned, options), options, counts.accepted, too_long)
 
 
 def until_complete(
