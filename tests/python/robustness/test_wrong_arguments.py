@@ -176,6 +176,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
     "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
     "Normalizer": lambda: _core.Normalizer(b""),
+    "NormalizerChain": lambda: _core.NormalizerChain(["NFC"]),
     "SentencePieceModel": sentencepiece_model,
     "SentencePieceNormalizer": lambda: sentencepiece.SentencePieceNormalizer(rule_name="nfkc"),
     "SentencePieceProcessor": lambda: sentencepiece.SentencePieceProcessor(
@@ -233,6 +234,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "seconds": lambda: 1,
     "data_dir": lambda: ".",
     "vocab": lambda: None,
+    "form": lambda: None,
     "serialized": lambda: sentencepiece_model().serialize(),
     "thread_pool": lambda: None,
     "with_offsets": lambda: False,
