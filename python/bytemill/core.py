@@ -1115,7 +1115,9 @@ class Encoding:
 
         write_tiktoken(self.definition, self._encode_all, path)
 
-    def save_huggingface(self, directory: str | os.PathLike[str]) -> None:
+    def save_huggingface(
+        self, directory: str | os.PathLike[str], *, form: Literal["llama", "gemma", "metaspace"] | None = None
+    ) -> None:
         """Writes `tokenizer.json` and `tokenizer_config.json` for Hugging Face's libraries.
 
         There special tokens are always found in text: the ids are those of
@@ -1124,15 +1126,19 @@ class Encoding:
 
         Args:
             directory: Made if it does not exist; files of these names are replaced.
+            form: For SentencePiece models, how the file says what is done to spaces: as the files of Llama 2,
+                of Gemma, or of later Mistral models. If not given, as Llama 2's where the model puts a space
+                before texts, else as Gemma's.
 
         Raises:
             VocabularyError: The library would give other ids.
+            ValueError: A form is given, and the encoding is no SentencePiece model.
             PatternError: The pattern may mean something else to the library's regular expressions.
             OSError: A file cannot be written.
         """
         from bytemill.io.writing import write_huggingface
 
-        write_huggingface(self.definition, self._encode_all, directory)
+        write_huggingface(self.definition, self._encode_all, directory, form)
 
     def save_gpt2(
         self,

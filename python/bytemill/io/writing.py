@@ -70,14 +70,22 @@ def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLi
     write_all({path: tiktoken_ranks.format_ranks(definition.ranks)}, check)
 
 
-def write_huggingface(definition: Definition, encode: Encode, directory: str | os.PathLike[str]) -> None:
+def write_huggingface(
+    definition: Definition,
+    encode: Encode,
+    directory: str | os.PathLike[str],
+    form: huggingface_pieces.Form | None = None,
+) -> None:
     """Writes `tokenizer.json` and its configuration; arguments and errors as `Encoding.save_huggingface`."""
     is_model = definition.model is not None
-    format_file = huggingface_pieces.format_pieces if is_model else huggingface.format_tokenizer
-    format_config = (
-        huggingface_pieces.format_pieces_config if is_model else huggingface.format_tokenizer_config
-    )
-    tokenizer, config = format_file(definition), format_config(definition)
+    if is_model:
+        tokenizer = huggingface_pieces.format_pieces(definition, form)
+        config = huggingface_pieces.format_pieces_config(definition)
+    elif form is not None:
+        raise ValueError(f"form= is for SentencePiece models, and {definition.name!r} merges bytes")
+    else:
+        tokenizer = huggingface.format_tokenizer(definition)
+        config = huggingface.format_tokenizer_config(definition)
     folder = ensure_dir(directory)
     path = folder / "tokenizer.json"
 

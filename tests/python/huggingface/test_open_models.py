@@ -16,27 +16,13 @@ import pytest
 from tokenizers import Tokenizer
 
 import bytemill
-from support.open_models import ROWS, file_of
+from support.open_models import LOADED, ROWS, file_of
 from support.open_models.speech import CODE, SENTENCES, TRICKY, neighbourhoods, patchworks
 from support.texts import multilingual, random_unicode
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* its post-processor adds")
 
-# The rows that can be read.
-READ = [
-    "gpt-oss",
-    "glm-4",
-    "nemotron-3",
-    "gpt2",
-    "gpt2-oldest",
-    "exaone-4",
-    "stablelm-2",
-    "dbrx",
-    "jais-2",
-    "nanochat",
-    "more merges than tokens",
-]
-every_row = pytest.mark.parametrize("name", ROWS if os.environ.get("BYTEMILL_ALL_ROWS") else READ)
+every_row = pytest.mark.parametrize("name", ROWS if os.environ.get("BYTEMILL_ALL_ROWS") else LOADED)
 
 # How many random texts each row has.
 NUMBER = 20_000 if os.environ.get("BYTEMILL_FULL") else 200
@@ -96,12 +82,20 @@ def differing(
     return sorted(wrong, key=lambda case: len(case[0]))[:3]
 
 
-def ids_of(tokenizer: Tokenizer, texts: list[str], *, ordinary: bool = False) -> list[list[int]]:
+@functools.cache
+def expected(name: str, *, ordinary: bool = False) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """Returns the ids and offsets of the texts of a row, with or without special tokens."""
+    tokenizer = theirs(name)
     tokenizer.encode_special_tokens = ordinary
     try:
-        return [encoded.ids for encoded in tokenizer.encode_batch(texts, add_special_tokens=False)]
+        found = tokenizer.encode_batch(texts_of(name), add_special_tokens=False)
     finally:
         tokenizer.encode_special_tokens = False
+    return [(encoded.ids, encoded.offsets) for encoded in found]
+
+
+def expected_ids(name: str, *, ordinary: bool = False) -> list[list[int]]:
+    return [ids for ids, _ in expected(name, ordinary=ordinary)]
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -118,33 +112,32 @@ def test_files_number_tokens_as_the_library_does(name: str) -> None:
 def test_ids(name: str, folder: Path) -> None:
     texts = texts_of(name)
     encoding = read(name, folder)
-    expected = ids_of(theirs(name), texts)
-    assert not differing(texts, [encoding.encode(text, allowed_special="all") for text in texts], expected)
-    assert not differing(texts, encoding.encode_batch(texts, allowed_special="all"), expected)
+    right = expected_ids(name)
+    assert not differing(texts, [encoding.encode(text, allowed_special="all") for text in texts], right)
+    assert not differing(texts, encoding.encode_batch(texts, allowed_special="all"), right)
     flat, offsets = encoding.encode_batch_to_numpy(texts, allowed_special="all")
-    assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
-    assert flat.tolist() == [token for ids in expected for token in ids]
+    assert offsets.tolist() == np.cumsum([0, *map(len, right)]).tolist()
+    assert flat.tolist() == [token for ids in right for token in ids]
 
 
 @every_row
 def test_ids_without_special_tokens(name: str, folder: Path) -> None:
     texts = texts_of(name)
     encoding = read(name, folder)
-    expected = ids_of(theirs(name), texts, ordinary=True)
-    assert not differing(texts, [encoding.encode_ordinary(text) for text in texts], expected)
-    assert not differing(texts, encoding.encode_ordinary_batch(texts), expected)
-    assert [encoding.count(text) for text in texts] == [len(ids) for ids in expected]
-    assert encoding.count_batch(texts).tolist() == [len(ids) for ids in expected]
+    right = expected_ids(name, ordinary=True)
+    assert not differing(texts, [encoding.encode_ordinary(text) for text in texts], right)
+    assert not differing(texts, encoding.encode_ordinary_batch(texts), right)
+    assert [encoding.count(text) for text in texts] == [len(ids) for ids in right]
+    assert encoding.count_batch(texts).tolist() == [len(ids) for ids in right]
 
 
 @every_row
 def test_offsets(name: str, folder: Path) -> None:
-    texts = texts_of(name)
     encoding = read(name, folder)
-    for text, expected in zip(texts, theirs(name).encode_batch(texts, add_special_tokens=False), strict=True):
+    for text, (ids, offsets) in zip(texts_of(name), expected(name), strict=True):
         found = encoding.encode_with_offsets(text, allowed_special="all")
-        assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == expected.offsets, text
-        assert found.ids.tolist() == expected.ids
+        assert found.ids.tolist() == ids
+        assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == offsets, text
 
 
 @every_row
@@ -153,12 +146,12 @@ def test_decoding(name: str, folder: Path) -> None:
     tokenizer = theirs(name)
     source = random.Random(zlib.crc32(name.encode()))
     known = sorted(tokenizer.get_vocab().values())
-    lists = [*ids_of(tokenizer, texts_of(name)), *([token] for token in known)]
+    lists = [*expected_ids(name), *([token] for token in known)]
     lists += [source.choices(known, k=source.randint(1, 12)) for _ in range(NUMBER)]
-    expected = tokenizer.decode_batch(lists, skip_special_tokens=False)
+    right = tokenizer.decode_batch(lists, skip_special_tokens=False)
     found = encoding.decode_batch(lists)
-    assert not [case for case in zip(lists, found, expected, strict=True) if case[1] != case[2]][:3]
-    assert [encoding.decode(ids) for ids in lists[:100]] == expected[:100]
+    assert not [case for case in zip(lists, found, right, strict=True) if case[1] != case[2]][:3]
+    assert [encoding.decode(ids) for ids in lists[:100]] == right[:100]
 
 
 @every_row

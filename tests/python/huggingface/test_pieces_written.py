@@ -45,6 +45,21 @@ def test_published_models_have_the_same_ids_in_tokenizers(name: str, tmp_path: P
         assert found.ids == processor.encode(text)
 
 
+def test_forms(tmp_path: Path) -> None:
+    definition = definition_of(edited(add_dummy_prefix=False), "small", "small")
+    encoding = bytemill.Encoding._of(definition)
+    encoding.save_huggingface(tmp_path / "gemma")
+    encoding.save_huggingface(tmp_path / "metaspace", form="metaspace")
+    for form, kind in (("gemma", "Split"), ("metaspace", "Metaspace")):
+        file = tmp_path / form / "tokenizer.json"
+        assert json.loads(file.read_bytes())["pre_tokenizer"]["type"] == kind
+        assert Tokenizer.from_file(str(file)).encode(" ab a").ids == encoding.encode(" ab a")
+    with pytest.raises(ValueError, match="form= is for SentencePiece models, and 'gpt2' merges bytes"):
+        bytemill.get_encoding("gpt2").save_huggingface(tmp_path, form="llama")
+    with pytest.raises(ValueError, match="expected a form of llama, gemma, metaspace, got 'other'"):
+        encoding.save_huggingface(tmp_path, form="other")  # type: ignore[arg-type]
+
+
 def test_the_command_line_writes_them(tmp_path: Path) -> None:
     path = sentencepiece.published_path("mistral-v1")
     if path is None:

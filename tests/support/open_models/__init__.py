@@ -14,7 +14,22 @@ from support.open_models.chains import CHAIN_MODELS
 from support.open_models.peculiar import PECULIAR
 from support.open_models.pieces import PIECE_MODELS
 
-__all__ = ["BYTE_LEVEL_MODELS", "CHAIN_MODELS", "PECULIAR", "PIECE_MODELS", "ROWS", "file_of"]
+__all__ = ["BYTE_LEVEL_MODELS", "CHAIN_MODELS", "LOADED", "PECULIAR", "PIECE_MODELS", "ROWS", "file_of"]
+
+# The rows that load, which the tests hold to.
+LOADED = [
+    "gpt-oss",
+    "glm-4",
+    "nemotron-3",
+    "gpt2",
+    "gpt2-oldest",
+    "exaone-4",
+    "stablelm-2",
+    "dbrx",
+    "jais-2",
+    "nanochat",
+    "more merges than tokens",
+]
 
 ROWS = BYTE_LEVEL_MODELS | CHAIN_MODELS | PIECE_MODELS | PECULIAR
 
