@@ -65,7 +65,7 @@ impl TokenSpans {
     }
 }
 
-/// Counts the characters before offsets that never decrease.
+/// Counts the characters before offsets, each from the one before.
 pub struct CharCounter<'t> {
     text: &'t [u8],
     offset: usize,
@@ -83,13 +83,20 @@ impl<'t> CharCounter<'t> {
         }
     }
 
-    /// Number of characters that start before `offset`, which must be no less than in the previous call.
+    /// Number of characters that start before `offset`.
+    ///
+    /// # Complexity
+    /// O(distance from the previous one).
     pub fn before(&mut self, offset: usize) -> usize {
-        let between = &self.text[self.offset..offset];
-        self.count += between
-            .iter()
-            .filter(|&&byte| !is_continuation(byte))
-            .count();
+        let count = |bytes: &[u8]| {
+            let starts = bytes.iter().filter(|&&byte| !is_continuation(byte));
+            starts.count()
+        };
+        // Blanks that one added token took may be part of another one.
+        match offset.checked_sub(self.offset) {
+            Some(_) => self.count += count(&self.text[self.offset..offset]),
+            None => self.count -= count(&self.text[offset..self.offset]),
+        }
         self.offset = offset;
         self.count
     }

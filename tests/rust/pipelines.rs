@@ -208,6 +208,8 @@ fn tokens_among_blanks_that_were_taken_are_found_as_well() -> TestResult {
     let encoder = encoder.over_bytes()?;
     assert_eq!(shown(&encoder, "xa   b", &Allowed::All)?, "x{0}{1}{1}{2}");
     assert_eq!(shown(&encoder, "xa \t x", &Allowed::All)?, "x{0}{1}\t{1}x");
+    // The spans of both overlap.
+    assert_eq!(offsets(&encoder, "éa  b")?, [0..1, 0..1, 1..4, 2..3, 3..5]);
     let blank = AddedToken {
         lstrip: true,
         ..token(" ")
@@ -256,6 +258,26 @@ fn normalized_tokens_are_found_in_normalized_text() -> TestResult {
         VocabularyError::AmbiguousAddedTokens { .. }
     ));
     Ok(())
+}
+
+#[test]
+fn a_token_of_which_nothing_is_left_is_refused() {
+    let blank = AddedToken {
+        normalized: true,
+        ..token(" ")
+    };
+    let parts = Parts {
+        added: vec![blank],
+        steps: vec![Step::Strip {
+            left: true,
+            right: true,
+        }],
+        ..Parts::default()
+    };
+    let error = parts
+        .over_bytes()
+        .expect_err("it would be found everywhere");
+    assert!(matches!(error, VocabularyError::AddedToken { .. }));
 }
 
 #[test]

@@ -131,8 +131,8 @@ impl AddedTokens {
         }
         let ordinary = added.iter().filter(|token| !token.special);
         Ok(Self {
-            raw: Search::new(raw, false)?,
-            normalized: Search::new(normalized, has_marks)?,
+            raw: Search::new(&raw, false)?,
+            normalized: Search::new(&normalized, has_marks)?,
             texts: ordinary
                 .clone()
                 .map(|token| (token.id, token.content.clone()))
@@ -161,14 +161,15 @@ impl AddedTokens {
 
 impl Search {
     /// Builds the search for tokens, each after the string to find and its string in the file.
-    fn new(
-        mut tokens: Vec<(String, String, Token)>,
-        has_marks: bool,
-    ) -> Result<Self, VocabularyError> {
-        // As nothing is left of them, they are never found.
-        tokens.retain(|(text, ..)| !text.is_empty());
+    fn new(tokens: &[(String, String, Token)], has_marks: bool) -> Result<Self, VocabularyError> {
+        if let Some((_, content, _)) = tokens.iter().find(|(text, ..)| text.is_empty()) {
+            return Err(VocabularyError::AddedToken {
+                content: content.clone(),
+                reason: "nothing is left of it, which would be found everywhere".to_owned(),
+            });
+        }
         let mut contents: HashMap<&str, &str> = HashMap::new();
-        for (text, content, _) in &tokens {
+        for (text, content, _) in tokens {
             if let Some(first) = contents.insert(text, content) {
                 return Err(VocabularyError::AmbiguousAddedTokens {
                     first: first.to_owned(),
