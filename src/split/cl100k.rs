@@ -4,7 +4,8 @@
 //! |\s++$|\s*[\r\n]|\s+(?!\S)|\s
 //! ```
 
-use super::cursor::{class_at, run_end, short_run_end};
+use super::borders::Borders;
+use super::cursor::Stretch;
 use super::rules::{self, Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
@@ -23,6 +24,8 @@ pub struct Cl100k {
     pub tail: Tail,
     /// Whether whitespace at the end of the text is one piece even if it contains newlines.
     pub trailing_whitespace_first: bool,
+    /// The borders of texts.
+    pub borders: Borders,
 }
 
 impl Cl100k {
@@ -40,32 +43,27 @@ impl Cl100k {
         if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let Some((first, length)) = class_at(text, offset) else {
+        let stretch = Stretch::new(text, offset, self.borders, checkpoint);
+        let Some((first, length)) = stretch.class_at(offset) else {
             return Ok(text.len());
         };
         let is_letter =
             |class| rules::is_letter(class) || (self.marks_are_letters && class == Class::Mark);
         if is_letter(first) {
-            return run_end(text, offset + length, checkpoint, is_letter);
+            return stretch.run_end(offset + length, is_letter);
         }
         if rules::is_number(first) {
-            return short_run_end(
-                text,
-                offset,
-                self.longest_number,
-                checkpoint,
-                rules::is_number,
-            );
+            return stretch.short_run_end(offset, self.longest_number, rules::is_number);
         }
-        let second = class_at(text, offset + length).map(|(class, _)| class);
+        let second = stretch.class_at(offset + length).map(|(class, _)| class);
         if first != Class::Newline && second.is_some_and(is_letter) {
-            return run_end(text, offset + length, checkpoint, is_letter);
+            return stretch.run_end(offset + length, is_letter);
         }
         let is_other = |class| rules::is_other(class) && !is_letter(class);
         if is_other(first) || (first == Class::Space && second.is_some_and(is_other)) {
-            let others = run_end(text, offset + length, checkpoint, is_other)?;
-            return self.tail.end(text, others, checkpoint);
+            let others = stretch.run_end(offset + length, is_other)?;
+            return self.tail.end(stretch, others);
         }
-        rules::whitespace_or_newlines_end(text, offset, self.trailing_whitespace_first, checkpoint)
+        rules::whitespace_or_newlines_end(stretch, offset, self.trailing_whitespace_first)
     }
 }

@@ -3,6 +3,9 @@
 //! Text is bytes. Where it is not UTF-8, each offending byte counts as one character of class
 //! [`Class::Other`].
 
+use std::ops::Range;
+
+use super::borders::Borders;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::unicode::character::decode;
 use crate::unicode::classify::{Class, class_of_code_point};
@@ -43,57 +46,98 @@ pub(super) fn class_at(text: &[u8], offset: usize) -> Option<(Class, usize)> {
     }
 }
 
-/// Returns the end of the run of characters from `offset` on that belong to it. `belongs` decides by the
-/// class of a character and the offset where it ends.
-///
-/// # Errors
-/// [`Interrupted`] from the checkpoint, passed during long runs.
-#[inline]
-pub(super) fn run_end_by(
-    text: &[u8],
-    mut offset: usize,
-    checkpoint: &dyn Checkpoint,
-    mut belongs: impl FnMut(Class, usize) -> bool,
-) -> Result<usize, Interrupted> {
-    loop {
-        let limit = text.len().min(offset.saturating_add(CHECK_INTERVAL));
-        while offset < limit {
-            match class_at(text, offset) {
-                Some((class, length)) if belongs(class, offset + length) => offset += length,
-                _ => return Ok(offset),
-            }
+/// A text as the rules of a family see it from the start of a piece on: it ends at the first border.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch<'t> {
+    pub(super) text: &'t [u8],
+    start: usize,
+    borders: Borders,
+    checkpoint: &'t dyn Checkpoint,
+}
+
+impl<'t> Stretch<'t> {
+    /// Returns what the rules see of `text` from the piece at `start` on. The checkpoint is passed during long runs.
+    pub(super) fn new(
+        text: &'t [u8],
+        start: usize,
+        borders: Borders,
+        checkpoint: &'t dyn Checkpoint,
+    ) -> Self {
+        Self {
+            text,
+            start,
+            borders,
+            checkpoint,
         }
-        if offset == text.len() {
-            return Ok(offset);
-        }
-        checkpoint::pass(checkpoint)?;
     }
-}
 
-/// As [`run_end_by`], by class alone.
-#[inline]
-pub(super) fn run_end(
-    text: &[u8],
-    offset: usize,
-    checkpoint: &dyn Checkpoint,
-    belongs: impl Fn(Class) -> bool,
-) -> Result<usize, Interrupted> {
-    run_end_by(text, offset, checkpoint, |class, _| belongs(class))
-}
+    /// Whether it ends at `offset`.
+    #[inline]
+    pub(super) fn ends_at(self, offset: usize) -> bool {
+        offset >= self.text.len() || (offset > self.start && self.borders.are_at(self.text, offset))
+    }
 
-/// As [`run_end`], for at most `longest` characters.
-#[inline]
-pub(super) fn short_run_end(
-    text: &[u8],
-    offset: usize,
-    longest: usize,
-    checkpoint: &dyn Checkpoint,
-    belongs: impl Fn(Class) -> bool,
-) -> Result<usize, Interrupted> {
-    let mut left = longest;
-    run_end_by(text, offset, checkpoint, |class, _| {
-        let more = left > 0;
-        left = left.saturating_sub(1);
-        more && belongs(class)
-    })
+    /// Returns the class of the character at `offset` and its length in bytes; `None` at the end.
+    #[inline]
+    pub(super) fn class_at(self, offset: usize) -> Option<(Class, usize)> {
+        if self.ends_at(offset) {
+            return None;
+        }
+        let (class, length) = class_at(self.text, offset)?;
+        Some((self.borders.class_of(class, &self.text[offset..]), length))
+    }
+
+    /// Returns the end of the run of characters from `offset` on that belong to it. `belongs` decides by the class of a
+    /// character and where it is.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint.
+    #[inline]
+    pub(super) fn run_end_by(
+        self,
+        mut offset: usize,
+        mut belongs: impl FnMut(Class, Range<usize>) -> bool,
+    ) -> Result<usize, Interrupted> {
+        loop {
+            let limit = self.text.len().min(offset.saturating_add(CHECK_INTERVAL));
+            while offset < limit {
+                match self.class_at(offset) {
+                    Some((class, length)) if belongs(class, offset..offset + length) => {
+                        offset += length;
+                    }
+                    _ => return Ok(offset),
+                }
+            }
+            if offset == self.text.len() {
+                return Ok(offset);
+            }
+            checkpoint::pass(self.checkpoint)?;
+        }
+    }
+
+    /// As [`run_end_by`](Self::run_end_by), by class alone.
+    #[inline]
+    pub(super) fn run_end(
+        self,
+        offset: usize,
+        belongs: impl Fn(Class) -> bool,
+    ) -> Result<usize, Interrupted> {
+        self.run_end_by(offset, |class, _| belongs(class))
+    }
+
+    /// As [`run_end`](Self::run_end), for at most `longest` characters.
+    #[inline]
+    pub(super) fn short_run_end(
+        self,
+        offset: usize,
+        longest: usize,
+        belongs: impl Fn(Class) -> bool,
+    ) -> Result<usize, Interrupted> {
+        let mut left = longest;
+        self.run_end_by(offset, |class, _| {
+            let more = left > 0;
+            left = left.saturating_sub(1);
+            more && belongs(class)
+        })
+    }
 }

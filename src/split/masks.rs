@@ -4,8 +4,12 @@
 //! characters. This is the scalar code. Other [tiers](crate::util::tier) classify ASCII by vector
 //! instructions and look up characters beyond ASCII in groups that differ in their last byte only.
 
+use std::iter;
+
+use super::ranges;
 use crate::unicode::classify::{Class, class_of_code_point};
 use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::vector::portable::Portable;
 
 /// How a tier classifies the bytes of a block.
 pub(crate) trait Classify: Copy {
@@ -15,6 +19,16 @@ pub(crate) trait Classify: Copy {
     /// Adds the classes of the characters beyond ASCII to the masks of [`ascii`](Self::ascii). The block is
     /// UTF-8 from its start on, but may end inside a character.
     fn add_non_ascii(self, masks: Masks, block: &Block) -> Masks;
+
+    /// Returns the bytes of characters in `[一-龥぀-ゟ゠-ヿ]`.
+    fn cjk(self, block: &Block) -> u64;
+
+    /// Returns the characters of ASCII that are neither controls nor spaces.
+    fn graphic(self, block: &Block) -> u64;
+
+    /// Returns the first bytes of characters of three bytes in the two great blocks of `\p{Han}`, which are letters; and
+    /// those of other characters that may be of that script.
+    fn han(self, block: &Block) -> (u64, u64);
 }
 
 /// Portable code.
@@ -30,6 +44,21 @@ impl Classify for Scalar {
     #[inline]
     fn add_non_ascii(self, masks: Masks, block: &Block) -> Masks {
         masks.add_non_ascii(block)
+    }
+
+    #[inline]
+    fn cjk(self, block: &Block) -> u64 {
+        ranges::cjk(Portable, block)
+    }
+
+    #[inline]
+    fn graphic(self, block: &Block) -> u64 {
+        ranges::graphic(Portable, block)
+    }
+
+    #[inline]
+    fn han(self, block: &Block) -> (u64, u64) {
+        ranges::han(Portable, block)
     }
 }
 
@@ -66,6 +95,11 @@ impl Masks {
         self.other_whitespace | self.newline | self.space
     }
 
+    /// Everything in no other class.
+    pub(super) fn others(&self) -> u64 {
+        !(self.letters() | self.mark | self.number | self.whitespace())
+    }
+
     /// As [`Classify::add_non_ascii`], one character at a time.
     ///
     /// The first bytes come from the masks, so that no character waits for the length of the one before.
@@ -74,26 +108,8 @@ impl Masks {
     #[inline(never)]
     pub(super) fn add_non_ascii(self, block: &Block) -> Self {
         let mut classes = [0_u64; Class::COUNT];
-        let mut firsts = self.non_ascii & !self.continuation;
-        while firsts != 0 {
-            let index = firsts.trailing_zeros() as usize;
-            let &[lead, second, third, fourth] =
-                block[index..].first_chunk().expect("a block overhangs");
-            let (code_point, length) = if lead < 0xE0 {
-                (bits(lead, 5) << 6 | bits(second, 6), 2)
-            } else if lead < 0xF0 {
-                let code_point = bits(lead, 4) << 12 | bits(second, 6) << 6 | bits(third, 6);
-                (code_point, 3)
-            } else {
-                let code_point = bits(lead, 3) << 18
-                    | bits(second, 6) << 12
-                    | bits(third, 6) << 6
-                    | bits(fourth, 6);
-                (code_point, 4)
-            };
-            let class = class_of_code_point(code_point);
-            classes[class as usize] |= ((1 << length) - 1) << index;
-            firsts &= firsts - 1;
+        for (code_point, bytes) in characters(block, self.non_ascii & !self.continuation) {
+            classes[class_of_code_point(code_point) as usize] |= bytes;
         }
         self.with_classes(&classes)
     }
@@ -127,6 +143,32 @@ impl Masks {
             ..self
         }
     }
+}
+
+/// Returns the characters beyond ASCII that begin at the bits of `firsts`: their code points and their bytes.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled anew for each tier")]
+pub(super) fn characters(block: &Block, mut firsts: u64) -> impl Iterator<Item = (u32, u64)> {
+    iter::from_fn(move || {
+        if firsts == 0 {
+            return None;
+        }
+        let index = firsts.trailing_zeros() as usize;
+        firsts &= firsts - 1;
+        let &[lead, second, third, fourth] =
+            block[index..].first_chunk().expect("a block overhangs");
+        let (code_point, bytes) = if lead < 0xE0 {
+            (bits(lead, 5) << 6 | bits(second, 6), 0b11)
+        } else if lead < 0xF0 {
+            let code_point = bits(lead, 4) << 12 | bits(second, 6) << 6 | bits(third, 6);
+            (code_point, 0b111)
+        } else {
+            let code_point =
+                bits(lead, 3) << 18 | bits(second, 6) << 12 | bits(third, 6) << 6 | bits(fourth, 6);
+            (code_point, 0b1111)
+        };
+        Some((code_point, bytes << index))
+    })
 }
 
 /// The lowest `count` bits of a byte.
@@ -176,7 +218,7 @@ fn ascii(block: &Block) -> Masks {
 
 /// Returns those of `candidates` whose byte satisfies `condition`.
 #[inline]
-fn filter(block: &Block, mut candidates: u64, condition: impl Fn(u8) -> bool) -> u64 {
+pub(super) fn filter(block: &Block, mut candidates: u64, condition: impl Fn(u8) -> bool) -> u64 {
     let mut found = 0;
     while candidates != 0 {
         let index = candidates.trailing_zeros();

@@ -6,9 +6,13 @@
 
 pub mod adjacent;
 #[doc(hidden)]
+pub mod borders;
+#[doc(hidden)]
 pub mod cl100k;
 mod cursor;
 mod cuts;
+#[doc(hidden)]
+pub mod deepseek;
 #[doc(hidden)]
 pub mod general;
 pub(crate) mod masks;
@@ -20,6 +24,7 @@ pub mod o200k;
 pub mod pattern;
 #[doc(hidden)]
 pub mod r50k;
+mod ranges;
 pub(crate) mod rule;
 #[doc(hidden)]
 pub mod rules;
@@ -110,8 +115,7 @@ impl Splitter {
     /// As [`cut`](Self::cut).
     pub fn cut_characters<C: Character>(&self, characters: &[C], from: usize) -> Option<usize> {
         let range = from..from.saturating_add(CUT_SEARCH_BYTES);
-        let first = || cuts::first_among(characters, range);
-        self.is_native().then(first).flatten()
+        cuts::first_among(self.family()?, characters, range)
     }
 
     /// Returns the offsets in `range` where the text can be cut, in order: its pieces are those of
@@ -121,7 +125,9 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        let cuts = self.is_native().then(|| cuts::within(text, range));
+        let cuts = self
+            .family()
+            .map(|family| cuts::within(family, text, range));
         cuts.into_iter().flatten()
     }
 
@@ -131,7 +137,9 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts_backwards(&self, text: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> {
-        let cuts = self.is_native().then(|| cuts::backwards(text, range));
+        let cuts = self
+            .family()
+            .map(|family| cuts::backwards(family, text, range));
         cuts.into_iter().flatten()
     }
 
@@ -169,9 +177,17 @@ impl Splitter {
         }
     }
 
+    /// Returns the native family, if the pattern is of one.
+    fn family(&self) -> Option<Family> {
+        match self {
+            Self::Native(family, _) => Some(*family),
+            _ => None,
+        }
+    }
+
     /// Whether the pattern is native: then every byte of a text is in a piece.
     pub fn is_native(&self) -> bool {
-        matches!(self, Self::Native(..))
+        self.family().is_some()
     }
 
     /// Returns the pieces of `text`. The checkpoint is passed during long pieces.

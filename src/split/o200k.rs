@@ -5,10 +5,13 @@
 //! |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //! ```
 
-use super::cursor::{class_at, run_end, run_end_by, short_run_end};
+use super::borders::Borders;
+use super::cursor::Stretch;
 use super::rules::{self, Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::unicode::character::first;
 use crate::unicode::classify::Class;
+use crate::unicode::property::is_han;
 
 /// The parameters of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct O200k {
     pub tail: Tail,
     /// Whether whitespace at the end of the text is one piece even if it contains newlines.
     pub trailing_whitespace_first: bool,
+    /// Whether `[\p{Han}]+` comes first and words have no characters of that script.
+    pub han_apart: bool,
 }
 
 impl O200k {
@@ -35,30 +40,33 @@ impl O200k {
         offset: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, Interrupted> {
-        let Some((first, length)) = class_at(text, offset) else {
+        let stretch = Stretch::new(text, offset, Borders::NONE, checkpoint);
+        let Some((class, length)) = stretch.class_at(offset) else {
             return Ok(text.len());
         };
-        if rules::is_number(first) {
-            return short_run_end(
-                text,
-                offset,
-                self.longest_number,
-                checkpoint,
-                rules::is_number,
-            );
+        if self.is_apart(text, offset) {
+            return stretch.run_end_by(offset, |_, at| self.is_apart(text, at.start));
         }
-        if first != Class::Newline
-            && let Some(end) = self.word_end(text, offset, first, length, checkpoint)?
+        if rules::is_number(class) {
+            return stretch.short_run_end(offset, self.longest_number, rules::is_number);
+        }
+        if class != Class::Newline
+            && let Some(end) = self.word_end(stretch, offset, class, length)?
         {
             return Ok(end);
         }
-        let second = class_at(text, offset + length).map(|(class, _)| class);
-        if rules::is_other(first) || (first == Class::Space && second.is_some_and(rules::is_other))
+        let second = stretch.class_at(offset + length).map(|(class, _)| class);
+        if rules::is_other(class) || (class == Class::Space && second.is_some_and(rules::is_other))
         {
-            let others = run_end(text, offset + length, checkpoint, rules::is_other)?;
-            return self.tail.end(text, others, checkpoint);
+            let others = stretch.run_end(offset + length, rules::is_other)?;
+            return self.tail.end(stretch, others);
         }
-        rules::whitespace_or_newlines_end(text, offset, self.trailing_whitespace_first, checkpoint)
+        rules::whitespace_or_newlines_end(stretch, offset, self.trailing_whitespace_first)
+    }
+
+    /// Whether the character at `offset` belongs to no word because of its script.
+    fn is_apart(self, text: &[u8], offset: usize) -> bool {
+        self.han_apart && first(&text[offset..]).is_some_and(is_han)
     }
 
     /// Returns the end of the word at `offset`, whose first character has class `first` and `length` bytes:
@@ -77,11 +85,10 @@ impl O200k {
     #[inline]
     fn word_end(
         self,
-        text: &[u8],
+        stretch: Stretch<'_>,
         offset: usize,
         first: Class,
         length: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, Interrupted> {
         let start = if rules::is_letter(first) {
             offset
@@ -90,10 +97,12 @@ impl O200k {
         };
         let mut last_caseless = None;
         let mut lower_follows = false;
-        let upper = run_end_by(text, start, checkpoint, |class, end| {
+        let is_apart = |at: usize| self.is_apart(stretch.text, at);
+        let upper = stretch.run_end_by(start, |class, at| {
             match class {
+                _ if is_apart(at.start) => return false,
                 Class::Upper => {}
-                Class::Caseless | Class::Mark => last_caseless = Some(end),
+                Class::Caseless | Class::Mark => last_caseless = Some(at.end),
                 Class::Lower => {
                     lower_follows = true;
                     return false;
@@ -103,8 +112,8 @@ impl O200k {
             true
         })?;
         let end = if lower_follows {
-            run_end(text, upper, checkpoint, |class| {
-                matches!(class, Class::Lower | Class::Caseless | Class::Mark)
+            stretch.run_end_by(upper, |class, at| {
+                matches!(class, Class::Lower | Class::Caseless | Class::Mark) && !is_apart(at.start)
             })?
         } else if let Some(end) = last_caseless {
             end
@@ -115,7 +124,7 @@ impl O200k {
         } else {
             return Ok(None);
         };
-        let contraction = rules::contraction_end(text, end, self.contractions);
+        let contraction = rules::contraction_end(stretch.text, end, self.contractions);
         Ok(Some(contraction.unwrap_or(end)))
     }
 }

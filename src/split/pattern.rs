@@ -4,7 +4,9 @@
 //! spelling of a rule, and the rules must be in the order of a family; any other pattern is left to the general engine.
 //! Two spellings of a rule are listed together only if they match the same at every offset of every text.
 
+use super::borders::Borders;
 use super::cl100k::Cl100k;
+use super::deepseek::Deepseek;
 use super::o200k::O200k;
 use super::r50k::R50k;
 use super::rules::{Contractions, Tail};
@@ -17,8 +19,10 @@ pub enum Family {
     R50k(R50k),
     /// cl100k, Llama 3, Qwen.
     Cl100k(Cl100k),
-    /// o200k.
+    /// o200k, Kimi.
     O200k(O200k),
+    /// DeepSeek V3.
+    Deepseek(Deepseek),
 }
 
 impl Family {
@@ -35,7 +39,11 @@ impl Family {
             let others = rest.take(&[r" ?[^\s\p{L}\p{N}]+~"]);
             // Trailing whitespace is one piece in this family with or without an alternative of its own.
             rest.take(TRAILING_WHITESPACE);
-            (numbers && others).then_some(Self::R50k(R50k { contractions }))
+            (numbers && others).then_some(Self::R50k(R50k {
+                contractions,
+                longest_number: usize::MAX,
+                borders: Borders::NONE,
+            }))
         } else if let Some(marks_are_letters) = rest.words() {
             let longest_number = rest.numbers()?;
             let tail = rest.others(marks_are_letters)?;
@@ -46,9 +54,11 @@ impl Family {
                 marks_are_letters,
                 tail,
                 trailing_whitespace_first,
+                borders: Borders::NONE,
             }))
         } else if contractions == Contractions::No {
-            let contractions = rest.cased_words()?;
+            let han_apart = rest.take(&[r"[\p{Han}]+~"]);
+            let contractions = rest.cased_words(han_apart)?;
             let longest_number = rest.numbers()?;
             let tail = rest.others(false)?;
             let trailing_whitespace_first = rest.take(TRAILING_WHITESPACE);
@@ -57,6 +67,7 @@ impl Family {
                 longest_number,
                 tail,
                 trailing_whitespace_first,
+                han_apart,
             }))
         } else {
             None
@@ -79,6 +90,7 @@ impl Family {
             Self::R50k(family) => family.piece_end(text, offset, checkpoint),
             Self::Cl100k(family) => family.piece_end(text, offset, checkpoint),
             Self::O200k(family) => family.piece_end(text, offset, checkpoint),
+            Self::Deepseek(family) => family.piece_end(text, offset, checkpoint),
         }
     }
 }
@@ -88,8 +100,8 @@ impl Family {
 const TRAILING_WHITESPACE: &[&str] = &[r"\s+~$"];
 const NEWLINES: &[&str] = &[r"\s*[\r\n]", r"\s*[\r\n]+~"];
 
-const UPPER: &str = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]";
-const LOWER: &str = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]";
+const UPPER: &str = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}";
+const LOWER: &str = r"\p{Ll}\p{Lm}\p{Lo}\p{M}";
 const LEADING: &str = r"[^\r\n\p{L}\p{N}]?";
 const WORD_CONTRACTIONS: &[&str] = &["(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "('(?i:[sdmt]|ll|ve|re))?"];
 
@@ -187,11 +199,16 @@ impl Alternatives<'_> {
         Some(most)
     }
 
-    /// Consumes the two alternatives for cased words of the o200k family if they come next.
-    fn cased_words(&mut self) -> Option<Contractions> {
+    /// Consumes the two alternatives for cased words of the o200k family if they come next, in which `han_apart` says
+    /// whether the script Han is left out.
+    fn cased_words(&mut self, han_apart: bool) -> Option<Contractions> {
+        let but = if han_apart { r"&&[^\p{Han}]" } else { "" };
+        let [upper, lower] = [UPPER, LOWER].map(|classes| format!("[{classes}{but}]"));
         for suffix in WORD_CONTRACTIONS.iter().chain(&[""]) {
-            let lower = format!("{LEADING}{UPPER}*{LOWER}+~{suffix}");
-            let upper = format!("{LEADING}{UPPER}+~{LOWER}*~{suffix}");
+            let [lower, upper] = [
+                format!("{LEADING}{upper}*{lower}+~{suffix}"),
+                format!("{LEADING}{upper}+~{lower}*~{suffix}"),
+            ];
             if let [first, second, rest @ ..] = self.rest
                 && spelled(first, &lower)
                 && spelled(second, &upper)

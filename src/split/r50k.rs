@@ -1,7 +1,8 @@
 //! The r50k family (gpt2, `r50k_base`, `p50k_base`, `p50k_edit`):
 //! `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
 
-use super::cursor::{class_at, run_end};
+use super::borders::Borders;
+use super::cursor::Stretch;
 use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
@@ -11,6 +12,10 @@ use crate::unicode::classify::Class;
 pub struct R50k {
     /// Which contractions are pieces of their own.
     pub contractions: Contractions,
+    /// The most characters of a number in one piece; all of them if there are no borders around numbers.
+    pub longest_number: usize,
+    /// The borders of texts.
+    pub borders: Borders,
 }
 
 impl R50k {
@@ -28,25 +33,26 @@ impl R50k {
         if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let Some((first, length)) = class_at(text, offset) else {
+        let stretch = Stretch::new(text, offset, self.borders, checkpoint);
+        let Some((first, length)) = stretch.class_at(offset) else {
             return Ok(text.len());
         };
         // A space is part of the letters, numbers or others after it.
-        let (class, start) = match class_at(text, offset + length) {
+        let (class, start) = match stretch.class_at(offset + length) {
             Some((second, _)) if first == Class::Space && !rules::is_whitespace(second) => {
                 (second, offset + length)
             }
             _ => (first, offset),
         };
         if rules::is_letter(class) {
-            run_end(text, start, checkpoint, rules::is_letter)
+            stretch.run_end(start, rules::is_letter)
         } else if rules::is_number(class) {
-            run_end(text, start, checkpoint, rules::is_number)
+            stretch.short_run_end(start, self.longest_number, rules::is_number)
         } else if rules::is_other(class) {
-            run_end(text, start, checkpoint, rules::is_other)
+            stretch.run_end(start, rules::is_other)
         } else {
-            let run = run_end(text, offset, checkpoint, rules::is_whitespace)?;
-            Ok(rules::whitespace_end(text, offset, run))
+            let run = stretch.run_end(offset, rules::is_whitespace)?;
+            Ok(rules::whitespace_end(stretch, offset, run))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The rules that the pattern families share: whitespace, contractions, the length of numbers.
 //!
 //! Each rule takes the offset where a piece starts and returns the offset where it ends, as the regular
-//! expression would. The checkpoint is passed on the way to an end that may be far away.
+//! expression would.
 
-use super::cursor::run_end_by;
-use crate::checkpoint::{Checkpoint, Interrupted};
+use super::cursor::Stretch;
+use crate::checkpoint::Interrupted;
 use crate::unicode::classify::Class;
 
 /// Which contractions (`'s`, `'t`, `'re`, `'ve`, `'m`, `'ll`, `'d`) are split off.
@@ -32,18 +32,13 @@ pub enum Tail {
 impl Tail {
     /// Returns the end of the tail of a run that ends at `others`.
     #[inline]
-    pub(super) fn end(
-        self,
-        text: &[u8],
-        others: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn end(self, stretch: Stretch<'_>, others: usize) -> Result<usize, Interrupted> {
         if self == Self::Nothing {
             return Ok(others);
         }
         let slashes = self == Self::NewlinesAndSlashes;
-        run_end_by(text, others, checkpoint, |class, end| {
-            class == Class::Newline || (slashes && text[end - 1] == b'/')
+        stretch.run_end_by(others, |class, at| {
+            class == Class::Newline || (slashes && stretch.text[at.start] == b'/')
         })
     }
 }
@@ -101,11 +96,11 @@ pub(super) fn contraction_end(
 /// Returns the end of what `\s+(?!\S)|\s` matches at `offset`, where a run of whitespace starts that ends at
 /// `run`: all of a run at the end of the text, otherwise all but its last character, or a single character.
 #[inline]
-pub(super) fn whitespace_end(text: &[u8], offset: usize, run: usize) -> usize {
-    if run == text.len() {
+pub(super) fn whitespace_end(stretch: Stretch<'_>, offset: usize, run: usize) -> usize {
+    if stretch.ends_at(run) {
         return run;
     }
-    let last = last_character(text, offset, run);
+    let last = last_character(stretch.text, offset, run);
     if last > offset { last } else { run }
 }
 
@@ -114,22 +109,21 @@ pub(super) fn whitespace_end(text: &[u8], offset: usize, run: usize) -> usize {
 /// without.
 #[inline]
 pub(super) fn whitespace_or_newlines_end(
-    text: &[u8],
+    stretch: Stretch<'_>,
     offset: usize,
     trailing_first: bool,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<usize, Interrupted> {
     let mut newlines = None;
-    let run = run_end_by(text, offset, checkpoint, |class, end| {
+    let run = stretch.run_end_by(offset, |class, at| {
         if class == Class::Newline {
-            newlines = Some(end);
+            newlines = Some(at.end);
         }
         is_whitespace(class)
     })?;
-    if trailing_first && run == text.len() {
+    if trailing_first && stretch.ends_at(run) {
         return Ok(run);
     }
-    Ok(newlines.unwrap_or_else(|| whitespace_end(text, offset, run)))
+    Ok(newlines.unwrap_or_else(|| whitespace_end(stretch, offset, run)))
 }
 
 /// Returns where the last character of the whitespace `offset..run` starts.

@@ -14,12 +14,14 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
+use super::borders::Places;
 use super::cl100k::Cl100k;
-use super::masks::Masks;
+use super::masks::{Classify, Masks, characters};
 use super::o200k::O200k;
 use super::r50k::R50k;
 use super::rules::{Contractions, Tail, contraction_end};
-use crate::util::block::BLOCK_LEN;
+use crate::unicode::property::is_han;
+use crate::util::block::{BLOCK_LEN, Block};
 
 /// The piece starts of a block.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,15 @@ pub(super) struct Starts {
 }
 
 impl Starts {
+    /// Returns starts that are all sure.
+    #[inline(always)]
+    pub(super) fn of(starts: u64) -> Self {
+        Self {
+            starts: starts | 1,
+            sure: u64::MAX,
+        }
+    }
+
     /// Returns the sure starts after the first.
     #[inline(always)]
     pub(super) fn further(self) -> u64 {
@@ -39,7 +50,7 @@ impl Starts {
 
     /// Keeps only the starts before the first bit of `doubt`.
     #[inline(always)]
-    fn doubt(&mut self, doubt: u64) {
+    pub(super) fn doubt(&mut self, doubt: u64) {
         self.sure &= (doubt & doubt.wrapping_neg()).wrapping_sub(1);
     }
 
@@ -67,7 +78,7 @@ fn only_if(condition: bool, x: u64) -> u64 {
 
 /// Returns the first byte of each run of `x`.
 #[inline(always)]
-fn first(x: u64) -> u64 {
+pub(super) fn first(x: u64) -> u64 {
     x & !(x << 1)
 }
 
@@ -78,18 +89,25 @@ fn run_from(starts: u64, x: u64) -> u64 {
     x & !starts.wrapping_add(x)
 }
 
-/// Returns the first byte of the last character of each run of whitespace that ends inside the block.
+/// Returns the first byte of the last character of each run of whitespace that ends inside the block, but not before
+/// one of the borders.
 #[inline(always)]
-fn last_characters(whitespace: u64, masks: &Masks) -> u64 {
-    let ends = whitespace & !(whitespace >> 1) & !(1 << (BLOCK_LEN - 1));
-    let mut last = ends & !masks.continuation;
+fn last_characters(whitespace: u64, borders: u64, masks: &Masks) -> u64 {
+    let ends = whitespace & !((whitespace | borders) >> 1) & !(1 << (BLOCK_LEN - 1));
+    first_bytes(ends, masks)
+}
+
+/// Returns the first bytes of the characters of which `ends` are the last ones.
+#[inline(always)]
+pub(super) fn first_bytes(ends: u64, masks: &Masks) -> u64 {
+    let mut firsts = ends & !masks.continuation;
     let mut inside = ends & masks.continuation;
     while inside != 0 {
         inside >>= 1;
-        last |= inside & !masks.continuation;
+        firsts |= inside & !masks.continuation;
         inside &= masks.continuation;
     }
-    last
+    firsts
 }
 
 /// Returns the bytes before a run of whitespace that reaches the end of the block, and the first byte of that
@@ -107,9 +125,15 @@ fn sure_before_open_whitespace(whitespace: u64) -> u64 {
 
 /// Adds the starts in numbers: the first byte of each run, and again after every `longest` characters.
 #[inline(always)]
-fn numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
+pub(super) fn numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
+    starts.starts |= first(masks.number);
+    long_numbers(masks, longest, starts);
+}
+
+/// Adds the starts in numbers after the first byte.
+#[inline(always)]
+fn long_numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
     let number = masks.number;
-    starts.starts |= first(number);
     if number == 0 || longest == usize::MAX {
         return;
     }
@@ -132,16 +156,21 @@ fn numbers(masks: &Masks, longest: usize, starts: &mut Starts) {
 /// Adds the starts in runs of whitespace, `tails` being newlines that belong to the piece before: the first
 /// byte of a run, the byte after its last newline, and its last character unless that is a newline.
 #[inline(always)]
-fn whitespace_and_newlines(masks: &Masks, tails: u64, starts: &mut Starts) {
+pub(super) fn whitespace_and_newlines(
+    masks: &Masks,
+    tails: u64,
+    borders: u64,
+    starts: &mut Starts,
+) {
     let whitespace = masks.whitespace() & !tails;
     let newlines = masks.newline & !tails;
-    starts.starts |= first(whitespace) | (last_characters(whitespace, masks) & !newlines);
+    starts.starts |= first(whitespace) | (last_characters(whitespace, borders, masks) & !newlines);
     starts.sure &= sure_before_open_whitespace(masks.whitespace());
     let others = whitespace & !newlines;
     let mut after_newline = others & (newlines << 1);
     if after_newline != 0 {
         // Where a span after a newline ends on another newline, it does not follow the last one of its run.
-        let mut not_last = after_newline.wrapping_add(others) & !others & newlines;
+        let mut not_last = after_newline.wrapping_add(others) & !others & newlines & !borders;
         while not_last != 0 {
             let end = not_last.trailing_zeros();
             let before = after_newline & ((1 << end) - 1);
@@ -150,6 +179,26 @@ fn whitespace_and_newlines(masks: &Masks, tails: u64, starts: &mut Starts) {
         }
         starts.starts |= after_newline;
     }
+}
+
+/// Adds the starts in runs of whitespace where newlines at the start of a run are pieces, one each: of the rest, the first
+/// byte and the last character.
+#[inline(always)]
+pub(super) fn whitespace_and_single_newlines(masks: &Masks, borders: u64, starts: &mut Starts) {
+    let whitespace = masks.whitespace();
+    let firsts = first(whitespace);
+    let newlines = run_from(firsts & masks.newline, masks.newline);
+    let after_newlines = (newlines << 1) & whitespace;
+    starts.starts |=
+        firsts | newlines | after_newlines | last_characters(whitespace, borders, masks);
+    starts.sure &= sure_before_open_whitespace(whitespace);
+}
+
+/// Returns the first byte of each run of `others` that starts at one of the borders or has no space before it: such a
+/// space belongs to the run.
+#[inline(always)]
+pub(super) fn first_free(others: u64, borders: u64, masks: &Masks) -> u64 {
+    (first(others) & !(masks.space << 1)) | (others & borders)
 }
 
 /// Returns the byte after the first character of each run of `others` that starts in `free`.
@@ -161,17 +210,25 @@ fn after_first(free: u64, others: u64, masks: &Masks) -> u64 {
 
 /// Returns the piece starts of the r50k family, whose pattern is in [`super::r50k`].
 #[inline(always)]
-pub(super) fn r50k(family: R50k, masks: &Masks, text: &[u8], offset: usize) -> Starts {
+pub(super) fn r50k(
+    family: R50k,
+    masks: &Masks,
+    places: Places,
+    text: &[u8],
+    offset: usize,
+) -> Starts {
     let (letters, numbers, whitespace) = (masks.letters(), masks.number, masks.whitespace());
     let others = !(letters | numbers | whitespace);
     // A run of letters, numbers or others includes a space before it.
     let runs = (first(letters) | first(numbers) | first(others)) & !(masks.space << 1);
-    let last = last_characters(whitespace, masks);
+    let last = last_characters(whitespace, places.borders, masks);
     let mut starts = Starts {
-        starts: runs | first(whitespace) | last | 1,
+        starts: runs | first(whitespace) | last | places.borders | 1,
         sure: sure_before_open_whitespace(whitespace),
     };
-    let free = first(others) & !(masks.space << 1);
+    starts.doubt(places.doubt);
+    long_numbers(masks, family.longest_number, &mut starts);
+    let free = first_free(others, places.borders, masks);
     let apostrophes = masks.apostrophe & free;
     split_contractions(apostrophes, text, offset, family.contractions, &mut starts);
     starts
@@ -197,48 +254,91 @@ fn split_contractions(
 
 /// Returns the piece starts of the cl100k family, whose pattern is in [`super::cl100k`].
 #[inline(always)]
-pub(super) fn cl100k(family: Cl100k, masks: &Masks, text: &[u8], offset: usize) -> Starts {
+pub(super) fn cl100k(
+    family: Cl100k,
+    masks: &Masks,
+    places: Places,
+    text: &[u8],
+    offset: usize,
+) -> Starts {
     let letters = masks.letters() | only_if(family.marks_are_letters, masks.mark);
     let outside = !(letters | masks.number | masks.whitespace());
-    let tails = tails(masks, outside, family.tail);
+    let tails = tails(masks, outside, family.tail, places.borders);
     let others = outside & !tails;
     // A run of others includes a space before it; a run without one is free.
-    let free = first(others) & !(masks.space << 1);
+    let free = first_free(others, places.borders, masks);
     // A single free other, or whitespace that is not a newline, leads the letters after it.
     let leading = ((masks.space | masks.other_whitespace) << 1) | after_first(free, others, masks);
-    let mut starts = Starts {
-        starts: free | (first(letters) & !leading) | 1,
-        sure: u64::MAX,
-    };
+    let mut starts = Starts::of(free | (first(letters) & !leading) | places.borders);
+    starts.doubt(places.doubt);
     numbers(masks, family.longest_number, &mut starts);
-    whitespace_and_newlines(masks, tails, &mut starts);
+    whitespace_and_newlines(masks, tails, places.borders, &mut starts);
     let apostrophes = masks.apostrophe & free;
     split_contractions(apostrophes, text, offset, family.contractions, &mut starts);
     starts
 }
 
+/// The characters of `\p{Han}`, where they are no part of words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Han {
+    /// The bytes of those that are letters.
+    letters: u64,
+    /// The first bytes of others: numbers, marks and symbols, which are so only at the start of a piece.
+    rare: u64,
+}
+
+impl Han {
+    /// None, as where they are letters like others.
+    pub(super) const NONE: Self = Self {
+        letters: 0,
+        rare: 0,
+    };
+
+    /// Returns those of a block.
+    #[inline(always)]
+    pub(super) fn in_block(classify: impl Classify, masks: &Masks, block: &Block) -> Self {
+        if masks.non_ascii == 0 {
+            return Self::NONE;
+        }
+        let (firsts, other) = classify.han(block);
+        let mut han = Self {
+            letters: firsts | firsts << 1 | firsts << 2,
+            rare: 0,
+        };
+        for (code_point, bytes) in characters(block, other) {
+            if is_han(code_point) {
+                if bytes & masks.caseless == 0 {
+                    han.rare |= bytes & !masks.continuation;
+                } else {
+                    han.letters |= bytes;
+                }
+            }
+        }
+        han
+    }
+}
+
 /// Returns the piece starts of the o200k family, whose pattern is in [`super::o200k`].
 #[inline(always)]
-pub(super) fn o200k(family: O200k, masks: &Masks, text: &[u8], offset: usize) -> Starts {
-    let caseless = masks.caseless | masks.mark;
+pub(super) fn o200k(family: O200k, masks: &Masks, han: Han, text: &[u8], offset: usize) -> Starts {
+    let caseless = (masks.caseless & !han.letters) | masks.mark;
     let words = masks.upper | masks.lower | caseless;
-    let outside = !(words | masks.number | masks.whitespace());
-    let tails = tails(masks, outside, family.tail);
+    let outside = !(words | han.letters | masks.number | masks.whitespace());
+    let tails = tails(masks, outside, family.tail, 0);
     let others = outside & !tails;
-    let free = first(others) & !(masks.space << 1);
+    let free = first_free(others, 0, masks);
     let leading = ((masks.space | masks.other_whitespace) << 1) | after_first(free, others, masks);
-    let mut starts = Starts {
-        // Inside a word, upper case after lower case starts another.
-        starts: free | (first(words) & !leading) | (masks.upper & (masks.lower << 1)) | 1,
-        sure: u64::MAX,
-    };
+    // Inside a word, upper case after lower case starts another.
+    let inside = masks.upper & (masks.lower << 1);
+    let mut starts = Starts::of(free | (first(words) & !leading) | inside | first(han.letters));
+    starts.doubt(han.rare);
     // Whether upper case after a caseless character starts a word depends on what follows. A mark without a
     // letter before it may be part of a word, its leading character, or other.
     starts.doubt(
         (masks.upper & (caseless << 1)) | (masks.mark & !masks.continuation & !(words << 1)),
     );
     numbers(masks, family.longest_number, &mut starts);
-    whitespace_and_newlines(masks, tails, &mut starts);
+    whitespace_and_newlines(masks, tails, 0, &mut starts);
     let mut apostrophes = masks.apostrophe & (words << 1);
     while apostrophes != 0 {
         let apostrophe = apostrophes.trailing_zeros() as usize;
@@ -252,15 +352,16 @@ pub(super) fn o200k(family: O200k, masks: &Masks, text: &[u8], offset: usize) ->
     starts
 }
 
-/// Returns the tails of runs of others: newlines right after them, and what else may follow these.
+/// Returns the tails of runs of others: newlines right after them, and what else may follow these, up to a border.
 #[inline(always)]
-fn tails(masks: &Masks, others: u64, tail: Tail) -> u64 {
-    let tail_starts = only_if(tail != Tail::Nothing, masks.newline & (others << 1));
-    let slashes = only_if(tail == Tail::NewlinesAndSlashes, masks.slash);
-    if slashes & (masks.newline << 1) == 0 {
-        return run_from(tail_starts, masks.newline);
+pub(super) fn tails(masks: &Masks, others: u64, tail: Tail, borders: u64) -> u64 {
+    let newlines = masks.newline & !borders;
+    let tail_starts = only_if(tail != Tail::Nothing, newlines & (others << 1));
+    let slashes = only_if(tail == Tail::NewlinesAndSlashes, masks.slash & !borders);
+    if slashes & (newlines << 1) == 0 {
+        return run_from(tail_starts, newlines);
     }
-    let either = masks.newline | masks.slash;
+    let either = newlines | slashes;
     let mut tails = 0;
     let mut rest = tail_starts;
     while rest != 0 {

@@ -12,8 +12,9 @@
 )]
 
 use super::masks::Masks;
+use super::ranges::{is, load_from};
 use crate::unicode::classify::{Class, LAST_BYTES, class_of_four, classes_of_prefix, prefix};
-use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::block::Block;
 use crate::util::vector::Vector;
 
 /// Up to this many characters are looked up one at a time.
@@ -78,19 +79,6 @@ pub(super) fn add_non_ascii<V: Vector>(v: V, masks: Masks, block: &Block) -> Mas
         firsts[class as usize] |= v.bits(is(v, found, class as u8));
     }
     masks.add_characters(&firsts)
-}
-
-/// The 64 bytes from byte `FROM` of a block on, one of the first few.
-#[inline(always)]
-fn load_from<V: Vector, const FROM: usize>(v: V, block: &Block) -> V::Bytes {
-    let bytes: &[u8; BLOCK_LEN] = block[FROM..].first_chunk().expect("a block overhangs");
-    v.load(bytes)
-}
-
-/// Where a byte equals `byte`.
-#[inline(always)]
-fn is<V: Vector>(v: V, bytes: V::Bytes, byte: u8) -> V::Mask {
-    v.equal(bytes, v.splat(byte))
 }
 
 /// Where a character begins whose first two bytes are in [`CASELESS`].

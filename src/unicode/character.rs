@@ -21,3 +21,24 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     let valid = code_point >= least && char::from_u32(code_point).is_some();
     valid.then_some((code_point, length))
 }
+
+/// Returns the code point of the first character of `bytes`, if they start with a whole one.
+#[inline]
+pub(crate) fn first(bytes: &[u8]) -> Option<u32> {
+    match bytes.first() {
+        Some(&byte) if byte.is_ascii() => Some(byte.into()),
+        _ => decode(bytes).map(|(code_point, _)| code_point),
+    }
+}
+
+/// Returns the code point of the last character of `bytes`, if they end with a whole one.
+#[inline]
+pub(crate) fn last(bytes: &[u8]) -> Option<u32> {
+    match bytes.last() {
+        Some(&byte) if byte.is_ascii() => Some(byte.into()),
+        _ => (2..=bytes.len().min(4)).find_map(|length| {
+            let (code_point, its_length) = decode(&bytes[bytes.len() - length..])?;
+            (its_length == length).then_some(code_point)
+        }),
+    }
+}

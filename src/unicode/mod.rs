@@ -5,6 +5,9 @@ pub(crate) mod character;
 mod class;
 mod classes;
 pub mod classify;
+mod properties;
+#[doc(hidden)]
+pub mod property;
 #[doc(hidden)]
 pub mod script;
 mod scripts;

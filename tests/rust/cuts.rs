@@ -6,6 +6,7 @@ use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
 use bytemill::util::tier::Tier;
 
+use crate::chains;
 use crate::spellings::{self, SPELLERS};
 use crate::support::{
     CONTRACTION_SYMBOLS, PUBLISHED, Random, SYMBOLS, TestResult, on_all_cores, pieces,
@@ -68,6 +69,14 @@ fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
 fn published_families_on_all_texts_of_five_symbols() {
     let families = SPELLERS.map(|speller| spellings::published(speller).family);
     assert_exact(&families, &SYMBOLS, 5);
+}
+
+#[test]
+fn chains_on_all_texts_of_three_symbols() -> TestResult {
+    let chains = chains::chains()?;
+    let families: Vec<Family> = chains.iter().map(|chain| chain.family).collect();
+    assert_exact(&families, &chains::SYMBOLS, 3);
+    Ok(())
 }
 
 #[test]

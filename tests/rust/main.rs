@@ -4,6 +4,7 @@ mod adversarial;
 mod agreement;
 mod batches;
 mod blocks;
+mod chains;
 mod charsmaps;
 mod contracts;
 mod counting;

@@ -1,5 +1,6 @@
 //! The spellings of the three pattern families, each with the family and parameters that it stands for.
 
+use bytemill::split::borders::Borders;
 use bytemill::split::cl100k::Cl100k;
 use bytemill::split::o200k::O200k;
 use bytemill::split::pattern::Family;
@@ -20,6 +21,7 @@ impl Spelling {
             Family::R50k(_) => return true,
             Family::Cl100k(family) => family.longest_number,
             Family::O200k(family) => family.longest_number,
+            Family::Deepseek(family) => family.longest_number,
         };
         longest_number <= 3 || longest_number == usize::MAX
     }
@@ -28,14 +30,14 @@ impl Spelling {
     /// combinations, which would be too many.
     fn has_few_changes(&self) -> bool {
         let (usual, longest_number, trailing_whitespace_first) = match self.family {
-            Family::R50k(_) => return true,
+            Family::R50k(_) | Family::Deepseek(_) => return true,
             Family::Cl100k(family) => (
                 family.tail == Tail::Newlines && !family.marks_are_letters,
                 family.longest_number,
                 family.trailing_whitespace_first,
             ),
             Family::O200k(family) => (
-                family.tail == Tail::NewlinesAndSlashes,
+                family.tail == Tail::NewlinesAndSlashes && !family.han_apart,
                 family.longest_number,
                 family.trailing_whitespace_first,
             ),
@@ -80,8 +82,14 @@ const NUMBERS: [(&str, usize); 16] = [
     (r"\p{N}{1,100}", 100),
 ];
 const LEADING: &str = r"[^\r\n\p{L}\p{N}]";
-const UPPER: &str = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]";
-const LOWER: &str = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]";
+const UPPER: &str = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}";
+const LOWER: &str = r"\p{Ll}\p{Lm}\p{Lo}\p{M}";
+/// The rule that comes first, and the exception in the classes of words.
+const HAN: [(&str, &str, bool); 3] = [
+    ("", "", false),
+    (r"[\p{Han}]+|", r"&&[^\p{Han}]", true),
+    (r"[\p{Han}]++|", r"&&[^\p{Han}]", true),
+];
 const OTHERS: &str = r" ?[^\s\p{L}\p{N}";
 const OTHERS_WITHOUT_MARKS: &str = r" ?[^\s\p{L}\p{M}\p{N}";
 /// Words of the cl100k family, and whether marks are letters in them.
@@ -205,7 +213,11 @@ fn r50k(choice: Choice) -> Spelling {
         pattern: format!(
             r"{suffixes}{letters}|{numbers}|{OTHERS}{others}|{trailing}\s+(?!\S)|{last}"
         ),
-        family: Family::R50k(R50k { contractions }),
+        family: Family::R50k(R50k {
+            contractions,
+            longest_number: usize::MAX,
+            borders: Borders::NONE,
+        }),
     }
 }
 
@@ -234,6 +246,7 @@ fn cl100k(choice: Choice) -> Spelling {
             marks_are_letters,
             tail,
             trailing_whitespace_first,
+            borders: Borders::NONE,
         }),
     }
 }
@@ -265,9 +278,16 @@ fn o200k(choice: Choice) -> Spelling {
     let mut last_spellings = LAST;
     last_spellings.swap(0, 1);
     let last = pick(choice, &last_spellings);
+    let (han, but, han_apart) = pick(choice, &HAN);
     let words = [
-        [LEADING, "?", UPPER, "*", LOWER, lower, suffix, "|"].concat(),
-        [LEADING, "?", UPPER, upper, LOWER, lower_tail, suffix].concat(),
+        [
+            han, LEADING, "?[", UPPER, but, "]*[", LOWER, but, "]", lower, suffix, "|",
+        ]
+        .concat(),
+        [
+            LEADING, "?[", UPPER, but, "]", upper, "[", LOWER, but, "]", lower_tail, suffix,
+        ]
+        .concat(),
     ]
     .concat();
     let rest = [trailing, newlines, r"|\s+(?!\S)|", last].concat();
@@ -278,6 +298,7 @@ fn o200k(choice: Choice) -> Spelling {
             longest_number,
             tail,
             trailing_whitespace_first,
+            han_apart,
         }),
     }
 }

@@ -7,6 +7,7 @@ use bytemill::unicode::classify::Class::{
     self, Caseless, Lower, Mark, Newline, Number, Other, OtherWhitespace, Space, Upper,
 };
 use bytemill::unicode::classify::{class_of, class_of_code_point};
+use bytemill::unicode::property::{is_cjk, is_han, is_new_number, is_sign};
 use fancy_regex::Regex;
 
 #[path = "../../tools/generate_unicode.rs"]
@@ -61,6 +62,35 @@ fn the_committed_table_is_the_generated_one() -> TestResult {
         generate_unicode::generate()? == include_str!("../../src/unicode/classes.rs"),
         "src/unicode/classes.rs is stale: cargo run --example generate_unicode"
     );
+    Ok(())
+}
+
+#[test]
+fn the_committed_properties_are_the_generated_ones() -> TestResult {
+    assert!(
+        generate_unicode::generate_properties()? == include_str!("../../src/unicode/properties.rs"),
+        "src/unicode/properties.rs is stale: cargo run --example generate_unicode"
+    );
+    Ok(())
+}
+
+#[test]
+fn properties_have_the_members_of_their_expressions() -> TestResult {
+    let properties: [(&str, fn(u32) -> bool); 4] = [
+        (r"[\p{P}\p{S}]", is_sign),
+        (r"\p{Han}", is_han),
+        ("[一-龥぀-ゟ゠-ヿ]", is_cjk),
+        (r"[\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]", is_new_number),
+    ];
+    for (expression, property) in properties {
+        let expected: String = scalar_values()
+            .filter(|&character| property(u32::from(character)))
+            .collect();
+        assert!(
+            matching(expression, String::from)? == expected,
+            "{expression} has other members"
+        );
+    }
     Ok(())
 }
 

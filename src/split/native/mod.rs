@@ -10,10 +10,12 @@ mod x86_64;
 
 use std::ops::Range;
 
+use super::borders::{Borders, Places};
 use super::masks::{Classify, Scalar};
 use super::pattern::Family;
+use super::r50k::R50k;
 use super::rule::Rule;
-use super::starts;
+use super::starts::{self, Han};
 use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
@@ -171,19 +173,48 @@ pub(crate) fn split_blocks<S: Sink>(
         }
     };
     match rule {
+        Rule::Family(Family::R50k(r50k)) if r50k.borders == Borders::NONE => {
+            // Known to the compiler in this loop.
+            let r50k = R50k {
+                longest_number: usize::MAX,
+                ..r50k
+            };
+            split_blocks_by(rule, text, offset, sink, |block, at, _| {
+                starts::r50k(r50k, &masks(block), Places::NONE, text, at).further()
+            })
+        }
         Rule::Family(Family::R50k(r50k)) => {
             split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::r50k(r50k, &masks(block), text, at).further()
+                let (masks, places) = r50k.borders.in_block(classify, &masks(block), block);
+                starts::r50k(r50k, &masks, places, text, at).further()
+            })
+        }
+        Rule::Family(Family::Cl100k(cl100k)) if cl100k.borders == Borders::NONE => {
+            split_blocks_by(rule, text, offset, sink, |block, at, _| {
+                starts::cl100k(cl100k, &masks(block), Places::NONE, text, at).further()
             })
         }
         Rule::Family(Family::Cl100k(cl100k)) => {
             split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::cl100k(cl100k, &masks(block), text, at).further()
+                let (masks, places) = cl100k.borders.in_block(classify, &masks(block), block);
+                starts::cl100k(cl100k, &masks, places, text, at).further()
+            })
+        }
+        Rule::Family(Family::O200k(o200k)) if !o200k.han_apart => {
+            split_blocks_by(rule, text, offset, sink, |block, at, _| {
+                starts::o200k(o200k, &masks(block), Han::NONE, text, at).further()
             })
         }
         Rule::Family(Family::O200k(o200k)) => {
             split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::o200k(o200k, &masks(block), text, at).further()
+                let masks = masks(block);
+                let han = Han::in_block(classify, &masks, block);
+                starts::o200k(o200k, &masks, han, text, at).further()
+            })
+        }
+        Rule::Family(Family::Deepseek(deepseek)) => {
+            split_blocks_by(rule, text, offset, sink, |block, _, _| {
+                deepseek.starts(classify, &masks(block), block).further()
             })
         }
         Rule::Adjacency(adjacency) => {

@@ -7,7 +7,7 @@
 use super::Sink;
 use crate::split::masks::{Classify, Masks};
 use crate::split::rule::Rule;
-use crate::split::vector;
+use crate::split::{ranges, vector};
 use crate::util::block::Block;
 use crate::util::vector::avx2::Avx2;
 use crate::util::vector::avx512::Avx512;
@@ -65,6 +65,21 @@ macro_rules! compile {
                 }
                 // SAFETY: `self` proves that the machine has what the function is compiled for.
                 unsafe { compiled(self, masks, block) }
+            }
+
+            #[inline(always)]
+            fn cjk(self, block: &Block) -> u64 {
+                ranges::cjk(self, block)
+            }
+
+            #[inline(always)]
+            fn graphic(self, block: &Block) -> u64 {
+                ranges::graphic(self, block)
+            }
+
+            #[inline(always)]
+            fn han(self, block: &Block) -> (u64, u64) {
+                ranges::han(self, block)
             }
         }
     };

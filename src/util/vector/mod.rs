@@ -10,7 +10,6 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
-#[cfg(test)]
 pub(crate) mod portable;
 
 use crate::util::block::BLOCK_LEN;

@@ -1,5 +1,5 @@
 //! The operations of [`Vector`] as its documentation defines them: what every instruction set is compared
-//! with.
+//! with, and what machines with none of them run.
 
 use super::Vector;
 use crate::util::block::BLOCK_LEN;
@@ -75,6 +75,7 @@ impl Vector for Portable {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use super::{Portable, Vector};
 
