@@ -309,8 +309,11 @@ pub(crate) fn generate_properties() -> Result<String, Box<dyn Error>> {
     let rows: Vec<String> = distinct
         .chunks(6)
         .map(|sets| {
-            let sets: Vec<String> = sets.iter().map(|set| format!("{set:#018X}")).collect();
-            sets.join(", ")
+            let sets = sets.iter().map(|set| {
+                let parts = [48, 32, 16, 0].map(|shift| format!("{:04X}", set >> shift & 0xFFFF));
+                format!("0x{}", parts.join("_"))
+            });
+            sets.collect::<Vec<_>>().join(", ")
         })
         .collect();
     let han: Vec<String> = characters(r"\p{Han}")?

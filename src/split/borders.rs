@@ -46,9 +46,6 @@ impl Borders {
 
     /// Whether there is a border at `offset`, which is between two characters.
     pub(super) fn are_at(self, text: &[u8], offset: usize) -> bool {
-        if self == Self::NONE {
-            return false;
-        }
         let (before, after) = (&text[..offset], &text[offset..]);
         let (left, right) = (last(before), first(after));
         let differ = |is: &dyn Fn(u32) -> bool| left.is_some_and(is) != right.is_some_and(is);

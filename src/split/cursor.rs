@@ -52,6 +52,7 @@ pub(super) struct Stretch<'t> {
     pub(super) text: &'t [u8],
     start: usize,
     borders: Borders,
+    has_borders: bool,
     checkpoint: &'t dyn Checkpoint,
 }
 
@@ -67,6 +68,7 @@ impl<'t> Stretch<'t> {
             text,
             start,
             borders,
+            has_borders: borders != Borders::NONE,
             checkpoint,
         }
     }
@@ -74,13 +76,27 @@ impl<'t> Stretch<'t> {
     /// Whether it ends at `offset`.
     #[inline]
     pub(super) fn ends_at(self, offset: usize) -> bool {
-        offset >= self.text.len() || (offset > self.start && self.borders.are_at(self.text, offset))
+        offset >= self.text.len() || (self.has_borders && self.has_border_at(offset))
     }
 
     /// Returns the class of the character at `offset` and its length in bytes; `None` at the end.
     #[inline]
     pub(super) fn class_at(self, offset: usize) -> Option<(Class, usize)> {
-        if self.ends_at(offset) {
+        if self.has_borders {
+            return self.class_between_borders(offset);
+        }
+        class_at(self.text, offset)
+    }
+
+    #[inline(never)]
+    fn has_border_at(self, offset: usize) -> bool {
+        offset > self.start && self.borders.are_at(self.text, offset)
+    }
+
+    /// As [`class_at`](Self::class_at), where there may be borders.
+    #[inline(never)]
+    fn class_between_borders(self, offset: usize) -> Option<(Class, usize)> {
+        if self.has_border_at(offset) {
             return None;
         }
         let (class, length) = class_at(self.text, offset)?;

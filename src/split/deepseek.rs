@@ -1,4 +1,4 @@
-//! The deepseek family (DeepSeek V3, Spark). Numbers and `[一-龥぀-ゟ゠-ヿ]+` are split off first, then what is between:
+//! The deepseek family (`DeepSeek` V3, Spark). Numbers and `[一-龥぀-ゟ゠-ヿ]+` are split off first, then what is between:
 //! ```text
 //! [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*
 //! |\s*[\r\n]+|\s+(?!\S)|\s+
@@ -22,7 +22,7 @@ use crate::unicode::property::{is_new_number, is_sign};
 use crate::util::block::Block;
 
 /// The borders of texts.
-const BORDERS: Borders = Borders {
+pub(super) const BORDERS: Borders = Borders {
     numbers: Numbers::Apart,
     cjk: true,
     line_ends: false,

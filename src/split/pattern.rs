@@ -4,9 +4,9 @@
 //! spelling of a rule, and the rules must be in the order of a family; any other pattern is left to the general engine.
 //! Two spellings of a rule are listed together only if they match the same at every offset of every text.
 
-use super::borders::Borders;
+use super::borders::{Borders, Numbers};
 use super::cl100k::Cl100k;
-use super::deepseek::Deepseek;
+use super::deepseek::{self, Deepseek};
 use super::o200k::O200k;
 use super::r50k::R50k;
 use super::rules::{Contractions, Tail};
@@ -21,8 +21,19 @@ pub enum Family {
     Cl100k(Cl100k),
     /// o200k, Kimi.
     O200k(O200k),
-    /// DeepSeek V3.
+    /// `DeepSeek` V3.
     Deepseek(Deepseek),
+}
+
+/// A rule of a chain: a pattern, and what becomes of its matches and of the text between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule<'a> {
+    /// Each is a piece.
+    Isolated(&'a str),
+    /// Each match is a piece, the text between them is dropped.
+    Kept(&'a str),
+    /// A match belongs to the text after it.
+    MergedWithNext(&'a str),
 }
 
 impl Family {
@@ -72,8 +83,64 @@ impl Family {
         } else {
             None
         };
-        let whitespace = rest.take(&[r"\s+(?!\S)"]) && rest.take(&[r"\s", r"\s+~"]);
-        family.filter(|_| whitespace && rest.rest.is_empty())
+        family.filter(|_| rest.whitespace())
+    }
+
+    /// Returns the family that splits as all `rules` of a chain do, one after another, if there is one.
+    ///
+    /// All rules but the last make [borders](Borders). A number that they split must not be split by the last as well.
+    pub fn recognise_chain(rules: &[Rule<'_>]) -> Option<Self> {
+        let (rules, numbers_last) = match rules {
+            [rules @ .., Rule::Isolated(NUMERIC)] if !rules.is_empty() => (rules, true),
+            _ => (rules, false),
+        };
+        let (last, before) = rules.split_last()?;
+        let (mut borders, mut longest) = (Borders::NONE, usize::MAX);
+        for rule in before {
+            match *rule {
+                Rule::MergedWithNext(LINE_ENDS) => borders.line_ends = true,
+                Rule::Isolated(CJK) => borders.cjk = true,
+                Rule::Isolated(pattern) if borders.numbers == Numbers::Joined => {
+                    (borders.numbers, longest) = apart(pattern)?;
+                }
+                _ => return None,
+            }
+        }
+        match *last {
+            Rule::Isolated(pattern) if borders == deepseek::BORDERS => {
+                let longest = if numbers_last { 1 } else { longest };
+                deepseek(pattern, longest, numbers_last).map(Self::Deepseek)
+            }
+            Rule::Isolated(pattern) | Rule::Kept(pattern) if !numbers_last => {
+                Self::recognise(pattern)?.with_borders(borders, longest)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the family with borders, and the longest number where these are around numbers.
+    fn with_borders(self, borders: Borders, longest: usize) -> Option<Self> {
+        match self {
+            family if borders == Borders::NONE => Some(family),
+            Self::R50k(family) => Some(Self::R50k(R50k {
+                longest_number: longest,
+                borders,
+                ..family
+            })),
+            Self::Cl100k(family) if !family.trailing_whitespace_first => {
+                let longest_number = if borders.numbers == Numbers::Joined {
+                    family.longest_number
+                } else {
+                    Some(longest).filter(|&longest| longest <= family.longest_number)?
+                };
+                Some(Self::Cl100k(Cl100k {
+                    longest_number,
+                    borders,
+                    ..family
+                }))
+            }
+            Self::Cl100k(_) | Self::O200k(_) | Self::Deepseek(_) => None,
+        }
     }
 
     /// Returns the end of the piece that starts at `offset`.
@@ -105,6 +172,49 @@ const LOWER: &str = r"\p{Ll}\p{Lm}\p{Lo}\p{M}";
 const LEADING: &str = r"[^\r\n\p{L}\p{N}]?";
 const WORD_CONTRACTIONS: &[&str] = &["(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "('(?i:[sdmt]|ll|ve|re))?"];
 
+/// Rules that make borders.
+const NUMERIC: &str = r"[\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]";
+const CJK: &str = "[一-龥぀-ゟ゠-ヿ]+";
+const LINE_ENDS: &str = r"(?:\r?\n)+(?!\r?\n)";
+
+/// Returns which numbers a rule for numbers alone keeps apart from all else, and the most characters in a piece.
+fn apart(pattern: &str) -> Option<(Numbers, usize)> {
+    if pattern == NUMERIC {
+        return Some((Numbers::NewApart, 1));
+    }
+    let pattern = canonical(pattern);
+    let mut rest = Alternatives { rest: &[&pattern] };
+    let longest = rest.numbers()?;
+    Some((Numbers::Apart, longest))
+}
+
+/// Letters after punctuation or a symbol, all of ASCII.
+const ASCII_WORD: &str = r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"##;
+
+/// Returns the parameters of the last pattern of the deepseek family, if it is a known spelling.
+fn deepseek(pattern: &str, longest_number: usize, new_numbers: bool) -> Option<Deepseek> {
+    let pattern = canonical(pattern);
+    let alternatives = alternatives(&pattern, NESTED_GROUPS);
+    let mut rest = Alternatives {
+        rest: &alternatives,
+    };
+    let words =
+        rest.take_verbatim(ASCII_WORD) && rest.take(&[r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+~"]);
+    let tail = if rest.take(&[r" ?[\p{P}\p{S}]+~[\r\n]*~"]) {
+        Tail::Newlines
+    } else {
+        rest.take(&[r" ?[\p{P}\p{S}]+~"]).then_some(Tail::Nothing)?
+    };
+    let single_newlines = rest.take(&[r"[\r\n]"]);
+    let newlines = single_newlines || rest.take(NEWLINES);
+    (words && newlines && rest.whitespace()).then_some(Deepseek {
+        longest_number,
+        new_numbers,
+        tail,
+        single_newlines,
+    })
+}
+
 /// Groups that are opened within one another: one around the pattern, one around an alternative.
 const NESTED_GROUPS: usize = 2;
 
@@ -123,6 +233,13 @@ impl Alternatives<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Consumes the next alternative if it is `spelling`, in which `~` is a character.
+    fn take_verbatim(&mut self, spelling: &str) -> bool {
+        let is_next = self.rest.first() == Some(&spelling);
+        self.rest = &self.rest[usize::from(is_next)..];
+        is_next
     }
 
     /// Consumes the contractions if they come next.
@@ -176,6 +293,11 @@ impl Alternatives<'_> {
         }
         let slashes = [class, r"[\r\n/]*~"].concat();
         self.take(&[&slashes]).then_some(Tail::NewlinesAndSlashes)
+    }
+
+    /// Whether the rules for whitespace without newlines are all that is left.
+    fn whitespace(&mut self) -> bool {
+        self.take(&[r"\s+(?!\S)"]) && self.take(&[r"\s", r"\s+~"]) && self.rest.is_empty()
     }
 
     /// Consumes the rule for numbers if it comes next. Returns the most characters in a piece.
@@ -241,7 +363,7 @@ fn spelled(alternative: &str, spelling: &str) -> bool {
 }
 
 /// Returns `pattern` with one spelling for newlines and for a class of one property. What this turns an escaped
-/// character into contains `\\`, which is in no spelling of a rule.
+/// character into contains `\\` before a letter, as no spelling of a rule does.
 fn canonical(pattern: &str) -> String {
     let spellings = [
         ("\r", r"\r"),

@@ -8,13 +8,13 @@ use bytemill::split::Splitter;
 use bytemill::split::borders::{Borders, Numbers};
 use bytemill::split::cl100k::Cl100k;
 use bytemill::split::deepseek::Deepseek;
-use bytemill::split::pattern::Family;
+use bytemill::split::pattern::{Family, Rule};
 use bytemill::split::r50k::R50k;
 use bytemill::split::rules::{Contractions, Tail};
 use bytemill::util::tier::Tier;
 use fancy_regex::Regex;
 
-use crate::support::{O200K, Random, TestResult, on_all_cores, pieces};
+use crate::support::{CL100K, O200K, Random, TestResult, on_all_cores, pieces};
 
 const CJK: &str = "[一-龥぀-ゟ゠-ヿ]+";
 const LINE_ENDS: &str = r"(?:\r?\n)+(?!\r?\n)";
@@ -59,6 +59,14 @@ const DEEPSEEK3: Deepseek = Deepseek {
 
 impl Chain {
     fn new(steps: &[&str], family: Family) -> Result<Self, Box<dyn Error>> {
+        let rules: Vec<Rule> = steps
+            .iter()
+            .map(|&step| match step {
+                LINE_ENDS => Rule::MergedWithNext(step),
+                _ => Rule::Isolated(step),
+            })
+            .collect();
+        assert_eq!(Family::recognise_chain(&rules), Some(family), "{steps:?}");
         Ok(Self {
             steps: steps
                 .iter()
@@ -71,7 +79,7 @@ impl Chain {
 
     /// Returns the pieces of `text` by all steps, one after another.
     fn pieces(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error>> {
-        let mut pieces = vec![0..text.len()];
+        let mut pieces = Vec::from([0..text.len()]);
         for (index, step) in self.steps.iter().enumerate() {
             let mut found = Vec::new();
             for piece in pieces {
@@ -191,6 +199,48 @@ pub(crate) fn chains() -> Result<Vec<Chain>, Box<dyn Error>> {
             }),
         )?,
     ])
+}
+
+#[test]
+fn chains_of_other_rules_are_not_native() {
+    let qwen2 = LLAMA3.replace("{1,3}", "");
+    let threes = Rule::Isolated(r"\p{N}{1,3}");
+    let cjk = Rule::Isolated(CJK);
+    let possessive = CL100K.replace("{1,3}+", "++");
+    for rules in [
+        vec![],
+        vec![threes],
+        vec![Rule::Isolated(NUMERIC)],
+        vec![Rule::MergedWithNext(LLAMA3)],
+        // Gaps are dropped, or are not.
+        vec![threes, cjk, Rule::Kept(DEEPSEEK)],
+        vec![Rule::Kept(CJK), Rule::Isolated(&qwen2)],
+        vec![Rule::Isolated(LINE_ENDS), Rule::Isolated(&qwen2)],
+        vec![Rule::MergedWithNext(CJK), Rule::Isolated(&qwen2)],
+        // Not all of the borders.
+        vec![cjk, Rule::Isolated(DEEPSEEK)],
+        vec![threes, Rule::Isolated(DEEPSEEK)],
+        vec![Rule::Isolated(DEEPSEEK)],
+        vec![Rule::Isolated(NUMERIC), cjk, Rule::Isolated(DEEPSEEK)],
+        // Numbers are split twice.
+        vec![threes, Rule::Isolated(&qwen2)],
+        vec![threes, threes, Rule::Isolated(LLAMA3)],
+        vec![Rule::Isolated(GPT2), Rule::Isolated(NUMERIC)],
+        // Newlines at the end of a text are part of whitespace.
+        vec![threes, Rule::Isolated(&possessive)],
+        vec![Rule::Isolated(NUMERIC), Rule::Isolated(O200K)],
+        vec![Rule::Isolated(LLAMA3), Rule::Isolated(LLAMA3)],
+    ] {
+        assert_eq!(Family::recognise_chain(&rules), None, "{rules:?}");
+    }
+    // A pattern alone, where nothing is between matches.
+    for rule in [Rule::Isolated(LLAMA3), Rule::Kept(LLAMA3)] {
+        assert_eq!(
+            Family::recognise_chain(&[rule]),
+            Family::recognise(LLAMA3),
+            "{rule:?}"
+        );
+    }
 }
 
 /// One character for each class and role that any of the chains tells apart.

@@ -76,7 +76,8 @@ fn the_committed_properties_are_the_generated_ones() -> TestResult {
 
 #[test]
 fn properties_have_the_members_of_their_expressions() -> TestResult {
-    let properties: [(&str, fn(u32) -> bool); 4] = [
+    type Property = fn(u32) -> bool;
+    let properties: [(&str, Property); 4] = [
         (r"[\p{P}\p{S}]", is_sign),
         (r"\p{Han}", is_han),
         ("[一-龥぀-ゟ゠-ヿ]", is_cjk),

@@ -11,7 +11,7 @@ mod x86_64;
 use std::ops::Range;
 
 use super::borders::{Borders, Places};
-use super::masks::{Classify, Scalar};
+use super::masks::{Classify, Masks, Scalar};
 use super::pattern::Family;
 use super::r50k::R50k;
 use super::rule::Rule;
@@ -164,14 +164,11 @@ pub(crate) fn split_blocks<S: Sink>(
 ) -> Result<(), S::Error> {
     // One loop for each rule: each is compiled with its own ends. With two for each family, one of them for blocks of
     // ASCII alone, which need fewer of its rules, splitting English took half as long again.
-    let masks = |block: &Block| {
-        let masks = classify.ascii(block);
-        if masks.non_ascii == 0 {
-            masks
-        } else {
-            classify.add_non_ascii(masks, block)
-        }
-    };
+    macro_rules! split {
+        ($classes:expr, $ends:expr) => {
+            split_blocks_by(rule, text, offset, sink, classify, $classes, $ends)
+        };
+    }
     match rule {
         Rule::Family(Family::R50k(r50k)) if r50k.borders == Borders::NONE => {
             // Known to the compiler in this loop.
@@ -179,61 +176,62 @@ pub(crate) fn split_blocks<S: Sink>(
                 longest_number: usize::MAX,
                 ..r50k
             };
-            split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::r50k(r50k, &masks(block), Places::NONE, text, at).further()
+            split!(Classes::All, |masks, _, at| {
+                starts::r50k(r50k, masks, Places::NONE, text, at).further()
             })
         }
-        Rule::Family(Family::R50k(r50k)) => {
-            split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                let (masks, places) = r50k.borders.in_block(classify, &masks(block), block);
-                starts::r50k(r50k, &masks, places, text, at).further()
-            })
-        }
+        Rule::Family(Family::R50k(r50k)) => split!(Classes::All, |masks, block, at| {
+            let (masks, places) = r50k.borders.in_block(classify, masks, block);
+            starts::r50k(r50k, &masks, places, text, at).further()
+        }),
         Rule::Family(Family::Cl100k(cl100k)) if cl100k.borders == Borders::NONE => {
-            split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::cl100k(cl100k, &masks(block), Places::NONE, text, at).further()
+            split!(Classes::All, |masks, _, at| {
+                starts::cl100k(cl100k, masks, Places::NONE, text, at).further()
             })
         }
-        Rule::Family(Family::Cl100k(cl100k)) => {
-            split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                let (masks, places) = cl100k.borders.in_block(classify, &masks(block), block);
-                starts::cl100k(cl100k, &masks, places, text, at).further()
-            })
-        }
+        Rule::Family(Family::Cl100k(cl100k)) => split!(Classes::All, |masks, block, at| {
+            let (masks, places) = cl100k.borders.in_block(classify, masks, block);
+            starts::cl100k(cl100k, &masks, places, text, at).further()
+        }),
         Rule::Family(Family::O200k(o200k)) if !o200k.han_apart => {
-            split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                starts::o200k(o200k, &masks(block), Han::NONE, text, at).further()
+            split!(Classes::All, |masks, _, at| {
+                starts::o200k(o200k, masks, Han::NONE, text, at).further()
             })
         }
-        Rule::Family(Family::O200k(o200k)) => {
-            split_blocks_by(rule, text, offset, sink, |block, at, _| {
-                let masks = masks(block);
-                let han = Han::in_block(classify, &masks, block);
-                starts::o200k(o200k, &masks, han, text, at).further()
-            })
-        }
-        Rule::Family(Family::Deepseek(deepseek)) => {
-            split_blocks_by(rule, text, offset, sink, |block, _, _| {
-                deepseek.starts(classify, &masks(block), block).further()
-            })
-        }
-        Rule::Adjacency(adjacency) => {
-            split_blocks_by(rule, text, offset, sink, |block, _, rest| {
-                adjacency.ends(block, &classify.ascii(block), rest)
-            })
-        }
+        Rule::Family(Family::O200k(o200k)) => split!(Classes::All, |masks, block, at| {
+            let han = Han::in_block(classify, masks, block);
+            starts::o200k(o200k, masks, han, text, at).further()
+        }),
+        Rule::Family(Family::Deepseek(deepseek)) => split!(Classes::All, |masks, block, _| {
+            deepseek.starts(classify, masks, block).further()
+        }),
+        Rule::Adjacency(adjacency) => split!(Classes::Ascii, |masks, block, at| {
+            adjacency.ends(block, masks, text.len() - at)
+        }),
     }
 }
 
-/// As [`split_blocks`], `ends` being the ends of pieces in a block at an offset of the text, with a number of bytes from
-/// there on; 0 if it has none that is sure.
+/// The characters that a rule needs the classes of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Classes {
+    Ascii,
+    All,
+}
+
+/// As [`split_blocks`], `ends` being the ends of pieces in a block, of these classes, at an offset of the text; 0 if it
+/// has none that is sure.
+///
+/// Blocks are classified here: in a closure, which is compiled without the instructions of the tier before it is
+/// inlined, that took 50 instructions more for each.
 #[inline(always)]
 fn split_blocks_by<S: Sink>(
     rule: Rule<'_>,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
-    ends: impl Fn(&Block, usize, usize) -> u64,
+    classify: impl Classify,
+    classes: Classes,
+    ends: impl Fn(&Masks, &Block, usize) -> u64,
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     let mut last;
@@ -245,7 +243,11 @@ fn split_blocks_by<S: Sink>(
             last = last_block(rest);
             &last
         };
-        let ends = ends(block, *offset, rest.len());
+        let mut masks = classify.ascii(block);
+        if classes == Classes::All && masks.non_ascii != 0 {
+            masks = classify.add_non_ascii(masks, block);
+        }
+        let ends = ends(&masks, block, *offset);
         if ends == 0 {
             *offset = split_piece(rule, text, *offset, Some(block), sink)?;
         } else {
