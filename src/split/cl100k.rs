@@ -20,8 +20,8 @@ pub struct Cl100k {
     /// Whether marks count as letters. Some of these patterns let a mark lead a word all the same, which makes no
     /// difference.
     pub marks_are_letters: bool,
-    /// The characters after a run of others that belong to it.
-    pub tail: Tail,
+    /// Whether newlines after a run of other characters belong to it.
+    pub newlines_after_others: bool,
     /// Whether whitespace at the end of the text is one piece even if it contains newlines.
     pub trailing_whitespace_first: bool,
     /// The borders of texts.
@@ -62,7 +62,7 @@ impl Cl100k {
         let is_other = |class| rules::is_other(class) && !is_letter(class);
         if is_other(first) || (first == Class::Space && second.is_some_and(is_other)) {
             let others = stretch.run_end(offset + length, is_other)?;
-            return self.tail.end(stretch, others);
+            return Tail::of(self.newlines_after_others).end(stretch, others);
         }
         rules::whitespace_or_newlines_end(stretch, offset, self.trailing_whitespace_first)
     }

@@ -35,8 +35,8 @@ pub struct Deepseek {
     pub longest_number: usize,
     /// Whether each number that Unicode 17 added is a piece, by a step after the pattern.
     pub new_numbers: bool,
-    /// The characters after a run of punctuation and symbols that belong to it.
-    pub tail: Tail,
+    /// Whether newlines after a run of punctuation and symbols belong to it.
+    pub newlines_after_signs: bool,
     /// Whether a newline at the start of a piece is one, `[\r\n]`.
     pub single_newlines: bool,
 }
@@ -113,7 +113,7 @@ impl Deepseek {
                 run_end(next, Kind::Word)
             }
             (Kind::Sign, _) | (Kind::Space, Some(Kind::Sign)) => {
-                self.tail.end(stretch, run_end(next, Kind::Sign)?)
+                Tail::of(self.newlines_after_signs).end(stretch, run_end(next, Kind::Sign)?)
             }
             (Kind::Rest, _) => {
                 let mut last = offset;
@@ -166,7 +166,7 @@ impl Deepseek {
         if self.single_newlines {
             starts::whitespace_and_single_newlines(masks, borders, &mut starts);
         } else {
-            let tails = starts::tails(masks, signs, self.tail, borders);
+            let tails = starts::newlines_after(signs, self.newlines_after_signs, borders, masks);
             starts::whitespace_and_newlines(masks, tails, borders, &mut starts);
         }
         starts

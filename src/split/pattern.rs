@@ -57,13 +57,17 @@ impl Family {
             }))
         } else if let Some(marks_are_letters) = rest.words() {
             let longest_number = rest.numbers()?;
-            let tail = rest.others(marks_are_letters)?;
+            let newlines_after_others = match rest.others(marks_are_letters)? {
+                Tail::Nothing => false,
+                Tail::Newlines => true,
+                Tail::NewlinesAndSlashes => return None,
+            };
             let trailing_whitespace_first = rest.take(TRAILING_WHITESPACE);
             rest.take(NEWLINES).then_some(Self::Cl100k(Cl100k {
                 contractions,
                 longest_number,
                 marks_are_letters,
-                tail,
+                newlines_after_others,
                 trailing_whitespace_first,
                 borders: Borders::NONE,
             }))
@@ -200,17 +204,14 @@ fn deepseek(pattern: &str, longest_number: usize, new_numbers: bool) -> Option<D
     };
     let words =
         rest.take_verbatim(ASCII_WORD) && rest.take(&[r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+~"]);
-    let tail = if rest.take(&[r" ?[\p{P}\p{S}]+~[\r\n]*~"]) {
-        Tail::Newlines
-    } else {
-        rest.take(&[r" ?[\p{P}\p{S}]+~"]).then_some(Tail::Nothing)?
-    };
+    let newlines_after_signs = rest.take(&[r" ?[\p{P}\p{S}]+~[\r\n]*~"]);
+    let signs = newlines_after_signs || rest.take(&[r" ?[\p{P}\p{S}]+~"]);
     let single_newlines = rest.take(&[r"[\r\n]"]);
     let newlines = single_newlines || rest.take(NEWLINES);
-    (words && newlines && rest.whitespace()).then_some(Deepseek {
+    (words && signs && newlines && rest.whitespace()).then_some(Deepseek {
         longest_number,
         new_numbers,
-        tail,
+        newlines_after_signs,
         single_newlines,
     })
 }

@@ -30,6 +30,15 @@ pub enum Tail {
 }
 
 impl Tail {
+    /// Returns the tail that is newlines, or nothing.
+    pub(super) fn of(newlines: bool) -> Self {
+        if newlines {
+            Self::Newlines
+        } else {
+            Self::Nothing
+        }
+    }
+
     /// Returns the end of the tail of a run that ends at `others`.
     #[inline]
     pub(super) fn end(self, stretch: Stretch<'_>, others: usize) -> Result<usize, Interrupted> {

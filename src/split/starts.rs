@@ -262,9 +262,7 @@ pub(super) fn cl100k(
     offset: usize,
 ) -> Starts {
     let letters = masks.letters() | only_if(family.marks_are_letters, masks.mark);
-    let outside = !(letters | masks.number | masks.whitespace());
-    let tails = tails(masks, outside, family.tail, places.borders);
-    let others = outside & !tails;
+    let others = !(letters | masks.number | masks.whitespace());
     // A run of others includes a space before it; a run without one is free.
     let free = first_free(others, places.borders, masks);
     // A single free other, or whitespace that is not a newline, leads the letters after it.
@@ -272,6 +270,7 @@ pub(super) fn cl100k(
     let mut starts = Starts::of(free | (first(letters) & !leading) | places.borders);
     starts.doubt(places.doubt);
     numbers(masks, family.longest_number, &mut starts);
+    let tails = newlines_after(others, family.newlines_after_others, places.borders, masks);
     whitespace_and_newlines(masks, tails, places.borders, &mut starts);
     let apostrophes = masks.apostrophe & free;
     split_contractions(apostrophes, text, offset, family.contractions, &mut starts);
@@ -324,7 +323,7 @@ pub(super) fn o200k(family: O200k, masks: &Masks, han: Han, text: &[u8], offset:
     let caseless = (masks.caseless & !han.letters) | masks.mark;
     let words = masks.upper | masks.lower | caseless;
     let outside = !(words | han.letters | masks.number | masks.whitespace());
-    let tails = tails(masks, outside, family.tail, 0);
+    let tails = tails(outside, family.tail, masks);
     let others = outside & !tails;
     let free = first_free(others, 0, masks);
     let leading = ((masks.space | masks.other_whitespace) << 1) | after_first(free, others, masks);
@@ -352,16 +351,22 @@ pub(super) fn o200k(family: O200k, masks: &Masks, han: Han, text: &[u8], offset:
     starts
 }
 
-/// Returns the tails of runs of others: newlines right after them, and what else may follow these, up to a border.
+/// Returns the newlines right after others, up to a border, if they are `wanted`.
 #[inline(always)]
-pub(super) fn tails(masks: &Masks, others: u64, tail: Tail, borders: u64) -> u64 {
+pub(super) fn newlines_after(others: u64, wanted: bool, borders: u64, masks: &Masks) -> u64 {
     let newlines = masks.newline & !borders;
-    let tail_starts = only_if(tail != Tail::Nothing, newlines & (others << 1));
-    let slashes = only_if(tail == Tail::NewlinesAndSlashes, masks.slash & !borders);
-    if slashes & (newlines << 1) == 0 {
-        return run_from(tail_starts, newlines);
+    run_from(only_if(wanted, newlines & (others << 1)), newlines)
+}
+
+/// Returns the tails of runs of others: newlines right after them, and newlines and slashes after these.
+#[inline(always)]
+fn tails(others: u64, tail: Tail, masks: &Masks) -> u64 {
+    let slashes = only_if(tail == Tail::NewlinesAndSlashes, masks.slash);
+    if slashes & (masks.newline << 1) == 0 {
+        return newlines_after(others, tail != Tail::Nothing, 0, masks);
     }
-    let either = newlines | slashes;
+    let tail_starts = masks.newline & (others << 1);
+    let either = masks.newline | masks.slash;
     let mut tails = 0;
     let mut rest = tail_starts;
     while rest != 0 {

@@ -10,7 +10,7 @@ use bytemill::split::cl100k::Cl100k;
 use bytemill::split::deepseek::Deepseek;
 use bytemill::split::pattern::{Family, Rule};
 use bytemill::split::r50k::R50k;
-use bytemill::split::rules::{Contractions, Tail};
+use bytemill::split::rules::Contractions;
 use bytemill::util::tier::Tier;
 use fancy_regex::Regex;
 
@@ -46,14 +46,14 @@ const QWEN2: Cl100k = Cl100k {
     contractions: Contractions::AnyCase,
     longest_number: 1,
     marks_are_letters: false,
-    tail: Tail::Newlines,
+    newlines_after_others: true,
     trailing_whitespace_first: false,
     borders: Borders::NONE,
 };
 const DEEPSEEK3: Deepseek = Deepseek {
     longest_number: 3,
     new_numbers: false,
-    tail: Tail::Newlines,
+    newlines_after_signs: true,
     single_newlines: false,
 };
 
@@ -194,7 +194,7 @@ pub(crate) fn chains() -> Result<Vec<Chain>, Box<dyn Error>> {
             Family::Deepseek(Deepseek {
                 longest_number: 1,
                 new_numbers: true,
-                tail: Tail::Nothing,
+                newlines_after_signs: false,
                 single_newlines: true,
             }),
         )?,

@@ -104,7 +104,7 @@ const NEAR_MISSES: [(&str, &str, &str); 73] = [
     (CL100K, r"]?+\p{L}++", r"]*\p{L}++"),
     (CL100K, r"]?+\p{L}++", r"]??\p{L}++"),
     (CL100K, r"]?+\p{L}++", r"]\p{L}++"),
-    (CL100K, r"++[\r\n]*+", r"++[\r/]*+"),
+    (CL100K, r"++[\r\n]*+", r"++[\r\n/]*+"),
     (O200K, r"+[\r\n/]*", r"+[\r\n]"),
     // Marks are not letters in both rules
     (CL100K, r"\p{L}++|", r"[\p{L}\p{M}]++|"),

@@ -32,7 +32,7 @@ impl Spelling {
         let (usual, longest_number, trailing_whitespace_first) = match self.family {
             Family::R50k(_) | Family::Deepseek(_) => return true,
             Family::Cl100k(family) => (
-                family.tail == Tail::Newlines && !family.marks_are_letters,
+                family.newlines_after_others && !family.marks_are_letters,
                 family.longest_number,
                 family.trailing_whitespace_first,
             ),
@@ -233,7 +233,9 @@ fn cl100k(choice: Choice) -> Spelling {
     } else {
         OTHERS
     };
-    let (rest_of_others, tail) = pick(choice, &TAILS);
+    // Without those with slashes.
+    let tails = [&TAILS[..5], &TAILS[10..]].concat();
+    let (rest_of_others, tail) = pick(choice, &tails);
     let (trailing, trailing_whitespace_first) = pick(choice, &TRAILING);
     let newlines = pick(choice, &NEWLINES);
     let last = pick(choice, &LAST);
@@ -244,7 +246,7 @@ fn cl100k(choice: Choice) -> Spelling {
             contractions,
             longest_number,
             marks_are_letters,
-            tail,
+            newlines_after_others: tail == Tail::Newlines,
             trailing_whitespace_first,
             borders: Borders::NONE,
         }),

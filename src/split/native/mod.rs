@@ -12,9 +12,11 @@ use std::ops::Range;
 
 use super::borders::{Borders, Places};
 use super::masks::{Classify, Masks, Scalar};
+use super::o200k::O200k;
 use super::pattern::Family;
 use super::r50k::R50k;
 use super::rule::Rule;
+use super::rules::Tail;
 use super::starts::{self, Han};
 use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::{Checkpoint, Interrupted};
@@ -193,13 +195,24 @@ pub(crate) fn split_blocks<S: Sink>(
             let (masks, places) = cl100k.borders.in_block(classify, masks, block);
             starts::cl100k(cl100k, &masks, places, text, at).further()
         }),
-        Rule::Family(Family::O200k(o200k)) if !o200k.han_apart => {
+        Rule::Family(Family::O200k(o200k))
+            if !o200k.han_apart && o200k.tail == Tail::NewlinesAndSlashes =>
+        {
+            // As above.
+            let o200k = O200k {
+                tail: Tail::NewlinesAndSlashes,
+                ..o200k
+            };
             split!(Classes::All, |masks, _, at| {
                 starts::o200k(o200k, masks, Han::NONE, text, at).further()
             })
         }
         Rule::Family(Family::O200k(o200k)) => split!(Classes::All, |masks, block, at| {
-            let han = Han::in_block(classify, masks, block);
+            let han = if o200k.han_apart {
+                Han::in_block(classify, masks, block)
+            } else {
+                Han::NONE
+            };
             starts::o200k(o200k, masks, han, text, at).further()
         }),
         Rule::Family(Family::Deepseek(deepseek)) => split!(Classes::All, |masks, block, _| {
