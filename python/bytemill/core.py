@@ -412,6 +412,7 @@ class Encoding:
         disallowed_special: DisallowedSpecial = (),
         prepend: int | Sequence[int] | None = None,
         append: int | Sequence[int] | None = None,
+        add_special_tokens: bool = False,
         dtype: npt.DTypeLike | None = None,
         num_threads: int | None = None,
     ) -> Ragged:
@@ -423,6 +424,8 @@ class Encoding:
             disallowed_special: As in `encode`, but by default nothing is an error.
             prepend: A token id, or several, to put before the ids of each text.
             append: A token id, or several, to put after the ids of each text.
+            add_special_tokens: Whether the tokens of `definition.template`, which the tokenizer's own library
+                adds, are put around the ids of each text, inside of `prepend` and `append`.
             dtype: The integer type of the ids; uint32 if not given. uint16 holds vocabularies below 65,536.
             num_threads: The most threads that may work; all processors if not given, one in a process that
                 `multiprocessing` has started.
@@ -444,6 +447,9 @@ class Encoding:
         kind = None if dtype is None else integer_type(dtype, self.max_token_value)
         before = known_ids("prepend", prepend, self._core_bpe.is_token)
         after = known_ids("append", append, self._core_bpe.is_token)
+        if add_special_tokens and self._template is not None:
+            before += map(self.encode_single_token, self._template.prefix)
+            after = [*map(self.encode_single_token, self._template.suffix), *after]
         texts = list(several("texts", texts))
         name = "uint32" if kind is None else kind.name
         ids, offsets = self._core_bpe.encode_batch_to_numpy(

@@ -1,0 +1,82 @@
+"""Texts that a tokenizer is tried with before it takes the place of another."""
+
+# ruff: noqa: RUF001 - letters that look like others
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytemill.errors import VocabularyError
+
+if TYPE_CHECKING:
+    from bytemill.hf.engine import Engine
+
+__all__ = ["check"]
+
+# Scripts, spaces, line ends, numbers, contractions, code, marks in and out of order, what is no text.
+SAMPLES = [
+    "",
+    " ",
+    "   ",
+    "a",
+    " a",
+    "Hello, world!",
+    "  leading and trailing  ",
+    "It's 1234567 o'clock; we'LL see, they'd've said \u2018don\u2019t\u2019.",
+    "line\nline\r\nline\n\n\n  indented\t\ttabs\u00a0\u3000\u2003wide\u200b\ufeff",
+    "def f(x):\n    return [i**2 for i in range(x)]  # \u2581 not a space\n",
+    'CamelCase snake_case HTTPServer 3.14e-10 x=1;y=2 //path/to/file.txt {"a": [null, 1]}',
+    "\u00c5ngstr\u00f6m A\u030angstro\u0308m \u1e69 s\u0323\u0307 s\u0307\u0323 \ufb03 \u2126 \u01c4 \u0130",
+    "Привет, как дела? И\u0306 и й. Ελληνικά ῌ ᾳ\u0301",
+    "你好，世界。私は学生ですか\u3099。ｶﾞ ａｂｃ １２３ ①",
+    "한국어 \u1112\u1161\u11ab\u1100\u116e\u11a8 \uac00\u11a8",
+    "हिन्दी \u0915\u093c\u0958 বাংলা \u09c7\u09be தமிழ் ภาษาไทย",
+    "العربية \u064f\u0651\u0651\u064f עִבְרִית ۱۲۳",
+    "😀 👩\u200d👩\u200d👧 🇺🇸 \u2764\ufe0f 𝕏 𠮷",
+    "\x00\x01\x1b[0m\x7f\x85\ufffd\ufffe\ue000\U0010ffff",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa !!!!!!!!!!!!???????? ================",
+    "<s></s><unk> <pad> <|endoftext|><|im_start|>user\n<|im_end|> [CLS][SEP] <0x41> </w> \u0120",
+]
+
+
+def check(original: Any, engine: Engine) -> None:
+    """Compares ids and texts on samples.
+
+    Args:
+        original: The `tokenizers.Tokenizer`.
+        engine: What is to take its place.
+
+    Raises:
+        VocabularyError: They differ.
+    """
+    added = [token.content for token in engine.added.values()][:64]
+    around = "".join(f"a {content} b{content}" for content in added)
+    samples = [*SAMPLES, around, *(f"x {content}  y" for content in added)]
+    frame = engine.frame
+    before = [extra.token_id for extra in frame.before]
+    after = [extra.token_id for extra in frame.after]
+    truncation, padding = original.truncation, original.padding
+    original.no_truncation()
+    original.no_padding()
+    try:
+        theirs = [encoded.ids for encoded in original.encode_batch(samples, add_special_tokens=False)]
+        framed = original.encode(samples[5]).ids
+        decoded = {skips: original.decode_batch(theirs, skip_special_tokens=skips) for skips in (False, True)}
+    finally:
+        if truncation is not None:
+            original.enable_truncation(**truncation)
+        if padding is not None:
+            original.enable_padding(**padding)
+    ours = engine.rows(samples, finds_special=True)
+    for sample, our, their in zip(samples, ours, theirs, strict=True):
+        if our != their:
+            raise VocabularyError(f"the ids of {sample!r} would be {our}, and are {their}")
+    if framed != before + ours[5] + after:
+        raise VocabularyError(
+            f"the ids of {samples[5]!r} would be {before + ours[5] + after}, and are {framed}"
+        )
+    for skips, their_texts in decoded.items():
+        our_texts = engine.decode_batch(theirs, skip_special=skips)
+        for ids, our_text, their_text in zip(theirs, our_texts, their_texts, strict=True):
+            if our_text != their_text:
+                raise VocabularyError(f"the text of {ids} would be {our_text!r}, and is {their_text!r}")

@@ -1,0 +1,167 @@
+"""Truncation and padding, as `tokenizers` has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from bytemill.formats.json_file import Value
+
+__all__ = ["Padding", "Truncation", "windows"]
+
+STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+DIRECTIONS = {"right": "Right", "left": "Left"}
+
+
+class Truncation(NamedTuple):
+    """How much of a text is kept.
+
+    Attributes:
+        max_length: The most tokens, those that a post-processor adds among them.
+        stride: The number of tokens that a part has in common with the one before it.
+        strategy: Which text of a pair is shortened: "longest_first", "only_first" or "only_second".
+        direction: The side that is dropped: "right" or "left".
+    """
+
+    max_length: int
+    stride: int = 0
+    strategy: str = "longest_first"
+    direction: str = "right"
+
+    def checked(self) -> Truncation:
+        """Returns the setting itself; `ValueError` if a value is none."""
+        one_of("strategy", self.strategy, STRATEGIES)
+        one_of("direction", self.direction, DIRECTIONS)
+        if self.max_length < 0 or self.stride < 0:
+            raise ValueError(
+                f"expected max_length and stride of 0 or more, got {self.max_length}, {self.stride}"
+            )
+        return self
+
+    @classmethod
+    def parse(cls, entry: Value) -> Truncation | None:
+        """Parses the entry of a file."""
+        if entry.is_null:
+            return None
+        return cls(
+            entry["max_length"].integer(),
+            entry["stride"].integer(),
+            spelled(entry["strategy"], STRATEGIES),
+            "right" if entry["direction"].is_null else spelled(entry["direction"], DIRECTIONS),
+        )
+
+    def entry(self) -> dict[str, Any]:
+        """Returns the entry for a file."""
+        return {
+            "direction": DIRECTIONS[self.direction],
+            "max_length": self.max_length,
+            "strategy": STRATEGIES[self.strategy],
+            "stride": self.stride,
+        }
+
+
+class Padding(NamedTuple):
+    """How texts are made equally long.
+
+    Attributes:
+        direction: The side that is filled: "right" or "left".
+        pad_id: The id that fills.
+        pad_type_id: The number of the sequence that it counts as part of.
+        pad_token: Its spelling.
+        length: The number of tokens; `None` for that of the longest text of a batch.
+        pad_to_multiple_of: What the number of tokens is rounded up to a multiple of.
+    """
+
+    direction: str = "right"
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"  # noqa: S105 - no password
+    length: int | None = None
+    pad_to_multiple_of: int | None = None
+
+    def checked(self) -> Padding:
+        """Returns the setting itself; `ValueError` if a value is none."""
+        one_of("direction", self.direction, DIRECTIONS)
+        return self
+
+    @classmethod
+    def parse(cls, entry: Value) -> Padding | None:
+        """Parses the entry of a file."""
+        if entry.is_null:
+            return None
+        strategy = entry["strategy"]
+        multiple = entry["pad_to_multiple_of"]
+        return cls(
+            spelled(entry["direction"], DIRECTIONS),
+            entry["pad_id"].integer(),
+            entry["pad_type_id"].integer(),
+            entry["pad_token"].text(),
+            None if strategy.contents == "BatchLongest" else strategy["Fixed"].integer(),
+            None if multiple.is_null else multiple.integer(),
+        )
+
+    def entry(self) -> dict[str, Any]:
+        """Returns the entry for a file."""
+        return {
+            "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
+            "direction": DIRECTIONS[self.direction],
+            "pad_to_multiple_of": self.pad_to_multiple_of,
+            "pad_id": self.pad_id,
+            "pad_type_id": self.pad_type_id,
+            "pad_token": self.pad_token,
+        }
+
+    def target(self, longest: int) -> int:
+        """Returns the number of tokens that the texts of a batch are filled up to."""
+        target = longest if self.length is None else self.length
+        multiple = self.pad_to_multiple_of or 1
+        return -(-target // multiple) * multiple
+
+
+def one_of(name: str, value: str, known: dict[str, str]) -> None:
+    """Raises `ValueError` if a value is not known."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def spelled(entry: Value, known: dict[str, str]) -> str:
+    """Returns the value that an entry of a file stands for."""
+    for value, spelling in known.items():
+        if entry.contents == spelling:
+            return value
+    return entry.refuse(f"expected one of {', '.join(known.values())}, got {entry.contents!r}")
+
+
+def windows(count: int, max_length: int, stride: int, direction: str) -> list[tuple[int, int]]:
+    """Returns the first and the end of the tokens of each part that a text of too many is cut into.
+
+    Args:
+        count: The number of tokens.
+        max_length: The most tokens of a part.
+        stride: The number of tokens that a part has in common with the one before it.
+        direction: The side that is dropped from the first part: the others go on from there.
+
+    Raises:
+        ValueError: `stride` is not below `max_length`.
+    """
+    if count <= max_length:
+        return [(0, count)]
+    if max_length == 0:
+        return [(0, 0), (0, count)]
+    if stride >= max_length:
+        raise ValueError(
+            f"expected a stride below {max_length}, the tokens of a text that are kept, got {stride}"
+        )
+    step = max_length - stride
+    parts: list[tuple[int, int]] = []
+    if direction == "right":
+        for start in range(0, count, step):
+            parts.append((start, min(start + max_length, count)))
+            if parts[-1][1] == count:
+                break
+    else:
+        for end in range(count, 0, -step):
+            parts.append((max(end - max_length, 0), end))
+            if parts[-1][0] == 0:
+                break
+    return parts

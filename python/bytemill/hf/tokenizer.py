@@ -1,0 +1,313 @@
+"""`Tokenizer`: the interface of `tokenizers.Tokenizer`, for byte pair encodings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytemill.hf.added import AddedToken
+from bytemill.hf.encoded import Encoded, Part
+from bytemill.hf.engine import Engine, SourceText
+from bytemill.hf.settings import Padding, Truncation, windows
+from bytemill.io.atomic import write_atomically
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from typing_extensions import Buffer, Self
+
+__all__ = ["Tokenizer"]
+
+ONE_TEXT = "bytemill.hf.Tokenizer encodes single texts"
+
+
+class Tokenizer:
+    """A tokenizer with the methods of `tokenizers.Tokenizer`, and its ids.
+
+    Reads what `Encoding.from_file` reads of Hugging Face's files. Truncation and padding that a file has are
+    applied. Pairs of texts and texts that are split already are refused with `NotImplementedError`.
+
+    Threads may share a tokenizer while none of them changes its settings or adds tokens.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Wraps what was read: `from_file`, `from_str` and `from_buffer` make tokenizers."""
+        self._engine = engine
+        self._truncation = Truncation.parse(engine.entry("truncation"))
+        self._padding = Padding.parse(engine.entry("padding"))
+        self.encode_special_tokens = False
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a `tokenizer.json`.
+
+        Raises:
+            VocabularyError: It is malformed, or holds what has no exact equivalent here.
+            OSError: It cannot be read.
+        """
+        return cls(Engine.parse(Path(path).read_bytes(), str(path)))
+
+    @classmethod
+    def from_buffer(cls, buffer: Buffer) -> Self:
+        """Reads the bytes of a `tokenizer.json`; errors as `from_file`."""
+        return cls(Engine.parse(bytes(buffer), "tokenizer.json"))
+
+    @classmethod
+    def from_str(cls, json: str) -> Self:
+        """Reads the text of a `tokenizer.json`, as `to_str` returns it; errors as `from_file`."""
+        return cls.from_buffer(json.encode())
+
+    def to_str(self, pretty: bool = False) -> str:
+        """Returns the text of a `tokenizer.json` with all settings and added tokens."""
+        settings = {"truncation": self._truncation, "padding": self._padding}
+        entries = {name: None if value is None else value.entry() for name, value in settings.items()}
+        return self._engine.file(entries, pretty=pretty)
+
+    def save(self, path: str | os.PathLike[str], pretty: bool = True) -> None:
+        """Writes a `tokenizer.json`; `OSError` if that fails."""
+        write_atomically(path, self.to_str(pretty).encode())
+
+    def __repr__(self) -> str:
+        return f"<Tokenizer: {self.get_vocab_size()} tokens>"
+
+    def __copy__(self) -> Self:
+        other = type(self)(self._engine)
+        other._truncation, other._padding = self._truncation, self._padding  # noqa: SLF001 - of this class
+        other.encode_special_tokens = self.encode_special_tokens
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # What is shared never changes.
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_str, (self.to_str(),), {"encode_special_tokens": self.encode_special_tokens}
+
+    # --- Encoding ---
+
+    def encode(
+        self,
+        sequence: str,
+        pair: str | None = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Encoded:
+        """Encodes a text.
+
+        Args:
+            sequence: The text.
+            pair: Nothing.
+            is_pretokenized: False.
+            add_special_tokens: Whether the tokens of the post-processor are added.
+
+        Raises:
+            NotImplementedError: There is a second text, or the text is split already.
+            TypeError: `sequence` is not a string.
+            ValueError: `max_length` is too small.
+        """
+        if pair is not None:
+            raise NotImplementedError(f"{ONE_TEXT}, not pairs")
+        return self.encode_batch([sequence], is_pretokenized, add_special_tokens)[0]
+
+    def encode_batch(
+        self,
+        input: Iterable[str],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Encoded]:
+        """Encodes many texts in parallel; arguments and errors as `encode`."""
+        texts = list(input)
+        if is_pretokenized:
+            raise NotImplementedError(f"{ONE_TEXT}, not lists of words")
+        for text in texts:
+            if type(text) in {tuple, list}:
+                raise NotImplementedError(f"{ONE_TEXT}, not pairs")
+        engine, finds_special = self._engine, not self.encode_special_tokens
+        rows = engine.rows(texts, finds_special=finds_special)
+        frame = engine.frame if add_special_tokens else engine.frame._replace(before=(), after=())
+        parts: list[list[Part]] = []
+        for text, ids in zip(texts, rows, strict=True):
+            source = SourceText(engine, text, ids, finds_special=finds_special)
+            extras = len(frame.before) + len(frame.after)
+            first, *others = self._windows(len(ids), extras)
+            # The library numbers the sequence of the first part only.
+            rest = [Part(source, window, frame._replace(type_id=0)) for window in others]
+            parts.append([Part(source, first, frame), *rest])
+        if self._padding is not None:
+            padding = self._padding
+            target = padding.target(max((some[0].size for some in parts), default=0))
+            parts = [[filled(part, padding, target) for part in some] for some in parts]
+        return [Encoded(first, others) for first, *others in parts]
+
+    def encode_batch_fast(
+        self,
+        input: Iterable[str],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Encoded]:
+        """The same as `encode_batch`, which makes offsets only when they are asked for."""
+        return self.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    def _windows(self, count: int, extras: int) -> list[tuple[int, int]]:
+        """Returns the parts of a text of so many tokens, which stand among so many others."""
+        truncation = self._truncation
+        if truncation is None:
+            return [(0, count)]
+        room = truncation.max_length - extras
+        if room < 0:
+            raise ValueError(
+                f"expected a max_length of at least {extras}, the tokens that are added, got "
+                f"{truncation.max_length}"
+            )
+        if count > room > 0 and truncation.strategy == "only_second":
+            raise ValueError("expected a second text, which the strategy only_second shortens")
+        return windows(count, room, truncation.stride, truncation.direction)
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Returns the number of tokens that are added to a text, or to a pair."""
+        frame = self._engine.frame
+        return frame.pair_extras if is_pair else len(frame.before) + len(frame.after)
+
+    # --- Decoding ---
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
+        """Decodes ids.
+
+        Args:
+            ids: The ids; those that are no token are left out.
+            skip_special_tokens: Whether special tokens are left out.
+
+        Raises:
+            TypeError, OverflowError: `ids` are no ids.
+        """
+        return self._engine.decode(ids, skip_special=skip_special_tokens)
+
+    def decode_batch(
+        self,
+        sequences: Iterable[Sequence[int]],
+        skip_special_tokens: bool = True,
+    ) -> list[str]:
+        """Decodes many sequences of ids in parallel; arguments and errors as `decode`."""
+        return self._engine.decode_batch(sequences, skip_special=skip_special_tokens)
+
+    # --- The vocabulary ---
+
+    def token_to_id(self, token: str) -> int | None:
+        """Returns the id of a token by its spelling; `None` if there is none."""
+        return self._engine.id_of_token(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        """Returns the spelling of an id; `None` if it is no token."""
+        return self._engine.token_of_id.get(id)
+
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        """Returns the id of each token by its spelling."""
+        return self._engine.vocabulary(with_added=with_added_tokens)
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """Returns the number of tokens."""
+        return len(self.get_vocab(with_added_tokens))
+
+    def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
+        """Returns the added tokens by id."""
+        return dict(sorted(self._engine.added.items()))
+
+    def add_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
+        """Adds tokens, which are found in texts before anything else.
+
+        Args:
+            tokens: Texts, or objects with the attributes of `AddedToken`, such as those of `tokenizers`.
+
+        Returns:
+            The number of tokens that were not there, or differ from those that were.
+
+        Complexity:
+            That of reading the file again, unless there is nothing new.
+        """
+        return self._add(tokens, special=False)
+
+    def add_special_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
+        """Adds tokens that decoding may leave out; otherwise as `add_tokens`."""
+        return self._add(tokens, special=True)
+
+    def _add(self, tokens: Iterable[object], *, special: bool) -> int:
+        given = [AddedToken.of(token, special=special) for token in tokens]
+        known = {token.content: token for token in self._engine.added.values()}
+        count = 0
+        for token in given:
+            count += bool(token.content) and known.get(token.content) != token
+            known[token.content] = token
+        self._engine = self._engine.with_added(given)
+        return count
+
+    # --- Settings ---
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """The arguments of `enable_truncation`; `None` if texts are not truncated."""
+        return None if self._truncation is None else self._truncation._asdict()
+
+    def enable_truncation(
+        self, max_length: int, *, stride: int = 0, strategy: str = "longest_first", direction: str = "right"
+    ) -> None:
+        """Truncates all texts from now on.
+
+        Args:
+            max_length: The most tokens of a text, those that are added among them.
+            stride: The number of tokens that a part in `overflowing` has in common with the one before it.
+            strategy: "longest_first", "only_first" or "only_second"; a difference for pairs alone.
+            direction: The side that is dropped: "right" or "left".
+
+        Raises:
+            ValueError: A value is out of range.
+        """
+        self._truncation = Truncation(max_length, stride, strategy, direction).checked()
+
+    def no_truncation(self) -> None:
+        """Truncates no text from now on."""
+        self._truncation = None
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """The arguments of `enable_padding`; `None` if texts are not padded."""
+        if self._padding is None:
+            return None
+        names = ("length", "pad_to_multiple_of", "pad_id", "pad_token", "pad_type_id", "direction")
+        return {name: getattr(self._padding, name) for name in names}
+
+    def enable_padding(
+        self,
+        *,
+        direction: str = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",  # noqa: S107 - no password
+        length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+    ) -> None:
+        """Fills up all texts from now on.
+
+        Args:
+            direction: The side that is filled: "right" or "left".
+            pad_id: The id that fills.
+            pad_type_id: Its entry in `type_ids`.
+            pad_token: Its spelling.
+            length: The number of tokens; if not given, that of the longest text of a batch.
+            pad_to_multiple_of: What the number of tokens is rounded up to a multiple of.
+
+        Raises:
+            ValueError: `direction` is neither "right" nor "left".
+        """
+        self._padding = Padding(
+            direction, pad_id, pad_type_id, pad_token, length, pad_to_multiple_of
+        ).checked()
+
+    def no_padding(self) -> None:
+        """Fills up no text from now on."""
+        self._padding = None
+
+
+def filled(part: Part, padding: Padding, target: int) -> Part:
+    """Returns a part that is filled up to a number of tokens."""
+    return part._replace(filler=(padding, max(0, target - part.size)))

@@ -1,0 +1,272 @@
+"""`bytemill.hf.accelerate`: tokenizers of `transformers` return what they returned before."""
+
+# ruff: noqa: S106, S301 - no passwords; what this test pickled itself
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import bytemill
+from bytemill import hf
+from bytemill.hf.accelerated import Accelerated
+from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+transformers: Any = pytest.importorskip("transformers")
+
+
+def tokenizer_of(processor: str = "template", **options: Any) -> Any:
+    """Returns a tokenizer of `transformers`."""
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=byte_level(processor),
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        **options,
+    )
+
+
+def both(processor: str = "template", **options: Any) -> tuple[Any, Any]:
+    """Returns a tokenizer, and the same, accelerated."""
+    ours = tokenizer_of(processor, **options)
+    assert hf.accelerate(ours) is ours
+    return tokenizer_of(processor, **options), ours
+
+
+def outcome(call: Any) -> Any:
+    """Returns what a call returns, or its exception."""
+    try:
+        return call()
+    except Exception as error:  # noqa: BLE001 - any that the original raises
+        return type(error), str(error)
+
+
+def plain(value: Any) -> Any:
+    """Returns an array, or lists with arrays in them, as lists."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    return [plain(part) for part in value] if isinstance(value, list) else value
+
+
+def check(ours: Any, theirs: Any) -> None:
+    """Compares two results."""
+    assert type(ours) is type(theirs)
+    if not isinstance(theirs, transformers.BatchEncoding):
+        assert ours == theirs
+        return
+    assert list(ours) == list(theirs)
+    for name, value in theirs.items():
+        assert type(ours[name]) is type(value)
+        assert plain(ours[name]) == plain(value)
+        assert getattr(ours[name], "dtype", None) == getattr(value, "dtype", None)
+        assert getattr(ours[name], "shape", None) == getattr(value, "shape", None)
+    assert ours.is_fast == theirs.is_fast
+    assert vars(ours).get("_n_sequences") == vars(theirs).get("_n_sequences")
+    assert len(ours.encodings or []) == len(theirs.encodings or [])
+
+
+ARGUMENTS: list[dict[str, Any]] = [
+    {},
+    {"add_special_tokens": False},
+    {"padding": True},
+    {"padding": "longest", "padding_side": "left", "pad_to_multiple_of": 8},
+    {"padding": "max_length", "max_length": 64},
+    {"padding": "max_length", "max_length": 16, "truncation": True},
+    {"truncation": True, "max_length": 7, "return_special_tokens_mask": True, "return_length": True},
+    {"truncation": "only_first", "max_length": 9, "add_special_tokens": False, "padding": True},
+    {"truncation": "only_second", "max_length": 9},
+    {"truncation": True, "max_length": 2},
+    {"truncation": True, "max_length": 1},
+    {"truncation": True, "max_length": 8, "stride": 2, "return_overflowing_tokens": True},
+    {"return_offsets_mapping": True},
+    {"return_token_type_ids": True, "return_attention_mask": False},
+    {"return_token_type_ids": True, "padding": True, "return_special_tokens_mask": True},
+    {"return_tensors": "np"},
+    {"return_tensors": "np", "padding": True},
+    {"return_tensors": "np", "padding": True, "truncation": True, "max_length": 12, "return_length": True},
+    {"split_special_tokens": True},
+    {"split_special_tokens": False, "verbose": False},
+]
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_calls(processor: str) -> None:
+    theirs, ours = both(processor)
+    inputs: list[Any] = [TEXTS, tuple(TEXTS[:5]), TEXTS[2:3], [], TEXTS[4], "", "a<s>b", None, 1, [1]]
+    for given in inputs:
+        for options in ARGUMENTS:
+            check(outcome(lambda: ours(given, **options)), outcome(lambda: theirs(given, **options)))  # noqa: B023
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_sides(side: str) -> None:
+    theirs, ours = both(truncation_side=side, padding_side=side)
+    for options in ARGUMENTS:
+        check(outcome(lambda: ours(TEXTS, **options)), outcome(lambda: theirs(TEXTS, **options)))  # noqa: B023
+
+
+def test_pairs_words_and_targets() -> None:
+    theirs, ours = both()
+    calls: list[Callable[[Any], Any]] = [
+        lambda tokenizer: tokenizer("a b", "c d"),
+        lambda tokenizer: tokenizer(TEXTS[1:4], TEXTS[2:5], padding=True),
+        lambda tokenizer: tokenizer(["a", "b"], is_split_into_words=True),
+        lambda tokenizer: tokenizer([("a", "b")]),
+        lambda tokenizer: tokenizer("a", text_target="b c"),
+        lambda tokenizer: tokenizer(text_target=["b c"]),
+        lambda tokenizer: tokenizer.encode("Hello there"),
+        lambda tokenizer: tokenizer.encode("Hello there", truncation=True, max_length=4),
+        lambda tokenizer: tokenizer.encode("a", "b"),
+        lambda tokenizer: tokenizer.tokenize("Hello  there<s>"),
+        lambda tokenizer: tokenizer.pad(tokenizer(TEXTS[2:6]), padding="longest"),
+    ]
+    for call in calls:
+        check(outcome(lambda: call(ours)), outcome(lambda: call(theirs)))  # noqa: B023
+
+
+def test_offsets_are_made_when_they_are_asked_for() -> None:
+    theirs, ours = both("sequence")
+    for options in ARGUMENTS[:7]:
+        our, their = ours(TEXTS[2:9], **options), theirs(TEXTS[2:9], **options)
+        for index in range(7):
+            assert our.tokens(index) == their.tokens(index)
+            assert our.word_ids(index) == their.word_ids(index)
+            assert our[index].offsets == their[index].offsets
+            assert our.char_to_token(index, 1) == their.char_to_token(index, 1)
+        back = pickle.loads(pickle.dumps(our))
+        check(back, pickle.loads(pickle.dumps(their)))
+        assert back.tokens(1) == their.tokens(1)
+
+
+def test_decoding() -> None:
+    for cleans in (False, True):
+        theirs, ours = both(clean_up_tokenization_spaces=cleans)
+        rows = theirs(TEXTS)["input_ids"] + [[300, 1, 2], [], [5, 10_000]]
+        for skips in (True, False):
+            assert ours.batch_decode(rows, skips) == theirs.batch_decode(rows, skips)
+            assert ours.decode(rows, skips) == theirs.decode(rows, skips)
+            for ids in [*rows, 40, np.array(rows[5]), np.array(rows[5][:4]).reshape(2, 2), tuple(rows[5])]:
+                assert outcome(lambda: ours.decode(ids, skips)) == outcome(lambda: theirs.decode(ids, skips))  # noqa: B023
+            assert ours.decode(
+                rows[6], skip_special_tokens=skips, clean_up_tokenization_spaces=True
+            ) == theirs.decode(rows[6], skip_special_tokens=skips, clean_up_tokenization_spaces=True)
+
+
+def test_changes_of_the_tokenizer_are_seen() -> None:
+    theirs, ours = both()
+    text = "a<new>b <more> c zzz"
+    for tokenizer in (theirs, ours):
+        tokenizer.add_special_tokens({"additional_special_tokens": ["<new>"]})
+        tokenizer.add_special_tokens({"sep_token": "<more>"})
+    check(ours(text), theirs(text))
+    assert len(ours) == len(theirs)
+    assert ours.decode(ours(text)["input_ids"]) == theirs.decode(theirs(text)["input_ids"])
+    for tokenizer in (theirs, ours):
+        tokenizer.split_special_tokens = True
+        tokenizer.padding_side = "left"
+        tokenizer.model_max_length = 4
+    check(ours([text, "a"], padding=True), theirs([text, "a"], padding=True))
+    check(ours(text, truncation=True), theirs(text, truncation=True))
+    for tokenizer in (theirs, ours):
+        tokenizer.add_bos_token = True
+        tokenizer.add_eos_token = False
+    check(ours(text), theirs(text))
+
+
+def test_restore() -> None:
+    theirs, ours = both()
+    kind = type(ours)
+    assert issubclass(kind, Accelerated)
+    assert hf.accelerate(ours) is ours
+    assert type(ours) is kind
+    assert hf.restore(ours) is ours
+    assert type(ours) is type(theirs)
+    assert vars(ours).keys() == vars(theirs).keys()
+    check(ours(TEXTS), theirs(TEXTS))
+    assert hf.restore(theirs) is theirs
+
+
+def test_copies() -> None:
+    theirs, ours = both()
+    for other in (copy.copy(ours), copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
+        assert type(other) is type(ours)
+        check(other(TEXTS, padding=True), theirs(TEXTS, padding=True))
+        assert type(hf.restore(other)) is type(theirs)
+    assert isinstance(ours, Accelerated)
+
+
+def test_saving(tmp_path: Path) -> None:
+    theirs, ours = both()
+    theirs.save_pretrained(tmp_path / "theirs")
+    ours.save_pretrained(tmp_path / "ours")
+    names = sorted(path.name for path in (tmp_path / "theirs").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "ours").iterdir())
+    for name in names:
+        assert (tmp_path / "ours" / name).read_text() == (tmp_path / "theirs" / name).read_text()
+    loaded = hf.accelerate(transformers.AutoTokenizer.from_pretrained(tmp_path / "ours"))
+    check(loaded(TEXTS), theirs(TEXTS))
+
+
+def test_chat_templates() -> None:
+    pytest.importorskip("jinja2")
+    theirs, ours = both()
+    chats = [[{"role": "user", "content": text}] for text in TEXTS[2:5]]
+    for tokenizer in (theirs, ours):
+        tokenizer.chat_template = "{% for m in messages %}<s>{{ m.role }}\n{{ m.content }}</s>{% endfor %}"
+    for chat in chats:
+        check(ours.apply_chat_template(chat), theirs.apply_chat_template(chat))
+    check(ours.apply_chat_template(chats, padding=True), theirs.apply_chat_template(chats, padding=True))
+
+
+@pytest.mark.parametrize("processes", [None, 2])
+def test_datasets(processes: int | None) -> None:
+    datasets: Any = pytest.importorskip("datasets")
+    theirs, ours = both()
+    table = datasets.Dataset.from_dict({"text": TEXTS})
+    rows = table.map(lambda batch: ours(batch["text"]), batched=True, batch_size=4, num_proc=processes)
+    assert rows["input_ids"][:] == theirs(TEXTS)["input_ids"]
+
+
+def test_what_cannot_be_exact_is_refused() -> None:
+    with pytest.raises(TypeError, match="expected a fast tokenizer of transformers, not str"):
+        hf.accelerate("gpt2")
+    file = json.loads(byte_level().to_str())
+    file["pre_tokenizer"] = {"type": "BertPreTokenizer"}
+    other = byte_level()
+    tokenizer = tokenizer_of()
+    tokenizer._tokenizer = type(other).from_str(json.dumps(file))
+    with pytest.raises(bytemill.VocabularyError, match="pre_tokenizer"):
+        hf.accelerate(tokenizer)
+    assert not isinstance(tokenizer, Accelerated)
+
+    class Own(transformers.PreTrainedTokenizerFast):  # type: ignore[misc]
+        def _encode_plus(self, *args: Any, **kwargs: Any) -> Any:
+            return super()._encode_plus(*args, **kwargs)
+
+    with pytest.raises(TypeError, match="the class Own has its own _encode_plus"):
+        hf.accelerate(Own(tokenizer_object=byte_level()))
+
+
+def test_samples_find_differences() -> None:
+    tokenizer = tokenizer_of()
+    from bytemill.hf.accelerated import engine_of
+    from bytemill.hf.samples import check as compare
+
+    engine = engine_of(tokenizer)
+    compare(tokenizer.backend_tokenizer, engine)
+    tokenizer.backend_tokenizer.post_processor = byte_level("bert").post_processor
+    compare(tokenizer.backend_tokenizer, engine)
+    tokenizer.backend_tokenizer.post_processor = byte_level("two_tokens").post_processor
+    with pytest.raises(bytemill.VocabularyError, match="the ids of 'Hello, world!' would be"):
+        compare(tokenizer.backend_tokenizer, engine)
+    tokenizer.add_tokens(["lo, w"])
+    with pytest.raises(bytemill.VocabularyError, match="the ids of 'Hello, world!' would be"):
+        compare(tokenizer.backend_tokenizer, engine)
