@@ -10,16 +10,7 @@ use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_normalization_alignments::char::{compose, decompose_canonical};
 
 use super::output::Output;
-use super::table::{Class, Quick, Table};
-
-/// A normal form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Nfc,
-    Nfd,
-    Nfkc,
-    Nfkd,
-}
+use super::table::{Class, Form, Quick, Table};
 
 /// Brings texts into a normal form.
 #[derive(Debug)]

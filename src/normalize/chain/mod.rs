@@ -18,8 +18,9 @@ use memchr::memmem::Finder;
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{EncodeError, NormalizerError};
-use forms::{Form, Normal};
+use forms::Normal;
 use output::Output;
+use table::Form;
 
 /// A normalizer of a chain.
 #[derive(Clone, Debug)]

@@ -7,7 +7,14 @@ use unicode_normalization_alignments::char::{
 
 use std::ops::Range;
 
-use super::forms::Form;
+/// A normal form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Nfc,
+    Nfd,
+    Nfkc,
+    Nfkd,
+}
 
 /// Characters of a page.
 const PAGE: usize = 64;
