@@ -29,6 +29,7 @@ __all__ = [
     "compile_charsmap_tsv",
     "encode_parts",
     "find_invalid_utf8",
+    "from_oniguruma",
     "json_fields",
     "last_cut",
     "line_breaks",
@@ -217,6 +218,18 @@ class EncodedColumn:
 @final
 class Splitter:
     def __new__(cls, pattern: str, splitter: Callable[[str], Sequence[int]] | None = None) -> Self: ...
+
+    # Of a chain of steps, each as (kind, pattern, behavior, flag).
+    @staticmethod
+    def of_steps(steps: Sequence[tuple[str, str, str, bool]]) -> Splitter: ...
+    @property
+    def is_native(self) -> bool: ...
+
+    # The byte offsets of the pieces, flat: start, end, start, end, ...
+    def offsets(self, text: str) -> list[int]: ...
+
+# Returns the pattern of fancy-regex that matches the same as one of Oniguruma; `PatternError` if none does.
+def from_oniguruma(pattern: str) -> str: ...
 
 # Normalizes as SentencePiece does. `ValueError` if the charsmap, which may be empty, is none. Immutable.
 @final

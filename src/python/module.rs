@@ -34,7 +34,7 @@ mod _core {
         write_normalizer_spec, write_sentencepiece_text,
     };
     #[pymodule_export]
-    use splitter::CoreSplitter;
+    use splitter::{CoreSplitter, from_oniguruma};
     #[pymodule_export]
     use training::{LearnedMerges, train_merges};
 

@@ -5,9 +5,13 @@ use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::error::{SplitterError, guarded};
+use crate::checkpoint::RunToEnd;
+use crate::split::chain::oniguruma;
+use crate::split::chain::step::{Behavior, Pattern, Step};
 use crate::split::{ExternalSplitter, Splitter};
 
 /// Splits texts into pieces, by a pattern or by a Python function.
@@ -24,6 +28,67 @@ impl CoreSplitter {
             None => Ok(Self(Splitter::new(pattern)?)),
         })
     }
+
+    /// Returns the splitter of a chain of steps, each as (kind, pattern, behavior, flag).
+    #[staticmethod]
+    fn of_steps(steps: Vec<(String, String, String, bool)>) -> PyResult<Self> {
+        let steps: Vec<Step> = steps.into_iter().map(step).collect::<PyResult<_>>()?;
+        guarded(|| Ok(Self(Splitter::from_chain(&steps)?)))
+    }
+
+    /// Whether a native family splits.
+    #[getter]
+    fn is_native(&self) -> bool {
+        self.0.is_native()
+    }
+
+    /// Returns the byte offsets of the pieces of a text, flat: start, end, start, end, ...
+    fn offsets(&self, text: &str) -> PyResult<Vec<usize>> {
+        guarded(|| {
+            let mut pieces = self.0.pieces(text, &RunToEnd);
+            let (mut offsets, mut chunk) = (Vec::new(), Vec::new());
+            while pieces.next_chunk(&mut chunk)? {
+                offsets.extend(chunk.iter().flat_map(|piece| [piece.start, piece.end]));
+            }
+            Ok(offsets)
+        })
+    }
+}
+
+/// Returns the step that a tuple of Python describes.
+fn step((kind, pattern, behavior, flag): (String, String, String, bool)) -> PyResult<Step> {
+    let unknown =
+        |what: &str, name: &str| PyValueError::new_err(format!("unknown {what} {name:?}"));
+    let behavior = match behavior.as_str() {
+        "Isolated" => Behavior::Isolated,
+        "Removed" => Behavior::Removed,
+        "Contiguous" => Behavior::Contiguous,
+        "MergedWithPrevious" => Behavior::MergedWithPrevious,
+        "MergedWithNext" => Behavior::MergedWithNext,
+        name => return Err(unknown("behavior", name)),
+    };
+    let split = |pattern: Pattern| Step::Split {
+        pattern,
+        behavior,
+        invert: flag,
+    };
+    Ok(match kind.as_str() {
+        "Regex" => split(Pattern::Regex(pattern)),
+        "String" => split(Pattern::Text(pattern)),
+        "Digits" => Step::Digits { individual: flag },
+        "Punctuation" => Step::Punctuation(behavior),
+        "Whitespace" => Step::Whitespace,
+        "WhitespaceSplit" => Step::WhitespaceSplit,
+        "Gpt2" => Step::Gpt2,
+        "ByteLevel" => Step::ByteLevel,
+        name => return Err(unknown("kind of step", name)),
+    })
+}
+
+/// Returns the pattern of fancy-regex that matches the same as a pattern of Oniguruma.
+#[pyfunction]
+pub(super) fn from_oniguruma(pattern: &str) -> PyResult<String> {
+    guarded(|| Ok(oniguruma::translate(pattern)?))
 }
 
 /// Calls `splitter(text)`, which returns the byte offsets of the pieces, flat: start, end, start, end, ...

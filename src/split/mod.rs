@@ -5,6 +5,7 @@
 //! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
 pub mod adjacent;
+pub mod chain;
 #[doc(hidden)]
 pub mod borders;
 #[doc(hidden)]
@@ -28,6 +29,7 @@ mod ranges;
 pub(crate) mod rule;
 #[doc(hidden)]
 pub mod rules;
+mod set;
 mod starts;
 mod vector;
 
@@ -41,6 +43,7 @@ use crate::error::{EncodeError, PatternError};
 use crate::unicode::utf8::Character;
 use crate::util::tier::Tier;
 use adjacent::Adjacency;
+use chain::cascade::{Cascade, Progress};
 use general::General;
 use pattern::Family;
 use rule::Rule;
@@ -68,6 +71,8 @@ pub enum Splitter {
     Native(Family, Tier),
     /// By a regular expression. Text that it does not match is in no piece.
     General(Box<General>),
+    /// By rules one after another, as a chain of steps has them.
+    Cascade(Arc<Cascade>),
     /// Between characters that no token of a vocabulary joins. Every byte is in a piece.
     Adjacent(Arc<Adjacency>, Tier),
     /// By the caller's code.
@@ -82,6 +87,7 @@ impl fmt::Debug for Splitter {
             }
             Self::Adjacent(_, tier) => f.debug_tuple("Adjacent").field(tier).finish(),
             Self::General(general) => f.debug_tuple("General").field(general).finish(),
+            Self::Cascade(cascade) => f.debug_tuple("Cascade").field(cascade).finish(),
             Self::External(_) => f.write_str("External"),
         }
     }
@@ -164,6 +170,7 @@ impl Splitter {
     pub(crate) fn memory(&self) -> usize {
         match self {
             Self::Adjacent(adjacency, _) => adjacency.memory(),
+            Self::Cascade(cascade) => cascade.memory(),
             Self::Native(..) | Self::General(_) | Self::External(_) => 0,
         }
     }
@@ -173,7 +180,7 @@ impl Splitter {
         match self {
             Self::Native(family, tier) => Some((Rule::Family(*family), *tier)),
             Self::Adjacent(adjacency, tier) => Some((Rule::Adjacency(adjacency), *tier)),
-            Self::General(_) | Self::External(_) => None,
+            Self::General(_) | Self::Cascade(_) | Self::External(_) => None,
         }
     }
 
@@ -197,6 +204,10 @@ impl Splitter {
             text,
             checkpoint,
             offset: 0,
+            progress: match self {
+                Self::Cascade(cascade) => cascade.start(text.len()),
+                _ => Vec::new(),
+            },
             done: text.is_empty(),
         }
     }
@@ -208,6 +219,8 @@ pub struct Pieces<'a> {
     text: &'a str,
     checkpoint: &'a dyn Checkpoint,
     offset: usize,
+    /// Of each level of a cascade.
+    progress: Vec<Progress>,
     done: bool,
 }
 
@@ -238,6 +251,18 @@ impl Pieces<'_> {
                 let limit = self.offset.saturating_add(CHUNK_BYTES);
                 while chunk.len() < CHUNK && self.offset < limit {
                     let Some(piece) = general.next(self.text, self.offset)? else {
+                        self.done = true;
+                        break;
+                    };
+                    self.offset = piece.end;
+                    chunk.push(piece);
+                }
+            }
+            Splitter::Cascade(cascade) => {
+                let limit = self.offset.saturating_add(CHUNK_BYTES);
+                while chunk.len() < CHUNK && self.offset < limit {
+                    let next = cascade.next(self.text, &mut self.progress, self.checkpoint)?;
+                    let Some(piece) = next else {
                         self.done = true;
                         break;
                     };

@@ -23,6 +23,7 @@ __all__ = [
     "punctuation",
     "sequence",
     "split",
+    "steps",
 ]
 
 
@@ -201,6 +202,22 @@ PRE_TOKENIZERS |= {
     "WHITESPACE": {"type": "Whitespace"},
     "WHITESPACE-SPLIT": {"type": "WhitespaceSplit"},
 }
+
+
+def steps(value: Any) -> list[tuple[str, str, str, bool]]:
+    """Returns the steps of a chain as the core takes them: (kind, pattern, behavior, flag)."""
+    kind = value["type"]
+    behavior = value.get("behavior", "Isolated")
+    if kind == "Sequence":
+        return [step for part in value["pretokenizers"] for step in steps(part)]
+    if kind == "Split":
+        [(kind, pattern)] = value["pattern"].items()
+        return [(kind, pattern, behavior, value["invert"])]
+    if kind == "Digits":
+        return [(kind, "", behavior, value["individual_digits"])]
+    if kind == "ByteLevel" and value["use_regex"]:
+        return [("Gpt2", "", behavior, False), (kind, "", behavior, False)]
+    return [(kind, "", behavior, False)]
 
 
 def pre_tokenizer(value: Any) -> PreTokenizer:
