@@ -5,9 +5,9 @@
 //! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
 pub mod adjacent;
-pub mod chain;
 #[doc(hidden)]
 pub mod borders;
+pub mod chain;
 #[doc(hidden)]
 pub mod cl100k;
 mod cursor;

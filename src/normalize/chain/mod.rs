@@ -2,7 +2,7 @@
 //!
 //! Each character of the output stands for one character of the text: of a character that was composed, the first of
 //! its parts; of what a character was decomposed into or what it was replaced with, that character. Each step says so
-//! of its own input ([`Output`]), and the chain follows these origins back to the text.
+//! of its own input (`Output`), and the chain follows these origins back to the text.
 //!
 //! A step that would change nothing is left out, so most texts are only read ([`Chain::keeps`]).
 

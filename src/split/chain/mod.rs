@@ -11,7 +11,7 @@ pub mod step;
 use std::sync::Arc;
 
 use super::Splitter;
-use super::pattern::Family;
+use super::pattern::{self, Family};
 use crate::error::PatternError;
 use crate::util::tier::Tier;
 use cascade::Cascade;
@@ -39,17 +39,28 @@ impl Splitter {
             }
             bytes |= *step == Step::ByteLevel;
         }
-        match rules.as_slice() {
-            [] => Self::new(r"(?s:.)+"),
-            [rule] if let Some(family) = native(rule) => Ok(Self::Native(family, Tier::current())),
-            rules => Ok(Self::Cascade(Arc::new(Cascade::new(rules)?))),
+        if let Some(family) = native(&rules) {
+            return Ok(Self::Native(family, Tier::current()));
         }
+        if rules.is_empty() {
+            return Self::new(r"(?s:.)+");
+        }
+        Ok(Self::Cascade(Arc::new(Cascade::new(&rules)?)))
     }
 }
 
-/// Returns the family that splits as a rule alone. Every byte is in a match of it, so that nothing is dropped.
-fn native(rule: &Rule) -> Option<Family> {
-    let each =
-        rule.behavior == Behavior::Isolated || (rule.behavior == Behavior::Removed && rule.invert);
-    Family::recognise(&rule.pattern).filter(|_| each)
+/// Returns the family that splits as some rules do.
+fn native(rules: &[Rule]) -> Option<Family> {
+    let rules: Option<Vec<_>> = rules.iter().map(known).collect();
+    Family::recognise_chain(&rules?)
+}
+
+/// Returns a rule as families know it.
+fn known(rule: &Rule) -> Option<pattern::Rule<'_>> {
+    match (rule.behavior, rule.invert) {
+        (Behavior::Isolated, _) => Some(pattern::Rule::Isolated(&rule.pattern)),
+        (Behavior::Removed, true) => Some(pattern::Rule::Kept(&rule.pattern)),
+        (Behavior::MergedWithNext, false) => Some(pattern::Rule::MergedWithNext(&rule.pattern)),
+        _ => None,
+    }
 }
