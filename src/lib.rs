@@ -16,6 +16,7 @@ pub mod checkpoint;
 pub mod documents;
 pub mod encode;
 pub mod error;
+pub mod huggingface;
 pub mod merge;
 pub mod normalize;
 pub mod reference;

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill._backend import EncodedColumn
     from bytemill.definition import Template
+    from bytemill.formats.huggingface_tokenizer import HuggingFaceTokenizer
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__"]
 
@@ -95,6 +96,9 @@ class Encoding:
 
     # The bytes of the SentencePiece model, if it is one.
     _model: bytes | None = None
+
+    # The bytes of the `tokenizer.json`, if ranks do not give its ids.
+    _tokenizer: bytes | None = None
 
     def __init__(
         self,
@@ -146,7 +150,8 @@ class Encoding:
         """
         check_type("definition", definition, Definition)
         encoding = cls._of(definition)
-        warn_of_ambiguity(definition.ranks, definition.special_tokens)
+        if definition.tokenizer is None:
+            warn_of_ambiguity(definition.ranks, definition.special_tokens)
         return encoding
 
     @classmethod
@@ -174,9 +179,10 @@ class Encoding:
 
     def _build(self, definition: Definition) -> None:
         core = core_of(definition)
-        if definition.model is not None:
+        if definition.model is not None or definition.tokenizer is not None:
             max_token_value = max([core.max_id(), *definition.special_tokens.values()])
-            self._model = definition.model
+            self._model, self._tokenizer = definition.model, definition.tokenizer
+            self._template = definition.template
             self._assemble(core, definition.name, "", definition.special_tokens, max_token_value)
             return
         self._mergeable_ranks = definition.ranks
@@ -364,7 +370,7 @@ class Encoding:
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """Encodes as `encode_ordinary`, with the splitting done in Python; tiktoken's name."""
-        if self._model is not None:
+        if not self._has_ranks:
             return self.encode_ordinary(text)
         from bytemill.splitting import Splitter, repair_surrogates
 
@@ -768,9 +774,10 @@ class Encoding:
 
         Raises:
             UnicodeDecodeError: The bytes are not UTF-8.
+            VocabularyError: The decoder of a `tokenizer.json` does more than to join the bytes of tokens.
         """
         tokens = list(tokens)
-        parts = self.decode_tokens_bytes(tokens) if self._model is None else self._decoded_parts(tokens)
+        parts = self.decode_tokens_bytes(tokens) if self._has_ranks else self._decoded_parts(tokens)
         offsets = []
         characters = 0
         for part in parts:
@@ -780,8 +787,9 @@ class Encoding:
         return b"".join(parts).decode("utf-8"), offsets
 
     def _decoded_parts(self, tokens: Sequence[int]) -> list[bytes]:
-        """Returns the bytes that each id adds to those of a text, by the rules of a SentencePiece model."""
-        controls = self._special_token_values
+        """Returns the bytes that each id adds to those of a text, by the rules of a model or file."""
+        self._joining_bytes("offsets of decoded tokens")
+        controls = self._special_token_values if self._model is not None else set()
         ordinary = [
             b"" if token in controls else part
             for token, part in zip(tokens, self.decode_tokens_bytes(tokens), strict=True)
@@ -797,8 +805,13 @@ class Encoding:
         return ordinary
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
-        """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own."""
-        if self._model is not None:
+        """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own.
+
+        Raises:
+            VocabularyError: The decoder of a `tokenizer.json` does more than to join the bytes of tokens.
+        """
+        self._joining_bytes("decoders of streams")
+        if not self._has_ranks:
             return SentencePieceStreamDecoder(self._core_bpe, errors)
         return StreamDecoder(self, errors)
 
@@ -832,8 +845,9 @@ class Encoding:
         Complexity:
             O(vocabulary) the first time for a built-in or trained encoding, otherwise O(1).
         """
-        ranks = self._mergeable_ranks if self._model is None else {}
-        return Definition(self.name, self._pat_str, ranks, self._special_tokens, self._template, self._model)
+        ranks = self._mergeable_ranks if self._has_ranks else {}
+        parts = (self._pat_str, ranks, self._special_tokens, self._template)
+        return Definition(self.name, *parts, self._model, self._tokenizer)
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
@@ -895,7 +909,7 @@ class Encoding:
 
     def vocab(self) -> dict[int, bytes]:
         """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
-        if self._model is None:
+        if self._has_ranks:
             return self.definition.vocab()
         token_ids = (token_id for token_id in range(self.n_vocab) if self._core_bpe.is_token(token_id))
         return {token_id: self._core_bpe.decode_single_token_bytes(token_id) for token_id in token_ids}
@@ -921,6 +935,7 @@ class Encoding:
 
         Raises:
             TypeError, PatternError: As `encode_ordinary`.
+            VocabularyError: It is a `tokenizer.json` whose ids ranks do not give.
 
         Complexity:
             Time and memory quadratic in the length of each piece. For a SentencePiece model also linear in
@@ -931,6 +946,7 @@ class Encoding:
             from bytemill.explanation import explain_model
 
             return explain_model(self._model, text)
+        self._merging_bytes("explanations")
         # Only here: it imports the regular expressions.
         from bytemill.reference import merge_steps
 
@@ -972,6 +988,7 @@ class Encoding:
         )
         encoding._template = self._template  # noqa: SLF001 - of this class
         encoding._model = self._model  # noqa: SLF001 - as above
+        encoding._tokenizer = self._tokenizer  # noqa: SLF001 - as above
         return encoding
 
     def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
@@ -1078,8 +1095,45 @@ class Encoding:
             if pattern is not None and isinstance(error, PatternError):
                 raise
             raise VocabularyError(f"{path}: {error}") from error
-        warn_of_ambiguity(definition.ranks, definition.special_tokens)
+        if definition.tokenizer is None:
+            warn_of_ambiguity(definition.ranks, definition.special_tokens)
         return encoding
+
+    @classmethod
+    def from_huggingface(
+        cls, tokenizer: str | os.PathLike[str] | HuggingFaceTokenizer, *, name: str | None = None
+    ) -> Self:
+        """Reads a tokenizer of Hugging Face's libraries: its ids are those of `tokenizers`.
+
+        Its special tokens are those of the encoding, found only where `allowed_special` says so; other added
+        tokens are always found. So `encode(text, allowed_special="all")` gives the ids of
+        `tokenizer.encode(text, add_special_tokens=False)`.
+
+        Args:
+            tokenizer: A `tokenizer.json`, the folder that it is in, a `tokenizers.Tokenizer`, or a tokenizer
+                of `transformers` that is made of one.
+            name: The name of the encoding; if not given, that of the folder or of the file.
+
+        Raises:
+            TypeError: It is none of these.
+            VocabularyError: Something in it is not supported; the message has its path in the JSON and the
+                reason.
+            OSError: The file cannot be read.
+
+        Warns:
+            UserWarning: As `from_file`.
+
+        Complexity:
+            Linear in the file.
+        """
+        from bytemill.formats.huggingface_tokenizer import serialized
+        from bytemill.io.reading import read_tokenizer
+
+        given = serialized(tokenizer)
+        if given is None:
+            return cls.from_file(tokenizer, name=name)  # type: ignore[arg-type]
+        contents, usual_name = given
+        return cls._of(read_tokenizer(contents, name or usual_name))
 
     def to_tiktoken(self) -> tiktoken.Encoding:
         """Builds the same encoding in tiktoken, checked with sample texts.
@@ -1129,6 +1183,9 @@ class Encoding:
         There special tokens are always found in text: the ids are those of
         `encode(text, allowed_special="all")`. Where `tokenizers` is installed, it checks the file too. A
         SentencePiece model becomes merges of characters, as in Llama 2's or Gemma's file.
+
+        An encoding that was read from a `tokenizer.json` whose ids ranks do not give is written byte for byte
+        as it was read; special tokens that were added since are not in the file.
 
         Args:
             directory: Made if it does not exist; files of these names are replaced.
@@ -1203,15 +1260,28 @@ class Encoding:
         write_sentencepiece(self.definition, self._encode_all, path, vocab)
 
     def _merging_bytes(self, purpose: str) -> None:
-        """Raises `VocabularyError` for a SentencePiece model; see `Definition.merging_bytes`."""
+        """Raises `VocabularyError` unless bytes merge by rank; see `Definition.merging_bytes`."""
         # The definition of an encoding of bytes takes time linear in the vocabulary, the first time.
-        if self._model is not None:
+        if not self._has_ranks:
             self.definition.merging_bytes(purpose)
 
     @property
+    def _has_ranks(self) -> bool:
+        """Whether bytes merge by rank, rather than as a SentencePiece model or a `tokenizer.json` says."""
+        return self._model is None and self._tokenizer is None
+
+    def _joining_bytes(self, purpose: str) -> None:
+        """Raises `VocabularyError` if ids are decoded by more than the bytes of their tokens."""
+        if not self._core_bpe.joins_bytes():
+            raise VocabularyError(
+                f"{purpose} need the bytes of tokens, and the decoder of the encoding {self.name!r} does "
+                "more than to join these: expected `decode`"
+            )
+
+    @property
     def _pattern(self) -> str | None:
-        """The pattern, by which long texts may be cut; `None` for a SentencePiece model, which has none."""
-        return self._pat_str if self._model is None else None
+        """The pattern, by which long texts may be cut; `None` for an encoding without ranks."""
+        return self._pat_str if self._has_ranks else None
 
     def _encode_all(self, text: str) -> list[int]:
         """Encodes a text in which all special tokens are allowed."""
@@ -1226,6 +1296,15 @@ class Encoding:
         if self._model is not None:
             special_tokens = dict(sorted(self._special_tokens.items(), key=itemgetter(1)))
             return {"name": self.name, "model": self._model, "special_tokens": special_tokens}
+        if self._tokenizer is not None:
+            special_tokens = dict(sorted(self._special_tokens.items(), key=itemgetter(1)))
+            template = {} if self._template is None else {"template": self._template}
+            return {
+                "name": self.name,
+                "tokenizer": self._tokenizer,
+                "special_tokens": special_tokens,
+                **template,
+            }
         state: dict[str, Any] = {
             "name": self.name,
             "pat_str": self._pat_str,
@@ -1241,6 +1320,9 @@ class Encoding:
             self.__dict__.update(Encoding._find_registered(state).__dict__)
         elif "model" in state:
             self._build(Definition(state["name"], "", {}, state["special_tokens"], model=state["model"]))
+        elif "tokenizer" in state:
+            parts = (state["special_tokens"], state.get("template"), None, state["tokenizer"])
+            self._build(Definition(state["name"], "", {}, *parts))
         else:
             name, pattern, ranks = state["name"], state["pat_str"], state["mergeable_ranks"]
             self._build(Definition(name, pattern, ranks, state["special_tokens"], state.get("template")))

@@ -51,6 +51,8 @@ class Definition(NamedTuple):
             does not; `None` if it adds none. It decides nothing about ids either.
         model: The bytes of a SentencePiece model, which then alone decides about ids: `splitting` and `ranks`
             are empty. `None` for the merges of bytes.
+        tokenizer: The bytes of a `tokenizer.json`, which then alone decide about ids in the same way; `None`
+            for others, and for files whose ids ranks give as well.
     """
 
     name: str
@@ -59,8 +61,11 @@ class Definition(NamedTuple):
     special_tokens: dict[str, int]
     template: Template | None = None
     model: bytes | None = None
+    tokenizer: bytes | None = None
 
     def __repr__(self) -> str:
+        if self.tokenizer is not None:
+            return f"<Definition {self.name!r}: a tokenizer.json of {len(self.tokenizer)} bytes>"
         if self.model is not None:
             return f"<Definition {self.name!r}: a SentencePiece model of {len(self.model)} bytes>"
         return f"<Definition {self.name!r}: {len(self.ranks)} + {len(self.special_tokens)} tokens>"
@@ -82,7 +87,9 @@ class Definition(NamedTuple):
         # Only here: hashing is rarely needed, and importing it takes a while.
         from bytemill.fingerprint import vocabulary_sha256
 
-        return vocabulary_sha256(self.splitting, self.ranks, self.special_tokens, self.model)
+        return vocabulary_sha256(
+            self.splitting, self.ranks, self.special_tokens, self.model or self.tokenizer
+        )
 
     def vocab(self) -> dict[int, bytes]:
         """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
@@ -120,8 +127,13 @@ class Definition(NamedTuple):
             purpose: What needs that, for messages.
 
         Raises:
-            VocabularyError: It is a SentencePiece model.
+            VocabularyError: It is a SentencePiece model, or a `tokenizer.json` whose ids ranks do not give.
         """
+        if self.tokenizer is not None:
+            raise VocabularyError(
+                f"{purpose} need merges of bytes by rank, and the encoding {self.name!r} is a "
+                "tokenizer.json, which `save_huggingface` writes"
+            )
         if self.model is not None:
             raise VocabularyError(
                 f"{purpose} need merges of bytes, and the encoding {self.name!r} is a SentencePiece model, "
@@ -158,6 +170,8 @@ def core_of(definition: Definition) -> CoreBPE:
     """Builds the core of a definition."""
     if definition.model is not None:
         return CoreBPE.sentencepiece(SentencePieceModel(definition.model), definition.special_tokens)
+    if definition.tokenizer is not None:
+        return CoreBPE.tokenizer_json(definition.tokenizer, definition.special_tokens)
     return build_core(definition.ranks, definition.special_tokens, definition.splitting)
 
 

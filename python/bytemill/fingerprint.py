@@ -28,14 +28,14 @@ def vocabulary_sha256(
       order of the ids;
     - the special tokens: likewise; those with one id in the order of the mapping, since the id decodes to the
       first;
-    - of a SentencePiece model, which has no pattern and no mergeable tokens here: the number of its bytes,
-      then the bytes.
+    - of a SentencePiece model or a `tokenizer.json`, which has no pattern and no mergeable tokens here: the
+      number of its bytes, then the bytes.
 
     Args:
         pattern: The pattern, in the spelling of the encoding.
         ranks: Each mergeable token's id, in any order.
         special_tokens: Each special token's id.
-        model: The bytes of a SentencePiece model, if that decides about ids.
+        model: The bytes of a SentencePiece model or a `tokenizer.json`, if that decides about ids.
 
     Returns:
         64 hexadecimal digits, lower case.

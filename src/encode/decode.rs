@@ -115,6 +115,9 @@ impl Encoder {
         is_start: bool,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
+        if let Some(text) = self.decode_by_texts(ids) {
+            return text.map(String::into_bytes);
+        }
         let rows = if ids.len() < MIN_IDS {
             None
         } else {
@@ -137,6 +140,9 @@ impl Encoder {
                     }
                 }
             }
+        }
+        if is_start {
+            self.strip_start(&mut bytes);
         }
         if let Some(denormalizer) = rules.and_then(|rules| rules.denormalizer.as_ref()) {
             let mut denormalized = Vec::new();
@@ -174,14 +180,14 @@ impl Encoder {
 
     fn decode_one(&self, id: TokenId, bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
         let token = self.bytes_of(id)?;
-        if token.is_empty() {
+        if token.is_empty() && self.sentencepiece().is_some() {
             // A control token of a model, before which a run of bytes ends.
             replace_incomplete_character(bytes);
         }
         Ok(append(bytes, token)?)
     }
 
-    fn bytes_of(&self, id: TokenId) -> Result<&[u8], DecodeError> {
+    pub(super) fn bytes_of(&self, id: TokenId) -> Result<&[u8], DecodeError> {
         // A control token of a model is empty here, though it has a name.
         let ordinary = self.vocabulary.bytes(id);
         ordinary

@@ -20,6 +20,7 @@ mod pool;
 mod segments;
 pub mod sentencepiece;
 pub mod special;
+pub mod tokenizer_json;
 pub mod truncate;
 mod unstable;
 
@@ -41,6 +42,7 @@ use pipeline::added::AddedTokens;
 use pool::WorkspacePool;
 use sentencepiece::SentencePiece;
 use special::{Allowed, SpecialTokens};
+use tokenizer_json::decode::Decoder;
 
 /// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not
 /// touched before it is needed.
@@ -63,6 +65,8 @@ pub struct Encoder {
     special_tokens: SpecialTokens,
     splitter: Splitter,
     rules: Option<Rules>,
+    /// The way from ids to text, if that is not joining the bytes of tokens.
+    decoder: Option<Arc<Decoder>>,
     pool: WorkspacePool,
     rows: Rows,
 }
@@ -88,6 +92,7 @@ impl Encoder {
             special_tokens,
             splitter,
             rules: None,
+            decoder: None,
             pool: WorkspacePool::new(),
             rows: Rows::default(),
         }
@@ -110,6 +115,7 @@ impl Encoder {
         let (vocabulary, splitter) = (Arc::clone(&self.vocabulary), self.splitter.clone());
         Ok(Self {
             rules,
+            decoder: self.decoder.clone(),
             ..Self::new(vocabulary, special_tokens, splitter)
         })
     }
@@ -144,7 +150,8 @@ impl Encoder {
             Some(Rules::SentencePiece(_)) | None => 0,
         };
         let tables = self.vocabulary.memory() + self.splitter.memory() + self.rows.memory();
-        tables + rules + self.pool.memory()
+        let decoder = self.decoder.as_ref().map_or(0, |decoder| decoder.memory());
+        tables + rules + decoder + self.pool.memory()
     }
 
     /// Empties the caches of pieces and frees their memory.
@@ -391,8 +398,20 @@ impl Encoder {
         // Control tokens of a model, whose names are special tokens, are empty.
         ordinary
             .filter(|bytes| !bytes.is_empty())
+            .or_else(|| self.decoder.as_deref()?.added(id))
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
             .or_else(|| Some(self.added()?.text(id)?.as_bytes()))
+    }
+
+    /// The id of a token, merged or not. Of a `tokenizer.json`, added tokens come first.
+    pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
+        let added = || self.added_id(std::str::from_utf8(bytes).ok()?);
+        let merged = || self.vocabulary.token(bytes);
+        if self.decoder.is_some() {
+            added().or_else(merged)
+        } else {
+            merged().or_else(added)
+        }
     }
 
     /// The id of a token that is not merged, special or not.

@@ -1,8 +1,8 @@
 //! Merges that are listed, for both engines.
 
 use super::characters::character_boundary;
-use super::queue::{LongMerges, Queue, Start, Token};
-use super::{long, short};
+use super::queue::{LongMerges, Queue, Start};
+use super::{Placed, long, short};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
@@ -36,30 +36,41 @@ pub(super) fn merge(
     long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)
 }
 
-/// Appends the tokens of `piece` to `tokens`, each with the offset where it starts: behind the bytes that those before it
-/// stand for. Returns where the last one ends.
+/// Appends the ids of `piece` to `placed`, each with its span in the piece.
+///
+/// A span is where `tokenizers` has it: behind the characters that the ids before it stand for, even if others between them
+/// have been left out.
 ///
 /// # Errors
 /// As [`encode_piece`](super::encode_piece).
-pub(super) fn tokens(
+pub(super) fn placed(
     merges: &ListedMerges,
     piece: &[u8],
-    tokens: &mut Vec<Token>,
+    placed: &mut Vec<Placed>,
     checkpoint: &dyn Checkpoint,
-) -> Result<usize, EncodeError> {
+) -> Result<(), EncodeError> {
     let mut symbols = Vec::new();
     merges.start(piece, &mut symbols);
     let mut queue = Queue::new();
     queue.merge(&Spelled(merges), &spelled(&symbols), checkpoint)?;
+    let starts = queue.tokens().skip(1).map(|token| token.start / SYMBOL);
+    let written = merges.written(piece);
     let (mut index, mut start) = (0, 0);
-    tokens.extend(queue.tokens().map(|token| {
-        let before = &symbols[index..token.start / SYMBOL];
-        start += before.iter().map(|symbol| symbol.length).sum::<usize>();
-        index = token.start / SYMBOL;
-        Token { start, ..token }
-    }));
-    let rest = symbols[index..].iter().map(|symbol| symbol.length);
-    Ok(start + rest.sum::<usize>())
+    for (token, next) in queue.tokens().zip(starts.chain([symbols.len()])) {
+        let length: usize = symbols[index..next]
+            .iter()
+            .map(|symbol| symbol.length)
+            .sum();
+        // The bytes of a suffix stand for nothing in the piece.
+        let own = &written[start.min(written.len())..(start + length).min(written.len())];
+        let span = match (own.first(), own.last()) {
+            (Some(first), Some(last)) => first.start..last.end,
+            _ => piece.len()..piece.len(),
+        };
+        placed.push(Placed { id: token.id, span });
+        (index, start) = (next, start + length);
+    }
+    Ok(())
 }
 
 impl LongMerges for ListedMerges {

@@ -26,9 +26,8 @@ use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::vocabulary::byte_merges::ByteMerges;
 use crate::vocabulary::characters::CharacterMerges;
-use crate::vocabulary::listed::ListedMerges;
 use crate::vocabulary::{Merges, Vocabulary};
-pub use queue::Token;
+pub(crate) use queue::Token;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -105,36 +104,13 @@ fn merge_characters(
     Ok(())
 }
 
-/// Appends the tokens of `piece` to `tokens`, where merges are listed: each starts behind the bytes that those before it
-/// stand for. Returns where the last one ends.
-///
-/// # Errors
-/// As [`encode_piece`].
-///
-/// # Complexity
-/// O(n log n) for n bytes.
-pub fn listed_tokens(
-    vocabulary: &Vocabulary,
-    merges: &ListedMerges,
-    piece: &[u8],
-    tokens: &mut Vec<Token>,
-    checkpoint: &dyn Checkpoint,
-) -> Result<usize, EncodeError> {
-    if merges.looks_up_whole_pieces()
-        && let Some(id) = vocabulary.token(piece)
-    {
-        tokens.push(Token { start: 0, id });
-        return Ok(piece.len());
-    }
-    listed::tokens(merges, piece, tokens, checkpoint)
-}
-
 /// An id with the bytes of a piece that it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) id: TokenId,
-    /// Empty for a byte that stands for nothing more than the one before it.
-    pub(crate) span: Range<usize>,
+pub struct Placed {
+    /// The id.
+    pub id: TokenId,
+    /// Where they are.
+    pub span: Range<usize>,
 }
 
 /// Appends the ids of `piece` with their spans in it to `placed`.
@@ -144,33 +120,37 @@ pub(crate) struct Placed {
 ///
 /// # Complexity
 /// O(n log n) for n bytes.
-pub(crate) fn placed(
+pub fn placed(
     vocabulary: &Vocabulary,
     piece: &[u8],
     placed: &mut Vec<Placed>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    let mut tokens = Vec::new();
-    let end = match vocabulary.merges() {
+    match vocabulary.merges() {
         Merges::Bytes(_) => {
-            let (mut ids, mut end) = (Vec::new(), 0);
+            let (mut ids, mut start) = (Vec::new(), 0);
             encode_piece(vocabulary, piece, &mut ids, checkpoint)?;
-            for id in ids {
-                tokens.push(Token { start: end, id });
-                end += vocabulary.bytes(id).expect("merges make tokens").len();
-            }
-            end
+            placed.extend(ids.into_iter().map(|id| {
+                let token = vocabulary.bytes(id).expect("merges make tokens");
+                let span = start..start + token.len();
+                start = span.end;
+                Placed { id, span }
+            }));
         }
         Merges::Listed(merges) => {
-            listed_tokens(vocabulary, merges, piece, &mut tokens, checkpoint)?
+            let whole = merges
+                .looks_up_whole_pieces()
+                .then(|| vocabulary.token(piece));
+            match whole.flatten() {
+                Some(id) => placed.push(Placed {
+                    id,
+                    span: 0..piece.len(),
+                }),
+                None => listed::placed(merges, piece, placed, checkpoint)?,
+            }
         }
         Merges::Characters(_) => unreachable!("a model's own rules place its tokens"),
-    };
-    let ends = tokens.iter().skip(1).map(|token| token.start).chain([end]);
-    placed.extend(tokens.iter().zip(ends).map(|(token, end)| Placed {
-        id: token.id,
-        span: token.start..end,
-    }));
+    }
     Ok(())
 }
 

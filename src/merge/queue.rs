@@ -160,12 +160,10 @@ pub fn merge(
 }
 
 /// A token and the offset where it starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// The offset.
-    pub start: usize,
-    /// Its id.
-    pub id: TokenId,
+#[derive(Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) start: usize,
+    pub(crate) id: TokenId,
 }
 
 #[derive(Clone, Copy)]

@@ -14,6 +14,7 @@ use crate::error::{
     DecodeError, EncodeError, JsonLinesError, NormalizerError, OutOfMemory, PatternError,
     TrainError, VocabularyError,
 };
+use crate::huggingface::FileError;
 use crate::sentencepiece::ModelError;
 
 mod classes {
@@ -55,6 +56,12 @@ impl From<VocabularyError> for PyErr {
 
 impl From<ModelError> for PyErr {
     fn from(error: ModelError) -> Self {
+        classes::VocabularyError::new_err(error.to_string())
+    }
+}
+
+impl From<FileError> for PyErr {
+    fn from(error: FileError) -> Self {
         classes::VocabularyError::new_err(error.to_string())
     }
 }

@@ -17,4 +17,5 @@ mod sentence_counts;
 mod sentencepiece;
 mod splitter;
 mod strings;
+mod tokenizer_json;
 mod training;

@@ -9,7 +9,7 @@ mod _core {
 
     use crate::python::{
         arrow, chain, counting, documents, encoding, interpreter, normalizer, sentence_counts,
-        sentencepiece, splitter, training,
+        sentencepiece, splitter, tokenizer_json, training,
     };
 
     #[pymodule_export]
@@ -35,6 +35,8 @@ mod _core {
     };
     #[pymodule_export]
     use splitter::{CoreSplitter, from_oniguruma};
+    #[pymodule_export]
+    use tokenizer_json::read_tokenizer_json;
     #[pymodule_export]
     use training::{LearnedMerges, train_merges};
 

@@ -9,13 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of the library. Each may import those below it and no other; `lib.rs` declares them all.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "python",
     "train",
     "encode",
     "documents",
     "cache",
     "merge",
+    "huggingface",
     "split",
     "reference",
     "builtin",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytemill::checkpoint::RunToEnd;
-use bytemill::merge::{self, Token};
+use bytemill::merge::{self, Placed};
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
 use bytemill::vocabulary::character_table::CharacterTable;
 use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
@@ -111,10 +111,10 @@ impl Written {
     }
 
     /// The definition: until no pair is listed, merges the pair listed first, of equals the leftmost.
-    fn encode(&self, piece: &str) -> Vec<Token> {
-        let token = |start, id| Token { start, id };
+    fn encode(&self, piece: &str) -> Vec<Placed> {
+        let placed = |span, id| Placed { id, span };
         if let (true, Some(&id)) = (self.whole_pieces, self.ids.get(piece)) {
-            return vec![token(0, id)];
+            return vec![placed(0..piece.len(), id)];
         }
         let mut ranks = HashMap::new();
         for (rank, pair) in self.merges.iter().enumerate() {
@@ -148,8 +148,16 @@ impl Written {
         }
         let mut start = 0;
         let tokens = symbols.into_iter().map(|(text, length)| {
-            start += length;
-            token(start - length, self.ids[&text])
+            let (mut first, mut end) = (start, start + length);
+            start = end;
+            // Where letters have been left out, spans may begin and end inside of others.
+            while !piece.is_char_boundary(first) {
+                first -= 1;
+            }
+            while !piece.is_char_boundary(end) {
+                end += 1;
+            }
+            placed(first..end, self.ids[&text])
         });
         tokens.collect()
     }

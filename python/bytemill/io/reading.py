@@ -11,7 +11,7 @@ from bytemill.errors import VocabularyError
 from bytemill.formats import (
     data_gym,
     gguf_model,
-    huggingface,
+    huggingface_tokenizer,
     minbpe_model,
     native,
     sentencepiece_model,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bytemill.definition import Splitting
 
-__all__ = ["USUAL_NAMES", "MissingPatternError", "read", "usual_name"]
+__all__ = ["USUAL_NAMES", "MissingPatternError", "read", "read_tokenizer", "usual_name"]
 
 # The files that are looked for in a directory, in this order.
 IN_DIRECTORY = [
@@ -76,27 +76,38 @@ def read(
     file = file_of(Path(path))
     given = None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
     definition = parse(file, usual_name(path), given)
-    if given is not None and definition.model is not None:
-        raise ValueError(
-            f"{path} is a SentencePiece model, which has no pattern: pattern= is for other files"
-        )
+    if given is not None and (definition.model is not None or definition.tokenizer is not None):
+        kind = "a tokenizer.json with its own rules" if definition.model is None else "a SentencePiece model"
+        raise ValueError(f"{path} is {kind}, which has no pattern: pattern= is for other files")
     if given not in {None, definition.splitting}:
         raise ValueError(
             f"{path} has {described_pattern(definition.splitting)}, and {described_pattern(given)} was "
             "given: pattern= is for files without one"
         )
-    if definition.template is not None:
-        added = ", ".join([*definition.template.prefix, *definition.template.suffix])
-        warnings.warn(
-            f"{file}: its post-processor adds {added} to each text, which an encoding does not: "
-            "`encode_batch_to_numpy` has `prepend` and `append`",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_of_template(definition, str(file))
     return definition._replace(
         name=name or definition.name or usual_name(path),
         special_tokens=dict(definition.special_tokens if special_tokens is None else special_tokens),
     )
+
+
+def read_tokenizer(contents: bytes, name: str) -> Definition:
+    """Returns the definition of a `tokenizer.json` that is no file; errors and warnings as `read`."""
+    definition = huggingface_tokenizer.definition_of(contents, name, "the tokenizer")
+    warn_of_template(definition, "the tokenizer")
+    return definition
+
+
+def warn_of_template(definition: Definition, source: str) -> None:
+    """Warns of special tokens that an encoding does not add to texts."""
+    if definition.template is not None:
+        added = ", ".join([*definition.template.prefix, *definition.template.suffix])
+        warnings.warn(
+            f"{source}: its post-processor adds {added} to each text, which an encoding does not: "
+            "`encode_batch_to_numpy` has `prepend` and `append`",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
@@ -144,11 +155,13 @@ def file_of(path: Path) -> Path:
 
 def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Definition:
     """Parses a JSON file, whose entries tell its format."""
+    if huggingface_tokenizer.looks_like_tokenizer(contents):
+        return huggingface_tokenizer.definition_of(contents, name, str(path))
     file = parse_json(contents, str(path))
     if file["format"].contents == native.FORMAT:
         return native.parse_native(file)
     if isinstance(file["model"].contents, dict):
-        return huggingface.parse_tokenizer(file, name)
+        return huggingface_tokenizer.definition_of(contents, name, str(path))
     if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
         return tekken.parse_tekken(file, name)
     if all(type(entry) is int for entry in file.object().values()):

@@ -17,6 +17,7 @@ from bytemill.formats import (
     data_gym,
     huggingface,
     huggingface_pieces,
+    huggingface_tokenizer,
     minbpe_model,
     native,
     sentencepiece_model,
@@ -82,18 +83,21 @@ def write_huggingface(
         tokenizer = huggingface_pieces.format_pieces(definition, form)
         config = huggingface_pieces.format_pieces_config(definition)
     elif form is not None:
-        raise ValueError(f"form= is for SentencePiece models, and {definition.name!r} merges bytes")
+        raise ValueError(f"form= is for SentencePiece models, and {definition.name!r} is none")
     else:
-        tokenizer = huggingface.format_tokenizer(definition)
+        tokenizer = definition.tokenizer or huggingface.format_tokenizer(definition)
         config = huggingface.format_tokenizer_config(definition)
     folder = ensure_dir(directory)
     path = folder / "tokenizer.json"
 
     def check(read: bytes, _: bytes) -> None:
         if not is_model:
-            file = parse_json(read, str(path))
-            check_definition(definition, encode, huggingface.parse_tokenizer(file, definition.name))
-        check_with_tokenizers(definition, encode, read)
+            parsed = huggingface_tokenizer.definition_of(read, definition.name, str(path))
+            if definition.tokenizer is not None:
+                parsed = parsed._replace(special_tokens=definition.special_tokens)
+            check_definition(definition, encode, parsed)
+        if definition.tokenizer is None:
+            check_with_tokenizers(definition, encode, read)
 
     write_all({path: tokenizer, folder / "tokenizer_config.json": config}, check)
 

@@ -10,6 +10,7 @@ use super::CoreBpe;
 use super::special;
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
+use crate::huggingface::TokenizerFile;
 use crate::python::sentencepiece::SentencePieceModel;
 use crate::python::splitter::PythonSplitter;
 use crate::python::training::LearnedMerges;
@@ -78,6 +79,20 @@ pub(super) fn sentencepiece(
 ) -> PyResult<CoreBpe> {
     let special_tokens = special::special_tokens(special_tokens)?;
     let encoder = py.detach(|| Encoder::of_model(&model.0, special_tokens))?;
+    Ok(CoreBpe::new(encoder))
+}
+
+/// Builds the encoder of a `tokenizer.json`.
+pub(super) fn tokenizer_json(
+    py: Python<'_>,
+    contents: &[u8],
+    special_tokens: &Bound<'_, PyDict>,
+) -> PyResult<CoreBpe> {
+    let special_tokens = special::special_tokens(special_tokens)?;
+    let encoder = py.detach(|| {
+        let file = TokenizerFile::read(contents)?;
+        Encoder::of_file(&file, special_tokens)
+    })?;
     Ok(CoreBpe::new(encoder))
 }
 

@@ -4,9 +4,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreBpe;
+use crate::checkpoint::Checkpoint;
+use crate::error::DecodeError;
 use crate::python::ids::TokenIds;
 use crate::python::runtime::{run, threads_for};
 use crate::python::strings::new_string;
+use crate::token::TokenId;
 use crate::util::parallel;
 use crate::util::text::with_each_byte_replaced;
 
@@ -30,7 +33,35 @@ pub(super) fn one_string<'py>(
     tokens: &Bound<'py, PyAny>,
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    text(core, tokens.py(), &decoded(core, tokens, true)?, errors)
+    let py = tokens.py();
+    let ids = TokenIds::from_py(tokens)?;
+    let ids = ids.as_slice()?;
+    let replaces = errors == "replace";
+    let decoded = run(py, ids.len() * BYTES_PER_ID, |checkpoint| {
+        decode_one(core, ids, replaces, checkpoint)
+    })?;
+    text(core, py, decoded, errors)
+}
+
+/// Bytes, or a text where the encoding makes it in a way of its own.
+enum Decoded {
+    Bytes(Vec<u8>),
+    Text(String),
+}
+
+/// Decodes the ids of a text, in which what is not UTF-8 may be replaced.
+fn decode_one(
+    core: &CoreBpe,
+    ids: &[TokenId],
+    replaces: bool,
+    checkpoint: &dyn Checkpoint,
+) -> Result<Decoded, DecodeError> {
+    let encoder = &core.encoder;
+    let text = || encoder.decode_text(ids, checkpoint);
+    match replaces.then(text).flatten() {
+        Some(text) => text.map(Decoded::Text),
+        None => encoder.decode(ids, checkpoint).map(Decoded::Bytes),
+    }
 }
 
 /// Creates a `bytes`. Many bytes are written twice, by a function that raises `MemoryError` where the other
@@ -59,7 +90,9 @@ pub(super) fn many_bytes<'py>(
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = rows.py();
-    let decoded = decoded_rows(core, rows, num_threads)?;
+    let decoded = decoded_rows(rows, num_threads, |ids, checkpoint| {
+        core.encoder.decode(ids, checkpoint)
+    })?;
     let objects = decoded.iter().map(|bytes| bytes_object(py, bytes));
     PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
 }
@@ -71,16 +104,21 @@ pub(super) fn many_strings<'py>(
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = rows.py();
-    let decoded = decoded_rows(core, rows, num_threads)?;
-    let texts = decoded.iter().map(|bytes| text(core, py, bytes, errors));
+    let replaces = errors == "replace";
+    let decoded = decoded_rows(rows, num_threads, |ids, checkpoint| {
+        decode_one(core, ids, replaces, checkpoint)
+    })?;
+    let texts = decoded
+        .into_iter()
+        .map(|decoded| text(core, py, decoded, errors));
     PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn decoded_rows(
-    core: &CoreBpe,
+fn decoded_rows<R: Send + Sync>(
     rows: &Bound<'_, PyList>,
     num_threads: usize,
-) -> PyResult<Vec<Vec<u8>>> {
+    decode: impl Fn(&[TokenId], &dyn Checkpoint) -> Result<R, DecodeError> + Sync,
+) -> PyResult<Vec<R>> {
     let py = rows.py();
     let rows = rows
         .iter()
@@ -93,7 +131,7 @@ fn decoded_rows(
     let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID).sum();
     run(py, size, |checkpoint| {
         parallel::map(&rows, threads_for(size, num_threads), checkpoint, |ids| {
-            core.encoder.decode(ids, checkpoint)
+            decode(ids, checkpoint)
         })
     })
 }
@@ -102,9 +140,13 @@ fn decoded_rows(
 fn text<'py>(
     core: &CoreBpe,
     py: Python<'py>,
-    bytes: &[u8],
+    decoded: Decoded,
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
+    let bytes = match &decoded {
+        Decoded::Text(text) => return new_string(py, text),
+        Decoded::Bytes(bytes) => bytes,
+    };
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return new_string(py, text);
     }

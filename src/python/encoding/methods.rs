@@ -69,6 +69,15 @@ impl CoreBpe {
         guarded(|| build::sentencepiece(model.py(), model.get(), special_tokens))
     }
 
+    #[staticmethod]
+    #[pyo3(signature = (contents, special_tokens, /))]
+    fn tokenizer_json(
+        contents: &Bound<'_, PyBytes>,
+        special_tokens: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        guarded(|| build::tokenizer_json(contents.py(), contents.as_bytes(), special_tokens))
+    }
+
     #[pyo3(signature = (special_tokens, /))]
     fn with_special_tokens(&self, special_tokens: &Bound<'_, PyDict>) -> PyResult<Self> {
         guarded(|| build::with_special_tokens(self, special_tokens))
@@ -369,7 +378,11 @@ impl CoreBpe {
     // --- The vocabulary ---
 
     fn max_id(&self) -> TokenId {
-        self.encoder.vocabulary().highest_id()
+        self.encoder.largest_id()
+    }
+
+    fn joins_bytes(&self) -> bool {
+        self.encoder.joins_bytes()
     }
 
     fn memory_usage(&self) -> usize {

@@ -13,8 +13,7 @@ use crate::token::{Pair, TokenId};
 /// Returns the id of a token.
 pub(super) fn id(core: &CoreBpe, token: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
     let bytes = token.as_bytes();
-    let added = || core.encoder.added_id(std::str::from_utf8(bytes).ok()?);
-    let id = core.encoder.vocabulary().token(bytes).or_else(added);
+    let id = core.encoder.token(bytes);
     id.ok_or_else(|| UnknownTokenError::new_err((token.clone().unbind(),)))
 }
 

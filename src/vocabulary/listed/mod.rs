@@ -36,6 +36,8 @@ pub struct Affixed {
     pub prefix: String,
     /// Stands after the last character.
     pub suffix: String,
+    /// Whether pieces consist of bytes, each of which is the character that the byte alphabet has for it.
+    pub is_of_bytes: bool,
     /// The first character of several.
     pub first: CharacterTable,
     /// Those between the first and the last.
@@ -77,7 +79,7 @@ pub struct Listing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
     pub(crate) id: TokenId,
-    /// Number of bytes of the piece that it stands for.
+    /// Number of bytes that it stands for as the vocabulary writes the piece.
     pub(crate) length: usize,
 }
 

@@ -1,5 +1,7 @@
 //! The symbols that a piece begins as.
 
+use std::ops::Range;
+
 use super::{Affixed, Alphabet, ListedMerges, Symbol, Unknown, first_character};
 use crate::token::{NO_TOKEN, TokenId};
 use crate::vocabulary::byte_alphabet;
@@ -44,17 +46,19 @@ impl ListedMerges {
             Alphabet::Bytes(tokens) => {
                 for &byte in piece {
                     let spelled = || byte_alphabet::CHARACTERS[usize::from(byte)].to_string();
-                    beginning.add(tokens[usize::from(byte)], 1, spelled);
+                    beginning.add(tokens[usize::from(byte)], written_byte(byte), spelled);
                 }
             }
             Alphabet::Characters(table) => {
-                for (code_point, length, _) in characters(piece) {
+                for (code_point, _, _) in characters(piece, false) {
+                    let length = self.character(code_point).len_utf8();
                     let spelled = || self.character(code_point).to_string();
                     beginning.add(table.get(code_point), length, spelled);
                 }
             }
             Alphabet::Affixed(affixed) => {
-                for (code_point, length, place) in characters(piece) {
+                for (code_point, _, place) in characters(piece, affixed.is_of_bytes) {
+                    let length = self.character(code_point).len_utf8();
                     let table = affixed.table(place);
                     let spelled = || affixed.spelled(self.character(code_point), place);
                     beginning.add(table.get(code_point), length, spelled);
@@ -64,6 +68,24 @@ impl ListedMerges {
         beginning.flush();
     }
 
+    /// Returns for each byte of a piece as the vocabulary writes it the span of the byte or character of the piece that it
+    /// belongs to.
+    pub(crate) fn written(&self, piece: &[u8]) -> Vec<Range<usize>> {
+        let is_of_bytes = match &self.alphabet {
+            Alphabet::Bytes(_) => true,
+            Alphabet::Characters(_) => false,
+            Alphabet::Affixed(affixed) => affixed.is_of_bytes,
+        };
+        let mut written = Vec::with_capacity(piece.len());
+        let mut start = 0;
+        for (code_point, length, _) in characters(piece, is_of_bytes) {
+            let count = self.character(code_point).len_utf8();
+            written.extend(std::iter::repeat_n(start..start + length, count));
+            start += length;
+        }
+        written
+    }
+
     /// Returns the character that is spelt by bytes if it is no token.
     fn character(&self, code_point: u32) -> char {
         match char::from_u32(code_point) {
@@ -71,6 +93,11 @@ impl ListedMerges {
             character => character.unwrap_or(char::REPLACEMENT_CHARACTER),
         }
     }
+}
+
+/// Number of bytes of the character of a byte.
+fn written_byte(byte: u8) -> usize {
+    byte_alphabet::CHARACTERS[usize::from(byte)].len_utf8()
 }
 
 fn knows_characters(table: &CharacterTable, mut piece: &[u8]) -> bool {
@@ -91,12 +118,16 @@ struct Place {
     is_last: bool,
 }
 
-/// Returns the characters of a piece, each with its length in bytes and its place.
-fn characters(piece: &[u8]) -> impl Iterator<Item = (u32, usize, Place)> {
+/// Returns the characters of a piece, or those that its bytes stand for, each with its length in bytes and its place.
+fn characters(piece: &[u8], of_bytes: bool) -> impl Iterator<Item = (u32, usize, Place)> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = piece.get(start..).filter(|rest| !rest.is_empty())?;
-        let (code_point, length) = first_character(rest);
+        let (code_point, length) = if of_bytes {
+            (byte_alphabet::CHARACTERS[usize::from(rest[0])].into(), 1)
+        } else {
+            first_character(rest)
+        };
         let place = Place {
             is_first: start == 0,
             is_last: length == rest.len(),
@@ -144,11 +175,7 @@ impl Beginning<'_> {
             let spelled = spelled();
             let ids = spelled.bytes().map(|byte| byte_tokens[usize::from(byte)]);
             if ids.clone().all(|id| id != NO_TOKEN) {
-                let symbols = ids.enumerate().map(|(index, id)| {
-                    let length = usize::from(index < length);
-                    Symbol { id, length }
-                });
-                self.symbols.extend(symbols);
+                self.symbols.extend(ids.map(|id| Symbol { id, length: 1 }));
                 return;
             }
         }

@@ -185,19 +185,20 @@ def test_trained_tokenizers_are_read(tmp_path: Path, byte_level: bool) -> None: 
     tokenizer.save(str(tmp_path / "mine.json"))
     encoding = bytemill.Encoding.from_file(tmp_path / "mine.json")
     assert encoding.name == "mine"
-    assert encoding._special_tokens == {EOT: 0, "<|other|>": 1, "<added>": 700, " two words": 701}
+    # The added ones are not special: they are always found.
+    assert encoding._special_tokens == {EOT: 0, "<|other|>": 1}
+    assert [encoding.encode_single_token(token) for token in ("<added>", " two words")] == [700, 701]
     same_ids(encoding, tokenizer)
     text = "a <added> two words"
-    assert encoding.encode(text, allowed_special="all") == tokenizer.encode(text).ids
+    assert encoding.encode_ordinary(text) == tokenizer.encode(text).ids
 
 
 def test_added_tokens_that_are_mergeable_too(tmp_path: Path) -> None:
     tokenizer = trained_tokenizer()
     tokenizer.add_tokens(["import", "!"])
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    with pytest.warns(UserWarning, match="special tokens share the ids"):
-        encoding = bytemill.Encoding.from_file(tmp_path / "tokenizer.json")
-    assert encoding._mergeable_ranks[b"import"] == encoding._special_tokens["import"]
+    encoding = bytemill.Encoding.from_file(tmp_path / "tokenizer.json")
+    assert encoding.encode_single_token("import") == tokenizer.token_to_id("import")
     same_ids(encoding, tokenizer)
     assert (
         encoding.encode("importimportant!", allowed_special="all") == tokenizer.encode("importimportant!").ids
@@ -259,110 +260,68 @@ def split(regex: Any, behavior: str = "Isolated", *, invert: bool = False) -> di
 
 YES, NO = True, False
 DIGITS = {"type": "Digits", "individual_digits": True}
-OUTSIDE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "normalizer": (put("normalizer", {"type": "NFC"}), "normalizer: expected null, got NFC: texts would be"),
-    "truncation": (put("truncation", {"max_length": 5}), "truncation: expected null"),
-    "padding": (put("padding", {"strategy": "BatchLongest"}), "padding: expected null"),
-    "no decoder": (put("decoder", None), "decoder: expected a ByteLevel decoder, got none"),
+# Files that are not merges by rank, and are read all the same.
+ELSE = {
+    "normalizer": put("normalizer", {"type": "NFC"}),
+    "no decoder": put("decoder", None),
+    "suffix": put("model", "end_of_word_suffix", "</w>"),
+    "no pre-tokenizer": put("pre_tokenizer", None),
+    "other pre-tokenizer": put("pre_tokenizer", DIGITS),
+    "prefix space": put("pre_tokenizer", "add_prefix_space", YES),
+    "no splitting": put("pre_tokenizer", "use_regex", NO),
+    "fixed string": put("pre_tokenizer", split({"String": " "})),
+    "other behavior": put("pre_tokenizer", split({"Regex": r"\s"}, "MergedWithNext")),
+    "pieces between matches": put("pre_tokenizer", split({"Regex": r"\p{L}+"})),
+    "other regular expressions": put("pre_tokenizer", split({"Regex": r"\w+|\W+"})),
+    "end of line": put("pre_tokenizer", split({"Regex": r"a$|(?m:.)"})),
+    "stripping": put("added_tokens", [added(lstrip=True)]),
+    "whole words": put("added_tokens", [added(single_word=True)]),
+    "empty token": put("added_tokens", [added(content="")]),
+    "token twice": put("added_tokens", [added(), added(id=701)]),
+    "id twice": put("added_tokens", [added(), added(content="<y>")]),
+    "id that the library changes": put("added_tokens", [added(id=800)]),
+    "id of another token": put("added_tokens", [added(id=300)]),
+    "overlapping tokens": put("added_tokens", [added(), added(id=701, content="x><", normalized=True)]),
+    "not a byte": put("model", "vocab", "a b", 999),
+    "no merge": put("model", "vocab", "zqz", 999),
+    "merge twice": lambda file: file["model"]["merges"].append(file["model"]["merges"][0]),
+    "order of merges": lambda file: file["model"]["merges"].reverse(),
+    "merge left out": lambda file: file["model"]["merges"].pop(0),
+}
+
+# Files that are refused.
+OUTSIDE = {
     "other decoder": (
         put("decoder", {"type": "Metaspace"}),
-        "decoder: expected a ByteLevel decoder, got Metaspace",
+        "decoder.replacement: expected a string, got null",
     ),
     "other model": (put("model", "type", "WordPiece"), "model.type: expected BPE, got WordPiece"),
     "all of another model": (lambda file: file.update(UNIGRAM), "model.type: expected BPE, got Unigram"),
-    "dropout": (put("model", "dropout", 0.1), "model.dropout: expected null"),
-    "suffix": (put("model", "end_of_word_suffix", "</w>"), "expected null, got '</w>'"),
-    "prefix": (put("model", "continuing_subword_prefix", "##"), "expected null, got '##'"),
-    "no pre-tokenizer": (put("pre_tokenizer", None), "pre_tokenizer: expected ByteLevel, or Split and"),
-    "other pre-tokenizer": (
-        put("pre_tokenizer", DIGITS),
-        "ByteLevel, got Digits: an encoding cuts text by one",
-    ),
-    "prefix space": (
-        put("pre_tokenizer", "add_prefix_space", YES),
-        "expected false: an encoding puts no space before a text",
-    ),
-    "no splitting": (put("pre_tokenizer", "use_regex", NO), "nothing cuts text"),
-    "fixed string": (put("pre_tokenizer", split({"String": " "})), "pattern: expected a Regex"),
-    "other behavior": (
-        put("pre_tokenizer", split({"Regex": r"\s"}, "MergedWithNext")),
-        "got 'MergedWithNext' without invert",
-    ),
-    "pieces between matches": (
-        put("pre_tokenizer", split({"Regex": r"\p{L}+"})),
-        r"what the pattern '\\p{L}+' does not match would become a piece",
-    ),
-    "other regular expressions": (
-        put("pre_tokenizer", split({"Regex": r"\w+|\W+"})),
-        "from Oniguruma: nothing like",
-    ),
-    "end of line": (put("pre_tokenizer", split({"Regex": r"a$|(?m:.)"})), "takes for the end of any line"),
+    "dropout": (put("model", "dropout", 0.1), "model.dropout: expected null or 0"),
+    "prefix": (put("model", "continuing_subword_prefix", "##"), 'model.merges[0]: "Ġ" is too short'),
     "post-processor": (
         put("post_processor", {"type": "BertProcessing"}),
-        "TemplateProcessing, got BertProcessing",
+        "post_processor.type: expected ByteLevel, TemplateProcessing, RobertaProcessing",
     ),
-    "stripping": (put("added_tokens", [added(lstrip=True)]), "[0].lstrip: expected false, got true"),
-    "whole words": (put("added_tokens", [added(single_word=True)]), "[0].single_word: expected false"),
-    "empty token": (
-        put("added_tokens", [added(content="")]),
-        "[0].content: expected a text, got an empty one",
+    "surrogate": (
+        put("added_tokens", [added(content="\ud800")]),
+        "expected JSON: unexpected end of hex escape",
     ),
-    "token twice": (
-        put("added_tokens", [added(), added(id=701)]),
-        "[1].content: the token '<x>' is there twice",
-    ),
-    "id twice": (
-        put("added_tokens", [added(), added(content="<y>")]),
-        "'<x>' and '<y>' have the same id 700",
-    ),
-    "id that the library changes": (
-        put("added_tokens", [added(id=800)]),
-        "'<x>' has the id 800, but the library",
-    ),
-    "id of another token": (put("added_tokens", [added(id=300)]), "has the id 300, but the library"),
-    "overlapping tokens": (
-        put("added_tokens", [added(), added(id=701, content="x><", normalized=True)]),
-        "'<x>' and 'x><' can overlap",
-    ),
-    "surrogate": (put("added_tokens", [added(content="\ud800")]), "surrogates not allowed"),
-    "id is text": (
-        put("model", "vocab", "!", "5"),
-        "model.vocab['!']: expected an integer, got a string '5'",
-    ),
-    "id is a truth": (
-        put("model", "vocab", "!", YES),
-        "model.vocab['!']: expected an integer, got true or false",
-    ),
-    "id is a fraction": (put("model", "vocab", "!", 1.0), "model.vocab['!']: expected an integer, got 1.0"),
-    "id is huge": (
-        put("model", "vocab", "!", 2**32 - 1),
-        "expected an integer from 0 to 4294967294, got 4294967295",
-    ),
-    "id is negative": (put("model", "vocab", "!", -1), "expected an integer from 0 to 4294967294, got -1"),
+    "id is text": (put("model", "vocab", "!", "5"), 'model.vocab: invalid type: string "5"'),
+    "id is a truth": (put("model", "vocab", "!", YES), "model.vocab: invalid type: boolean"),
+    "id is a fraction": (put("model", "vocab", "!", 1.0), "model.vocab: invalid type: floating point"),
+    "id is huge": (put("model", "vocab", "!", 2**32 - 1), "model.vocab: expected ids below 4294967295"),
+    "id is negative": (put("model", "vocab", "!", -1), "model.vocab: invalid value: integer `-1`"),
     "same id": (put("model", "vocab", "!", 50), "have the same id 50"),
-    "missing byte": (lambda file: file["model"]["vocab"].pop("!"), "got none for 0x21"),
-    "not a byte": (
-        put("model", "vocab", "a b", 999),
-        "'a b', which is no added token: the character ' ' stands",
+    "missing byte": (lambda file: file["model"]["vocab"].pop("!"), '"!" is no token in model.vocab'),
+    "unknown part": (put("model", "merges", [["zq", "z"]]), "is no token in model.vocab"),
+    "malformed merge": (put("model", "merges", [["a"]]), "model.merges: merge 0: expected two strings"),
+    "malformed merge text": (
+        put("model", "merges", ["a b c"]),
+        "model.merges: merge 0: expected two tokens with a space",
     ),
-    "no merge": (put("model", "vocab", "zqz", 999), "no merges make the token b'zqz' with the id 999"),
-    "unknown part": (put("model", "merges", [["zq", "z"]]), "'zq' is no token in model.vocab"),
-    "malformed merge": (
-        put("model", "merges", [["a"]]),
-        "model.merges: merge 0: expected two tokens, got ['a']",
-    ),
-    "malformed merge text": (put("model", "merges", ["a b c"]), "merge 0: expected two tokens"),
-    "merges are no list": (put("model", "merges", {}), "model.merges: expected a list, got an object {}"),
-    "vocabulary is no object": (put("model", "vocab", []), "model.vocab: expected an object, got a list []"),
-    "merge twice": (
-        lambda file: file["model"]["merges"].append(file["model"]["merges"][0]),
-        "is merge 0 already",
-    ),
-    "order of merges": (
-        lambda file: file["model"]["merges"].reverse(),
-        "the order of the merges is not that of the",
-    ),
-    "merge left out": (lambda file: file["model"]["merges"].pop(0), "cannot be encoded exactly"),
+    "merges are no list": (put("model", "merges", {}), "model.merges: invalid type: map"),
+    "vocabulary is no object": (put("model", "vocab", []), "model.vocab: invalid type: sequence"),
 }
 
 
@@ -394,6 +353,23 @@ def test_all_else_is_refused_with_the_reason(
     assert reason in str(caught.value)
 
 
+@pytest.mark.parametrize("change", ELSE.values(), ids=ELSE)
+def test_all_else_has_the_ids_of_the_library(
+    tmp_path: Path, plain_file: dict[str, Any], change: Callable[[dict[str, Any]], object]
+) -> None:
+    file = copy.deepcopy(plain_file)
+    change(file)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(file), encoding="utf-8")
+    tokenizer = Tokenizer.from_file(str(path))
+    encoding = bytemill.Encoding.from_file(path)
+    assert encoding.definition.tokenizer == path.read_bytes()
+    for text in ["hello world! a b zqz", "Ünï 123 <x> x><y>  \n the END ", "don't", " lead", "!!!"]:
+        expected = tokenizer.encode(text, add_special_tokens=False).ids
+        assert encoding.encode(text, allowed_special="all") == expected
+        assert encoding.decode(expected) == tokenizer.decode(expected, skip_special_tokens=False)
+
+
 def test_files_that_break_off_are_refused(tmp_path: Path, plain_file: dict[str, Any]) -> None:
     whole = json.dumps(plain_file).encode()
     path = tmp_path / "tokenizer.json"
@@ -423,11 +399,8 @@ def test_ids_of_added_tokens_are_those_of_the_library(tmp_path: Path, plain_file
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(file), encoding="utf-8")
         tokenizer = Tokenizer.from_file(str(path))
-        if [tokenizer.token_to_id(f"<{i}>") for i in range(len(ids))] == ids:
-            assert list(bytemill.Encoding.from_file(path)._special_tokens.values()) == ids
-        else:
-            with pytest.raises(VocabularyError, match="but the library gives it"):
-                bytemill.Encoding.from_file(path)
+        given = [tokenizer.token_to_id(f"<{i}>") for i in range(len(ids))]
+        assert list(bytemill.Encoding.from_file(path)._special_tokens.values()) == given
 
 
 # --- Patterns ---

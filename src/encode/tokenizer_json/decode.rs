@@ -1,0 +1,367 @@
+//! Ids → text, by the decoder of a file.
+//!
+//! The decoders of most files only join the bytes of tokens, which the vocabulary has. For all others the texts of the
+//! tokens go from step to step, as in the library.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::Names;
+use crate::checkpoint::{self, Checkpoint};
+use crate::encode::Encoder;
+use crate::error::DecodeError;
+use crate::huggingface::{DecoderStep, Metaspace, Scheme, TokenizerFile};
+use crate::token::TokenId;
+use crate::util::hash::SeededState;
+use crate::vocabulary::Vocabulary;
+use crate::vocabulary::byte_alphabet;
+use crate::vocabulary::characters::MARK;
+
+/// Ids between two passes of the checkpoint: a millisecond.
+const CHECK_INTERVAL: usize = 1 << 15;
+
+/// The way from ids to text.
+#[derive(Debug)]
+pub(in crate::encode) struct Decoder {
+    manner: Manner,
+    /// The bytes of added tokens that the vocabulary does not have.
+    added: HashMap<TokenId, Vec<u8>, SeededState>,
+}
+
+#[derive(Debug)]
+enum Manner {
+    /// The bytes of all tokens.
+    Bytes,
+    /// As `Bytes`, where a run of tokens of bytes that is not UTF-8 becomes as many U+FFFD. So many spaces at the start
+    /// are taken away.
+    Characters {
+        byte_tokens: HashMap<TokenId, u8, SeededState>,
+        stripped: usize,
+    },
+    /// By the texts of all tokens.
+    Texts {
+        texts: HashMap<TokenId, Box<str>, SeededState>,
+        steps: Vec<DecoderStep>,
+        /// Stands between two texts in the end.
+        separator: &'static str,
+    },
+}
+
+/// Returns the bytes that a token is decoded to, as far as it stands alone.
+pub(super) fn bytes_of<'a>(
+    text: &'a str,
+    file: &TokenizerFile<'_>,
+    has_marks: bool,
+) -> Cow<'a, [u8]> {
+    if file.pre_tokenizer.is_byte_level {
+        let mut bytes = Vec::with_capacity(text.len());
+        if byte_alphabet::push_bytes(text, &mut bytes) {
+            return Cow::Owned(bytes);
+        }
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let decodes_bytes = |step: &DecoderStep| matches!(step, DecoderStep::ByteFallback);
+    let names_bytes = file.model.byte_fallback
+        || file
+            .decoder
+            .as_ref()
+            .is_some_and(|steps| steps.iter().any(decodes_bytes));
+    match byte_named(text).filter(|_| names_bytes) {
+        Some(byte) => Cow::Owned(vec![byte]),
+        None if has_marks && text.contains(MARK) => {
+            Cow::Owned(text.replace(MARK, " ").into_bytes())
+        }
+        None => Cow::Borrowed(text.as_bytes()),
+    }
+}
+
+/// Returns the byte that a text names, as the library reads such names.
+pub(super) fn byte_named(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() != 2 {
+        return None;
+    }
+    u8::from_str_radix(digits, 16).ok()
+}
+
+impl Decoder {
+    /// Builds the decoder of a file. With `has_marks`, the vocabulary has spaces in place of marks.
+    pub(super) fn new(
+        file: &TokenizerFile<'_>,
+        names: &Names,
+        vocabulary: &Vocabulary,
+        has_marks: bool,
+    ) -> Self {
+        let is_byte_level = file.pre_tokenizer.is_byte_level;
+        let texts = || {
+            let tokens = file.model.vocabulary.iter();
+            let tokens = tokens.map(|(text, id)| (*id, names.get(id).map_or(&**text, |name| name)));
+            tokens.chain(names.iter().map(|(&id, name)| (id, &**name)))
+        };
+        let manner = match file.decoder.as_deref() {
+            Some([DecoderStep::ByteLevel]) if is_byte_level => Manner::Bytes,
+            Some(steps) if has_marks && joins_characters(steps).is_some() => {
+                let named = texts().filter_map(|(id, text)| Some((id, byte_named(text)?)));
+                Manner::Characters {
+                    byte_tokens: named.collect(),
+                    stripped: joins_characters(steps).unwrap_or_default(),
+                }
+            }
+            steps => Manner::Texts {
+                texts: texts().map(|(id, text)| (id, text.into())).collect(),
+                steps: steps.unwrap_or_default().to_vec(),
+                separator: if steps.is_some() { "" } else { " " },
+            },
+        };
+        let mut added: HashMap<TokenId, Vec<u8>, SeededState> = HashMap::default();
+        for (&id, name) in names {
+            if vocabulary.bytes(id).is_none() {
+                added.insert(id, bytes_of(name, file, has_marks).into_owned());
+            }
+        }
+        Self { manner, added }
+    }
+
+    /// The bytes of an added token that the vocabulary does not have.
+    pub(in crate::encode) fn added(&self, id: TokenId) -> Option<&[u8]> {
+        self.added.get(&id).map(Vec::as_slice)
+    }
+
+    /// Number of bytes that the tables occupy, about.
+    pub(in crate::encode) fn memory(&self) -> usize {
+        let added: usize = self.added.values().map(|bytes| bytes.capacity() + 48).sum();
+        let manner: usize = match &self.manner {
+            Manner::Bytes => 0,
+            Manner::Characters { byte_tokens, .. } => 9 * byte_tokens.capacity(),
+            Manner::Texts { texts, .. } => texts.values().map(|text| text.len() + 32).sum(),
+        };
+        added + manner
+    }
+}
+
+/// Returns how many spaces are taken away at the start, if these steps join characters with spaces for marks.
+fn joins_characters(steps: &[DecoderStep]) -> Option<usize> {
+    let [
+        DecoderStep::Replace { text, content },
+        DecoderStep::ByteFallback,
+        DecoderStep::Fuse,
+        rest @ ..,
+    ] = steps
+    else {
+        return None;
+    };
+    if !text.chars().eq([MARK]) || content != " " {
+        return None;
+    }
+    match rest {
+        [] => Some(0),
+        [
+            DecoderStep::Strip {
+                content: ' ',
+                start,
+                stop: 0,
+            },
+        ] => Some(*start),
+        _ => None,
+    }
+}
+
+impl Encoder {
+    /// Whether ids become the bytes of their tokens, but for spaces at the start of a text.
+    pub fn joins_bytes(&self) -> bool {
+        let manner = self.decoder.as_deref().map(|decoder| &decoder.manner);
+        !matches!(manner, Some(Manner::Texts { .. }))
+    }
+
+    /// Returns the text that ids become, as `tokenizers` decodes them without skipping special tokens; `None` for an
+    /// encoder without a decoder of its own, whose text is that of its bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError::UnknownToken`] for the first id that is no token; [`DecodeError::Interrupted`] from the checkpoint.
+    ///
+    /// # Complexity
+    /// O(ids + bytes).
+    pub fn decode_text(
+        &self,
+        ids: &[TokenId],
+        checkpoint: &dyn Checkpoint,
+    ) -> Option<Result<String, DecodeError>> {
+        let decoder = self.decoder.as_deref()?;
+        match &decoder.manner {
+            Manner::Bytes => None,
+            Manner::Characters { byte_tokens, .. } => Some((|| {
+                let mut text = self.characters(ids, byte_tokens, checkpoint)?;
+                self.strip_start(&mut text);
+                Ok(into_text(text))
+            })()),
+            Manner::Texts { .. } => self.decode_by_texts(ids),
+        }
+    }
+
+    /// As [`decode_text`](Self::decode_text), if the bytes of tokens do not say what ids become.
+    pub(in crate::encode) fn decode_by_texts(
+        &self,
+        ids: &[TokenId],
+    ) -> Option<Result<String, DecodeError>> {
+        let Manner::Texts {
+            texts,
+            steps,
+            separator,
+        } = &self.decoder.as_deref()?.manner
+        else {
+            return None;
+        };
+        let text = |id: &TokenId| {
+            let text = texts.get(id).map(AsRef::as_ref);
+            let text = text.or_else(|| self.special_tokens.text(*id));
+            text.map(str::to_owned)
+                .ok_or(DecodeError::UnknownToken(*id))
+        };
+        let texts: Result<Vec<String>, DecodeError> = ids.iter().map(text).collect();
+        Some(texts.map(|texts| {
+            let texts = steps.iter().fold(texts, |texts, step| apply(step, &texts));
+            texts.join(separator)
+        }))
+    }
+
+    /// Takes away the spaces at the start of a text that the decoder takes away.
+    pub(in crate::encode) fn strip_start(&self, text: &mut Vec<u8>) {
+        if let Some(decoder) = &self.decoder
+            && let Manner::Characters { stripped, .. } = decoder.manner
+        {
+            let spaces = text.iter().take(stripped).take_while(|&&byte| byte == b' ');
+            let spaces = spaces.count();
+            text.drain(..spaces);
+        }
+    }
+
+    /// Returns the bytes of tokens, with U+FFFD for each byte of a run of tokens of bytes that is not UTF-8.
+    fn characters(
+        &self,
+        ids: &[TokenId],
+        byte_tokens: &HashMap<TokenId, u8, SeededState>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Vec<u8>, DecodeError> {
+        let mut text = Vec::with_capacity(ids.len() * 4);
+        let mut run = Vec::new();
+        for ids in ids.chunks(CHECK_INTERVAL) {
+            checkpoint::pass(checkpoint)?;
+            for id in ids {
+                if let Some(&byte) = byte_tokens.get(id) {
+                    run.push(byte);
+                    continue;
+                }
+                push_run(&mut run, &mut text);
+                text.extend_from_slice(self.bytes_of(*id)?);
+            }
+        }
+        push_run(&mut run, &mut text);
+        Ok(text)
+    }
+}
+
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// Moves a run of bytes to a text: as they are if they are UTF-8, otherwise U+FFFD for each.
+fn push_run(run: &mut Vec<u8>, text: &mut Vec<u8>) {
+    if std::str::from_utf8(run).is_ok() {
+        text.append(run);
+    } else {
+        let replaced = char::REPLACEMENT_CHARACTER.to_string().repeat(run.len());
+        text.extend(replaced.bytes());
+        run.clear();
+    }
+}
+
+/// Applies a step to the texts of all tokens.
+fn apply(step: &DecoderStep, texts: &[String]) -> Vec<String> {
+    let each = |change: &dyn Fn(usize, &str) -> String| {
+        let texts = texts.iter().enumerate();
+        texts.map(|(index, text)| change(index, text)).collect()
+    };
+    match step {
+        DecoderStep::ByteLevel => {
+            let mut bytes = Vec::new();
+            for text in texts {
+                if !byte_alphabet::push_bytes(text, &mut bytes) {
+                    bytes.extend(text.bytes());
+                }
+            }
+            vec![into_text(bytes)]
+        }
+        DecoderStep::ByteFallback => with_bytes(texts),
+        DecoderStep::Fuse => vec![texts.concat()],
+        DecoderStep::Replace { text, content } => each(&|_, other| other.replace(&**text, content)),
+        DecoderStep::Strip {
+            content,
+            start,
+            stop,
+        } => each(&|_, text| stripped(text, *content, *start, *stop)),
+        DecoderStep::Metaspace(Metaspace {
+            replacement,
+            scheme,
+            ..
+        }) => each(&|index, text| {
+            let space = if index == 0 && *scheme != Scheme::Never {
+                ""
+            } else {
+                " "
+            };
+            text.replace(*replacement, space)
+        }),
+        DecoderStep::WordEnd(suffix) => {
+            let last = texts.len().saturating_sub(1);
+            each(&|index, text| text.replace(&**suffix, if index == last { "" } else { " " }))
+        }
+    }
+}
+
+/// Replaces each run of names of bytes by the characters of these bytes, or by U+FFFD for each.
+fn with_bytes(texts: &[String]) -> Vec<String> {
+    let mut changed = Vec::with_capacity(texts.len());
+    let mut run = Vec::new();
+    let end_run = |run: &mut Vec<u8>, changed: &mut Vec<String>| {
+        if run.is_empty() {
+            return;
+        }
+        match String::from_utf8(std::mem::take(run)) {
+            Ok(text) => changed.push(text),
+            Err(error) => {
+                let replacement = char::REPLACEMENT_CHARACTER.to_string();
+                changed.extend(error.as_bytes().iter().map(|_| replacement.clone()));
+            }
+        }
+    };
+    for text in texts {
+        if let Some(byte) = byte_named(text) {
+            run.push(byte);
+        } else {
+            end_run(&mut run, &mut changed);
+            changed.push(text.clone());
+        }
+    }
+    end_run(&mut run, &mut changed);
+    changed
+}
+
+/// Takes a character away at both ends, as often as it is there, up to a limit for each end.
+fn stripped(text: &str, content: char, start: usize, stop: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let is_content = |character: &&char| **character == content;
+    let start = characters.iter().take(start).take_while(is_content).count();
+    let stop = characters
+        .iter()
+        .rev()
+        .take(stop)
+        .take_while(is_content)
+        .count();
+    let end = characters.len() - stop;
+    characters
+        .get(start..end)
+        .unwrap_or_default()
+        .iter()
+        .collect()
+}

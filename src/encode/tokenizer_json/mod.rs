@@ -1,0 +1,267 @@
+//! The encoder of a `tokenizer.json`.
+//!
+//! ```text
+//! vocabulary.rs   tokens and merges
+//! mod.rs          how texts come to be pieces
+//! decode.rs       ids → text
+//! ```
+//!
+//! Where the file writes spaces as U+2581, as SentencePiece does, the tables have spaces in place of these marks, so that
+//! text is read where it stands; and where it does not cut text, text is cut between characters that no token joins.
+
+pub(in crate::encode) mod decode;
+mod vocabulary;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Encoder;
+use super::pipeline::added::AddedToken;
+use super::pipeline::{Marks, Pipeline, Prefix};
+use super::special::SpecialTokens;
+use crate::huggingface::{Added, FileError, Metaspace, Scheme, TokenizerFile};
+use crate::normalize::chain::{Chain, Find, Step as Normalizing};
+use crate::split::Splitter;
+use crate::split::chain::step::{Behavior, Pattern, Step};
+use crate::token::TokenId;
+use crate::util::hash::SeededState;
+use crate::util::tier::Tier;
+use crate::vocabulary::characters::MARK;
+use decode::Decoder;
+use vocabulary::Tables;
+
+impl Encoder {
+    /// Builds the encoder of a file. Its ids are those of `tokenizers`, without the special tokens around a text.
+    ///
+    /// `special_tokens` are found where they are allowed; those of the file that are not among them are not found.
+    ///
+    /// # Errors
+    /// [`FileError`] if something in it is not supported.
+    ///
+    /// # Complexity
+    /// O(bytes).
+    pub fn of_file(
+        file: &TokenizerFile<'_>,
+        special_tokens: SpecialTokens,
+    ) -> Result<Self, FileError> {
+        let Plan {
+            normalizers,
+            marks,
+            prefix,
+            steps,
+        } = plan(file)?;
+        let names = names(file)?;
+        let Tables {
+            vocabulary,
+            adjacency,
+            fused,
+        } = vocabulary::build(file, &names, marks != Marks::Nothing)?;
+        let refuse = |path: &str, reason: String| FileError::new(path, reason);
+        let cuts = steps.iter().any(|step| *step != Step::ByteLevel);
+        let splitter = match adjacency.filter(|_| !cuts) {
+            Some(adjacency) => Splitter::Adjacent(adjacency.into(), Tier::current()),
+            None => Splitter::from_chain(&steps)
+                .map_err(|error| refuse("pre_tokenizer", error.to_string()))?,
+        };
+        let normalizer =
+            Chain::new(normalizers).map_err(|error| refuse("normalizer", error.to_string()))?;
+        let fused = fused.filter(|_| matches!(splitter, Splitter::Adjacent(..)));
+        let pipeline = Pipeline {
+            added: added(file),
+            normalizer,
+            prefix,
+            marks,
+            fused,
+            splitter,
+        };
+        let decoder = Decoder::new(file, &names, &vocabulary, marks != Marks::Nothing);
+        let encoder = Self::with_pipeline(Arc::new(vocabulary), special_tokens, pipeline)
+            .map_err(|error| refuse("added_tokens", error.to_string()))?;
+        Ok(Self {
+            decoder: Some(Arc::new(decoder)),
+            ..encoder
+        })
+    }
+}
+
+/// The texts that the ids of added tokens have for the decoder: whatever else has such an id, and normalized if the token
+/// is.
+type Names = HashMap<TokenId, String, SeededState>;
+
+fn names(file: &TokenizerFile<'_>) -> Result<Names, FileError> {
+    let refuse = |path: &str, reason: String| FileError::new(path, reason);
+    let normalizer = Chain::new(file.normalizers.clone())
+        .map_err(|error| refuse("normalizer", error.to_string()))?;
+    let name = |token: &Added| {
+        if !token.normalized {
+            return Ok((token.id, token.content.clone()));
+        }
+        let mut name = String::new();
+        normalizer
+            .normalize(&token.content, &mut name, None)
+            .map_err(|error| refuse("added_tokens", error.to_string()))?;
+        Ok((token.id, name))
+    };
+    file.added.iter().map(name).collect()
+}
+
+fn added(file: &TokenizerFile<'_>) -> Vec<AddedToken> {
+    let added = file.added.iter().map(|token| AddedToken {
+        content: token.content.clone(),
+        id: token.id,
+        special: token.special,
+        lstrip: token.lstrip,
+        rstrip: token.rstrip,
+        single_word: token.single_word,
+        normalized: token.normalized,
+    });
+    added.collect()
+}
+
+/// How texts come to be pieces.
+struct Plan {
+    normalizers: Vec<Normalizing>,
+    marks: Marks,
+    prefix: Prefix,
+    steps: Vec<Step>,
+}
+
+/// Decides where spaces stand for marks.
+fn plan(file: &TokenizerFile<'_>) -> Result<Plan, FileError> {
+    let pre_tokenizer = &file.pre_tokenizer;
+    let plain = |prefix| Plan {
+        normalizers: file.normalizers.clone(),
+        marks: Marks::Nothing,
+        prefix,
+        steps: pre_tokenizer.steps.clone(),
+    };
+    if pre_tokenizer.is_byte_level {
+        let prefix = if pre_tokenizer.adds_space {
+            Prefix::UnlessSpace
+        } else {
+            Prefix::Nothing
+        };
+        return Ok(plain(prefix));
+    }
+    let steps = without_marks(&pre_tokenizer.steps);
+    match (marked(&file.normalizers), &pre_tokenizer.metaspace, steps) {
+        (Some(marked), None, Some(steps)) => Ok(Plan { steps, ..marked }),
+        (marked, Some(metaspace), Some(steps)) => with_metaspace(file, marked, metaspace, steps),
+        (_, None, _) => Ok(plain(Prefix::Nothing)),
+        (_, Some(_), None) => Err(FileError::new(
+            "pre_tokenizer.pretokenizers[1]",
+            "expected no step but Digits behind Metaspace: others are not supported",
+        )),
+    }
+}
+
+/// Returns the plan of a pre-tokenizer that writes spaces as marks.
+fn with_metaspace(
+    file: &TokenizerFile<'_>,
+    marked: Option<Plan>,
+    metaspace: &Metaspace,
+    mut steps: Vec<Step>,
+) -> Result<Plan, FileError> {
+    let path = "pre_tokenizer";
+    if metaspace.replacement != MARK {
+        let reason = format!(
+            "expected Metaspace with {MARK:?}, got {:?}",
+            metaspace.replacement
+        );
+        return Err(FileError::new(path, reason));
+    }
+    if metaspace.splits {
+        let pattern = Pattern::Text(" ".to_owned());
+        let behavior = Behavior::MergedWithNext;
+        let invert = false;
+        steps.insert(
+            0,
+            Step::Split {
+                pattern,
+                behavior,
+                invert,
+            },
+        );
+    }
+    let prefix = match metaspace.scheme {
+        Scheme::Always => Prefix::UnlessSpace,
+        Scheme::First => Prefix::FirstUnlessSpace,
+        Scheme::Never => Prefix::Nothing,
+    };
+    match marked {
+        None => Ok(Plan {
+            normalizers: file.normalizers.clone(),
+            marks: Marks::Segments,
+            prefix,
+            steps,
+        }),
+        Some(marked) if marked.prefix == Prefix::Nothing => Ok(Plan {
+            prefix,
+            steps,
+            ..marked
+        }),
+        Some(marked) if prefix == Prefix::Nothing => Ok(Plan { steps, ..marked }),
+        Some(_) => Err(FileError::new(
+            path,
+            "Metaspace puts a mark in front, and so does the normalizer, which is not supported together",
+        )),
+    }
+}
+
+/// Returns the plan of normalizers that write each space as a mark, last of all but for a mark in front. In their stead
+/// each mark becomes a space.
+fn marked(normalizers: &[Normalizing]) -> Option<Plan> {
+    let is_mark = |step: &Normalizing| match step {
+        Normalizing::Replace {
+            find: Find::Text(text),
+            content,
+        } => text == " " && content.chars().eq([MARK]),
+        _ => false,
+    };
+    let is_prefix = |step: &Normalizing, spaces_too: bool| match step {
+        Normalizing::Prepend(text) => text.chars().eq([MARK]) || spaces_too && text == " ",
+        _ => false,
+    };
+    let (rest, prefix) = match normalizers {
+        [rest @ .., prepend, replace] if is_mark(replace) && is_prefix(prepend, true) => {
+            (rest, Prefix::Always)
+        }
+        [rest @ .., replace, prepend] if is_mark(replace) && is_prefix(prepend, false) => {
+            (rest, Prefix::Always)
+        }
+        [rest @ .., replace] if is_mark(replace) => (rest, Prefix::Nothing),
+        _ => return None,
+    };
+    let mut normalizers = rest.to_vec();
+    normalizers.push(Normalizing::Replace {
+        find: Find::Text(MARK.to_string()),
+        content: " ".to_owned(),
+    });
+    Some(Plan {
+        normalizers,
+        marks: Marks::Normalized,
+        prefix,
+        steps: Vec::new(),
+    })
+}
+
+/// Returns the steps as they are where spaces stand for marks; `None` if a step could tell the two apart.
+fn without_marks(steps: &[Step]) -> Option<Vec<Step>> {
+    let mut others = Vec::new();
+    for step in steps {
+        match step {
+            step if step.is_idle_without(' ') => {}
+            Step::Digits { .. } => others.push(step.clone()),
+            _ => return None,
+        }
+    }
+    Some(others)
+}
+
+/// The texts of the special tokens of a file, with their ids.
+pub fn special_tokens(file: &TokenizerFile<'_>) -> Vec<(String, TokenId)> {
+    let special = file.added.iter().filter(|token| token.special);
+    special
+        .map(|token| (token.content.clone(), token.id))
+        .collect()
+}

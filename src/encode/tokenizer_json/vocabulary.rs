@@ -1,0 +1,316 @@
+//! Tokens and merges of a `tokenizer.json`.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::Names;
+use super::decode::bytes_of;
+use crate::error::VocabularyError;
+use crate::huggingface::{FileError, Model, Text, TokenizerFile};
+use crate::split::adjacent::Adjacency;
+use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::util::hash::SeededState;
+use crate::util::join::join;
+use crate::vocabulary::byte_alphabet;
+use crate::vocabulary::character_table::CharacterTable;
+use crate::vocabulary::characters::MARK;
+use crate::vocabulary::listed::{Affixed, Alphabet, Listing, Unknown};
+use crate::vocabulary::{ListedToken, Vocabulary};
+
+/// A vocabulary, and what text may be cut by beside it.
+pub(super) struct Tables {
+    pub(super) vocabulary: Vocabulary,
+    /// Between which characters text may be cut where the file does not; `None` if that could change its ids.
+    pub(super) adjacency: Option<Adjacency>,
+    /// The unknown token, if several of it in a row in a text that is cut so become one.
+    pub(super) fused: Option<TokenId>,
+}
+
+/// Token ids by their texts in the file.
+type Ids<'a> = HashMap<&'a str, TokenId, SeededState>;
+
+/// Builds the tables. With `has_marks`, marks are spaces there.
+pub(super) fn build(
+    file: &TokenizerFile<'_>,
+    names: &Names,
+    has_marks: bool,
+) -> Result<Tables, FileError> {
+    let model = &file.model;
+    let bytes = file.pre_tokenizer.is_byte_level;
+    let ids = ids(model)?;
+    let (listed, tokens) = join(|| merges(model, &ids), || tokens(file, names, has_marks));
+    let (merges, tokens) = (listed?, tokens?);
+    let unknown = unknown(model, &ids, bytes)?;
+    let alphabet = alphabet(model, bytes, has_marks)?;
+    let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
+    let adjacency = is_exact.then(|| {
+        let text = |text: &Text<'_>| match has_marks {
+            true => Cow::Owned(text.replace(MARK, " ")),
+            false => Cow::Borrowed(text.as_ref()).into_owned().into(),
+        };
+        let mut made: Vec<TokenId> = merges.iter().map(|(made, _)| *made).collect();
+        made.sort_unstable();
+        made.dedup();
+        let is_made = |id: &TokenId| made.binary_search(id).is_ok();
+        let texts = model.vocabulary.iter().filter(|(_, id)| is_made(id));
+        let texts: Vec<Cow<'_, str>> = texts.map(|(each, _)| text(each)).collect();
+        Adjacency::of(texts.iter().map(|text| &**text))
+    });
+    let fused = unknown
+        .token
+        .filter(|_| unknown.is_fused && unknown.byte_tokens.is_none());
+    let listing = Listing {
+        alphabet,
+        merges,
+        unknown,
+        whole_pieces: model.whole_pieces,
+        space: if has_marks { MARK } else { ' ' },
+    };
+    let vocabulary = Vocabulary::from_list(&tokens, listing)
+        .map_err(|error: VocabularyError| FileError::new("model", error.to_string()))?;
+    Ok(Tables {
+        vocabulary,
+        adjacency,
+        fused,
+    })
+}
+
+fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
+    let mut ids = Ids::with_capacity_and_hasher(model.vocabulary.len(), SeededState);
+    for (text, id) in &model.vocabulary {
+        if ids.insert(text, *id).is_some() {
+            let reason = format!("the token {text:?} is there twice");
+            return Err(FileError::new("model.vocab", reason));
+        }
+    }
+    if ids.is_empty() {
+        return Err(FileError::new("model.vocab", "expected at least one token"));
+    }
+    Ok(ids)
+}
+
+/// Returns the merges with the token that each makes.
+fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Vec<(TokenId, Pair)>, FileError> {
+    let Model { merges, prefix, .. } = model;
+    if !prefix.is_ascii() {
+        return Err(FileError::new(
+            "model.continuing_subword_prefix",
+            format!("expected ASCII, got {prefix:?}"),
+        ));
+    }
+    let half = merges.len() / 2;
+    let ranked = |start: usize, end: usize| {
+        let mut joined = String::new();
+        let mut found = Vec::with_capacity(end - start);
+        for (index, (left, right)) in merges[start..end].iter().enumerate() {
+            let index = start + index;
+            let refuse = |reason: String| FileError::new(format!("model.merges[{index}]"), reason);
+            let id = |text: &str| {
+                let id = ids.get(text).copied();
+                id.ok_or_else(|| refuse(format!("{text:?} is no token in model.vocab")))
+            };
+            // A part that is nothing but the prefix would not make a token any longer.
+            let Some(rest) = right.get(prefix.len()..).filter(|rest| !rest.is_empty()) else {
+                return Err(refuse(format!("{right:?} is too short")));
+            };
+            if left.is_empty() {
+                return Err(refuse("one of its parts is empty".to_owned()));
+            }
+            joined.clear();
+            joined.push_str(left);
+            joined.push_str(rest);
+            found.push((id(&joined)?, Pair::new(id(left)?, id(right)?)));
+        }
+        Ok(found)
+    };
+    let (first, second) = join(|| ranked(0, half), || ranked(half, merges.len()));
+    let mut all = first?;
+    all.extend(second?);
+    Ok(all)
+}
+
+/// Returns the tokens in the order of their ids, with the bytes that they are decoded to.
+fn tokens<'a>(
+    file: &'a TokenizerFile<'_>,
+    names: &'a Names,
+    has_marks: bool,
+) -> Result<Vec<ListedToken<'a>>, FileError> {
+    let model = &file.model;
+    let is_byte_level = file.pre_tokenizer.is_byte_level;
+    let mut tokens: Vec<ListedToken<'a>> = Vec::with_capacity(model.vocabulary.len());
+    for (text, id) in &model.vocabulary {
+        let name = names.get(id).map_or(text.as_ref(), |name| name);
+        let bytes = bytes_of(name, file, has_marks);
+        let is_written = if is_byte_level {
+            let is_byte = |character| byte_alphabet::byte_of(character).is_some();
+            text.chars().all(is_byte)
+        } else {
+            let names_byte = bytes.len() == 1 && text.chars().nth(1).is_some();
+            !names_byte && !(has_marks && text.contains(' '))
+        };
+        tokens.push(ListedToken {
+            id: *id,
+            is_found: is_written && !text.is_empty() && name == text.as_ref(),
+            bytes,
+        });
+    }
+    if !tokens.is_sorted_by_key(|token| token.id) {
+        tokens.sort_unstable_by_key(|token| token.id);
+    }
+    let is_same = |pair: &&[ListedToken<'_>]| pair[0].id == pair[1].id;
+    if let Some(pair) = tokens.windows(2).find(is_same) {
+        let [first, second] =
+            [&pair[0], &pair[1]].map(|token| String::from_utf8_lossy(&token.bytes));
+        let reason = format!("{first:?} and {second:?} have the same id {}", pair[0].id);
+        return Err(FileError::new("model.vocab", reason));
+    }
+    if tokens.last().is_some_and(|last| last.id == NO_TOKEN) {
+        return Err(FileError::new(
+            "model.vocab",
+            "expected ids below 4294967295",
+        ));
+    }
+    Ok(tokens)
+}
+
+/// Returns what becomes of characters without a token.
+fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, FileError> {
+    let byte_tokens = model.byte_fallback.then(|| {
+        let named = |byte: usize| ids.get(&*format!("<0x{byte:02X}>")).copied();
+        Box::new(std::array::from_fn(|byte| named(byte).unwrap_or(NO_TOKEN)))
+    });
+    let token = match &model.unknown {
+        None => None,
+        Some(text) => match ids.get(&**text) {
+            Some(&id) => Some(id),
+            // The library fails where it needs the token: here it never does.
+            None if bytes && knows_all_text(ids) => None,
+            None => {
+                let reason = format!("{text:?} is no token in model.vocab");
+                return Err(FileError::new("model.unk_token", reason));
+            }
+        },
+    };
+    Ok(Unknown {
+        byte_tokens,
+        token,
+        is_fused: model.fuse_unknown,
+    })
+}
+
+/// Whether each byte of text in UTF-8 has a token.
+fn knows_all_text(ids: &Ids<'_>) -> bool {
+    let of_text = (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1));
+    let character = |byte: usize| byte_alphabet::CHARACTERS[byte].to_string();
+    of_text
+        .map(character)
+        .all(|character| ids.contains_key(&*character))
+}
+
+/// Returns the tokens of bytes, or of characters.
+fn alphabet(model: &Model<'_>, bytes: bool, has_marks: bool) -> Result<Alphabet, FileError> {
+    let Model { prefix, suffix, .. } = model;
+    let is_affixed = !prefix.is_empty() || !suffix.is_empty();
+    if is_affixed && (has_marks || model.whole_pieces) {
+        return Err(FileError::new(
+            "model.end_of_word_suffix",
+            "words with a suffix or a prefix are not supported together with Metaspace or ignore_merges",
+        ));
+    }
+    if is_affixed {
+        let mut affixed = Affixed {
+            prefix: prefix.clone(),
+            suffix: suffix.clone(),
+            is_of_bytes: bytes,
+            ..Affixed::default()
+        };
+        let single = |text: &str, prefix: &str, suffix: &str| {
+            let mut rest = text.strip_prefix(prefix)?.strip_suffix(suffix)?.chars();
+            rest.next().filter(|_| rest.next().is_none())
+        };
+        for (text, id) in &model.vocabulary {
+            for (table, prefix, suffix) in [
+                (&mut affixed.first, "", ""),
+                (&mut affixed.middle, &**prefix, ""),
+                (&mut affixed.last, &**prefix, &**suffix),
+                (&mut affixed.only, "", &**suffix),
+            ] {
+                if let Some(character) = single(text, prefix, suffix) {
+                    table.set(character, *id);
+                }
+            }
+        }
+        return Ok(Alphabet::Affixed(Box::new(affixed)));
+    }
+    let mut table = CharacterTable::new();
+    let mut byte_tokens = Box::new([NO_TOKEN; 256]);
+    for (text, id) in &model.vocabulary {
+        let mut characters = text.chars();
+        let (Some(character), None) = (characters.next(), characters.next()) else {
+            continue;
+        };
+        if bytes {
+            if let Some(byte) = byte_alphabet::byte_of(character) {
+                byte_tokens[usize::from(byte)] = *id;
+            }
+        } else if !has_marks {
+            table.set(character, *id);
+        } else if character != ' ' {
+            table.set(if character == MARK { ' ' } else { character }, *id);
+        }
+    }
+    Ok(if bytes {
+        Alphabet::Bytes(byte_tokens)
+    } else {
+        Alphabet::Characters(table.into())
+    })
+}
+
+/// Whether a text may be cut between characters that no token joins without changing its ids.
+///
+/// It may not where something else reaches across such a place: the look-up of the whole text, a character that is left out
+/// so that its neighbours merge, or an unknown token that bytes overtake.
+fn is_cut_exactly(
+    model: &Model<'_>,
+    alphabet: &Alphabet,
+    unknown: &Unknown,
+    merges: &[(TokenId, Pair)],
+) -> bool {
+    let Alphabet::Characters(table) = alphabet else {
+        return false;
+    };
+    if model.whole_pieces {
+        return false;
+    }
+    let spelling: Vec<TokenId> = match (&unknown.byte_tokens, unknown.token) {
+        (Some(byte_tokens), _) => {
+            let is_spelt = |byte: usize| byte_tokens[byte] != NO_TOKEN;
+            let ascii = (0..0x80_u8)
+                .all(|byte| table.get(byte.into()) != NO_TOKEN || is_spelt(byte.into()));
+            let others = (0x80..0xF5).all(|byte| matches!(byte, 0xC0 | 0xC1) || is_spelt(byte));
+            if !ascii || !others {
+                return false;
+            }
+            byte_tokens.to_vec()
+        }
+        (None, Some(token)) => vec![token],
+        (None, None) => return false,
+    };
+    let mut spells = vec![
+        false;
+        1 + spelling
+            .iter()
+            .copied()
+            .filter(|&id| id != NO_TOKEN)
+            .max()
+            .unwrap_or(0) as usize
+    ];
+    for id in spelling.into_iter().filter(|&id| id != NO_TOKEN) {
+        spells[id as usize] = true;
+    }
+    let spells = |id: TokenId| spells.get(id as usize) == Some(&true);
+    // What spells a character takes part in no merge.
+    !merges
+        .iter()
+        .any(|(made, pair)| spells(*made) || spells(pair.left) || spells(pair.right))
+}

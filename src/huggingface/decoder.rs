@@ -1,0 +1,85 @@
+//! What ids become.
+
+use super::json::{At, FileError};
+use super::steps::{Metaspace, metaspace, pattern};
+use crate::split::chain::step::Pattern;
+
+/// A step from the texts of tokens to a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecoderStep {
+    /// Characters stand for bytes; what is not UTF-8 in the end is replaced.
+    ByteLevel,
+    /// Names of bytes become bytes.
+    ByteFallback,
+    /// All texts become one.
+    Fuse,
+    /// Each occurrence of a text becomes `content`.
+    Replace {
+        /// The text.
+        text: String,
+        /// The text that stands there then.
+        content: String,
+    },
+    /// A character is taken away at both ends.
+    Strip {
+        /// The character.
+        content: char,
+        /// The most at the start.
+        start: usize,
+        /// The most at the end.
+        stop: usize,
+    },
+    /// A character becomes a space; the first of all is taken away unless none was put there.
+    Metaspace(Metaspace),
+    /// The end of a word becomes a space, except the last.
+    WordEnd(String),
+}
+
+/// Reads a decoder; `None` if there is none.
+pub(super) fn read(decoder: &At<'_>) -> Result<Option<Vec<DecoderStep>>, FileError> {
+    if decoder.is_null() {
+        return Ok(None);
+    }
+    let steps = decoder.steps("decoders")?;
+    steps.iter().map(step).collect::<Result<_, _>>().map(Some)
+}
+
+fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {
+    let (kind, name) = step.kind()?;
+    Ok(match name {
+        "ByteLevel" => DecoderStep::ByteLevel,
+        "ByteFallback" => DecoderStep::ByteFallback,
+        "Fuse" => DecoderStep::Fuse,
+        "Replace" => {
+            let content = step.get("content")?.text()?.to_owned();
+            match pattern(&step.get("pattern")?)? {
+                Pattern::Text(text) if text.is_empty() => {
+                    return Err(step
+                        .get("pattern")?
+                        .refuse("expected a text that is not empty"));
+                }
+                Pattern::Text(text) => DecoderStep::Replace { text, content },
+                Pattern::Regex(_) => {
+                    return Err(step
+                        .get("pattern")?
+                        .refuse("expected a String: a Regex is not supported"));
+                }
+            }
+        }
+        "Strip" => {
+            let content = step.get("content")?;
+            let mut characters = content.text()?.chars();
+            let (Some(character), None) = (characters.next(), characters.next()) else {
+                return Err(content.refuse("expected one character"));
+            };
+            DecoderStep::Strip {
+                content: character,
+                start: step.get("start")?.number()? as usize,
+                stop: step.get("stop")?.number()? as usize,
+            }
+        }
+        "Metaspace" => DecoderStep::Metaspace(metaspace(step)?),
+        "BPEDecoder" => DecoderStep::WordEnd(step.get("suffix")?.text()?.to_owned()),
+        _ => return Err(kind.refuse(format!("the decoder {name} is not supported"))),
+    })
+}

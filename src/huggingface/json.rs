@@ -1,0 +1,159 @@
+//! Values of JSON with their paths, for messages.
+
+use std::error::Error;
+use std::fmt;
+
+use serde_json::Value;
+
+/// Why a file cannot be read, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// The keys and indices that lead to the value, such as `model.vocab`; empty for the whole file.
+    pub path: String,
+    /// The value that was expected, and the one that came instead.
+    pub reason: String,
+}
+
+impl FileError {
+    /// Creates an error.
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = match &*self.path {
+            "" => "the whole file",
+            path => path,
+        };
+        write!(f, "{path}: {}", self.reason)
+    }
+}
+
+impl Error for FileError {}
+
+/// A value with its path; null where it is missing.
+#[derive(Clone, Debug)]
+pub(super) struct At<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn new(value: &'a Value, path: impl Into<String>) -> Self {
+        let path = path.into();
+        Self { value, path }
+    }
+
+    /// Returns the error that refuses this value.
+    pub(super) fn refuse(&self, reason: impl Into<String>) -> FileError {
+        FileError::new(&*self.path, reason)
+    }
+
+    fn expect(&self, kind: &str) -> FileError {
+        self.refuse(format!("expected {kind}, got {}", shown(self.value)))
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
+    /// Returns the entry of an object.
+    pub(super) fn get(&self, key: &str) -> Result<Self, FileError> {
+        let object = self
+            .value
+            .as_object()
+            .ok_or_else(|| self.expect("an object"))?;
+        let path = match &*self.path {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        };
+        Ok(Self::new(object.get(key).unwrap_or(&Value::Null), path))
+    }
+
+    /// Returns the elements of a list.
+    pub(super) fn items(&self) -> Result<Vec<Self>, FileError> {
+        let list = self.value.as_array().ok_or_else(|| self.expect("a list"))?;
+        let item = |(index, value)| Self::new(value, format!("{}[{index}]", self.path));
+        Ok(list.iter().enumerate().map(item).collect())
+    }
+
+    pub(super) fn text(&self) -> Result<&'a str, FileError> {
+        self.value.as_str().ok_or_else(|| self.expect("a string"))
+    }
+
+    pub(super) fn flag(&self) -> Result<bool, FileError> {
+        self.value
+            .as_bool()
+            .ok_or_else(|| self.expect("true or false"))
+    }
+
+    /// As [`flag`](Self::flag); `default` where there is none.
+    pub(super) fn flag_or(&self, default: bool) -> Result<bool, FileError> {
+        if self.is_null() {
+            Ok(default)
+        } else {
+            self.flag()
+        }
+    }
+
+    /// Returns a number of at most 32 bits.
+    pub(super) fn number(&self) -> Result<u32, FileError> {
+        let number = self
+            .value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| self.expect("a number from 0 to 4294967295"))
+    }
+
+    pub(super) fn decimal(&self) -> Result<f64, FileError> {
+        self.value.as_f64().ok_or_else(|| self.expect("a number"))
+    }
+
+    /// The type of a component.
+    pub(super) fn kind(&self) -> Result<(Self, &'a str), FileError> {
+        let kind = self.get("type")?;
+        let name = kind.text()?;
+        Ok((kind, name))
+    }
+
+    /// The steps of a component: those in `list` if it is a sequence, otherwise itself; of a sequence in a sequence too.
+    pub(super) fn steps(&self, list: &str) -> Result<Vec<Self>, FileError> {
+        if self.is_null() {
+            return Ok(Vec::new());
+        }
+        if self.kind()?.1 != "Sequence" {
+            return Ok(vec![self.clone()]);
+        }
+        let mut steps = Vec::new();
+        for step in self.get(list)?.items()? {
+            if step.is_null() {
+                return Err(step.expect("a component"));
+            }
+            steps.extend(step.steps(list)?);
+        }
+        Ok(steps)
+    }
+}
+
+/// Describes a value for a message: its kind, and the value itself if it is short.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(_) => return text,
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    if text.chars().count() <= 40 {
+        format!("{kind} {text}")
+    } else {
+        kind.to_owned()
+    }
+}

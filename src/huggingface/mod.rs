@@ -1,0 +1,29 @@
+//! Files of Hugging Face's `tokenizers`: what a `tokenizer.json` says, as values.
+//!
+//! ```text
+//! file.rs            the whole file
+//!   model.rs           tokens and merges, read without an object for each
+//!   added.rs           added tokens, with the ids that the library gives them
+//!   steps.rs           normalizers, and how text is cut
+//!   decoder.rs         what ids become
+//!   template.rs        the special tokens around a text
+//! json.rs            values with their paths
+//! ```
+//!
+//! What is not known is refused, with its path in the file; nothing is left out in silence.
+
+mod added;
+mod decoder;
+mod file;
+mod json;
+mod model;
+mod steps;
+mod template;
+
+pub use added::Added;
+pub use decoder::DecoderStep;
+pub use file::TokenizerFile;
+pub use json::FileError;
+pub use model::{Model, Text};
+pub use steps::{Metaspace, PreTokenizer, Scheme};
+pub use template::Template;
