@@ -16,16 +16,16 @@ import pytest
 from tokenizers import Tokenizer
 
 import bytemill
-from support.open_models import LOADED, ROWS, file_of
+from support.open_models import LOADED, REFUSED, ROWS, file_of
 from support.open_models.speech import CODE, SENTENCES, TRICKY, neighbourhoods, patchworks
 from support.texts import multilingual, random_unicode
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* its post-processor adds")
 
-every_row = pytest.mark.parametrize("name", ROWS if os.environ.get("BYTEMILL_ALL_ROWS") else LOADED)
+every_row = pytest.mark.parametrize("name", LOADED)
 
 # How many random texts each row has.
-NUMBER = 20_000 if os.environ.get("BYTEMILL_FULL") else 200
+NUMBER = 20_000 if os.environ.get("BYTEMILL_FULL") else 60
 
 
 @functools.cache
@@ -106,6 +106,12 @@ def test_files_number_tokens_as_the_library_does(name: str) -> None:
         assert tokenizer.token_to_id(token["content"]) == token["id"]
     assert tokenizer.get_vocab_size(with_added_tokens=False) == len(file["model"]["vocab"])
     assert tokenizer.encode("a").ids
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_the_component(name: str, folder: Path) -> None:
+    with pytest.raises(bytemill.VocabularyError, match=r"pre_tokenizer: .*(ByteLevel|empty string)"):
+        read(name, folder)
 
 
 @every_row
