@@ -215,18 +215,22 @@ class Accelerated:
         clean_up_tokenization_spaces: bool | None = None,
         **kwargs: Any,
     ) -> str:
-        cleans = clean_up_tokenization_spaces
-        if cleans is None:
-            cleans = self.clean_up_tokenization_spaces
-        corrupts = self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
-        if (cleans and corrupts) or kwargs or not isinstance(ids, (list, tuple)):
+        if cleans_up(self, clean_up_tokenization_spaces) or kwargs or not isinstance(ids, (list, tuple)):
             text: str = super()._decode(  # type: ignore[misc]
                 token_ids, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
             )
             return text
         engine: Engine = self.__dict__[ENGINE]
         return engine.decode(ids, skip_special=skip_special_tokens)
+
+    def decode(self: Any, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
+        if is_batch(token_ids) and not kwargs.keys() - {"clean_up_tokenization_spaces"}:
+            cleans = kwargs.get("clean_up_tokenization_spaces")
+            if not cleans_up(self, cleans) and not has_own(original_class(self), "decode"):
+                engine: Engine = self.__dict__[ENGINE]
+                return engine.decode_batch(token_ids, skip_special=skip_special_tokens)
+        return super().decode(token_ids, skip_special_tokens, **kwargs)  # type: ignore[misc]
 
     def _add_tokens(self: Any, *args: Any, **kwargs: Any) -> int:
         count: int = super()._add_tokens(*args, **kwargs)  # type: ignore[misc]
@@ -243,6 +247,29 @@ class Accelerated:
         plain.__dict__.update(self.__dict__)
         engine = plain.__dict__.pop(ENGINE)
         return attach, (plain, engine)
+
+
+def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
+    """Whether spaces of a decoded text are removed, which for byte pair encodings needs a second wish."""
+    if wanted is None:
+        wanted = tokenizer.clean_up_tokenization_spaces
+    insists = tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
+    return bool(wanted and insists)
+
+
+def has_own(kind: type, name: str) -> bool:
+    """Whether a class has its own method of a name, not that of `transformers`."""
+    backend = import_optional("transformers.tokenization_utils_tokenizers", "accelerated tokenizers")
+    return getattr(kind, name) is not getattr(backend.TokenizersBackend, name)
+
+
+def is_batch(token_ids: Any) -> bool:
+    """Whether these are lists of ids, as calls return them, and no tensors or the like."""
+    return (
+        isinstance(token_ids, list)
+        and bool(token_ids)
+        and all(type(ids) is list and (not ids or type(ids[0]) is int) for ids in token_ids)
+    )
 
 
 def is_known(texts: list[Any], options: dict[str, Any]) -> bool:
