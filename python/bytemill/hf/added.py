@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytemill._backend import NormalizerChain
+from bytemill.formats.dialects import from_oniguruma
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from bytemill.formats.json_file import Value
 
-__all__ = ["AddedToken", "numbered", "parse_added"]
+__all__ = ["AddedToken", "normalized_texts", "numbered", "parse_added"]
 
 
 @dataclass(frozen=True)
@@ -91,3 +94,41 @@ def numbered(
         ids[token.content] = token_id
         result[token_id] = token
     return result
+
+
+def normalized_texts(normalizer: Value, added: Mapping[int, AddedToken]) -> dict[int, str]:
+    """Returns the texts of added tokens that normalizing changes, by id: the library knows them by these.
+
+    Args:
+        normalizer: The entry of a file.
+        added: The added tokens by id.
+    """
+    if not any(token.normalized for token in added.values()):
+        return {}
+    chain = NormalizerChain([*steps_of(normalizer)])
+    texts = {i: chain.normalize(token.content) for i, token in added.items() if token.normalized}
+    return {token_id: text for token_id, text in texts.items() if text != added[token_id].content}
+
+
+def steps_of(
+    normalizer: Value,
+) -> Iterator[str | tuple[str, str] | tuple[str, bool, bool] | tuple[str, str, str]]:
+    """Yields the steps of a normalizer."""
+    if normalizer.is_null:
+        return
+    kind = normalizer["type"].text()
+    if kind == "Sequence":
+        for step in normalizer["normalizers"]:
+            yield from steps_of(step)
+    elif kind == "Strip":
+        yield kind, normalizer["strip_left"].flag(), normalizer["strip_right"].flag()
+    elif kind == "Prepend":
+        yield kind, normalizer["prepend"].text()
+    elif kind == "Replace":
+        pattern, content = normalizer["pattern"], normalizer["content"].text()
+        if pattern["Regex"].is_null:
+            yield kind, pattern["String"].text(), content
+        else:
+            yield "Regex", from_oniguruma(pattern["Regex"].text()), content
+    else:
+        yield kind

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import thread_count
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
-from bytemill.formats.huggingface import parse_tokenizer
+from bytemill.formats.huggingface_tokenizer import definition_of
 from bytemill.formats.json_file import Value, parse_json
-from bytemill.hf.added import AddedToken, numbered, parse_added
+from bytemill.hf.added import AddedToken, normalized_texts, numbered, parse_added
 from bytemill.hf.processing import parse_frame, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["Engine", "SourceText"]
-
-# What is not the encoding's.
-BESIDE = ("truncation", "padding", "post_processor")
 
 
 class Engine:
@@ -35,19 +32,24 @@ class Engine:
         special_ids: The ids of the special ones.
     """
 
-    def __init__(self, file: Value) -> None:
-        """Reads a file; `VocabularyError` if its ids cannot be given exactly."""
+    def __init__(self, file: Value, contents: bytes) -> None:
+        """Reads a file, parsed and not; `VocabularyError` if its ids cannot be given exactly."""
         self._file = file
-        self.encoding = encoding_of(file)
+        definition = definition_of(contents, "tokenizer", file.source)
+        self.encoding = Encoding._of(definition)  # noqa: SLF001 - the library does not warn of overlaps
+        self._cuts_text = definition.tokenizer is None
         self.frame = parse_frame(file["post_processor"])
         self._model_ids: dict[str, int] = file["model"]["vocab"].ids()
         self.added = numbered({}, parse_added(file["added_tokens"]), self._model_ids)
-        self.special_ids = {token_id for token_id, token in self.added.items() if token.special}
+        # The library decodes these to their normalized texts, which are no special tokens then.
+        self._normalized = normalized_texts(file["normalizer"], self.added)
+        special = (token_id for token_id, token in self.added.items() if token.special)
+        self.special_ids = set(special).difference(self._normalized)
 
     @classmethod
     def parse(cls, contents: bytes, source: str) -> Engine:
         """Parses the bytes of a file; errors as for a file."""
-        return cls(parse_json(contents, source))
+        return cls(parse_json(contents, source), contents)
 
     def entry(self, name: str) -> Value:
         """Returns an entry of the file."""
@@ -61,7 +63,7 @@ class Engine:
         contents = self._file.object() | {
             "added_tokens": [token.entry(token_id) for token_id, token in sorted(added.items())]
         }
-        return Engine(Value(contents, self._file.source))
+        return Engine(Value(contents, self._file.source), json.dumps(contents, ensure_ascii=False).encode())
 
     def file(self, settings: dict[str, Any], *, pretty: bool) -> str:
         """Returns the text of the file with the settings."""
@@ -100,6 +102,8 @@ class Engine:
         Raises:
             NotImplementedError: They are not parts of the text.
         """
+        if not self._cuts_text:
+            raise NotImplementedError("the numbers of words are known where text is only cut by a pattern")
         pieces, at = [], 0
         for start, end in [*special, (len(text), len(text))]:
             pieces += self.encoding._core_bpe.split(text[at:start])  # noqa: SLF001 - has no public name
@@ -149,19 +153,13 @@ class Engine:
     def token_of_id(self) -> dict[int, str]:
         """The spelling of each id."""
         tokens = {token_id: token for token, token_id in self._model_ids.items()}
-        return tokens | {token_id: token.content for token_id, token in self.added.items()}
+        added = {token_id: token.content for token_id, token in self.added.items()}
+        return tokens | added | self._normalized
 
     def id_of_token(self, token: str) -> int | None:
         """Returns the id of a token; `None` if there is none."""
         token_id = self._added_ids.get(token)
         return self._model_ids.get(token) if token_id is None else token_id
-
-
-def encoding_of(file: Value) -> Encoding:
-    """Builds the encoding of a file."""
-    contents = file.object() | dict.fromkeys(BESIDE)
-    definition = parse_tokenizer(Value(contents, file.source), "tokenizer")
-    return Encoding.from_definition(definition)
 
 
 class SourceText:
