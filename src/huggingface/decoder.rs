@@ -1,4 +1,4 @@
-//! What ids become.
+//! The text that ids become.
 
 use super::json::{At, FileError};
 use super::steps::{Metaspace, metaspace, pattern};

@@ -24,7 +24,7 @@ struct Level {
     invert: bool,
 }
 
-/// What finds the matches of a pattern.
+/// The engine that finds the matches of a pattern.
 #[derive(Debug)]
 enum Engine {
     /// A family, in which every byte is in a match.

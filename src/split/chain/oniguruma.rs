@@ -66,12 +66,12 @@ pub fn translate(pattern: &str) -> Result<String, PatternError> {
     Ok(translation.out)
 }
 
-/// What a quantifier would repeat.
+/// The element that a quantifier would repeat.
 #[derive(Clone, Copy)]
 enum Atom {
     /// Nothing.
     None,
-    /// What starts here in the output.
+    /// The one that starts here in the output.
     From(usize),
     /// A quantifier has repeated it already.
     Repeated(usize),
@@ -573,7 +573,7 @@ impl<'p> Translation<'p> {
     }
 }
 
-/// What an escape matches.
+/// A match of an escape.
 enum Escaped {
     Character(char),
     Set(ClassUnicode),

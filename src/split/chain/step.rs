@@ -4,7 +4,7 @@ use super::oniguruma;
 use super::punctuation::PUNCTUATION;
 use crate::error::PatternError;
 
-/// What becomes of the matches of a pattern and of the text between them.
+/// The way to treat the matches of a pattern and the text between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behavior {
     /// Each is a piece.
@@ -19,7 +19,7 @@ pub enum Behavior {
     MergedWithNext,
 }
 
-/// What a step looks for.
+/// Something to look for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// A text.
@@ -33,9 +33,9 @@ pub enum Pattern {
 pub enum Step {
     /// Splits by a pattern.
     Split {
-        /// What to look for.
+        /// Something to look for.
         pattern: Pattern,
-        /// What becomes of matches.
+        /// The way to treat matches.
         behavior: Behavior,
         /// Whether matches and the text between them change roles.
         invert: bool,
@@ -62,7 +62,7 @@ pub enum Step {
 pub struct Rule {
     /// A regular expression in the syntax of fancy-regex.
     pub pattern: String,
-    /// What becomes of its matches.
+    /// The way to treat its matches.
     pub behavior: Behavior,
     /// Whether matches and the text between them change roles.
     pub invert: bool,
