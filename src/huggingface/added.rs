@@ -64,13 +64,10 @@ pub(super) fn read(
             *first = token;
             continue;
         }
-        token.id = match vocabulary.get(content) {
-            Some(&id) => id,
-            None => {
-                let count = TokenId::try_from(vocabulary.len()).unwrap_or(NO_TOKEN);
-                highest.map_or(count, |highest| count.max(highest.saturating_add(1)))
-            }
-        };
+        token.id = vocabulary.get(content).copied().unwrap_or_else(|| {
+            let count = TokenId::try_from(vocabulary.len()).unwrap_or(NO_TOKEN);
+            highest.map_or(count, |highest| count.max(highest.saturating_add(1)))
+        });
         if token.id == NO_TOKEN {
             return Err(item.refuse("there are too many tokens: expected ids below 4294967295"));
         }

@@ -1,4 +1,4 @@
-//! The text that ids become.
+//! The way from ids to text.
 
 use super::json::{At, FileError};
 use super::steps::{Metaspace, metaspace, pattern};

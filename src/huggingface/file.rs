@@ -70,12 +70,12 @@ impl<'a> TokenizerFile<'a> {
             .collect();
         let added = added::read(&root.get("added_tokens")?, &ids)?;
         Ok(Self {
+            model,
             added,
             normalizers,
             pre_tokenizer,
             decoder,
             template,
-            model,
         })
     }
 }

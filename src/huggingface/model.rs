@@ -18,7 +18,6 @@ pub type Text<'a> = Cow<'a, str>;
 
 /// A model of byte pair encoding.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are flags in the file")]
 pub struct Model<'a> {
     /// Each token's id, in the order of the file.
     pub vocabulary: Vec<(Text<'a>, TokenId)>,

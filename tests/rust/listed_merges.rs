@@ -189,14 +189,8 @@ fn engines_agree_with_the_definition() {
                 .expect("nothing interrupts it");
             assert_eq!(ids, expected_ids, "{piece:?} by {:?}", written.merges);
             let mut tokens = Vec::new();
-            merge::listed_tokens(
-                &vocabulary,
-                merges,
-                piece.as_bytes(),
-                &mut tokens,
-                &RunToEnd,
-            )
-            .expect("nothing interrupts it");
+            merge::placed(&vocabulary, piece.as_bytes(), &mut tokens, &RunToEnd)
+                .expect("nothing interrupts it");
             assert_eq!(tokens, expected, "{piece:?} by {:?}", written.merges);
             let is_known = piece
                 .chars()

@@ -101,9 +101,9 @@ impl Decoder {
         let manner = match file.decoder.as_deref() {
             Some([DecoderStep::ByteLevel]) if is_byte_level => Manner::Bytes,
             Some(steps) if has_marks && joins_characters(steps).is_some() => {
-                let named = texts().filter_map(|(id, text)| Some((id, byte_named(text)?)));
+                let byte_names = texts().filter_map(|(id, text)| Some((id, byte_named(text)?)));
                 Manner::Characters {
-                    byte_tokens: named.collect(),
+                    byte_tokens: byte_names.collect(),
                     stripped: joins_characters(steps).unwrap_or_default(),
                 }
             }

@@ -1,6 +1,5 @@
 //! Tokens and merges of a `tokenizer.json`.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Names;
@@ -44,17 +43,20 @@ pub(super) fn build(
     let alphabet = alphabet(model, bytes, has_marks)?;
     let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
     let adjacency = is_exact.then(|| {
-        let text = |text: &Text<'_>| match has_marks {
-            true => Cow::Owned(text.replace(MARK, " ")),
-            false => Cow::Borrowed(text.as_ref()).into_owned().into(),
+        let text = |text: &Text<'_>| {
+            if has_marks {
+                text.replace(MARK, " ")
+            } else {
+                text.to_string()
+            }
         };
         let mut made: Vec<TokenId> = merges.iter().map(|(made, _)| *made).collect();
         made.sort_unstable();
         made.dedup();
         let is_made = |id: &TokenId| made.binary_search(id).is_ok();
         let texts = model.vocabulary.iter().filter(|(_, id)| is_made(id));
-        let texts: Vec<Cow<'_, str>> = texts.map(|(each, _)| text(each)).collect();
-        Adjacency::of(texts.iter().map(|text| &**text))
+        let texts: Vec<String> = texts.map(|(each, _)| text(each)).collect();
+        Adjacency::of(texts.iter().map(String::as_str))
     });
     let fused = unknown
         .token
@@ -146,7 +148,7 @@ fn tokens<'a>(
             text.chars().all(is_byte)
         } else {
             let names_byte = bytes.len() == 1 && text.chars().nth(1).is_some();
-            !names_byte && !(has_marks && text.contains(' '))
+            !(names_byte || has_marks && text.contains(' '))
         };
         tokens.push(ListedToken {
             id: *id,

@@ -40,7 +40,7 @@ pub(super) fn one_string<'py>(
     let decoded = run(py, ids.len() * BYTES_PER_ID, |checkpoint| {
         decode_one(core, ids, replaces, checkpoint)
     })?;
-    text(core, py, decoded, errors)
+    text(core, py, &decoded, errors)
 }
 
 /// Bytes, or a text where the encoding makes it in a way of its own.
@@ -109,7 +109,7 @@ pub(super) fn many_strings<'py>(
         decode_one(core, ids, replaces, checkpoint)
     })?;
     let texts = decoded
-        .into_iter()
+        .iter()
         .map(|decoded| text(core, py, decoded, errors));
     PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
 }
@@ -140,10 +140,10 @@ fn decoded_rows<R: Send + Sync>(
 fn text<'py>(
     core: &CoreBpe,
     py: Python<'py>,
-    decoded: Decoded,
+    decoded: &Decoded,
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    let bytes = match &decoded {
+    let bytes = match decoded {
         Decoded::Text(text) => return new_string(py, text),
         Decoded::Bytes(bytes) => bytes,
     };
