@@ -15,6 +15,13 @@ use crate::token::TokenId;
 /// Stands for a space in normalized text, whatever does in the file.
 pub(super) const SPACE: &[u8] = b" ";
 
+/// A gap of a text between tokens.
+pub(super) struct Gap<'t> {
+    pub(super) text: &'t str,
+    /// Where it stands in the text.
+    pub(super) offset: usize,
+}
+
 /// A part of a gap that is treated.
 pub(super) enum Segment<'t> {
     /// A token that was found, with its span in the gap if that was asked for.
@@ -78,18 +85,21 @@ impl Encoder {
         allowed: &Allowed,
         mut on_step: impl FnMut(&mut PieceEncoder<'a>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
-        let is_start = gap.start == 0;
-        let gap = &text[gap];
+        let gap = Gap {
+            text: &text[gap.clone()],
+            offset: gap.start,
+        };
         let pipeline = match rules {
             Rules::SentencePiece(_) => {
-                return self.encode_gap_of_bytes(rules, pieces, gap.as_bytes(), on_step);
+                return self.encode_gap_of_bytes(rules, pieces, gap.text.as_bytes(), on_step);
             }
             Rules::Pipeline(pipeline) => pipeline,
         };
         let mut scratch = std::mem::take(&mut pieces.workspace.scratch);
-        let flow = pipeline.segments(gap, is_start, allowed, &mut scratch, false, |segment| {
-            self.encode_segment(rules, pieces, &segment, &mut on_step)
-        });
+        let checkpoint = pieces.checkpoint;
+        let each =
+            |segment: Segment<'_>| self.encode_segment(rules, pieces, &segment, &mut on_step);
+        let flow = pipeline.segments(&gap, allowed, &mut scratch, false, checkpoint, each);
         pieces.workspace.scratch = scratch;
         flow
     }

@@ -261,6 +261,37 @@ fn normalized_tokens_are_found_in_normalized_text() -> TestResult {
 }
 
 #[test]
+fn a_long_gap_is_normalized_in_chunks() -> TestResult {
+    let encoder = Parts {
+        steps: vec![Step::Nfc, Step::Lowercase],
+        prefix: Prefix::Always,
+        ..Parts::default()
+    };
+    let encoder = encoder.over_bytes()?;
+    let part = "E\u{301}\u{323} W\u{302}中";
+    let count = (5 << 19) / part.len();
+    let text = part.repeat(count);
+    let (mut short, mut ids) = (Vec::new(), Vec::new());
+    encoder.encode_ordinary(part, &mut short, &RunToEnd)?;
+    encoder.encode_ordinary(&text, &mut ids, &RunToEnd)?;
+    assert_eq!((ids[0], short[0]), (32, 32));
+    assert_eq!(ids[1..], short[1..].repeat(count));
+    let spans = encoder.encode_with_offsets(&text, &Allowed::Nothing, &RunToEnd)?;
+    let first = encoder.encode_with_offsets(part, &Allowed::Nothing, &RunToEnd)?;
+    assert_eq!(spans.ids, ids);
+    for (index, place) in (0..count).zip((1..).step_by(short.len() - 1)) {
+        let shifted = |offsets: &[usize]| -> Vec<usize> {
+            let offsets = offsets[1..].iter();
+            offsets.map(|offset| offset + index * part.len()).collect()
+        };
+        let tokens = place..place + short.len() - 1;
+        assert_eq!(spans.starts[tokens.clone()], shifted(&first.starts));
+        assert_eq!(spans.ends[tokens], shifted(&first.ends));
+    }
+    Ok(())
+}
+
+#[test]
 fn a_token_of_which_nothing_is_left_is_refused() {
     let blank = AddedToken {
         normalized: true,

@@ -20,9 +20,10 @@ use memchr::memmem;
 
 use super::hot_loop::Scratch;
 use super::parts::{Part, Parts};
-use super::segments::{Origin, Segment};
+use super::segments::{Gap, Origin, Segment};
 use super::special::{Allowed, SpecialTokens};
 use super::{Encoder, Rules};
+use crate::checkpoint::{self, Checkpoint, RunToEnd};
 use crate::error::{EncodeError, VocabularyError};
 use crate::normalize::MARK;
 use crate::normalize::chain::Chain;
@@ -30,6 +31,9 @@ use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::vocabulary::Vocabulary;
 use added::{AddedToken, AddedTokens};
+
+/// Bytes that are normalized between two passes of the checkpoint, if they can be: some hundredths of a second.
+const CHUNK: usize = 1 << 20;
 
 /// Where a space is put in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,21 +77,41 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Appends the normalized text of a gap, with the span of each byte if `spans` are wanted.
+    /// Writes the normalized text of a gap to `out`, which is empty, with the span of each byte if `spans` are wanted.
     fn normalize(
         &self,
         gap: &str,
         out: &mut String,
-        spans: Option<&mut Vec<Range<usize>>>,
+        mut spans: Option<&mut Vec<Range<usize>>>,
+        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        let start = out.len();
-        let mut own = spans;
-        self.normalizer.normalize(gap, out, own.as_deref_mut())?;
-        if self.prefix == Prefix::Always && out.len() > start {
-            out.insert(start, ' ');
-            if let Some(spans) = own {
+        let is_divided = gap.len() > CHUNK && self.normalizer.is_local();
+        let mut start = 0;
+        while start < gap.len() {
+            checkpoint::pass(checkpoint)?;
+            let end = match gap.as_bytes().get(start + CHUNK..) {
+                Some(rest) if is_divided => {
+                    let ascii = rest.iter().position(u8::is_ascii);
+                    ascii.map_or(gap.len(), |ascii| start + CHUNK + ascii)
+                }
+                _ => gap.len(),
+            };
+            let first = spans.as_ref().map_or(0, |spans| spans.len());
+            let chunk = &gap[start..end];
+            self.normalizer
+                .normalize(chunk, out, spans.as_deref_mut())?;
+            if let Some(spans) = &mut spans {
+                for span in &mut spans[first..] {
+                    *span = start + span.start..start + span.end;
+                }
+            }
+            start = end;
+        }
+        if self.prefix == Prefix::Always && !out.is_empty() {
+            out.insert(0, ' ');
+            if let Some(spans) = spans {
                 // It stands for what the first character stands for.
-                spans.insert(start, spans[start].clone());
+                spans.insert(0, spans[0].clone());
             }
         }
         Ok(())
@@ -139,7 +163,7 @@ impl Prepared {
     fn new(pipeline: Arc<Pipeline>, special: &SpecialTokens) -> Result<Self, VocabularyError> {
         let normalize = |content: &str| {
             let mut normalized = String::new();
-            let done = pipeline.normalize(content, &mut normalized, None);
+            let done = pipeline.normalize(content, &mut normalized, None, &RunToEnd);
             done.map_err(|error| VocabularyError::AddedToken {
                 content: content.to_owned(),
                 reason: error.to_string(),
@@ -176,19 +200,19 @@ impl Prepared {
         self.pipeline.normalizer.memory()
     }
 
-    /// Makes segments of a gap, which is the start of the text if `is_start`. They say where they come from if that is
-    /// `traced`.
+    /// Makes segments of a gap. They say where they come from if that is `traced`.
     pub(super) fn segments(
         &self,
-        gap: &str,
-        is_start: bool,
+        gap: &Gap<'_>,
         allowed: &Allowed,
         scratch: &mut Scratch,
         traced: bool,
+        checkpoint: &dyn Checkpoint,
         mut each: impl FnMut(Segment<'_>) -> Result<ControlFlow<()>, EncodeError>,
     ) -> Result<ControlFlow<()>, EncodeError> {
         let Self { pipeline, added } = self;
-        let may_be_first = is_start && pipeline.prefix == Prefix::FirstUnlessSpace;
+        let may_be_first = gap.offset == 0 && pipeline.prefix == Prefix::FirstUnlessSpace;
+        let gap = gap.text;
         let is_always = pipeline.prefix == Prefix::Always;
         // A token of normalized text may begin with the space that is put in front.
         let has_space_before = is_always && added.normalized.is_empty();
@@ -202,7 +226,8 @@ impl Prepared {
             normalized.clear();
             spans.clear();
             let is_traced = traced || may_be_first;
-            pipeline.normalize(gap, normalized, is_traced.then_some(&mut *spans))?;
+            let wanted = is_traced.then_some(&mut *spans);
+            pipeline.normalize(gap, normalized, wanted, checkpoint)?;
             let traced = Origin::Spans(spans);
             let origin = if is_traced { traced } else { Origin::Unknown };
             (normalized.as_str(), origin)

@@ -11,7 +11,7 @@ use crate::encode::Encoder;
 use crate::encode::hot_loop::Scratch;
 use crate::encode::offsets::TokenSpans;
 use crate::encode::parts::Part;
-use crate::encode::segments::{Origin, Segment};
+use crate::encode::segments::{Gap, Origin, Segment};
 use crate::encode::special::Allowed;
 use crate::error::EncodeError;
 use crate::merge;
@@ -40,7 +40,6 @@ impl Encoder {
                         text: &text[span.clone()],
                         offset: span.start,
                     };
-                    let is_start = span.start == 0;
                     let each = |segment: Segment<'_>| {
                         self.place_segment(rules, &gap, segment, &mut spans, checkpoint)?;
                         Ok(if spans.ids.len() > limit {
@@ -49,7 +48,7 @@ impl Encoder {
                             ControlFlow::Continue(())
                         })
                     };
-                    rules.segments(gap.text, is_start, allowed, &mut scratch, true, each)?
+                    rules.segments(&gap, allowed, &mut scratch, true, checkpoint, each)?
                 }
             };
             if flow.is_break() {
@@ -110,12 +109,6 @@ impl Encoder {
         }
         Ok(())
     }
-}
-
-/// A gap, and where it stands in the text.
-struct Gap<'t> {
-    text: &'t str,
-    offset: usize,
 }
 
 impl Gap<'_> {

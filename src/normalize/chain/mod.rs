@@ -108,6 +108,24 @@ impl Chain {
         size_of_val(&*self.steps) + steps.sum::<usize>()
     }
 
+    /// Whether a text may be divided before any character of ASCII: its parts are normalized to those of the whole.
+    ///
+    /// No such character is changed by what stands before it, nor is a character that normal forms make of one and marks
+    /// after it. What replaces a character may be.
+    pub fn is_local(&self) -> bool {
+        let mut replaces = false;
+        self.steps.iter().all(|step| match step {
+            Prepared::Form(_) => !replaces,
+            Prepared::Lowercase | Prepared::StripAccents => true,
+            Prepared::ReplaceText(finder, _) => {
+                replaces = true;
+                let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
+                text.chars().nth(1).is_none()
+            }
+            Prepared::Strip { .. } | Prepared::Prepend(_) | Prepared::ReplaceRegex(..) => false,
+        })
+    }
+
     /// Whether `text` stays as it is. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
         self.steps.iter().all(|step| step.keeps(text))
