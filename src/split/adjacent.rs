@@ -7,60 +7,69 @@
 //! Any of these places may be left out. So the pairs beyond ASCII are in a filter, one bit for each hash, which takes
 //! one load and no branch: with an exact set, text of many scripts took half as long again.
 
+use std::collections::HashSet;
+
 use super::masks::Masks;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block};
-use crate::util::hash::GOLDEN_RATIO;
+use crate::util::hash::{GOLDEN_RATIO, SeededState};
 
 /// Bytes of a piece between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 20;
 
-/// Bits in the filter for each token. There are fewer different pairs than tokens, so that few places are left out.
+/// Bits in the filter for each pair, and at most for each token: few places are left out, and with few pairs the filter
+/// stays in the nearest cache.
+const BITS_PER_PAIR: usize = 64;
 const BITS_PER_TOKEN: usize = 8;
+
+/// Bits of the exact pairs of ASCII, before those of the filter.
+const ASCII_BITS: usize = 1 << 14;
 
 /// Which characters stand side by side in a token. A character is known by the bytes of its UTF-8, as a number.
 #[derive(Debug)]
 pub struct Adjacency {
-    /// Bit `b` of number `a` is set if the ASCII character `a` stands before `b`.
-    ascii: [[u64; 2]; 128],
-    /// The bit of each pair.
-    filter: Vec<u64>,
+    /// For ASCII, bit `b` of row `a`, of 128 bits, is set if `a` stands before `b`. Behind them, the bit of each other
+    /// pair by its hash.
+    bits: Vec<u64>,
     shift: u32,
 }
 
 impl Adjacency {
     /// Collects the adjacent characters of all `tokens`.
-    pub fn of<'a>(tokens: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let bits = (tokens.clone().count() * BITS_PER_TOKEN)
-            .max(1 << 10)
-            .next_power_of_two();
-        let mut adjacency = Self {
-            ascii: [[0; 2]; 128],
-            filter: vec![0; bits / 64],
-            shift: 64 - bits.ilog2(),
-        };
+    pub fn of<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
+        let mut ascii = vec![0; ASCII_BITS / 64];
+        let (mut others, mut count) = (HashSet::<_, SeededState>::default(), 0);
         for token in tokens {
+            count += 1;
             let (mut before, length) = character(token.as_bytes());
             let mut rest = &token.as_bytes()[length..];
             while !rest.is_empty() {
                 let (after, length) = character(rest);
-                adjacency.join(before, after);
+                if (before | after) < 128 {
+                    set(&mut ascii, ascii_bit(before, after));
+                } else {
+                    others.insert((before, after));
+                }
                 (before, rest) = (after, &rest[length..]);
             }
+        }
+        let bits = (others.len() * BITS_PER_PAIR)
+            .min(count * BITS_PER_TOKEN)
+            .max(1 << 10)
+            .next_power_of_two();
+        let mut adjacency = Self {
+            bits: ascii,
+            shift: 64 - bits.ilog2(),
+        };
+        adjacency.bits.resize((ASCII_BITS + bits) / 64, 0);
+        for (before, after) in others {
+            let bit = adjacency.bit(before, after);
+            set(&mut adjacency.bits, bit);
         }
         adjacency
     }
 
-    fn join(&mut self, before: u32, after: u32) {
-        if (before | after) < 128 {
-            self.ascii[before as usize][after as usize / 64] |= 1 << (after % 64);
-        } else {
-            let bit = self.bit(before, after);
-            self.filter[bit / 64] |= 1 << (bit % 64);
-        }
-    }
-
-    /// Returns the bit of a pair in the filter.
+    /// Returns the index of the bit of a pair. Branch-free: text of many scripts is unpredictable.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -68,22 +77,20 @@ impl Adjacency {
     )]
     fn bit(&self, before: u32, after: u32) -> usize {
         let pair = u64::from(before) << 32 | u64::from(after);
-        (pair.wrapping_mul(GOLDEN_RATIO) >> self.shift) as usize
+        let hashed = (pair.wrapping_mul(GOLDEN_RATIO) >> self.shift) as usize + ASCII_BITS;
+        let exact = ascii_bit(before, after);
+        if (before | after) < 128 {
+            exact
+        } else {
+            hashed
+        }
     }
 
     /// Returns 1 if two characters stand side by side in a token, and now and then if they do not; otherwise 0.
-    /// Branch-free: text of many scripts is unpredictable.
     #[inline]
     fn joins(&self, before: u32, after: u32) -> u64 {
         let bit = self.bit(before, after);
-        let filtered = self.filter[bit / 64] >> (bit % 64);
-        let exact = self.ascii[before as usize % 128][after as usize / 64 % 2] >> (after % 64);
-        let joined = if (before | after) < 128 {
-            exact
-        } else {
-            filtered
-        };
-        joined & 1
+        self.bits[bit / 64] >> (bit % 64) & 1
     }
 
     /// Returns a bit for each place in a block at which a piece ends, and for the end of the text if it is inside of the
@@ -95,26 +102,29 @@ impl Adjacency {
             0..BLOCK_LEN => (!(u64::MAX << length), 1 << length),
             _ => (u64::MAX, 0),
         };
-        let mut ends = 0;
+        let mut joined = 0;
         if masks.non_ascii == 0 {
+            let ascii = self.bits.first_chunk::<{ ASCII_BITS / 64 }>();
+            let ascii = ascii.expect("they begin with those of ASCII");
             for index in 1..BLOCK_LEN {
-                let [before, after] = [block[index - 1], block[index]].map(usize::from);
-                let word = self.ascii[before % 128][after / 64 % 2];
-                ends |= (!word >> (after % 64) & 1) << index;
+                let [before, after] = [block[index - 1], block[index]].map(u32::from);
+                let bit = ascii_bit(before % 128, after % 128);
+                joined |= (ascii[bit / 64] >> (bit % 64) & 1) << index;
             }
-            return ends & within | end;
+            return !joined & within & !1 | end;
         }
         // The first bytes come from the masks, so that no character waits for the length of the one before.
-        let mut starts = !masks.continuation & within & !1;
+        let starts = !masks.continuation & within & !1;
         let mut before = character_at(block, 0);
-        while starts != 0 {
-            let index = starts.trailing_zeros();
+        let mut rest = starts;
+        while rest != 0 {
+            let index = rest.trailing_zeros();
             let after = character_at(block, index as usize);
-            ends |= (self.joins(before, after) ^ 1) << index;
+            joined |= self.joins(before, after) << index;
             before = after;
-            starts &= starts - 1;
+            rest &= rest - 1;
         }
-        ends | end
+        starts & !joined | end
     }
 
     /// Returns the end of the piece that starts at `offset`.
@@ -159,39 +169,52 @@ impl Adjacency {
 
     /// Number of bytes that the tables occupy.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + size_of::<u64>() * self.filter.capacity()
+        size_of::<Self>() + size_of::<u64>() * self.bits.capacity()
     }
 }
 
-/// Returns how many bytes the character has that begins with `first`; 1 for a byte that begins none.
+/// Returns the index of the bit of two characters of ASCII.
 #[inline]
-fn length_of(first: u8) -> u32 {
-    // One digit for each value of the upper four bits.
-    const LENGTHS: u64 = 0x4322_1111_1111_1111;
-    #[expect(clippy::cast_possible_truncation, reason = "a digit")]
-    let length = (LENGTHS >> (first >> 4 << 2)) as u32 & 7;
-    length
+fn ascii_bit(before: u32, after: u32) -> usize {
+    (before << 7 | after) as usize
 }
 
-/// Returns the bytes of a character, the first of these four, as a number.
+fn set(bits: &mut [u64], bit: usize) {
+    bits[bit / 64] |= 1 << (bit % 64);
+}
+
+/// Returns the character that these bytes begin with, the first in the lowest bits, as a number. A byte that begins none is
+/// one by itself.
 #[inline]
-fn number(bytes: [u8; 4]) -> u32 {
-    u32::from_le_bytes(bytes) & (u32::MAX >> (32 - 8 * length_of(bytes[0])))
+fn number(bytes: u32) -> u32 {
+    // Its length by the upper four bits of the first byte.
+    const MASKS: [u32; 16] = {
+        let mut masks = [0xFF; 16];
+        (masks[12], masks[13], masks[14], masks[15]) = (0xFFFF, 0xFFFF, 0xFF_FFFF, u32::MAX);
+        masks
+    };
+    bytes & MASKS[bytes as usize >> 4 & 15]
 }
 
 /// Returns the character that `rest`, which is not empty, begins with, as a number, and its length.
 #[inline]
 fn character(rest: &[u8]) -> (u32, usize) {
     let mut bytes = [0; 4];
-    let length = (length_of(rest[0]) as usize).min(rest.len());
+    let length = match rest[0] {
+        ..0xC0 => 1,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    };
+    let length = length.min(rest.len());
     bytes[..length].copy_from_slice(&rest[..length]);
-    (number(bytes), length)
+    (number(u32::from_le_bytes(bytes)), length)
 }
 
 /// Returns the character at an offset inside of a block as a number.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
 fn character_at(block: &Block, offset: usize) -> u32 {
-    let offset = offset % BLOCK_LEN;
-    number([0, 1, 2, 3].map(|index| block[offset + index]))
+    let bytes = block[offset % BLOCK_LEN..].first_chunk();
+    number(u32::from_le_bytes(*bytes.expect("a block overhangs")))
 }
