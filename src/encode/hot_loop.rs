@@ -101,6 +101,9 @@ pub(super) struct PieceEncoder<'a> {
     pub(super) ids: &'a mut Vec<TokenId>,
     pub(super) checkpoint: &'a dyn Checkpoint,
     pub(super) mode: Mode,
+    /// Whether the text that is encoded starts a text, or follows another part of it: a model treats the start as
+    /// nothing else.
+    pub(super) is_start: bool,
 }
 
 impl PieceEncoder<'_> {

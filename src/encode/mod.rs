@@ -10,6 +10,7 @@
 //! ```
 
 pub mod batch;
+mod cuts;
 mod decode;
 mod hot_loop;
 mod model;
@@ -69,6 +70,21 @@ pub struct Encoder {
     decoder: Option<Arc<Decoder>>,
     pool: WorkspacePool,
     rows: Rows,
+}
+
+/// A text, or what follows a [cut](Encoder::cuts) of one.
+#[derive(Clone, Copy)]
+struct Passage<'t> {
+    text: &'t str,
+    /// Whether nothing stands before it.
+    is_start: bool,
+}
+
+impl<'t> From<&'t str> for Passage<'t> {
+    fn from(text: &'t str) -> Self {
+        let is_start = true;
+        Self { text, is_start }
+    }
 }
 
 /// Rules for a text besides splitting it and merging its pieces.
@@ -197,6 +213,23 @@ impl Encoder {
         self.with_workspace(|workspace| self.append(workspace, text, allowed, ids, checkpoint))
     }
 
+    /// Appends the ids of what follows a [cut](Self::cuts) of a text; special tokens in it are ordinary text.
+    ///
+    /// # Errors
+    /// As [`encode_ordinary`](Self::encode_ordinary).
+    pub fn encode_after_cut(
+        &self,
+        text: &str,
+        ids: &mut Vec<TokenId>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let is_start = false;
+        let passage = Passage { text, is_start };
+        self.with_workspace(|workspace| {
+            self.append(workspace, passage, &Allowed::Nothing, ids, checkpoint)
+        })
+    }
+
     /// Runs `work` with a workspace of the pool.
     fn with_workspace<R>(
         &self,
@@ -209,18 +242,20 @@ impl Encoder {
     }
 
     /// As [`encode`](Self::encode), in a workspace of the caller's.
-    fn append(
+    fn append<'t>(
         &self,
         workspace: &mut Workspace,
-        text: &str,
+        passage: impl Into<Passage<'t>>,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
+        let Passage { text, is_start } = passage.into();
         if ids.capacity() == 0 {
             *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + MIN_IDS)?;
         }
         let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
+        pieces.is_start = is_start;
         self.encode_spans(&mut pieces, text, allowed, |_, _| ControlFlow::Continue(()))
     }
 
@@ -281,6 +316,7 @@ impl Encoder {
             ids,
             checkpoint,
             mode,
+            is_start: true,
         }
     }
 
@@ -353,13 +389,14 @@ impl Encoder {
     }
 
     /// Counts ids to the end of `text`, or until `go_on` returns false for the count so far.
-    fn count_while(
+    fn count_while<'t>(
         &self,
         workspace: &mut Workspace,
-        text: &str,
+        passage: impl Into<Passage<'t>>,
         checkpoint: &dyn Checkpoint,
         go_on: impl Fn(usize) -> bool,
     ) -> Result<usize, EncodeError> {
+        let Passage { text, is_start } = passage.into();
         let mut count = 0;
         let mut ids = Vec::new();
         let fuses = self.rules.as_ref().and_then(|rules| self.fused(rules));
@@ -368,6 +405,7 @@ impl Encoder {
             None => Mode::COUNT,
         };
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, mode);
+        pieces.is_start = is_start;
         self.encode_spans(&mut pieces, text, &Allowed::Nothing, |pieces, _| {
             count += pieces.take_count();
             if go_on(count) {

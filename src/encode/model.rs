@@ -43,13 +43,16 @@ impl Encoder {
         // A mark is a space in normalized text, and its bytes are those of a mark.
         let space = if escapes { MARK } else { ' ' };
         let byte_fallback = model.byte_pieces().map(|_| space);
-        let merged = || {
+        // Those that merges make, and symbols, so that none lies across a place where nothing is joined.
+        let joined = || {
             let pieces = pieces.iter();
-            pieces.filter(|piece| matches!(piece.kind, Kind::Normal | Kind::Unused))
+            pieces.filter(|piece| {
+                matches!(piece.kind, Kind::Normal | Kind::Unused | Kind::UserDefined)
+            })
         };
         let (vocabulary, adjacency) = join(
             || Vocabulary::from_characters(&pieces, byte_fallback, &unknown),
-            || Adjacency::of(merged().map(|piece| piece.text)),
+            || Adjacency::of(joined().map(|piece| piece.text)),
         );
         let vocabulary = vocabulary?;
 

@@ -91,7 +91,9 @@ impl Encoder {
         };
         let pipeline = match rules {
             Rules::SentencePiece(_) => {
-                return self.encode_gap_of_bytes(rules, pieces, gap.text.as_bytes(), on_step);
+                let is_start = pieces.is_start || gap.offset > 0;
+                let text = gap.text.as_bytes();
+                return self.encode_gap_of_bytes(rules, pieces, text, is_start, on_step);
             }
             Rules::Pipeline(pipeline) => pipeline,
         };
@@ -104,12 +106,14 @@ impl Encoder {
         flow
     }
 
-    /// As [`encode_gap`](Self::encode_gap), by the rules of a model, for bytes that need not be UTF-8.
+    /// As [`encode_gap`](Self::encode_gap), by the rules of a model, for bytes that need not be UTF-8. They start a gap, or
+    /// follow a cut of one.
     pub(super) fn encode_gap_of_bytes<'a>(
         &self,
         rules: &Rules,
         pieces: &mut PieceEncoder<'a>,
         gap: &[u8],
+        is_start: bool,
         mut on_step: impl FnMut(&mut PieceEncoder<'a>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
         let Rules::SentencePiece(model) = rules else {
@@ -117,7 +121,7 @@ impl Encoder {
         };
         let takes_apart = self.character_merges().takes_apart();
         let mut scratch = std::mem::take(&mut pieces.workspace.scratch);
-        let flow = model.segments(gap, takes_apart, &mut scratch, |segment| {
+        let flow = model.segments(gap, is_start, takes_apart, &mut scratch, |segment| {
             self.encode_segment(rules, pieces, &segment, &mut on_step)
         });
         pieces.workspace.scratch = scratch;

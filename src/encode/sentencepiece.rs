@@ -50,28 +50,30 @@ impl fmt::Debug for SentencePiece {
 }
 
 impl SentencePiece {
-    /// Makes segments of a gap, which need not be UTF-8. Where tokens are taken apart, it is not read where it stands.
+    /// Makes segments of a gap, which need not be UTF-8, or of what follows a cut of one. Where tokens are taken apart, it is not read where it stands.
     pub(super) fn segments(
         &self,
         text: &[u8],
+        is_start: bool,
         takes_apart: bool,
         scratch: &mut Scratch,
         mut each: impl FnMut(Segment<'_>) -> Result<ControlFlow<()>, EncodeError>,
     ) -> Result<ControlFlow<()>, EncodeError> {
-        let is_kept = !takes_apart && self.keeps(text);
+        let is_kept = !takes_apart && self.keeps(text, is_start);
         let source = if is_kept {
             text
         } else {
             let normalized = &mut scratch.bytes;
             normalized.clear();
-            self.normalizer.normalize(text, SPACE, normalized, None);
+            self.normalizer
+                .normalize_part(text, is_start, SPACE, normalized, None);
             normalized
         };
         for part in Parts::special(&self.symbols, source, &Allowed::All) {
             let segment = match part {
                 Part::Token(id, _) => Segment::Token(id, None),
                 Part::Text(span) => Segment::Text {
-                    behind_space: is_kept && self.adds_prefix(),
+                    behind_space: is_kept && is_start && self.adds_prefix(),
                     text: &source[span],
                     origin: Origin::Unknown,
                 },
@@ -88,13 +90,22 @@ impl SentencePiece {
         flags.add_dummy_prefix && !flags.treat_whitespace_as_suffix
     }
 
-    /// Whether normalized text is the text itself, behind a space if there is one to add.
-    fn keeps(&self, text: &[u8]) -> bool {
+    pub(super) fn adds_suffix(&self) -> bool {
         let flags = self.normalizer.flags();
-        let adds_suffix = flags.add_dummy_prefix && flags.treat_whitespace_as_suffix;
+        flags.add_dummy_prefix && flags.treat_whitespace_as_suffix
+    }
+
+    /// Whether a text by itself may become other ids than behind other text.
+    pub(super) fn changes_start(&self) -> bool {
+        self.adds_prefix() || self.normalizer.flags().remove_extra_whitespaces
+    }
+
+    /// Whether normalized text is the text itself, behind a space if there is one to add.
+    fn keeps(&self, text: &[u8], is_start: bool) -> bool {
+        let adds_prefix = self.adds_prefix() && is_start;
         self.normalizer.is_identity()
-            && !adds_suffix
-            && (self.symbols.is_empty() || !self.adds_prefix())
+            && !self.adds_suffix()
+            && (self.symbols.is_empty() || !adds_prefix)
             && memmem::find(text, MARK).is_none()
     }
 }

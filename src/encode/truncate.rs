@@ -8,22 +8,24 @@
 //! try       offsets around it, those first that keep most of the text: encode what would be cut there and count
 //! ```
 //!
-//! Each trial encodes little: it starts, or ends, at an *anchor*, the cut of [`Splitter::cuts`] nearest to
+//! Each trial encodes little: it starts, or ends, at an *anchor*, the [cut](Encoder::cuts) nearest to
 //! the proposal, because the ids on the other side of such a cut are known to stay. Nothing can fit beyond
 //! the next cut in the other direction, so that between two cuts that are close together the longest part of
 //! all is found. Where a pattern has no cuts, or none is near, the anchor is the start or the end of the
 //! text, and fewer offsets are tried: the farther the anchor, the fewer, and then the ends of the whole's ids
 //! in longer and longer steps.
 //!
-//! [`Splitter::cuts`]: crate::split::Splitter::cuts
+//! A model may treat the start of a text as nothing else. So what is tried behind an anchor is encoded as what
+//! follows a cut; and where an end is kept, an anchor by itself may have more ids than it has there.
 
 use std::iter;
 use std::ops::Range;
 
-use super::Encoder;
 use super::hot_loop::Workspace;
 use super::offsets::TokenSpans;
+use super::sentencepiece::SentencePiece;
 use super::special::Allowed;
+use super::{Encoder, Passage};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::split::Splitter;
@@ -202,17 +204,18 @@ impl Encoder {
     }
 
     /// As [`count_till_limit`](Self::count_till_limit), in a workspace of the caller's.
-    fn count_up_to(
+    fn count_up_to<'t>(
         &self,
         workspace: &mut Workspace,
-        text: &str,
+        passage: impl Into<Passage<'t>>,
         limit: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, EncodeError> {
-        if self.exceeds(text.len(), limit) {
+        let passage = passage.into();
+        if self.exceeds(passage.text.len(), limit) {
             return Ok(None);
         }
-        let count = self.count_while(workspace, text, checkpoint, |count| count <= limit)?;
+        let count = self.count_while(workspace, passage, checkpoint, |count| count <= limit)?;
         Ok((count <= limit).then_some(count))
     }
 
@@ -262,7 +265,9 @@ impl Encoder {
             cut: anchor,
             count: known,
         };
-        self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)
+        let fitting =
+            self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)?;
+        Ok(fitting.unwrap_or(certain))
     }
 
     /// Keeps the end of a text.
@@ -298,61 +303,84 @@ impl Encoder {
         // With this id and those after it there would be one too many.
         let last_dropped = ids.len() - limit - 1;
         let proposed = offset + ends[last_dropped];
-        let anchor = self.cut_after(text, proposed).unwrap_or(text.len());
-        let previous = self.cut_before(text, proposed - 1).unwrap_or(0);
-        let known = ids.len() - starts.partition_point(|&start| offset + start < anchor);
-
-        let reach = reach(anchor - proposed);
-        let around = proposed.saturating_sub(reach).max(previous + 1)..proposed + reach + 1;
-        let steps = steps(limit).map(|step| offset + ends[last_dropped + step]);
-        let last_resort = if anchor == text.len() {
-            text.len().saturating_sub(REACH)
-        } else {
-            anchor
-        };
-        let candidates = around
-            .chain(steps.map(|offset| boundary_after(text, offset)))
-            .chain(last_resort..anchor)
-            .filter(|&offset| offset < anchor);
-        let certain = Truncation {
-            cut: anchor,
-            count: known,
-        };
-        self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)
+        // It stands for nothing if it is a space that a model adds, or begins a character of several ids.
+        let is_empty = starts[last_dropped] == ends[last_dropped];
+        let previous = self.cut_before(text, proposed.saturating_sub(1));
+        let previous = previous.unwrap_or(0);
+        let anchor = self.cut_after(text, proposed + usize::from(is_empty));
+        let anchor = anchor.unwrap_or(text.len());
+        for anchor in [anchor, text.len()] {
+            // The empty end has no ids; a space that a model adds behind the whole text starts there, however.
+            let before = starts.partition_point(|&start| offset + start < anchor);
+            let known = if anchor == text.len() {
+                0
+            } else {
+                ids.len() - before
+            };
+            let reach = reach(anchor - proposed);
+            let around = proposed.saturating_sub(reach).max(previous + 1)..proposed + reach + 1;
+            let steps = steps(limit).map(|step| offset + ends[last_dropped + step]);
+            let last_resort = if anchor == text.len() {
+                text.len().saturating_sub(REACH)
+            } else {
+                anchor
+            };
+            let candidates = around
+                .chain(steps.map(|offset| boundary_after(text, offset)))
+                .chain(last_resort..anchor)
+                .filter(|&offset| offset < anchor);
+            let certain = Truncation {
+                cut: anchor,
+                count: known,
+            };
+            let fitting =
+                self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)?;
+            let changes_start = self
+                .sentencepiece()
+                .is_some_and(SentencePiece::changes_start);
+            match fitting {
+                Some(fitting) => return Ok(fitting),
+                None if anchor == text.len() || !changes_start => return Ok(certain),
+                None => {}
+            }
+        }
+        unreachable!("the end of the text is an anchor")
     }
 
-    /// Moves the cut of a part that certainly fits to the first of the `candidates` for which it still fits,
-    /// if any.
+    /// Moves the `known` cut of a part to the first of the `candidates` for which it fits, if any does.
     fn first_that_fits(
         &self,
         workspace: &mut Workspace,
         text: &str,
         limit: usize,
-        certain: Truncation,
+        known: Truncation,
         candidates: impl Iterator<Item = usize>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Truncation, EncodeError> {
+    ) -> Result<Option<Truncation>, EncodeError> {
         for cut in candidates.filter(|&cut| text.is_char_boundary(cut)) {
-            let more = &text[cut.min(certain.cut)..cut.max(certain.cut)];
-            let left = limit - certain.count;
+            let more = Passage {
+                text: &text[cut.min(known.cut)..cut.max(known.cut)],
+                is_start: cut < known.cut || known.cut == 0,
+            };
+            let left = limit - known.count;
             if let Some(count) = self.count_up_to(workspace, more, left, checkpoint)? {
-                let count = certain.count + count;
-                return Ok(Truncation { cut, count });
+                let count = known.count + count;
+                return Ok(Some(Truncation { cut, count }));
             }
         }
-        Ok(certain)
+        Ok(None)
     }
 
     /// The first cut at `offset` or within [`CUT_DISTANCE`] after it.
     fn cut_after(&self, text: &str, offset: usize) -> Option<usize> {
         let range = offset..offset.saturating_add(CUT_DISTANCE);
-        self.divider()?.cuts(text, range).next()
+        self.cuts(text, range).next()
     }
 
     /// The last cut at `offset` or within [`CUT_DISTANCE`] before it.
     fn cut_before(&self, text: &str, offset: usize) -> Option<usize> {
         let range = offset.saturating_sub(CUT_DISTANCE)..offset.saturating_add(1);
-        self.divider()?.cuts(text, range).last()
+        self.cuts(text, range).last()
     }
 }
 

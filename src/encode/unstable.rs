@@ -115,7 +115,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         if let Some(Rules::Pipeline(_)) = &self.rules {
             let text = with_each_byte_replaced(bytes);
-            return self.append(workspace, &text, allowed, ids, checkpoint);
+            return self.append(workspace, text.as_str(), allowed, ids, checkpoint);
         }
         let valid = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => text,
@@ -134,7 +134,7 @@ impl Encoder {
             let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
             let rest = &bytes[last_gap..];
             let to_end = |_: &mut PieceEncoder<'_>| ControlFlow::Continue(());
-            let flow = self.encode_gap_of_bytes(rules, &mut pieces, rest, to_end)?;
+            let flow = self.encode_gap_of_bytes(rules, &mut pieces, rest, true, to_end)?;
             debug_assert!(flow.is_continue(), "nothing stops it");
             return Ok(());
         }

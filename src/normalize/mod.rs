@@ -139,12 +139,35 @@ impl Normalizer {
                 .is_none_or(|map| map.lacks(b' ') && !map.makes(MARK))
     }
 
+    /// Whether the last byte of `word`, a letter or digit of ASCII, becomes itself and nothing else, wherever before it
+    /// the text begins. There is no space in the word, and text is normalized word by word.
+    pub fn keeps_end(&self, word: &[u8]) -> bool {
+        let Some(last) = word.len().checked_sub(1) else {
+            return false;
+        };
+        let is_apart = |start: usize| start + self.step(&word[start..]).1 <= last;
+        (0..last).all(is_apart) && self.step(&word[last..]) == (&word[last..], 1)
+    }
+
     /// Appends the normalized `text` to `out`. A space becomes `mark`, of at most four bytes, if spaces are escaped at
     /// all; so does a mark that stands in the text already. If `offsets` are wanted, appends for each byte of output
     /// where in `text` the step began that made it, and finally where the output ends.
     pub fn normalize(
         &self,
         text: &[u8],
+        mark: &[u8],
+        out: &mut Vec<u8>,
+        offsets: Option<&mut Vec<usize>>,
+    ) {
+        self.normalize_part(text, true, mark, out, offsets);
+    }
+
+    /// As [`normalize`](Self::normalize); `text` that does not start a text follows a character that becomes no space,
+    /// so that no space is added before it, and one that it begins with is kept.
+    pub fn normalize_part(
+        &self,
+        text: &[u8],
+        is_start: bool,
         mark: &[u8],
         out: &mut Vec<u8>,
         offsets: Option<&mut Vec<usize>>,
@@ -164,17 +187,17 @@ impl Normalizer {
             },
             escapes: self.flags.escape_whitespaces,
         };
-        let end = self.run(text, &mut output);
+        let end = self.run(text, is_start, &mut output);
         if let Some(offsets) = output.offsets {
             offsets.push(end);
         }
     }
 
     /// Normalizes, and returns the offset at which the output ends.
-    fn run(&self, text: &[u8], output: &mut Output<'_>) -> usize {
+    fn run(&self, text: &[u8], is_start: bool, output: &mut Output<'_>) -> usize {
         let removes = self.flags.remove_extra_whitespaces;
         let mut at = 0;
-        while removes && at < text.len() {
+        while removes && is_start && at < text.len() {
             let (replacement, length) = self.step(&text[at..]);
             if replacement != b" " {
                 break;
@@ -189,10 +212,10 @@ impl Normalizer {
         output.bytes.reserve(text.len() + growth + MAX_MARK);
         let adds = self.flags.add_dummy_prefix;
         let suffix = self.flags.treat_whitespace_as_suffix;
-        if adds && !suffix {
+        if adds && !suffix && is_start {
             output.append(b" ", at);
         }
-        let mut after_space = removes;
+        let mut after_space = removes && is_start;
         while at < text.len() {
             let end = self.unchanged(text, at, after_space);
             if end > at {

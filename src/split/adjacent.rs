@@ -93,6 +93,12 @@ impl Adjacency {
         self.bits[bit / 64] >> (bit % 64) & 1
     }
 
+    /// Whether two characters may stand side by side in a token.
+    pub(crate) fn may_join(&self, before: char, after: char) -> bool {
+        let number = |one: char| character(one.encode_utf8(&mut [0; 4]).as_bytes()).0;
+        self.joins(number(before), number(after)) != 0
+    }
+
     /// Returns a bit for each place in a block at which a piece ends, and for the end of the text if it is inside of the
     /// block. `length` is that of the rest of the text, which the block begins.
     #[inline(always)]

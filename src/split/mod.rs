@@ -166,6 +166,14 @@ impl Splitter {
         }
     }
 
+    /// The characters that tokens join, if it splits where they join none.
+    pub(crate) fn adjacency(&self) -> Option<&Adjacency> {
+        match self {
+            Self::Adjacent(adjacency, _) => Some(adjacency),
+            Self::Native(..) | Self::General(_) | Self::Cascade(_) | Self::External(_) => None,
+        }
+    }
+
     /// Number of bytes that its own tables occupy.
     pub(crate) fn memory(&self) -> usize {
         match self {

@@ -17,6 +17,7 @@ mod json_lines;
 mod layers;
 mod listed_merges;
 mod long_pieces;
+mod model_cuts;
 mod normal_forms;
 #[cfg(target_os = "linux")]
 mod page_ends;

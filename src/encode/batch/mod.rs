@@ -6,8 +6,8 @@
 //! ordered     the list of the next item, in order, is appended to the batch
 //! ```
 //!
-//! With one thread there is one work item, whose list becomes that of the batch. A long text is divided where
-//! a piece starts whatever stands around it, so that several threads can encode it.
+//! With one thread there is one work item, whose list becomes that of the batch. A long text is divided at
+//! cuts, so that several threads can encode it.
 
 mod ordered;
 
@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::hot_loop::Workspace;
 use super::special::{Allowed, Disallowed, Policy, SpecialTokens};
-use super::{BYTES_PER_ID, Encoder, LONG_TEXT, SAMPLE, reserve_ids};
+use super::{BYTES_PER_ID, Encoder, LONG_TEXT, Passage, SAMPLE, reserve_ids};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
@@ -136,7 +136,8 @@ impl Encoder {
             ids.extend_from_slice(&batch.prepend);
         }
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
-            self.append(workspace, text, allowed, ids, checkpoint)?;
+            let passage = Passage { text, is_start };
+            self.append(workspace, passage, allowed, ids, checkpoint)?;
         } else {
             debug_assert!(is_start && is_end, "only UTF-8 is divided");
             let bytes = text.bytes();
@@ -172,10 +173,11 @@ impl Encoder {
                     transcoded,
                 } = worker;
                 for (text, span) in item.spans(texts) {
-                    let is_end = span.end == text.len();
+                    let (is_start, is_end) = (span.start == 0, span.end == text.len());
                     let transcoded = text.transcode(transcoded, checkpoint)?;
                     output.count += if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
-                        self.count_while(workspace, text, checkpoint, |_| true)?
+                        let passage = Passage { text, is_start };
+                        self.count_while(workspace, passage, checkpoint, |_| true)?
                     } else {
                         let (bytes, mut ids) = (text.bytes(), Vec::new());
                         self.encode_not_utf8(workspace, bytes, allowed, &mut ids, checkpoint)?;
@@ -200,8 +202,8 @@ impl Encoder {
         work: impl Fn(&mut Worker, &WorkItem) -> Result<(), EncodeError> + Sync,
     ) -> Result<Ragged<T>, EncodeError> {
         // An allowed special token may lie across a cut.
-        let divider = self.divider().filter(|_| *allowed == Allowed::Nothing);
-        let cut = divider.map(|splitter| |text: &str, from| splitter.cut(text, from));
+        let is_ordinary = *allowed == Allowed::Nothing;
+        let cut = is_ordinary.then_some(|text: &str, from| self.cut(text, from));
         let items = partition(texts, threads, cut.as_ref());
         let items: Vec<(usize, WorkItem)> = items.into_iter().enumerate().collect();
         let ordered = OrderedOutput::new(items.len(), texts.len());

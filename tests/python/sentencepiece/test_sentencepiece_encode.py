@@ -203,6 +203,28 @@ def test_limits_of_tokens(both: Pair) -> None:
         assert all(len(part) > 0 and len(both.theirs.encode(part)) <= limit for part in parts)
 
 
+def test_long_texts_are_divided(both: Pair) -> None:
+    """Threads, truncation and parts cut a text where its ids stay; no cut is in the runs between."""
+    ours, theirs, parsed = both
+    words = "".join(real.texts(23, 400, parsed)) + multilingual(5, 400)
+    text = "".join(
+        part + run for run in ("x" * 70_000, " " * 70_000, "\u6f22" * 30_000, "") for part in (words, " ")
+    )
+    assert_same_document(both, text)
+    assert ours.count_batch([text, "a", text], num_threads=2).tolist() == [
+        len(ids) for ids in theirs.encode([text, "a", text])
+    ]
+    start = text[:20_000]
+    for limit in (1, 7, 100, 2_000):
+        for side in ("right", "left"):
+            kept = ours.truncate(start, limit, side=side)  # type: ignore[arg-type]
+            assert start.startswith(kept.text) if side == "right" else start.endswith(kept.text)
+            assert kept.token_count == len(theirs.encode(kept.text)) <= limit
+    parts = ours.split(start, 50)
+    assert "".join(parts) == start
+    assert max(len(ids) for ids in theirs.encode(parts)) <= 50
+
+
 def test_pickling(both: Pair) -> None:
     again = pickle.loads(pickle.dumps(both.ours))  # noqa: S301 - our own
     texts = list(real.texts(19, 40, both.parsed))
