@@ -2,6 +2,7 @@
 //! one before, by the engine of regular expressions.
 
 use std::error::Error;
+use std::iter;
 use std::ops::Range;
 
 use bytemill::split::Splitter;
@@ -79,7 +80,7 @@ impl Chain {
 
     /// Returns the pieces of `text` by all steps, one after another.
     fn pieces(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error>> {
-        let mut pieces = Vec::from([0..text.len()]);
+        let mut pieces: Vec<Range<usize>> = iter::once(0..text.len()).collect();
         for (index, step) in self.steps.iter().enumerate() {
             let mut found = Vec::new();
             for piece in pieces {

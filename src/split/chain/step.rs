@@ -3,6 +3,7 @@
 use super::oniguruma;
 use super::punctuation::PUNCTUATION;
 use crate::error::PatternError;
+use crate::split::pattern::NUMERIC;
 
 /// The way to treat the matches of a pattern and the text between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +68,6 @@ pub struct Rule {
     /// Whether matches and the text between them change roles.
     pub invert: bool,
 }
-
-/// The characters that `Digits` splits off: those of `char::is_numeric` in the Rust that `tokenizers` 0.23.3 is built
-/// with, which has 13 more than `\p{N}` of Unicode 16.
-pub const NUMERIC: &str = r"[\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]";
 
 /// GPT-2's pattern.
 pub const GPT2: &str =
