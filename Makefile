@@ -118,6 +118,10 @@ valgrind: build ## Rust tests and a Python script under valgrind, scalar and wit
 tables: ## Check that the merge tables are what their published sources give
 	$(PYTHON) tools/derive_vocabulary.py --check
 
+.PHONY: models
+models: build ## Write docs/models.md: which open models load, and how
+	PYTHONPATH=tests $(BIN)/python -m programs.models_page
+
 .PHONY: bench
 bench: build ## Benchmarks beside tiktoken and the reference, then splitting and merging alone
 	$(BIN)/python -m pytest benches/python $(ARGS) --benchmark-only --benchmark-columns=min,median,rounds \

@@ -37,12 +37,16 @@ def test_published_models_have_the_same_ids_in_tokenizers(name: str, tmp_path: P
     encoding.save_huggingface(tmp_path)
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     processor = sentencepiece.processor(sentencepiece.published(name))
+    read = bytemill.Encoding.from_file(tmp_path)
     texts = texts_with(sorted(encoding.special_tokens_set))
     for text, found in zip(texts, tokenizer.encode_batch(texts, add_special_tokens=False), strict=True):
         assert found.ids == encoding.encode(text, allowed_special="all")
+        assert found.ids == read.encode(text, allowed_special="all")
     tokenizer.encode_special_tokens = True
     for text, found in zip(texts, tokenizer.encode_batch(texts, add_special_tokens=False), strict=True):
-        assert found.ids == processor.encode(text)
+        assert found.ids == processor.encode(text) == read.encode_ordinary(text)
+        assert tokenizer.decode(found.ids, skip_special_tokens=False) == encoding.decode(found.ids)
+        assert read.decode(found.ids) == encoding.decode(found.ids)
 
 
 def test_forms(tmp_path: Path) -> None:
@@ -54,7 +58,7 @@ def test_forms(tmp_path: Path) -> None:
         file = tmp_path / form / "tokenizer.json"
         assert json.loads(file.read_bytes())["pre_tokenizer"]["type"] == kind
         assert Tokenizer.from_file(str(file)).encode(" ab a").ids == encoding.encode(" ab a")
-    with pytest.raises(ValueError, match="form= is for SentencePiece models, and 'gpt2' merges bytes"):
+    with pytest.raises(ValueError, match="form= is for SentencePiece models, and 'gpt2' is none"):
         bytemill.get_encoding("gpt2").save_huggingface(tmp_path, form="llama")
     with pytest.raises(ValueError, match="expected a form of llama, gemma, metaspace, got 'other'"):
         encoding.save_huggingface(tmp_path, form="other")  # type: ignore[arg-type]

@@ -166,12 +166,12 @@ PIECE_MODELS: dict[str, Row] = {
         tokens=added(*LLAMA_TOKENS),
     ),
     "metaspace-always": piece_row(
-        "the same with a prefix",
+        "Ernie 4.5; InternLM 2; MiniCPM 1-4; Grok-1; Jamba; Baichuan; Orion with a prefix",
         chain=METASPACE | {"prepend_scheme": "always"},
         tokens=added(*LLAMA_TOKENS),
     ),
     "metaspace-words": piece_row(
-        "the same, split into words",
+        "the same with a prefix, split into words",
         chain=METASPACE | {"prepend_scheme": "first", "split": True},
         tokens=added(*LLAMA_TOKENS),
     ),
