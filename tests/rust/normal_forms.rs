@@ -47,7 +47,8 @@ fn check(
 ) -> Result<(), Box<dyn Error>> {
     let normal = whole(text);
     let expected: String = normal.iter().map(|&(c, _)| c).collect();
-    let (mut out, mut found) = ("before".to_owned(), Vec::from([7..9]));
+    let mut out = "before".to_owned();
+    let mut found: Vec<_> = std::iter::once(7..9).collect();
     chain.normalize(text, &mut out, Some(&mut found))?;
     assert_eq!(out[6..], expected, "{text:?}");
     assert_eq!(found[1..], spans(text, &normal), "{text:?}");
