@@ -1,19 +1,29 @@
-//! Any other pattern, by fancy-regex: tiktoken's engine, so that a pattern has the same meaning here.
+//! Any other pattern: by an [`Automaton`] if it has one, otherwise by fancy-regex, tiktoken's engine. Both match the same,
+//! so that a pattern has the same meaning here.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
 
+use super::automaton::{Automaton, Trace};
+use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
 
-/// A compiled pattern whose every match has at least one character.
+/// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct General {
-    regex: Regex,
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Automaton(Arc<Automaton>),
+    Backtracking(Regex),
 }
 
 impl General {
-    /// Compiles `pattern`.
+    /// Compiles `pattern` for fancy-regex, whatever it is.
     ///
     /// # Errors
     /// [`PatternError`] if it does not compile or can match the empty string.
@@ -27,22 +37,65 @@ impl General {
         if shortest_match(&tree.expr) == 0 {
             return Err(PatternError::MatchesEmpty(pattern.to_owned()));
         }
-        Ok(Self { regex })
+        Ok(Self {
+            engine: Engine::Backtracking(regex),
+        })
     }
 
-    /// Returns the first match at `offset` or after it.
+    /// Compiles `pattern` as an automaton if it has one, otherwise for fancy-regex.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn quick(pattern: &str) -> Result<Self, PatternError> {
+        match Automaton::new(pattern) {
+            Some(automaton) => Ok(Self {
+                engine: Engine::Automaton(automaton.into()),
+            }),
+            None => Self::new(pattern),
+        }
+    }
+
+    /// Whether it needs no backtracking.
+    #[doc(hidden)]
+    pub fn has_automaton(&self) -> bool {
+        matches!(self.engine, Engine::Automaton(_))
+    }
+
+    /// Returns the first match at `offset` or after it in a part of `text`; offsets count from where the part starts. The
+    /// trace is that of earlier searches in the same part, which is whole characters.
+    ///
+    /// # Errors
+    /// [`EncodeError::Pattern`] if fancy-regex gives up, and [`EncodeError::Interrupted`] from the checkpoint.
     pub(super) fn next(
         &self,
         text: &str,
+        part: Range<usize>,
         offset: usize,
+        trace: &mut Trace,
+        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Range<usize>>, EncodeError> {
-        match self.regex.find_from_pos(text, offset) {
+        let regex = match &self.engine {
+            Engine::Automaton(automaton) => {
+                return Ok(automaton.find(&text.as_bytes()[part], offset, trace, checkpoint)?);
+            }
+            Engine::Backtracking(regex) => regex,
+        };
+        let text = &text[part];
+        match regex.find_from_pos(text, offset) {
             Ok(Some(found)) if found.end() > found.start() => Ok(Some(found.range())),
             Ok(Some(_)) => Err(EncodeError::Pattern(
                 "it matches the empty string here".to_owned(),
             )),
             Ok(None) => Ok(None),
             Err(error) => Err(EncodeError::Pattern(error.to_string())),
+        }
+    }
+
+    /// Number of bytes that its own tables occupy.
+    pub(super) fn memory(&self) -> usize {
+        match &self.engine {
+            Engine::Automaton(automaton) => automaton.memory(),
+            Engine::Backtracking(_) => 0,
         }
     }
 }

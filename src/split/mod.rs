@@ -5,6 +5,7 @@
 //! order, a few hundred at a time, so that text, pieces and tables stay in the processor's caches together.
 
 pub mod adjacent;
+mod automaton;
 #[doc(hidden)]
 pub mod borders;
 pub mod chain;
@@ -43,6 +44,7 @@ use crate::error::{EncodeError, PatternError};
 use crate::unicode::utf8::Character;
 use crate::util::tier::Tier;
 use adjacent::Adjacency;
+use automaton::Trace;
 use chain::cascade::{Cascade, Progress};
 use general::General;
 use pattern::Family;
@@ -179,7 +181,8 @@ impl Splitter {
         match self {
             Self::Adjacent(adjacency, _) => adjacency.memory(),
             Self::Cascade(cascade) => cascade.memory(),
-            Self::Native(..) | Self::General(_) | Self::External(_) => 0,
+            Self::General(general) => general.memory(),
+            Self::Native(..) | Self::External(_) => 0,
         }
     }
 
@@ -212,6 +215,7 @@ impl Splitter {
             text,
             checkpoint,
             offset: 0,
+            trace: Trace::default(),
             progress: match self {
                 Self::Cascade(cascade) => cascade.start(text.len()),
                 _ => Vec::new(),
@@ -227,6 +231,8 @@ pub struct Pieces<'a> {
     text: &'a str,
     checkpoint: &'a dyn Checkpoint,
     offset: usize,
+    /// Of a general pattern.
+    trace: Trace,
     /// Of each level of a cascade.
     progress: Vec<Progress>,
     done: bool,
@@ -258,7 +264,14 @@ impl Pieces<'_> {
             Splitter::General(general) => {
                 let limit = self.offset.saturating_add(CHUNK_BYTES);
                 while chunk.len() < CHUNK && self.offset < limit {
-                    let Some(piece) = general.next(self.text, self.offset)? else {
+                    let Some(piece) = general.next(
+                        self.text,
+                        0..self.text.len(),
+                        self.offset,
+                        &mut self.trace,
+                        self.checkpoint,
+                    )?
+                    else {
                         self.done = true;
                         break;
                     };

@@ -2,6 +2,7 @@
 
 mod adversarial;
 mod agreement;
+mod automata;
 mod batches;
 mod blocks;
 mod chains;

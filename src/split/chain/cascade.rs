@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::step::{Behavior, Rule};
 use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
+use crate::split::automaton::Trace;
 use crate::split::general::General;
 use crate::split::native;
 use crate::split::pattern::Family;
@@ -42,7 +43,7 @@ impl Cascade {
         let level = |rule: &Rule| {
             let engine = match Family::recognise(&rule.pattern) {
                 Some(family) => Engine::Native(family, Tier::current()),
-                None => Engine::General(General::new(&rule.pattern)?),
+                None => Engine::General(General::quick(&rule.pattern)?),
             };
             Ok(Level {
                 engine,
@@ -90,7 +91,11 @@ impl Cascade {
 
     /// Number of bytes that its tables occupy.
     pub(in crate::split) fn memory(&self) -> usize {
-        self.levels.capacity() * size_of::<Level>()
+        let engines = self.levels.iter().map(|level| match &level.engine {
+            Engine::Native(..) => 0,
+            Engine::General(general) => general.memory(),
+        });
+        self.levels.capacity() * size_of::<Level>() + engines.sum::<usize>()
     }
 }
 
@@ -107,6 +112,7 @@ pub struct Progress {
     piece: Range<usize>,
     /// Where the search goes on.
     offset: usize,
+    trace: Trace,
     /// The match behind the gap that was returned last.
     found: Option<Range<usize>>,
     /// A segment that was looked at ahead.
@@ -118,6 +124,7 @@ pub struct Progress {
 impl Progress {
     fn begin(&mut self, piece: Range<usize>) {
         self.offset = piece.start;
+        self.trace.clear();
         self.piece = piece;
     }
 }
@@ -214,7 +221,9 @@ impl Level {
         let absolute = |found: Range<usize>| found.start + start..found.end + start;
         match &self.engine {
             Engine::General(general) => {
-                let found = general.next(&text[start..end], progress.offset - start)?;
+                let offset = progress.offset - start;
+                let found =
+                    general.next(text, start..end, offset, &mut progress.trace, checkpoint)?;
                 Ok(found.map(absolute))
             }
             Engine::Native(family, tier) => {

@@ -71,18 +71,27 @@ CHAINS = [name for name in PRE_TOKENIZERS if name not in {"FALCON", "SUPERBPE"}]
 BEHAVIORS = ["Isolated", "Removed", "Contiguous", "MergedWithPrevious", "MergedWithNext"]
 
 
-def pieces(splitter: Splitter, text: str) -> list[str]:
+# The character that stands for each byte where a chain replaces them.
+VISIBLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+OTHERS = [byte for byte in range(0x100) if byte not in VISIBLE]
+BYTES = {chr(byte): byte for byte in VISIBLE} | {chr(0x100 + i): byte for i, byte in enumerate(OTHERS)}
+
+
+def pieces(splitter: Splitter, text: str) -> list[bytes]:
     offsets, data = splitter.offsets(text), text.encode()
-    return [data[start:end].decode() for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
+    return [data[start:end] for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
 
 
-def their_pieces(value: Any, texts: list[str]) -> list[list[str]]:
-    """Returns the pieces of `tokenizers`: by the offsets, as the byte alphabet replaces characters."""
+def their_pieces(value: Any, texts: list[str]) -> list[list[bytes]]:
+    """Returns the bytes of the pieces of `tokenizers`."""
     theirs = pre_tokenizer(value)
-    return [[text[start:end] for _, (start, end) in theirs.pre_tokenize_str(text)] for text in texts]
+    found = [[piece for piece, _ in theirs.pre_tokenize_str(text)] for text in texts]
+    if "ByteLevel" in {kind for kind, *_ in steps(value)}:
+        return [[bytes(BYTES[character] for character in piece) for piece in text] for text in found]
+    return [[piece.encode() for piece in text] for text in found]
 
 
-def our_pieces(value: Any, texts: list[str]) -> list[list[str]]:
+def our_pieces(value: Any, texts: list[str]) -> list[list[bytes]]:
     splitter = Splitter.of_steps(steps(value))
     return [pieces(splitter, text) for text in texts]
 

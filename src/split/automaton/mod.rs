@@ -1,0 +1,282 @@
+//! Any pattern without backreferences, by a table: one look-up for each character, whatever the pattern.
+//!
+//! A state is what a backtracking engine could still try, in the order in which it would: the first way that ends in a
+//! match wins, as there. Conditions on the character before are part of the state, those on the next one of the
+//! transition, which therefore tells whether a match ends *before* the character that it takes. Where an expression is
+//! looked for ahead, an automaton of its own decides which of two states goes on.
+
+mod cells;
+mod program;
+mod states;
+mod syntax;
+
+use std::ops::Range;
+
+use cells::Cells;
+use program::Program;
+use states::{DEAD, Kind, States};
+
+use crate::checkpoint::{Checkpoint, Interrupted, pass};
+
+/// Characters between two passes of the checkpoint.
+const STRIDE: usize = 1 << 16;
+
+/// Bytes behind a match that an attempt may pass without being recorded, and the most that are recorded of one.
+const TRACED: usize = 64;
+const LONGEST_TRACE: usize = 1 << 20;
+
+/// The states that an attempt was in at places from which it came to no match: another that comes to the same state at
+/// the same place will not, either.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    base: usize,
+    /// By the place, from `base` on; `DEAD` inside of characters.
+    states: Vec<usize>,
+}
+
+impl Trace {
+    /// Forgets a text.
+    pub(crate) fn clear(&mut self) {
+        self.states.clear();
+    }
+
+    #[inline]
+    fn fails(&self, offset: usize, state: usize) -> bool {
+        let recorded = self.states.get(offset.wrapping_sub(self.base));
+        recorded.is_some_and(|&recorded| recorded == state)
+    }
+}
+
+/// The state that attempts to match share.
+struct Attempt<'a> {
+    text: &'a [u8],
+    steps: usize,
+    checkpoint: &'a dyn Checkpoint,
+}
+
+impl Attempt<'_> {
+    /// Counts a character, and passes the checkpoint from time to time.
+    #[inline]
+    fn step(&mut self) -> Result<(), Interrupted> {
+        self.steps += 1;
+        if self.steps < STRIDE {
+            return Ok(());
+        }
+        self.steps = 0;
+        pass(self.checkpoint)
+    }
+}
+
+/// A pattern as a table.
+#[derive(Debug)]
+pub(crate) struct Automaton {
+    cells: Cells,
+    /// For each state and cell, and last the end of the text: the next state, times 2, and 1 if a match ends before.
+    transitions: Vec<u32>,
+    kinds: Vec<Kind>,
+    /// The first state behind each cell, and last at the start of the text.
+    starts: Vec<u32>,
+    /// Whether a match can start with each cell, and last at the end of the text.
+    can_start: Vec<bool>,
+    ahead: Vec<Automaton>,
+}
+
+impl Automaton {
+    /// Returns the automaton of a pattern in the syntax of fancy-regex; none if it has none of a
+    /// bearable size, or can match nothing.
+    pub(crate) fn new(pattern: &str) -> Option<Self> {
+        let node = syntax::parse(pattern)?;
+        (syntax::shortest(&node) > 0).then(|| Self::of_node(&node))?
+    }
+
+    fn of_node(node: &syntax::Node) -> Option<Self> {
+        let program = Program::new(node)?;
+        let cells = Cells::new(&program.sets)?;
+        let ahead = program.ahead.iter().map(Self::of_node);
+        let ahead = ahead.collect::<Option<Vec<_>>>()?;
+        let states = States::new(&program, &cells)?;
+        let can_start = states.can_start();
+        Some(Self {
+            cells,
+            transitions: states.transitions,
+            kinds: states.kinds,
+            starts: states.starts,
+            can_start,
+            ahead,
+        })
+    }
+
+    /// Returns the first match in `text` at `offset` or after it. The trace is that of earlier searches in the same text.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint.
+    ///
+    /// # Complexity
+    /// O(characters) that are passed or matched, if ways to match from neighbouring characters soon come to the same
+    /// state, as those of patterns without counted repetition do.
+    pub(crate) fn find(
+        &self,
+        text: &[u8],
+        offset: usize,
+        trace: &mut Trace,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<Option<Range<usize>>, Interrupted> {
+        let mut start = offset;
+        let mut attempt = Attempt {
+            text,
+            steps: 0,
+            checkpoint,
+        };
+        loop {
+            let (cell, length) = self.cell(text, start);
+            if self.can_start[cell]
+                && let Some(end) = self.longest(start, trace, &mut attempt)?
+            {
+                return Ok(Some(start..end));
+            }
+            if start == text.len() {
+                return Ok(None);
+            }
+            start += length;
+            attempt.step()?;
+        }
+    }
+
+    /// Returns the cell of the character at `offset` and its length; of the end of the text, the last column.
+    #[inline]
+    fn cell(&self, text: &[u8], offset: usize) -> (usize, usize) {
+        if offset < text.len() {
+            self.cells.at(text, offset)
+        } else {
+            (self.cells.count(), 0)
+        }
+    }
+
+    /// Returns the state at `start`, before it takes a character.
+    fn start(&self, text: &[u8], start: usize) -> usize {
+        let behind = if start == 0 || self.starts.len() == 1 {
+            self.starts.len() - 1
+        } else {
+            self.cells.before(text, start)
+        };
+        self.starts[behind] as usize
+    }
+
+    /// Returns the state that goes on from one that has asked all it has to ask.
+    #[inline]
+    fn decided(
+        &self,
+        mut state: usize,
+        offset: usize,
+        attempt: &mut Attempt<'_>,
+    ) -> Result<usize, Interrupted> {
+        while let Kind::Asks { question, variants } = self.kinds[state] {
+            let answer = self.ahead[question].matches_at(offset, attempt)?;
+            state = variants[usize::from(answer)] as usize;
+        }
+        Ok(state)
+    }
+
+    /// Returns the end of the match that starts at `start`.
+    fn longest(
+        &self,
+        start: usize,
+        trace: &mut Trace,
+        attempt: &mut Attempt<'_>,
+    ) -> Result<Option<usize>, Interrupted> {
+        let text = attempt.text;
+        let columns = self.cells.count() + 1;
+        let mut state = self.start(text, start);
+        let mut found = None;
+        let mut offset = start;
+        loop {
+            state = self.decided(state, offset, attempt)?;
+            let (cell, length) = self.cell(text, offset);
+            let transition = self.transitions[state * columns + cell];
+            if transition & 1 != 0 {
+                found = Some(offset);
+            }
+            state = (transition >> 1) as usize;
+            if state == DEAD {
+                break;
+            }
+            offset += length;
+            if trace.fails(offset, state) {
+                return Ok(found);
+            }
+            attempt.step()?;
+        }
+        let last = found.unwrap_or(start);
+        if offset - last > TRACED {
+            self.record(start, last, trace, attempt)?;
+        }
+        Ok(found)
+    }
+
+    /// Records the states of an attempt behind `last`, where no match ends any more.
+    #[cold]
+    fn record(
+        &self,
+        start: usize,
+        last: usize,
+        trace: &mut Trace,
+        attempt: &mut Attempt<'_>,
+    ) -> Result<(), Interrupted> {
+        let text = attempt.text;
+        trace.states.clear();
+        trace.base = last + 1;
+        let mut state = self.start(text, start);
+        let mut offset = start;
+        while trace.states.len() < LONGEST_TRACE {
+            state = self.decided(state, offset, attempt)?;
+            let (cell, length) = self.cell(text, offset);
+            state = (self.transitions[state * (self.cells.count() + 1) + cell] >> 1) as usize;
+            if state == DEAD {
+                break;
+            }
+            offset += length;
+            if offset > last {
+                trace.states.resize(offset - trace.base, DEAD);
+                trace.states.push(state);
+            }
+            attempt.step()?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is a match that starts at `start`.
+    fn matches_at(&self, start: usize, attempt: &mut Attempt<'_>) -> Result<bool, Interrupted> {
+        let text = attempt.text;
+        let mut state = self.start(text, start);
+        let mut offset = start;
+        loop {
+            state = self.decided(state, offset, attempt)?;
+            let (cell, length) = self.cell(text, offset);
+            let transition = self.transitions[state * (self.cells.count() + 1) + cell];
+            if transition & 1 != 0 {
+                return Ok(true);
+            }
+            state = (transition >> 1) as usize;
+            if state == DEAD {
+                return Ok(false);
+            }
+            offset += length;
+            attempt.step()?;
+        }
+    }
+
+    /// Number of bytes that its tables occupy.
+    pub(crate) fn memory(&self) -> usize {
+        let ahead: usize = self
+            .ahead
+            .iter()
+            .map(|ahead| size_of::<Self>() + ahead.memory())
+            .sum();
+        self.cells.memory()
+            + self.transitions.capacity() * size_of::<u32>()
+            + self.kinds.capacity() * size_of::<Kind>()
+            + self.starts.capacity() * size_of::<u32>()
+            + self.can_start.capacity()
+            + ahead
+    }
+}

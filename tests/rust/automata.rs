@@ -1,0 +1,187 @@
+//! Automata of patterns against fancy-regex, which defines what patterns mean.
+
+use bytemill::checkpoint::RunToEnd;
+use bytemill::error::EncodeError;
+use bytemill::split::Splitter;
+use bytemill::split::general::General;
+
+use crate::support::{CL100K, O200K, R50K, Random, SYMBOLS, TestResult};
+
+/// Parts of random patterns.
+const ATOMS: [&str; 22] = [
+    "a",
+    "b",
+    "ab",
+    "é",
+    "中",
+    r"\s",
+    r"\S",
+    r"\w",
+    r"\d",
+    ".",
+    "(?s:.)",
+    "[ab]",
+    "[^a]",
+    "[^ab1]",
+    r"\p{L}",
+    r"[\p{N}é]",
+    " ",
+    r"\n",
+    "(?i:a)",
+    "(?i:s)",
+    r"[^\s\p{L}\p{N}]",
+    "1",
+];
+const QUANTIFIERS: [&str; 14] = [
+    "", "", "", "", "+", "*", "?", "{2}", "{1,2}", "{1,3}", "+?", "??", "++", "*+",
+];
+const ASSERTIONS: [&str; 12] = [
+    r"\b",
+    r"\B",
+    "$",
+    "^",
+    "(?m:$)",
+    "(?m:^)",
+    r"(?!\S)",
+    "(?=a)",
+    "(?<=a)",
+    "(?<!b)",
+    "(?!ab)",
+    r"(?=\d{2}*b)",
+];
+
+/// Parts of texts.
+const CHARACTERS: [&str; 10] = ["a", "b", "A", "é", "中", " ", "\n", "1", "s", "."];
+
+fn expression(random: &mut Random, depth: usize) -> String {
+    let mut pattern = String::new();
+    for _ in 0..random.within(1..4) {
+        match random.below(8) {
+            0 => pattern.push_str(random.pick(&ASSERTIONS)),
+            1 | 2 if depth > 0 => {
+                let inner = expression(random, depth - 1);
+                let start = random.pick(&["(?:", "(?:", "(", "(?=", "(?!"]);
+                let quantifier = if start.len() == 3 && start.ends_with(':') || start.len() == 1 {
+                    random.pick(&QUANTIFIERS[..10])
+                } else {
+                    ""
+                };
+                pattern.push_str(&format!("{start}{inner}){quantifier}"));
+            }
+            3 if depth > 0 => {
+                let (first, second) =
+                    (expression(random, depth - 1), expression(random, depth - 1));
+                pattern.push_str(&format!("(?:{first}|{second})"));
+            }
+            _ => {
+                pattern.push_str(random.pick(&ATOMS));
+                pattern.push_str(random.pick(&QUANTIFIERS));
+            }
+        }
+    }
+    pattern
+}
+
+/// The pieces of a text, or none if the engine gives up.
+fn pieces(general: &General, text: &str) -> Option<Vec<String>> {
+    let splitter = Splitter::General(Box::new(general.clone()));
+    let mut pieces = splitter.pieces(text, &RunToEnd);
+    let (mut found, mut chunk) = (Vec::new(), Vec::new());
+    loop {
+        match pieces.next_chunk(&mut chunk) {
+            Ok(true) => found.extend(chunk.iter().map(|piece| text[piece.clone()].to_owned())),
+            Ok(false) => return Some(found),
+            Err(EncodeError::Pattern(_)) => return None,
+            Err(error) => panic!("nothing else fails: {error}"),
+        }
+    }
+}
+
+/// Compares both engines on some texts. Returns whether the pattern has an automaton.
+fn compare(pattern: &str, texts: &[String]) -> bool {
+    let Ok(backtracking) = General::new(pattern) else {
+        return false;
+    };
+    let general = General::quick(pattern).expect("it compiles");
+    for text in texts {
+        let (ours, theirs) = (pieces(&general, text), pieces(&backtracking, text));
+        assert!(
+            theirs.is_none() || ours == theirs,
+            "{pattern:?} splits {text:?} into {ours:?}, not {theirs:?}"
+        );
+    }
+    general.has_automaton()
+}
+
+fn texts(random: &mut Random, parts: &[&str], count: usize, most: usize) -> Vec<String> {
+    let mut text = || {
+        (0..random.within(1..most))
+            .map(|_| *random.pick(parts))
+            .collect()
+    };
+    (0..count).map(|_| text()).collect()
+}
+
+#[test]
+fn automata_match_as_fancy_regex() {
+    let mut random = Random::new(1);
+    let mut automata = 0;
+    for _ in 0..1500 {
+        let parts = (0..random.within(1..4)).map(|_| expression(&mut random, 2));
+        let pattern = parts.collect::<Vec<_>>().join("|");
+        let texts = texts(&mut random, &CHARACTERS, 40, 12);
+        automata += usize::from(compare(&pattern, &texts));
+    }
+    assert!(automata > 500, "only {automata} patterns have automata");
+}
+
+#[test]
+fn automata_of_published_patterns_match_as_fancy_regex() {
+    let mut random = Random::new(2);
+    let texts = texts(&mut random, &SYMBOLS, 2_000, 12);
+    for pattern in [
+        R50K,
+        CL100K,
+        O200K,
+        r"\d{1,3}(?=(?:\d{3})*\b)|.",
+        r"a(?!\r?\n)|(?s:.)",
+    ] {
+        assert!(compare(pattern, &texts), "{pattern:?} has no automaton");
+    }
+}
+
+#[test]
+fn attempts_that_fail_far_on_are_not_repeated() -> TestResult {
+    // Each would look at the rest of the text again from every character.
+    for pattern in [
+        r"(?:a+)+(?!c)b|x",
+        r"(a+)+(?=b)b|x",
+        r"a.*b|x",
+        r"(?:a|aa)*é?b|x",
+        r"a+$|x|a",
+    ] {
+        let general = General::quick(pattern)?;
+        assert!(general.has_automaton(), "{pattern:?} has no automaton");
+        let text = format!("{}x{}c", "a".repeat(300_000), "a".repeat(300_000));
+        let found = pieces(&general, &text).ok_or("the engine gives up")?;
+        assert_eq!(found.iter().filter(|piece| *piece == "x").count(), 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn patterns_that_need_backtracking_are_left_to_fancy_regex() -> TestResult {
+    for pattern in [
+        r"(a)\1|.",
+        r"(?<=ab)c|.",
+        r"(?>ab|a)b|.",
+        r"(?:a?)+b",
+        r"a{5000}",
+    ] {
+        assert!(
+            !General::quick(pattern)?.has_automaton(),
+            "{pattern:?} has an automaton"
+        );
+    }
+    Ok(())
+}
