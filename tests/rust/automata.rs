@@ -57,7 +57,7 @@ fn expression(random: &mut Random, depth: usize) -> String {
     let mut pattern = String::new();
     for _ in 0..random.within(1..4) {
         match random.below(8) {
-            0 => pattern.push_str(random.pick(&ASSERTIONS)),
+            0 => pattern.push_str(random.pick::<&str>(&ASSERTIONS)),
             1 | 2 if depth > 0 => {
                 let inner = expression(random, depth - 1);
                 let start = random.pick(&["(?:", "(?:", "(", "(?=", "(?!"]);
@@ -66,16 +66,16 @@ fn expression(random: &mut Random, depth: usize) -> String {
                 } else {
                     ""
                 };
-                pattern.push_str(&format!("{start}{inner}){quantifier}"));
+                pattern.extend([*start, &inner, ")", quantifier]);
             }
             3 if depth > 0 => {
                 let (first, second) =
                     (expression(random, depth - 1), expression(random, depth - 1));
-                pattern.push_str(&format!("(?:{first}|{second})"));
+                pattern.extend(["(?:", &first, "|", &second, ")"]);
             }
             _ => {
-                pattern.push_str(random.pick(&ATOMS));
-                pattern.push_str(random.pick(&QUANTIFIERS));
+                pattern.push_str(random.pick::<&str>(&ATOMS));
+                pattern.push_str(random.pick::<&str>(&QUANTIFIERS));
             }
         }
     }
