@@ -6,7 +6,8 @@ BPE over these characters; a `ByteLevel` decoder; and *added tokens*, which are 
 Added tokens become special tokens. The library always finds them in text, so its ids are those of
 `encode(text, allowed_special="all")`.
 
-Any other pipeline is refused, as is a merge list that gives other ids than ranks would (see `merge_list`).
+Any other pipeline is refused here, as is a merge list that gives other ids than ranks would (see
+`merge_list`): the core reads those files (`src/huggingface`), and the file itself is the definition.
 The tokens that a post-processor adds to a text become the definition's template, which an encoding does not
 apply.
 
