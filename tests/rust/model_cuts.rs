@@ -45,7 +45,7 @@ fn model(random: &mut Random, options: usize) -> Result<Model, Box<dyn std::erro
     add("<unk>", 0, Kind::Unknown);
     let mut known = std::collections::HashSet::new();
     for (number, character) in ALPHABET.into_iter().skip(3).enumerate() {
-        if known.insert(character.to_owned()) && (number + options) % 5 > 0 {
+        if known.insert(character.to_owned()) && !(number + options).is_multiple_of(5) {
             add(character, 0, Kind::Normal);
         }
     }
@@ -70,13 +70,14 @@ fn model(random: &mut Random, options: usize) -> Result<Model, Box<dyn std::erro
     draft.trainer.set("byte_fallback", truth(4))?;
     draft.trainer.set(
         "treat_whitespace_as_suffix",
-        vec![Value::Bool(options % 11 == 0)],
+        vec![Value::Bool(options.is_multiple_of(11))],
     )?;
     draft.normalizer.set("add_dummy_prefix", truth(0))?;
     draft.normalizer.set("remove_extra_whitespaces", truth(1))?;
-    draft
-        .normalizer
-        .set("escape_whitespaces", vec![Value::Bool(options % 7 > 0)])?;
+    draft.normalizer.set(
+        "escape_whitespaces",
+        vec![Value::Bool(!options.is_multiple_of(7))],
+    )?;
     if is_set(2) {
         let rules = RULES.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let rules = rules.into_iter().filter(|_| random.within(0..3) > 0);
