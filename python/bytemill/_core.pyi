@@ -35,6 +35,7 @@ __all__ = [
     "line_breaks",
     "line_offsets",
     "read_normalizer_spec",
+    "read_tokenizer_json",
     "sentencepiece_options",
     "train_merges",
     "write_normalizer_spec",

@@ -1,4 +1,4 @@
-//! Any other pattern: by an [`Automaton`] if it has one, otherwise by fancy-regex, tiktoken's engine. Both match the same,
+//! Any other pattern: by an automaton if it has one, otherwise by fancy-regex, tiktoken's engine. Both match the same,
 //! so that a pattern has the same meaning here.
 
 use std::ops::Range;
