@@ -26,9 +26,11 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 import tiktoken
+from tokenizers import Tokenizer
 
 import bytemill
 from bytemill import _core, inspection, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
+from bytemill.formats.huggingface import format_tokenizer
 from bytemill.patterns import GPT2_PATTERN
 from bytemill.training.learning import learn_merges
 from support.toys import BYTE_RANKS
@@ -52,6 +54,8 @@ PUBLIC = [
     "bytemill.shards",
     "bytemill.training",
 ]
+# Public too; its methods are not yet called with wrong arguments here.
+UNTRIED = ["bytemill.hf"]
 INNER = [
     "__main__",
     "_arguments",
@@ -129,6 +133,11 @@ def gpt2() -> bytemill.Encoding:
 
 def tiktoken_toy() -> tiktoken.Encoding:
     return tiktoken.Encoding("toy", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={})
+
+
+def huggingface_toy() -> Tokenizer:
+    encoding = bytemill.Encoding("toy", pat_str=GPT2_PATTERN, mergeable_ranks=RANKS, special_tokens={})
+    return Tokenizer.from_str(format_tokenizer(encoding.definition).decode())
 
 
 def trained(kind: type[Any]) -> Any:
@@ -268,6 +277,7 @@ GOOD: dict[str, Callable[[], Any]] = {
         lambda: ["l", "o"],
     ),
     "allowed_special": lambda: {"<|a|>"},
+    "add_special_tokens": lambda: False,
     "append": lambda: [5],
     "batch": lambda: [[1, 2], [3]],
     "batch_size": lambda: 2,
@@ -292,6 +302,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "encodings": lambda: {"toy": toy()},
     "from_tiktoken.encoding": tiktoken_toy,
     "Encoding.from_tiktoken.encoding": tiktoken_toy,
+    "Encoding.from_huggingface.tokenizer": huggingface_toy,
     "errors": lambda: "replace",
     "write_shards.errors": lambda: "replace",
     "expected_hash": lambda: None,
@@ -538,7 +549,7 @@ def test_every_module_for_everybody_is_here() -> None:
     of_minbpe = pkgutil.iter_modules(minbpe.__path__, "bytemill.minbpe.")
     modules |= {module.name for module in of_minbpe if "._" not in module.name}
     inner = {f"bytemill.{name}" for name in INNER}
-    assert modules == inner | set(PUBLIC) - {"bytemill"}
+    assert modules == inner | {*PUBLIC, *UNTRIED} - {"bytemill"}
 
 
 @pytest.mark.filterwarnings("ignore")
