@@ -53,6 +53,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --lib --quiet
 	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
 	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
+	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
@@ -119,10 +120,6 @@ valgrind: build ## Rust tests and a Python script under valgrind, scalar and wit
 tables: ## Check that the merge tables are what their published sources give
 	$(PYTHON) tools/derive_vocabulary.py --check
 
-.PHONY: models
-models: build ## Write docs/models.md: which open models load, and how
-	PYTHONPATH=tests $(BIN)/python -m programs.models_page
-
 .PHONY: bench
 bench: build ## Benchmarks beside tiktoken and the reference, then splitting and merging alone
 	$(BIN)/python -m pytest benches/python $(ARGS) --benchmark-only --benchmark-columns=min,median,rounds \
@@ -160,6 +157,22 @@ bench-spilling: build ## Train on a gigabyte with more different pieces than a l
 bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write docs/benchmarks/training.md
 	$(BENCH) harness.compare training $(ARGS) --output $(RESULTS)/training.json; \
 		code=$$?; $(BENCH) report training readme && exit $$code
+
+SENTENCEPIECE_JOBS = sentencepiece-small,sentencepiece-together,sentencepiece-64000,sentencepiece-large
+
+.PHONY: bench-training-models
+bench-training-models: build $(VENV)/rivals ## Compare training of SentencePiece models and write docs/benchmarks/training.md
+	$(BENCH) harness.compare training --jobs $(SENTENCEPIECE_JOBS) $(ARGS) \
+		--output $(RESULTS)/training_sentencepiece.json; code=$$?; $(BENCH) report training && exit $$code
+
+# It has the name of the released version, so it is kept apart.
+$(VENV)/candidate: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ tokenizers==1.0.0rc3
+
+.PHONY: bench-models
+bench-models: build $(VENV)/rivals $(VENV)/candidate ## Compare models' own files with their libraries and write docs/benchmarks/models.md
+	$(BENCH) harness.models $(ARGS) --output $(RESULTS)/models.json; \
+		code=$$?; $(BENCH) report models && exit $$code
 
 # The exit code tells whether the target is reached.
 .PHONY: bench-shard

@@ -41,6 +41,8 @@ from support.offline_tiktoken import offline_tiktoken
 ROWS = {row["key"]: row for row in SUITE["rows"] if "measure" in row}
 NUMBERS = list(dict.fromkeys(key.split()[0] for key in ROWS))
 JOBS = [job["key"] for job in suite("training")["jobs"]]
+# Models of SentencePiece have a result of their own.
+JOBS_OF_BYTES = [key for key in JOBS if not key.startswith("sentencepiece")]
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -152,7 +154,8 @@ def training(options: argparse.Namespace) -> int:
     options.rounds = options.rounds or 3
     with tempfile.TemporaryDirectory() as folder:
         comparison = Comparison(options, Path(folder))
-        chosen = {TRAINERS[name].distribution for name in comparison.chosen()}
+        jobs = options.jobs or JOBS_OF_BYTES
+        chosen = {TRAINERS[name].distribution for job in jobs for name in comparison.trainers_of(job)}
         head = record.description() | {
             "versions": {
                 name: installed(name)
@@ -161,7 +164,7 @@ def training(options: argparse.Namespace) -> int:
             },
             "arguments": record.given(options, "corpus", "large", "rounds"),
         }
-        figures = [figure for job in options.jobs or JOBS for figure in comparison.measure(job)]
+        figures = [figure for job in jobs for figure in comparison.measure(job)]
     print(training_report.table(figures), end="\n\n")
     print("\n".join(training_report.verdicts(figures)))
     if options.output is not None:

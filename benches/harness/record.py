@@ -70,7 +70,6 @@ class Figure:
         peak_megabytes: Peak memory of the process.
         tokens: Number of tokens, or merges, or distinct pieces.
         equal: Whether the vocabulary equals that of our counterpart; `None` if it cannot.
-        common: Share of the vocabulary that our counterpart has too.
         ratio: Its time divided by that of our counterpart.
     """
 
@@ -86,7 +85,6 @@ class Figure:
     peak_megabytes: float | None = None
     tokens: int | None = None
     equal: bool | None = None
-    common: float | None = None
     ratio: float | None = None
     error: str | None = None
 

@@ -8,6 +8,7 @@ trained with that.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,6 @@ from harness.suites import suite
 
 SUITE = suite("training")
 OURS = "bytemill"
-FASTEST: str = SUITE["fastest"]
 
 # Between the documents of gigatoken's files.
 SEPARATOR = "<|endoftext|>"
@@ -35,8 +35,8 @@ class Trainer(NamedTuple):
 
     Attributes:
         distribution: Name under which it is installed.
-        pattern: What it splits by: "cl100k", "gpt2", or "its own".
-        tie_break: Our tie-breaker that learns the same merges; empty if none does.
+        pattern: What it splits by: "cl100k", "gpt2", or "sentencepiece" for a model of that kind.
+        tie_break: Our tie-breaker that learns the same merges.
         work: Trains on a file to a vocabulary size with a number of threads, and returns the tokens in the
         order of
             their ids. Engines without a parameter for threads follow RAYON_NUM_THREADS.
@@ -49,8 +49,8 @@ class Trainer(NamedTuple):
 
     @property
     def counterpart(self) -> str:
-        """Name of our trainer with the same vocabulary; the fastest one if there is none."""
-        return f"{OURS}, {self.pattern}, {self.tie_break}" if self.tie_break else FASTEST
+        """Name of our trainer with the same vocabulary."""
+        return f"{OURS}, {self.pattern}, {self.tie_break}"
 
 
 def documents(path: Path) -> Iterator[str]:
@@ -150,27 +150,29 @@ def with_gigatoken(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     return [vocabulary[token] for token in sorted(vocabulary)]
 
 
-def with_sentencepiece(path: Path, vocab_size: int, threads: int) -> list[bytes]:
-    """BPE with byte fallback: another model, but a common one."""
-    import io
+def sentencepiece(module: str) -> Callable[[Path, int, int], Sequence[bytes]]:
+    """Returns SentencePiece BPE with byte fallback, by a module with its interface."""
 
-    model = io.BytesIO()
-    module = import_module("sentencepiece")
-    module.SentencePieceTrainer.train(
-        input=str(path),
-        model_writer=model,
-        model_type="bpe",
-        vocab_size=vocab_size,
-        byte_fallback=True,
-        character_coverage=0.9995,
-        normalization_rule_name="identity",
-        max_sentence_length=1 << 20,
-        num_threads=threads,
-        minloglevel=2,
-    )
-    processor = module.SentencePieceProcessor(model_proto=model.getvalue())
-    pieces = (processor.id_to_piece(token) for token in range(processor.get_piece_size()))
-    return [piece.replace("\u2581", " ").encode() for piece in pieces]
+    def work(path: Path, vocab_size: int, threads: int) -> list[bytes]:
+        model = io.BytesIO()
+        spm = import_module(module)
+        spm.SentencePieceTrainer.train(
+            input=str(path),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=vocab_size,
+            byte_fallback=True,
+            character_coverage=0.9995,
+            normalization_rule_name="identity",
+            max_sentence_length=1 << 20,
+            num_threads=threads,
+            minloglevel=2,
+        )
+        processor = spm.SentencePieceProcessor(model_proto=model.getvalue())
+        pieces = (processor.id_to_piece(token) for token in range(processor.get_piece_size()))
+        return [piece.replace("\u2581", " ").encode() for piece in pieces]
+
+    return work
 
 
 def separated(path: Path) -> Path:
@@ -192,13 +194,14 @@ OTHERS: dict[str, Callable[[Path, int, int], Sequence[bytes]]] = {
     "gigatoken": with_gigatoken,
     "bpeasy": with_bpeasy,
     "ffbpe": with_ffbpe,
-    "sentencepiece": with_sentencepiece,
+    "sentencepiece": sentencepiece("sentencepiece"),
+    "bytemill, sentencepiece, score": sentencepiece("bytemill.sentencepiece"),
 }
 
 
 def trainer(name: str, pattern: str, tie_break: str) -> Trainer:
     """Returns a trainer of the suite."""
-    distribution = OURS if name == "reference" or name not in OTHERS else name
+    distribution = OURS if name == "reference" or name.startswith(OURS) else name
     return Trainer(distribution, pattern, tie_break, OTHERS.get(name) or ours(pattern, tie_break))
 
 

@@ -74,12 +74,18 @@ class Comparison:
         write_separated(path)
         self.texts[name] = path
 
+    def trainers_of(self, key: str) -> list[str]:
+        """Returns the trainers that a job measures."""
+        job = next(job for job in SUITE["jobs"] if job["key"] == key)
+        return job.get("trainers") or self.chosen()
+
     def chosen(self) -> list[str]:
-        """Returns the trainers to measure: ours, and the installed and chosen ones."""
+        """Returns the trainers of bytes to measure: ours, and the installed and chosen ones."""
         return [
             name
             for name, trainer in TRAINERS.items()
             if name != "reference"
+            and trainer.pattern != "sentencepiece"
             and installed(trainer.distribution)
             and (not self.options.trainers or name in self.options.trainers or trainer.distribution == OURS)
         ]
@@ -128,9 +134,8 @@ class Comparison:
 
     def train(self, job: Job, corpus: str) -> Iterator[Figure]:
         """Trains with each trainer."""
-        names = job.get("trainers") or self.chosen()
+        names = self.trainers_of(job["key"])
         path = self.texts[corpus]
-        vocabularies = {name: self.folder / f"vocabulary-{i}.txt" for i, name in enumerate(names)}
         tasks = {
             name: {
                 "task": "training",
@@ -138,7 +143,6 @@ class Comparison:
                 "text": str(path),
                 "vocab_size": job["vocab_size"],
                 "threads": THREADS,
-                "vocabulary": str(vocabularies[name]),
             }
             for name in names
         }
@@ -158,8 +162,7 @@ class Comparison:
                 size=path.stat().st_size,
                 threads=THREADS,
                 tokens="tokens",
-                equal=same if compared and trainer.tie_break else None,
-                common=share(vocabularies[name], vocabularies[trainer.counterpart]) if compared else None,
+                equal=same if compared else None,
                 ratio=seconds / our_seconds if compared and seconds and our_seconds else None,
             )
 
@@ -214,9 +217,3 @@ def figure(runs: Runs, *, size: int, tokens: str, **known: Any) -> Figure:
         tokens=good.first(tokens),
         error=runs.error,
     )
-
-
-def share(vocabulary: Path, other: Path) -> float:
-    """Returns the share of the tokens of one vocabulary that another has too."""
-    tokens, others = (set(path.read_bytes().split()) for path in (vocabulary, other))
-    return len(tokens & others) / len(tokens)

@@ -127,13 +127,12 @@ def timed(work: Callable[[], Any]) -> tuple[Any, Result]:
 
 
 def training(task: Result) -> Result:
-    """Trains to `vocab_size` tokens, which are written to the file `vocabulary`."""
+    """Trains to `vocab_size` tokens."""
     from harness.trainers import TRAINERS
 
     path = Path(task["text"])
     work = TRAINERS[task["trainer"]].work
     tokens, figures = timed(lambda: work(path, task["vocab_size"], task["threads"]))
-    Path(task["vocabulary"]).write_bytes(b"\n".join(token.hex().encode() for token in tokens))
     return {**figures, "tokens": len(tokens), "digest": digest_of_tokens(tokens)}
 
 

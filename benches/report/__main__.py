@@ -1,6 +1,6 @@
 """Writes the generated parts of the pages, and the pictures, from the recorded results.
 
-    PYTHONPATH=tests:benches python -m report [encoding] [training] [stages] [readme]
+    PYTHONPATH=tests:benches python -m report [encoding] [training] [stages] [models] [readme]
 
 Without names it writes all of them.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from harness.record import read
 from harness.suites import ROOT, suite
-from report import encoding, page, readme_chart, stages, training
+from report import encoding, models, page, readme_chart, stages, training
 
 RESULTS = ROOT / "benches" / "results"
 PAGES = ROOT / "docs" / "benchmarks"
@@ -32,8 +32,9 @@ def write_encoding() -> None:
 def write_training() -> None:
     """Writes the page on training."""
     settings = suite("training")
-    result, figures = training.read_result(ROOT / settings["result"])
-    page.rewrite(ROOT / settings["page"], training.section(result, figures), training.NAME)
+    for key, name in (("result", training.NAME), ("result of sentencepiece", training.OF_MODELS)):
+        result, figures = training.read_result(ROOT / settings[key])
+        page.rewrite(ROOT / settings["page"], training.section(result, figures, name), name)
 
 
 def write_stages() -> None:
@@ -41,10 +42,18 @@ def write_stages() -> None:
     page.rewrite(PAGES / "stages.md", stages.section(read(RESULTS / "stages.json")), stages.NAME)
 
 
+def write_models() -> None:
+    """Writes the page on models' own files."""
+    settings = suite("models")
+    result, cells = models.read_result(ROOT / settings["result"])
+    page.rewrite(ROOT / settings["page"], models.section(result, cells), models.NAME)
+
+
 WRITERS: dict[str, Callable[[], None]] = {
     "encoding": write_encoding,
     "training": write_training,
     "stages": write_stages,
+    "models": write_models,
     "readme": readme_chart.main,
 }
 

@@ -8,17 +8,18 @@ from typing import Any
 
 from harness import capacity, record
 from harness.record import Figure, Result
-from harness.trainers import FASTEST, OURS
+from harness.trainers import OURS, TRAINERS
 from harness.training import APART, SUITE
 from report.page import between, provenance
 
 NAME = "training"
+OF_MODELS = "training of SentencePiece models"
 
 JOBS: dict[str, Mapping[str, Any]] = {job["key"]: job for job in SUITE["jobs"]}
 
 METHOD = """Each run is a fresh process with the same documents; engines take turns, ours before each of the
 others; figures are medians. Vocabularies are compared token for token with ours by the same pattern and
-tie-breaker; of sentencepiece, whose model differs, the table has the share of tokens in common. Targets
+tie-breaker; sentencepiece trains models of its own kind, beside ours of that kind. Targets
 are about rivals with the same vocabulary. Two processes that share nothing and count every other
 document each show the attainable speed of two threads."""
 
@@ -53,8 +54,6 @@ def of_trainers(group: Sequence[Figure]) -> Iterator[str]:
             yield f"| {each.contender} | {each.error or '-'} | - | - | - | - |"
             continue
         same = {True: "yes", False: "**no**", None: "-"}[each.equal]
-        if each.common is not None and not each.equal:
-            same = f"{each.common:.0%} of it"
         ratio = "-" if each.ratio is None else f"{each.ratio:.1f}x"
         name = each.contender if each.is_ours else f"{each.contender}, {each.pattern}"
         yield (
@@ -111,11 +110,16 @@ def against_rivals(job: Mapping[str, Any], group: Sequence[Figure]) -> Iterator[
         elif against in ratios:
             yield verdict(f"{job['key']}: time of {against} to ours", ratios[against], bound, "x")
         elif against == "leanest memory":
-            ours = next((each.peak_megabytes for each in group if each.contender == FASTEST), None)
-            leanest = min(each.peak_megabytes for each in rivals.values() if each.peak_megabytes is not None)
+            memory = {name: each.peak_megabytes for name, each in rivals.items() if each.peak_megabytes}
+            leanest = min(memory, key=memory.__getitem__)
+            counterpart = TRAINERS[leanest].counterpart
+            ours = next((each.peak_megabytes for each in group if each.contender == counterpart), None)
             if ours is not None:
                 yield verdict(
-                    f"{job['key']}: peak memory of the leanest rival to ours", leanest / ours, bound, "x"
+                    f"{job['key']}: peak memory of the leanest rival to ours",
+                    memory[leanest] / ours,
+                    bound,
+                    "x",
                 )
 
 
@@ -165,15 +169,16 @@ def runs(figures: Sequence[Figure]) -> str:
     return " to ".join(map(str, dict.fromkeys([numbers[0], numbers[-1]])))
 
 
-def section(result: Result, figures: Sequence[Figure]) -> str:
-    """Returns the section of the page, between its marks."""
+def section(result: Result, figures: Sequence[Figure], name: str = NAME) -> str:
+    """Returns a section of the page, between its marks."""
     arguments = result["arguments"]
     given = [f"--{name} {value}" for name, value in (("corpus", "DIR"), ("large", "FILE")) if arguments[name]]
-    command = "make bench-training" + (f' ARGS="{" ".join(given)}"' if given else "")
+    target = "bench-training" if name == NAME else "bench-training-models"
+    command = f"make {target}" + (f' ARGS="{" ".join(given)}"' if given else "")
     introduction = (
         f"{provenance(result)} Runs: {runs(figures)}.\n\n"
-        f"`{command}` repeats it; all figures are in `{SUITE['result']}`. {METHOD}"
+        f"`{command}` repeats it; {METHOD}"
         f"{capacity.sentence(result.get('cores', {}))}"
     )
     parts = [introduction, table(figures), "\n".join(verdicts(figures))]
-    return between(NAME, "\n\n".join(part for part in parts if part) + "\n")
+    return between(name, "\n\n".join(part for part in parts if part) + "\n")

@@ -1,0 +1,240 @@
+"""Compares models' own tokenizer files with the libraries that they are made for: ids first, then time.
+
+    PYTHONPATH=tests:benches python -m harness.models --corpus DIR --output RESULT.json
+
+Each run is a fresh process that loads a file and encodes the documents of one text, one call for each: the
+first pass is text that the process has never seen, **cold**; the passes after it are **warm**. Processes take
+turns, round after round; a speed is the median of the rounds. The release candidate of `tokenizers` has the
+same name as the released version, so it is installed into a folder of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from harness.corpora import cut
+from harness.suites import ROOT, suite
+
+SUITE = suite("models")
+OURS = "bytemill"
+CANDIDATE = "tokenizers rc"
+STATES = ("cold", "warm")
+CANDIDATE_FOLDER = ROOT / ".venv" / "candidate"
+
+Encode = Callable[[str], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One measurement.
+
+    Attributes:
+        model: Name of the model.
+        kind: "sentencepiece", "native" or "general": how this library splits its text.
+        corpus: Name of the text.
+        engine: Name of the engine.
+        form: Form of its result: "array" or "list".
+        bytes: Bytes of text in a pass.
+        load: Milliseconds until it is ready, in the process that has imported it.
+        cold: MB/s over text that the process has not seen.
+        warm: MB/s over the same text, seen before.
+        ids_equal: Whether the ids are those of the library that the file is made for.
+    """
+
+    model: str
+    kind: str
+    corpus: str
+    engine: str
+    form: str
+    bytes: int
+    load: float
+    cold: float
+    warm: float
+    rounds: int
+    ids_equal: bool
+
+
+# --- In the measured process ---
+
+
+def ours(file: str, form: str) -> Encode:
+    """Returns this library's method for a form of result."""
+    encoding = import_module("bytemill").Encoding.from_file(file)
+    method: Encode = encoding.encode_to_numpy if form == "array" else encoding.encode_ordinary
+    return method
+
+
+def sentencepiece(file: str, _form: str) -> Encode:
+    """Returns the method of `sentencepiece`."""
+    encode: Encode = import_module("sentencepiece").SentencePieceProcessor(model_file=file).encode
+    return encode
+
+
+def tokenizers(file: str, _form: str) -> Encode:
+    """Returns the method of `tokenizers`, with its ids read."""
+    encode = import_module("tokenizers").Tokenizer.from_file(file).encode
+    return lambda text: encode(text, add_special_tokens=False).ids
+
+
+LOADERS = {OURS: ours, "sentencepiece": sentencepiece, "tokenizers": tokenizers, CANDIDATE: tokenizers}
+
+
+def serve(engine: str, file: str, form: str, text: str) -> dict[str, Any]:
+    """Measures one engine in this process, and returns milliseconds, MB/s and a digest of all ids."""
+    documents = cut(Path(text).read_text(encoding="utf-8"), SUITE["document_bytes"])
+    size = sum(len(document.encode()) for document in documents)
+    import_module({OURS: "bytemill", CANDIDATE: "tokenizers"}.get(engine, engine))
+    start = perf_counter()
+    encode = LOADERS[engine](file, form)
+    load = perf_counter() - start
+    encode("The first call may build what the others use.")
+
+    def a_pass() -> tuple[float, list[Any]]:
+        start = perf_counter()
+        ids = [encode(document) for document in documents]
+        return perf_counter() - start, ids
+
+    cold, ids = a_pass()
+    digest = hashlib.sha256()
+    for each in ids:
+        digest.update(json.dumps(each if isinstance(each, list) else each.tolist()).encode())
+    del ids
+    # Slow engines need no second pass to be compared with.
+    passes = SUITE["passes"] if cold < SUITE["slow_seconds"] else 1
+    warm = statistics.median(a_pass()[0] for _ in range(passes))
+    return {
+        "load": load * 1e3,
+        "cold": size / cold / 1e6,
+        "warm": size / warm / 1e6,
+        "bytes": size,
+        "digest": digest.hexdigest(),
+    }
+
+
+# --- In the process that compares ---
+
+
+def run(task: Sequence[str], engine: str) -> dict[str, Any]:
+    """Runs `serve` in a fresh process."""
+    folders = [str(ROOT / "benches"), str(ROOT / "tests")]
+    if engine == CANDIDATE:
+        folders.insert(0, str(CANDIDATE_FOLDER))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(folders),
+        # One thread each: otherwise NumPy's second thread spins, and so do those of `tokenizers`.
+        "OPENBLAS_NUM_THREADS": "1",
+        "RAYON_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    command = [sys.executable, "-m", "harness.models", "--serve", *task]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(task)}:\n{done.stderr}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model: the file that each engine reads, and the `kind` of its cells."""
+
+    name: str
+    kind: str
+    files: Mapping[str, Path]
+
+
+def measure(model: Model, text: Path, rounds: int) -> list[Cell]:
+    """Measures all engines on one model and text."""
+    files = model.files
+    contenders = [(OURS, "array"), (OURS, "list")]
+    contenders += [(engine, "list") for engine in files if engine != OURS]
+    results: dict[tuple[str, str], list[dict[str, Any]]] = {contender: [] for contender in contenders}
+    for _ in range(rounds):
+        for engine, form in contenders:
+            task = (engine, str(files[engine]), form, str(text))
+            results[engine, form].append(run(task, engine))
+    oracle = next(engine for engine in files if engine != OURS)
+    expected = results[oracle, "list"][0]["digest"]
+    cells = []
+    for (engine, form), figures in results.items():
+        medians = {key: statistics.median(each[key] for each in figures) for key in ("load", *STATES)}
+        cells.append(
+            Cell(
+                model=model.name,
+                kind=model.kind,
+                corpus=text.stem,
+                engine=engine,
+                form=form,
+                bytes=figures[0]["bytes"],
+                rounds=rounds,
+                ids_equal=all(each["digest"] == expected for each in figures),
+                **medians,
+            )
+        )
+        print(asdict(cells[-1]), file=sys.stderr, flush=True)
+    return cells
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", type=Path, metavar="DIR", help="its .txt files, not Python's source")
+    parser.add_argument("--models", metavar="A,B", type=lambda value: value.split(","), help="only these")
+    parser.add_argument("--rounds", type=int, default=3, help="for each figure (default: %(default)s)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--serve", nargs=4, help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measures, prints and writes; the exit code is 1 if ids differ."""
+    options = parse_arguments(arguments)
+    if options.serve is not None:
+        print(json.dumps(serve(*options.serve)))
+        return 0
+    from harness import model_files, record
+    from harness.corpora import read_texts
+    from harness.engines import installed
+    from report import models as report
+
+    texts = read_texts(options.corpus, SUITE["corpus_bytes"])
+    cells: list[Cell] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        paths = {corpus: folder / f"{corpus}.txt" for corpus in texts}
+        for corpus, text in texts.items():
+            paths[corpus].write_text(text, encoding="utf-8", newline="")
+        for model, (kind, write) in model_files.MODELS.items():
+            if options.models is None or model in options.models:
+                files = Model(name=model, kind=kind, files=write(folder))
+                for path in paths.values():
+                    cells += measure(files, path, options.rounds)
+    versions = {engine: installed(engine) for engine in (OURS, "sentencepiece", "tokenizers")}
+    versions[CANDIDATE] = model_files.CANDIDATE_VERSION
+    head = record.description() | {
+        "versions": versions,
+        "arguments": record.given(options, "corpus", "models", "rounds"),
+    }
+    print(report.table(cells), end="\n\n")
+    print("\n".join(report.verdicts(cells)))
+    if options.output is not None:
+        record.write(options.output, head, cells=cells)
+    return 0 if all(cell.ids_equal for cell in cells) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
