@@ -52,8 +52,8 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	cargo clippy --locked --all-targets --features python -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --lib --quiet
 	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
-	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
-	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
+	cargo fmt --check --manifest-path fuzz/Cargo.toml
+	cargo check --locked --quiet --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache

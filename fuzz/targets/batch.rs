@@ -22,7 +22,11 @@ static ENCODERS: LazyLock<Vec<Encoder>> = LazyLock::new(|| {
             models::encoders(&PUBLISHED[vocabulary].0, &PATTERNS[pattern], 1 << 22).pop()?;
         let special =
             SpecialTokens::new(vec![("a'".to_owned(), 300_000), ("'".to_owned(), 300_001)]);
-        Some(encoder.with_special_tokens(special.expect("special tokens")))
+        Some(
+            encoder
+                .with_special_tokens(special.expect("special tokens"))
+                .expect("no pipeline"),
+        )
     });
     all.collect()
 });

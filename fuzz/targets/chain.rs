@@ -42,7 +42,12 @@ pub(crate) fn run(mut input: Input) {
         assert!(spans.iter().all(|span| characters.contains(span)));
         if chain.keeps(&text) {
             assert_eq!(out, text);
-            assert!(spans.iter().enumerate().all(|(at, span)| span.contains(&at)));
+            assert!(
+                spans
+                    .iter()
+                    .enumerate()
+                    .all(|(at, span)| span.contains(&at))
+            );
         }
         if let Some(whole) = whole {
             let expected: String = whole(&text).into_iter().map(|(c, _)| c).collect();

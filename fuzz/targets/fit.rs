@@ -22,7 +22,11 @@ static ENCODERS: LazyLock<Vec<Encoder>> = LazyLock::new(|| {
     let all = published.chain(others).filter_map(|(vocabulary, pattern)| {
         let encoder = models::encoders(vocabulary, &PATTERNS[pattern], 1 << 20).pop()?;
         let special = SpecialTokens::new(vec![("a'".to_owned(), 300_000)]);
-        Some(encoder.with_special_tokens(special.expect("a special token")))
+        Some(
+            encoder
+                .with_special_tokens(special.expect("a special token"))
+                .expect("no pipeline"),
+        )
     });
     all.collect()
 });
