@@ -28,10 +28,12 @@ split the same by both.
 from __future__ import annotations
 
 import itertools
-
-import regex  # type: ignore[import-untyped]  # the package ships no types
+from typing import TYPE_CHECKING
 
 from bytemill.errors import PatternError, UnsupportedPatternError
+
+if TYPE_CHECKING:
+    import regex  # type: ignore[import-untyped]  # the package ships no types
 
 __all__ = ["Splitter", "repair_surrogates"]
 
@@ -61,6 +63,8 @@ class Splitter:
         Raises:
             PatternError: It does not compile, or it matches the empty string.
         """
+        import regex
+
         try:
             self._pattern = regex.compile(_to_python(pattern), regex.VERSION1)
         except (regex.error, ValueError, OverflowError, RecursionError) as error:
@@ -118,12 +122,14 @@ class Splitter:
 
 
 # Elements of a pattern that are translated; "[]" and "[^]" contain a literal bracket.
-_ELEMENT = regex.compile(r"\\[xu]\{([0-9A-Fa-f]+)\}|\\.|\[\^?\]?|\]|\$", regex.DOTALL)
+_ELEMENT = r"(?s)\\[xu]\{([0-9A-Fa-f]+)\}|\\.|\[\^?\]?|\]|\$"
 _ANCHORS = {"$": r"\Z", r"\z": r"\Z", r"\Z": r"(?=\n*\Z)"}
 
 
 def _to_python(pattern: str) -> str:
     """Translates a pattern from the syntax of `fancy-regex` to that of `regex`; see the module docstring."""
+    import regex
+
     # With (?m), `$` means the same in both engines; then it is left alone in the whole pattern.
     multiline = regex.search(r"\(\?[a-zA-Z]*m", pattern)
     depth = 0
@@ -142,4 +148,4 @@ def _to_python(pattern: str) -> str:
         return element
 
     # (?-f): no full case folding, so that (?i:ß) does not match "ss".
-    return "(?-f)" + str(_ELEMENT.sub(translate, pattern))
+    return "(?-f)" + str(regex.sub(_ELEMENT, translate, pattern))

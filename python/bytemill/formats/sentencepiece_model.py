@@ -11,6 +11,7 @@ from functools import lru_cache
 from bytemill._backend import SentencePieceModel
 from bytemill.definition import Definition
 from bytemill.errors import VocabularyError
+from bytemill.formats.sentencepiece_vocab import format_pieces
 from bytemill.reference_sentencepiece import Charsmap, Kind, Normalization, Piece, ReferenceModel
 
 __all__ = ["definition_of", "first_merges", "format_vocab", "looks_like_model", "reference_of"]
@@ -48,10 +49,8 @@ def definition_of(contents: bytes, name: str, source: str) -> Definition:
 def format_vocab(contents: bytes) -> bytes:
     """Returns the `.vocab` file of a model: a line for each piece, with its score if the model says so."""
     model = SentencePieceModel(contents)
-    if not model.trainer_spec["vocabulary_output_piece_score"]:
-        return "".join(f"{piece}\n" for piece in model.pieces).encode()
     scored = zip(model.pieces, model.scores.tolist(), strict=True)
-    return "".join(f"{piece}\t{score:.6g}\n" for piece, score in scored).encode()
+    return format_pieces(scored, has_scores=model.trainer_spec["vocabulary_output_piece_score"])
 
 
 @lru_cache(maxsize=1)

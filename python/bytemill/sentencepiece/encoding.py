@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from bytemill.sentencepiece import messages
 from bytemill.sentencepiece.arguments import (
     check_documents,
@@ -117,6 +115,8 @@ class EncodingMethods(WithModel):
         if kind is int:
             return self._extended(loaded.encode(text), additions)
         if kind == "numpy":
+            import numpy as np
+
             if any(additions[:3]):
                 encoded = np.asarray(self._extended(loaded.encode(text), additions), np.int32)
             else:

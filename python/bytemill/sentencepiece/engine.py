@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from bytemill._backend import CoreBPE, Normalizer, SentencePieceModel, encode_parts
 from bytemill.errors import UnknownTokenError
 from bytemill.splitting import repair_surrogates
@@ -18,6 +16,7 @@ from bytemill.splitting import repair_surrogates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     import numpy.typing as npt
 
 __all__ = ["BYTE", "CONTROL", "UNKNOWN", "UNUSED", "Engine", "Part"]
@@ -150,6 +149,8 @@ class Engine:
 
     def encode_to_numpy(self, text: str | bytes, num_threads: int) -> npt.NDArray[np.int32]:
         """Encodes a text to an array."""
+        import numpy as np
+
         if isinstance(text, str):
             return self.core.encode_ordinary_to_numpy(text, num_threads).view(np.int32)
         return np.asarray(self.core.encode_bytes(text), np.int32)

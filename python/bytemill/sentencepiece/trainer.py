@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel
-from bytemill.formats.sentencepiece_model import format_vocab
+from bytemill.formats.sentencepiece_vocab import format_pieces
 from bytemill.io.atomic import write_atomically
 from bytemill.sentencepiece.loading import unreadable
 from bytemill.sentencepiece.options import MODEL_TYPES, TrainerOptions, in_one_string
@@ -103,7 +103,9 @@ def train(
         writer.write(model)
         return
     write_atomically(f"{prefix}.model", model)
-    write_atomically(f"{prefix}.vocab", format_vocab(model))
+    scored = ((piece, score) for piece, score, _ in trained.pieces)
+    has_scores = options.trainer.get("vocabulary_output_piece_score", True)
+    write_atomically(f"{prefix}.vocab", format_pieces(scored, has_scores=has_scores))
 
 
 def learn(

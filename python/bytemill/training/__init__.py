@@ -24,10 +24,33 @@ and encoding a piece gives the tokens that it had when training ended.
 | `models` | from text to encodings of that kind |
 """
 
-from bytemill.progress import Progress
-from bytemill.training.counting import count_pieces
-from bytemill.training.counts import PieceCounts
-from bytemill.training.learning import train
-from bytemill.training.options import TieBreak
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bytemill.progress import Progress
+    from bytemill.training.counting import count_pieces
+    from bytemill.training.counts import PieceCounts
+    from bytemill.training.learning import train
+    from bytemill.training.options import TieBreak
 
 __all__ = ["PieceCounts", "Progress", "TieBreak", "count_pieces", "train"]
+
+MODULES = {
+    "PieceCounts": "bytemill.training.counts",
+    "Progress": "bytemill.progress",
+    "TieBreak": "bytemill.training.options",
+    "count_pieces": "bytemill.training.counting",
+    "train": "bytemill.training.learning",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Imports a module on first use: training a SentencePiece model needs none of these."""
+    if name in MODULES:
+        return getattr(import_module(MODULES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,8 @@ import importlib
 import json
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from bytemill.training.sentencepiece import (
     sentence_batches,
 )
 from support.command_line import bytemill as command
+from support.command_line import environment
 from support.piece_training import (
     random_options,
     random_sentences,
@@ -305,3 +308,20 @@ def test_the_command_line_trains_models(tmp_path: Path) -> None:
     assert pieces_of(output.read_bytes()) == [
         (piece, str(score), kind) for piece, score, kind in trained.pieces
     ]
+
+
+def test_nothing_heavy_is_imported_to_train(tmp_path: Path) -> None:
+    """Importing NumPy takes as long as learning a small model."""
+    script = (
+        "import sys\nimport bytemill.sentencepiece as spm\n"
+        f"spm.SentencePieceTrainer.train(input={str(tmp_path / 'text')!r}, model_type='bpe', vocab_size=9,"
+        f" model_prefix={str(tmp_path / 'm')!r})\n"
+        f"spm.SentencePieceProcessor(model_file={str(tmp_path / 'm.model')!r}).encode('low')\n"
+        "heavy = {'numpy', 'pyarrow', 'regex', 'hashlib', 'bytemill.documents', 'bytemill.reference'}\n"
+        "print('trained', *sorted(heavy & {*sys.modules}))"
+    )
+    (tmp_path / "text").write_text("low low\n", encoding="utf-8")
+    result = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-c", script], capture_output=True, check=True, timeout=60, env=environment()
+    )
+    assert result.stdout.split() == [b"trained"]
