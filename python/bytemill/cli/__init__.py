@@ -58,6 +58,7 @@ COMMANDS = (
     "shard",
     "list",
     "inspect",
+    "playground",
     "compare",
     "convert",
     "verify",

@@ -1,0 +1,113 @@
+"""`bytemill playground`: a local page that shows tokens while you type."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bytemill.cli.options import STANDARD_INPUT, encoding_option
+
+if TYPE_CHECKING:
+    from bytemill.core import Encoding
+
+__all__ = ["command"]
+
+
+@click.command(short_help="Open a local page that shows tokens while you type.")
+@click.argument("text", required=False, metavar="[TEXT|FILE|-]")
+@encoding_option
+@click.option("--compare", metavar="ENCODING", help="A second encoding beside it: a name or a file.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; a free one if not given."
+)
+@click.option("--no-browser", is_flag=True, help="Print the address only.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on; any but the loopback's needs --allow-host.",
+)
+@click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which the page is reached.",
+)
+@click.option("--verbose", is_flag=True, help="Log the kind, status and time of each request, never a text.")
+def command(  # noqa: PLR0913 - the options of the command
+    *,
+    text: str | None,
+    encoding: Encoding,
+    compare: str | None,
+    port: int,
+    no_browser: bool,
+    host: str,
+    allow_hosts: tuple[str, ...],
+    verbose: bool,
+) -> None:
+    """Open a page on this machine that shows the tokens of a text while it is typed.
+
+    TEXT is what it starts with, or the name of a file with it, or - for standard input. Nothing leaves this
+    machine, and no other page can ask the server. Ctrl-C ends it.
+    """
+    # Here: it imports the server.
+    from bytemill.cli import complain, encoding_of
+    from bytemill.playground import start
+    from bytemill.playground.gate import LOOPBACK_NAMES
+
+    if host not in {*LOOPBACK_NAMES, "::1"}:
+        if not allow_hosts:
+            raise click.UsageError(f"--host {host} needs --allow-host NAME, the name that browsers will use")
+        complain("everybody who can reach this machine and knows the address can use the page", "warning")
+    running = start(
+        text_of(text),
+        encoding=encoding,
+        compare_with=None if compare is None else encoding_of(compare),
+        port=port,
+        host=host,
+        allow_hosts=allow_hosts,
+        open_browser=not no_browser,
+        verbose=verbose,
+    )
+    click.echo(running.url)
+    sys.stdout.flush()
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        running.stop()
+
+
+def text_of(argument: str | None) -> str | None:
+    """Returns the text that an argument denotes: itself, or the content of a file.
+
+    Raises:
+        ValueError: A file is not UTF-8.
+        OSError: A file cannot be read.
+    """
+    if argument is None:
+        return None
+    if argument == STANDARD_INPUT:
+        contents, name = sys.stdin.buffer.read(), "standard input"
+    else:
+        try:
+            path = Path(argument)
+            if not path.is_file():
+                return argument
+        except (OSError, ValueError):
+            # Too long for a name, or with a character that no name has.
+            return argument
+        contents, name = path.read_bytes(), argument
+    try:
+        return contents.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} is not UTF-8: byte {error.start} is 0x{contents[error.start]:02x}"
+        ) from None

@@ -1,0 +1,127 @@
+"""The playground: a page on this machine that shows tokens while you type.
+
+    >>> from bytemill import playground
+    >>> running = playground.start(open_browser=False)
+    >>> running.url  # doctest: +SKIP
+    'http://127.0.0.1:52341/vZ8m3pGx0lqkq0yWjv7gJw/'
+    >>> running.stop()
+
+The page needs no network: the server listens on the loopback, and whoever does not know the secret in the
+address is turned away.
+"""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from bytemill._arguments import check_type
+from bytemill.core import Encoding
+from bytemill.playground.server import Server
+from bytemill.splitting import repair_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+__all__ = ["Playground", "start"]
+
+DEFAULT_TEXT = """\
+def greet(name: str) -> str:
+    return f"Hello, {name}!"
+
+Type here: every colour is a token. Try emoji 👩‍👩‍👧‍👦,
+other scripts (你好, नमस्ते, مرحبا) or numbers: 1234567.
+"""
+
+
+@dataclass(frozen=True)
+class Playground:
+    """A running playground; a context manager that stops it.
+
+    Attributes:
+        server: The server.
+    """
+
+    server: Server
+
+    @property
+    def url(self) -> str:
+        """The address of the page. It holds the secret: whoever has it can use the page."""
+        return self.server.url
+
+    def ticket(self) -> str:
+        """Returns an address that leads to the page once, within a minute, and says no secret."""
+        return self.server.ticket()
+
+    def stop(self) -> None:
+        """Ends the server; the page says so and keeps its text."""
+        self.server.shutdown()
+        self.server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<Playground {self.server.base}>"
+
+    def _repr_html_(self) -> str:
+        """Renders a link for a notebook."""
+        link = f'<a href="{escape(self.url)}" target="_blank" rel="noreferrer">{escape(self.server.base)}</a>'
+        return f"<p>Playground: {link}</p>"
+
+
+def start(  # noqa: PLR0913 - all but the text have names
+    text: str | None = None,
+    *,
+    encoding: Encoding | None = None,
+    compare_with: Encoding | None = None,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    allow_hosts: Iterable[str] = (),
+    open_browser: bool = True,
+    verbose: bool = False,
+) -> Playground:
+    """Starts a playground in a thread of its own and returns at once.
+
+    Args:
+        text: The text at the start; if not given, a short example.
+        encoding: The encoding at the start, any that there is; "o200k_base" if not given.
+        compare_with: A second encoding beside it.
+        port: The port; 0 for one that is free.
+        host: The address to listen on. Any other than the loopback's is open to the network.
+        allow_hosts: Names under which browsers may reach the server besides "localhost" and "127.0.0.1", as
+            behind a proxy.
+        open_browser: Whether to open the page in the browser of the system.
+        verbose: Whether to log the name, status and time of each request to stderr.
+
+    Returns:
+        The running playground.
+
+    Raises:
+        TypeError: `text` is not a string, or an encoding not an `Encoding`.
+        OSError: The port cannot be bound.
+    """
+    for name, value in (("encoding", encoding), ("compare_with", compare_with)):
+        if value is not None:
+            check_type(name, value, Encoding)
+    if text is not None:
+        check_type("text", text, str)
+    server = Server(host, port, allow_hosts, verbose=verbose)
+    server.state = {
+        "text": DEFAULT_TEXT if text is None else repair_surrogates(text),
+        "encoding": "o200k_base" if encoding is None else server.loaded.add(encoding),
+        "compare": None if compare_with is None else server.loaded.add(compare_with),
+    }
+    threading.Thread(target=server.serve_forever, name="bytemill-playground", daemon=True).start()
+    running = Playground(server)
+    if open_browser:
+        webbrowser.open(running.ticket())
+    return running

@@ -1,0 +1,246 @@
+"""The answers of the playground to its page: one function for each endpoint, none of which knows HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
+from bytemill.patterns import PATTERNS
+from bytemill.playground.traces import merge_trace, training_trace
+from bytemill.playground.wire import pack, tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bytemill.core import Encoding
+    from bytemill.playground.loaded import Loaded
+
+__all__ = ["ENDPOINTS", "Answer", "Problem", "failure"]
+
+# The most bytes of a piece whose merges are explained, such pieces, hits of a search, and ids that are
+# decoded at once.
+MOST_EXPLAINED = 64
+MOST_PIECES = 64
+MOST_HITS = 200
+MOST_DECODED = 4_000_000
+
+
+class Answer(NamedTuple):
+    """An answer to the page.
+
+    Attributes:
+        body: The content.
+        binary: Whether it is tokens in binary form rather than JSON.
+    """
+
+    body: bytes
+    binary: bool = False
+
+
+class Problem(ValueError):  # noqa: N818 - what the page calls it
+    """A request that the page could not have meant, with a message for its reader."""
+
+
+def as_json(value: object) -> Answer:
+    """Returns a JSON answer."""
+    return Answer(json.dumps(value, separators=(",", ":")).encode())
+
+
+def failure(error: Exception) -> dict[str, Any]:
+    """Returns an error as JSON-compatible values: a message, and the place in the text if it has one."""
+    if isinstance(error, DisallowedSpecialTokenError):
+        message = f"The text holds the special token {error.token} at character {error.start}."
+        return {"error": message, "place": error.start, "token": error.token}
+    if isinstance(error, KeyError):
+        return {"error": str(error.args[0])}
+    return {"error": str(error) or type(error).__name__}
+
+
+def text_of(body: bytes) -> str:
+    """Returns a text that came as UTF-8."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise Problem(f"The file is not UTF-8: byte {error.start:,} is 0x{body[error.start]:02x}.") from None
+
+
+def chosen(loaded: Loaded, query: Mapping[str, str], key: str = "e") -> Encoding:
+    """Returns the encoding that a query names."""
+    if key not in query:
+        raise Problem(f"expected the name of an encoding as {key}=")
+    return loaded[query[key]]
+
+
+def request_of(body: bytes) -> dict[str, Any]:
+    """Returns the JSON object of a body."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        raise Problem("expected JSON") from None
+    if not isinstance(value, dict):
+        raise Problem("expected a JSON object")
+    return value
+
+
+def encodings(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:  # noqa: ARG001 - one signature
+    """Lists the encodings, and the patterns that have names."""
+    return as_json({"encodings": loaded.described(), "patterns": list(PATTERNS)})
+
+
+def details(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:  # noqa: ARG001 - one signature
+    """Describes one encoding."""
+    chosen(loaded, query)
+    return as_json(loaded.details(query["e"]))
+
+
+def encode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Encodes a text by one encoding or two, in binary form."""
+    text, special = text_of(body), query.get("special", "text")
+    sequence = int(query.get("seq", "0")) & 0xFFFFFFFF
+    names = [query.get("e", ""), *([query["b"]] if "b" in query else [])]
+    blocks = [
+        pack(tokenize(loaded[name], text, special, lambda name=name: loaded.lengths(name)), sequence)  # type: ignore[misc]
+        for name in names
+    ]
+    return Answer(b"".join(blocks), binary=True)
+
+
+def decode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Decodes ids that came as 4 bytes each: the text, and those that are no tokens."""
+    encoding = chosen(loaded, query)
+    if len(body) % 4 or len(body) > 4 * MOST_DECODED:
+        raise Problem(f"expected at most {MOST_DECODED:,} ids of 4 bytes each, got {len(body):,} bytes")
+    ids = np.frombuffer(body, np.dtype("<u4")).tolist()
+    unknown = list(dict.fromkeys(i for i in ids if not encoding._core_bpe.is_token(i)))  # noqa: SLF001
+    known = [i for i in ids if i not in set(unknown)] if unknown else ids
+    contents = encoding.decode_bytes(known)
+    return as_json(
+        {
+            "text": contents.decode(errors="replace"),
+            "exact": contents.decode(errors="ignore").encode() == contents,
+            "unknown": unknown[:MOST_HITS],
+            "highest": encoding.max_token_value,
+        }
+    )
+
+
+def token(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Describes one token."""
+    from bytemill.inspection.token_report import MEANING, report_token
+
+    report = report_token(chosen(loaded, query), identifier(request_of(body)))
+    parts = [{"id": each, "bytes": value.hex()} for each, value in report.parts]
+    return as_json({**report.to_dict(), "parts": parts, "meaning": MEANING[report.reach]})
+
+
+def identifier(request: Mapping[str, Any]) -> int:
+    """Returns the id that a request names."""
+    found = request.get("id")
+    if not isinstance(found, int) or not 0 <= found < 1 << 32:
+        raise Problem(f"expected a token id, got {found!r}")
+    return found
+
+
+def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Shows how the pieces of a short text merge."""
+    encoding = chosen(loaded, query)
+    text = text_of(body)
+    if encoding._has_ranks:  # noqa: SLF001 - of this library
+        pieces = [piece.encode() for piece in encoding._core_bpe.split(text)]  # noqa: SLF001 - as above
+        traces = [
+            merge_trace(piece, encoding._mergeable_ranks)  # noqa: SLF001 - as above
+            for piece in pieces[:MOST_PIECES]
+            if len(piece) <= MOST_EXPLAINED
+        ]
+        return as_json({"pieces": traces, "count": len(pieces), "ranks": True})
+    explained = [each for each in encoding.explain(text[:MOST_EXPLAINED]) if each.piece]
+    steps = [
+        {
+            "bytes": each.piece.hex(),
+            "rows": [[part.hex() for part in row] for row in each.steps],
+            "ids": each.ids,
+        }
+        for each in explained
+    ]
+    return as_json({"pieces": steps, "count": len(explained), "ranks": False})
+
+
+def pieces(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Cuts a text into its pieces: their sizes in bytes, 4 bytes each."""
+    encoding = chosen(loaded, query)
+    if not encoding._has_ranks:  # noqa: SLF001 - of this library
+        raise Problem(f"{query['e']} has no single pattern that cuts the text into pieces")
+    found = encoding._core_bpe.split(text_of(body))  # noqa: SLF001 - as above
+    return Answer(np.array([len(piece.encode()) for piece in found], np.dtype("<u4")).tobytes(), binary=True)
+
+
+def search(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Finds tokens by their text, bytes or ids."""
+    encoding = chosen(loaded, query)
+    request = request_of(body)
+    wanted = request.get("query")
+    if not isinstance(wanted, str) or not wanted:
+        raise Problem("expected a text to search for")
+    matches = matcher(wanted)
+    found = [(i, value) for i, value in encoding.vocab().items() if matches(i, value)]
+    hits = [
+        {"id": i, "bytes": value.hex(), "special": encoding.is_special_token(i)}
+        for i, value in found[:MOST_HITS]
+    ]
+    return as_json({"count": len(found), "hits": hits})
+
+
+def matcher(wanted: str) -> Callable[[int, bytes], bool]:
+    """Returns the test of a search: `#5` and `#5-9` are ids, `0x` begins bytes, anything else is text."""
+    ids = re.fullmatch(r"#(\d{1,10})(?:-(\d{1,10}))?", wanted.strip())
+    if ids:
+        first, last = int(ids[1]), int(ids[2] or ids[1])
+        return lambda token_id, _: first <= token_id <= last
+    digits = re.fullmatch(r"0x((?:[0-9a-fA-F]{2}\s*)+)", wanted.strip())
+    part = bytes.fromhex(digits[1]) if digits else wanted.encode(errors="replace")
+    return lambda _, value: part in value
+
+
+def train(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:  # noqa: ARG001 - one signature
+    """Trains on a short text, and returns every step."""
+    request = request_of(body)
+    text, merges, pattern = request.get("text"), request.get("merges"), request.get("pattern")
+    rule = request.get("tie_break")
+    if not isinstance(text, str) or not isinstance(merges, int) or not isinstance(pattern, str):
+        raise Problem("expected text, merges and pattern")
+    if rule not in ("first_seen", "smallest_pair"):
+        raise Problem("expected first_seen or smallest_pair as tie_break")
+    tie_break: Literal["first_seen", "smallest_pair"] = rule
+    return as_json(training_trace(text, merges, pattern, tie_break))
+
+
+def load(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Opens a tokenizer file."""
+    pattern = query.get("pattern") or None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        name = loaded.open(query.get("name", ""), body, pattern)
+    return as_json({"name": name, "warnings": [str(each.message) for each in caught]})
+
+
+# By method and path below the secret.
+ENDPOINTS: dict[tuple[str, str], Callable[[Loaded, Mapping[str, str], bytes], Answer]] = {
+    ("GET", "encodings"): encodings,
+    ("GET", "details"): details,
+    ("POST", "encode"): encode,
+    ("POST", "decode"): decode,
+    ("POST", "token"): token,
+    ("POST", "explain"): explain,
+    ("POST", "pieces"): pieces,
+    ("POST", "search"): search,
+    ("POST", "train"): train,
+    ("POST", "load"): load,
+}
+
+# What the library raises for requests that cannot be answered.
+REFUSED = (ValueError, UnknownTokenError, KeyError, TypeError, OverflowError, MemoryError)

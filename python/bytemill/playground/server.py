@@ -1,0 +1,260 @@
+"""The server of the playground: HTTP on the loopback, a thread for each connection, no state but open files.
+
+`gate` decides who may ask, `answers` what comes back. Texts, ids and secrets are never logged.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import sys
+import threading
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+from bytemill.inspection.palette import COLOURS
+from bytemill.playground.answers import ENDPOINTS, REFUSED, failure
+from bytemill.playground.gate import Gate
+from bytemill.playground.loaded import Loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["HEADERS", "Server", "static_files"]
+
+# On every answer.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+}
+
+# A browser keeps six for each open page.
+MOST_CONNECTIONS = 64
+BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+IDLE_SECONDS = 30
+
+# For how long the address that opens the page may be used, once.
+TICKET_SECONDS = 60
+
+
+def static_files() -> dict[str, tuple[str, bytes]]:
+    """Returns the files of the page, type and content by name, and the palette as a style sheet."""
+    files = {}
+    for each in resources.files("bytemill.playground").joinpath("static").iterdir():
+        kind = TYPES.get(each.name.rpartition(".")[2])
+        if kind is not None:
+            files["" if each.name == "index.html" else each.name] = (kind, each.read_bytes())
+    files["palette.css"] = (TYPES["css"], palette_css().encode())
+    return files
+
+
+def palette_css() -> str:
+    """Returns the colours of tokens as a style sheet."""
+    light = "".join(f"--c{i}:{colour.light};" for i, colour in enumerate(COLOURS))
+    dark = "".join(f"--c{i}:{colour.dark};" for i, colour in enumerate(COLOURS))
+    return (
+        f":root{{{light}}}\n:root[data-theme=dark]{{{dark}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+        + "".join(f".c{i}{{background:var(--c{i})}}\n" for i in range(len(COLOURS)))
+    )
+
+
+class Server(ThreadingHTTPServer):
+    """A playground that listens."""
+
+    daemon_threads = True
+    # Another process may take the port of a listening one on Windows if both say so.
+    allow_reuse_address = sys.platform != "win32"
+    request_queue_size = 32
+
+    def __init__(self, host: str, port: int, hosts: Iterable[str], *, verbose: bool) -> None:
+        """Binds a port; arguments as `bytemill.playground.start`."""
+        self.secret = secrets.token_urlsafe(16)
+        self.gate = Gate(self.secret, frozenset(hosts))
+        self.loaded = Loaded()
+        self.files = static_files()
+        self.state: dict[str, Any] = {}
+        self.verbose = verbose
+        self._ticket: tuple[str, float] | None = None
+        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._lock = threading.Lock()
+        if ":" in host:
+            self.address_family = socket.AF_INET6
+        super().__init__((host, port), Handler)
+
+    def server_bind(self) -> None:
+        """Binds the port, and asks no name server for the name of the address."""
+        if sys.platform == "win32":
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        elif self.allow_reuse_address:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    @property
+    def base(self) -> str:
+        """The address of the server, without a path."""
+        name = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
+        return f"http://{name}:{self.server_port}"
+
+    @property
+    def url(self) -> str:
+        """The address of the page, with its secret."""
+        return f"{self.base}/{self.secret}/"
+
+    def ticket(self) -> str:
+        """Returns an address that leads to the page once: arguments of processes can be seen by others."""
+        with self._lock:
+            self._ticket = (secrets.token_urlsafe(16), monotonic() + TICKET_SECONDS)
+            return f"{self.base}/open/{self._ticket[0]}"
+
+    def redeem(self, path: str) -> bool:
+        """Returns whether a path is that of the ticket, which is used up by it."""
+        with self._lock:
+            if self._ticket is None:
+                return False
+            ticket, until = self._ticket
+            found = secrets.compare_digest(path.encode(errors="replace"), f"/open/{ticket}".encode())
+            if found or monotonic() > until:
+                self._ticket = None
+            return found and monotonic() <= until
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's types
+        """Serves a connection in a thread of its own, or refuses it if there are too many."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        request.settimeout(1)
+        with suppress(OSError):
+            request.sendall(BUSY)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+        """Serves a connection, and gives its place back."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+        """Keeps quiet about connections that break; anything else is a mistake here, and is shown."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: Server
+    timeout = IDLE_SECONDS
+    # With keep-alive, an answer in two writes would wait 40 ms for an acknowledgement.
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    _status = HTTPStatus.OK
+
+    def version_string(self) -> str:
+        """Returns the name of the server, without versions."""
+        return "bytemill"
+
+    def do_any(self) -> None:
+        """Answers a request."""
+        start = monotonic()
+        url = urlsplit(self.path) if self.path.startswith("/") else urlsplit("/")
+        headers: dict[str, list[str]] = {}
+        for name, value in self.headers.items():
+            headers.setdefault(name.lower(), []).append(value.strip())
+        if self.command == "GET" and self.server.gate.allows_host(headers) and self.server.redeem(url.path):
+            # Relative, so that a tunnel with another port leads to the same place.
+            self._send(HTTPStatus.FOUND, extra={"Location": f"/{self.server.secret}/"})
+            return
+        verdict = self.server.gate.check(self.command, url.path, headers)
+        if verdict.status != HTTPStatus.OK:
+            # What follows on the connection may be a body that nobody has read.
+            self.close_connection = True
+            self._send(verdict.status)
+        else:
+            body = self.rfile.read(verdict.size)
+            if len(body) < verdict.size:
+                self.close_connection = True
+                return
+            self._answer(verdict.endpoint, url.query, body)
+        if self.server.verbose:
+            name = verdict.endpoint if (self.command, verdict.endpoint) in ENDPOINTS else "-"
+            taken = (monotonic() - start) * 1000
+            sys.stderr.write(f"{self.command} {name} {self._status:d} {taken:.1f} ms\n")
+
+    do_GET = do_POST = do_HEAD = do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_any  # noqa: N815 - http.server's names
+
+    def _answer(self, endpoint: str, query: str, body: bytes) -> None:
+        if self.command == "GET" and endpoint in self.server.files:
+            kind, content = self.server.files[endpoint]
+            self._send(HTTPStatus.OK, content, kind)
+            return
+        if (self.command, endpoint) == ("GET", "start"):
+            self._send(HTTPStatus.OK, json.dumps(self.server.state).encode(), "application/json")
+            return
+        function = ENDPOINTS.get((self.command, endpoint))
+        if function is None:
+            self._send(HTTPStatus.NOT_FOUND)
+            return
+        try:
+            answer = function(self.server.loaded, dict(parse_qsl(query, keep_blank_values=True)), body)
+        except REFUSED as error:
+            content = json.dumps(failure(error)).encode()
+            self._send(HTTPStatus.UNPROCESSABLE_ENTITY, content, "application/json")
+            return
+        except Exception:
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR)
+            raise
+        self._send(
+            HTTPStatus.OK, answer.body, "application/octet-stream" if answer.binary else "application/json"
+        )
+
+    def _send(
+        self, status: HTTPStatus, content: bytes = b"", kind: str = "", *, extra: dict[str, str] | None = None
+    ) -> None:
+        self._status = status
+        self.send_response(status)
+        for name, value in {**HEADERS, **(extra or {})}.items():
+            self.send_header(name, value)
+        if kind:
+            self.send_header("Content-Type", kind)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+        self.wfile.flush()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002 - http.server's signature
+        """Answers what is not HTTP, without a word about why."""
+        self.close_connection = True
+        if not hasattr(self, "command") or self.command is None:
+            self.command = ""
+        self.request_version = getattr(self, "request_version", "HTTP/1.1")
+        self._send(HTTPStatus(code))
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
+        """Logs nothing: paths hold the secret."""

@@ -1,0 +1,67 @@
+// @ts-check
+/** Elements without markup: whatever comes from a text stays text. */
+
+/**
+ * Makes an element.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, unknown>} [properties] `class`, `on…` listeners, and attributes
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) {
+      made.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    } else if (value === true) {
+      made.setAttribute(name, "");
+    } else if (value !== false && value !== undefined && value !== null) {
+      made.setAttribute(name, String(value));
+    }
+  }
+  made.append(...children);
+  return made;
+}
+
+/**
+ * Returns the element with an id.
+ * @param {string} id
+ * @returns {any}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`no element ${id}`);
+  return found;
+}
+
+/**
+ * Returns a number with separators of thousands.
+ * @param {number} value
+ */
+export function grouped(value) {
+  return value.toLocaleString("en-US");
+}
+
+/**
+ * Returns a number and a noun: "1 token", "2 tokens".
+ * @param {number} count
+ * @param {string} noun
+ */
+export function counted(count, noun) {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * Shows a popover below its button, inside of the window.
+ * @param {HTMLElement} popover
+ * @param {HTMLElement} button
+ */
+export function openBelow(popover, button) {
+  popover.showPopover();
+  const from = button.getBoundingClientRect();
+  const left = Math.min(from.left, innerWidth - popover.offsetWidth - 8);
+  popover.style.left = `${Math.max(8, left)}px`;
+  popover.style.top = `${from.bottom + 6}px`;
+  popover.style.maxHeight = `${Math.max(160, innerHeight - from.bottom - 18)}px`;
+}

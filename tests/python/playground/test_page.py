@@ -1,0 +1,97 @@
+"""The files of the page: complete, small, and without anything from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import bytemill
+from bytemill.playground.server import static_files
+
+ROOT = Path(__file__).parents[3]
+FILES = {name: content.decode() for name, (_, content) in static_files().items()}
+SCRIPTS = {name: content for name, content in FILES.items() if name.endswith(".js")}
+
+
+def test_size() -> None:
+    assert sum(len(content.encode()) for content in FILES.values()) <= 100_000
+
+
+def test_every_import_is_there() -> None:
+    imported = {
+        found
+        for content in SCRIPTS.values()
+        for found in re.findall(r"""(?:from|import\()\s*["']\./([a-z]+\.js)["']""", content)
+    }
+    assert {"main.js"} | imported == set(SCRIPTS)
+
+
+def test_nothing_from_elsewhere() -> None:
+    for name, content in FILES.items():
+        assert not re.search(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", content), name
+        assert "@import" not in content
+        assert "url(" not in content
+
+
+def test_no_markup_from_strings_and_nothing_inline() -> None:
+    for name, content in SCRIPTS.items():
+        found = re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|Function\(|srcdoc|DOMParser",
+            content,
+        )
+        assert not found, name
+        assert content.startswith("// @ts-check"), name
+        assert content.count("\n") <= 360, name
+    page = FILES[""]
+    assert " style=" not in page
+    assert "<style" not in page
+    assert not re.search(r"\son[a-z]+=", page)
+    assert all(found.strip() == "" for found in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL))
+
+
+def test_the_wheel_has_the_files() -> None:
+    # maturin takes every file below the package; nothing may keep these out.
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'python-source = "python"' in settings
+    assert "exclude" not in re.findall(r"\[tool\.maturin\](.*?)\n\[", settings, re.DOTALL)[0]
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    assert not any(line.strip("/*") in ("static", "js", "css", "html") for line in ignored)
+
+
+def presets() -> list[tuple[str, str, list[int]]]:
+    """Returns name, text and counts of the presets in the page."""
+    found = re.findall(
+        r"name: (\"[^\"]*\"),\s*text: (\"(?:[^\"\\]|\\.)*\"|'[^']*'),\s*counts: \[(\d+), (\d+), (\d+)\]",
+        FILES["presets.js"],
+    )
+    quoted = [
+        (name, '"' + text[1:-1].replace('"', '\\"') + '"' if text[0] == "'" else text, *rest)
+        for name, text, *rest in found
+    ]
+    return [(json.loads(name), json.loads(text), list(map(int, counts))) for name, text, *counts in quoted]
+
+
+def test_all_presets_are_found() -> None:
+    assert len(presets()) == FILES["presets.js"].count("why:") - 1 >= 11
+
+
+@pytest.mark.parametrize(("name", "text", "counts"), presets(), ids=[each[0] for each in presets()])
+def test_counts_of_presets(name: str, text: str, counts: list[int]) -> None:
+    encodings = map(bytemill.get_encoding, ("gpt2", "cl100k_base", "o200k_base"))
+    assert [encoding.count(text) for encoding in encodings] == counts, name
+
+
+def test_facts_that_presets_state() -> None:
+    gpt2, cl100k = bytemill.get_encoding("gpt2"), bytemill.get_encoding("cl100k_base")
+    o200k = bytemill.get_encoding("o200k_base")
+    assert gpt2.encode(" SolidGoldMagikarp") == [43453]
+    assert gpt2.count("SolidGoldMagikarp") == 2
+    assert cl100k.encode(".DefaultCellStyle") == [98518]
+    assert gpt2.encode("<|endoftext|>", allowed_special="all") == [50256]
+    text = "Here is a tagline for an ice cream shop:"
+    assert o200k.count(text + " ") == o200k.count(text) + 1
+    assert o200k.encode(text + " ")[-1] == 220
+    assert len("👩‍👩‍👧‍👦".encode()) == 25
