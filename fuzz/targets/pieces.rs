@@ -271,7 +271,7 @@ impl Definition {
             let (text, _, kind) = &self.pieces[id as usize];
             match kind {
                 Kind::Byte => out.push(u8::from_str_radix(&text[3..5], 16).expect("a byte")),
-                Kind::Control => (),
+                Kind::Control => end_run_of_bytes(&mut out),
                 Kind::Unknown => out.extend(UNKNOWN.1.bytes()),
                 Kind::Normal | Kind::UserDefined | Kind::Unused => {
                     at_start &= out.is_empty();
@@ -286,4 +286,19 @@ impl Definition {
         }
         out
     }
+}
+
+/// Replaces each byte of a character that lacks its end: what follows does not complete it.
+fn end_run_of_bytes(out: &mut Vec<u8>) {
+    let mut rest = out.as_slice();
+    let mut incomplete = 0;
+    while let Err(error) = std::str::from_utf8(rest) {
+        let valid = error.valid_up_to();
+        if error.error_len().is_none() {
+            incomplete = rest.len() - valid;
+        }
+        rest = &rest[valid + error.error_len().unwrap_or(incomplete)..];
+    }
+    out.truncate(out.len() - incomplete);
+    out.extend("\u{FFFD}".repeat(incomplete).bytes());
 }

@@ -332,10 +332,24 @@ class Encoding:
         Returns:
             The ids that any continuation keeps, which stand for a beginning of the text, and the possible
             encodings of the rest, in no particular order: the former followed by any of the latter decode to
-            something that begins with the text.
+            something that begins with the text; with a SentencePiece model, with the normalized text.
+
+        Raises:
+            VocabularyError: It is a `tokenizer.json` whose ids ranks do not give.
         """
-        self._merging_bytes("texts that may go on")
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
+        if self._model is not None:
+            from bytemill.continuation import encode_with_unstable
+            from bytemill.splitting import repair_surrogates
+
+            text = repair_surrogates(text)
+            ids, _, ends = self._core_bpe.encode_with_offsets(text, allowed, disallowed, True)  # noqa: FBT003
+            places = [i for i, token in enumerate(ids.tolist()) if token in self._special_token_values]
+            kept = places[-1] + 1 if places else 0
+            rest = text[ends[kept - 1] :] if places else text
+            stable, completions = encode_with_unstable(self._model, rest)
+            return ids[:kept].tolist() + stable, completions
+        self._merging_bytes("texts that may go on")
         return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:

@@ -43,6 +43,21 @@ class Charsmap:
                 found = self._values[value : self._values.index(0, value)], length
         return found
 
+    def goes_on(self, text: bytes, start: int) -> bool:
+        """Returns whether what a text has from an offset on is the beginning of a longer key."""
+        if not self._units:
+            return False
+        base = self._base(self._units[0])
+        for byte in text[start:]:
+            node = base ^ byte
+            if node >= len(self._units) or self._units[node] & 0x800000FF != byte:
+                return False
+            base = node ^ self._base(self._units[node])
+        units = self._units
+        return any(
+            base ^ byte < len(units) and units[base ^ byte] & 0x800000FF == byte for byte in range(1, 256)
+        )
+
     @staticmethod
     def _base(unit: int) -> int:
         return (unit >> 10) << ((unit & 0x200) >> 6)

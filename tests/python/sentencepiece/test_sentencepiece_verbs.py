@@ -60,7 +60,6 @@ def test_shards_hold_the_ids_of_the_model(model: Path, tmp_path: Path) -> None:
 def test_what_needs_merges_of_bytes_is_refused(model: Path, tmp_path: Path) -> None:
     encoding = Encoding.from_file(model)
     refused: list[Callable[[], object]] = [
-        lambda: encoding.encode_with_unstable("hello"),
         lambda: encoding.definition.with_vocab_size(280, "cut"),
         lambda: encoding.save(tmp_path / "a.bytemill"),
         lambda: encoding.save_tiktoken(tmp_path / "a.tiktoken"),
