@@ -55,7 +55,7 @@ PUBLIC = [
     "bytemill.training",
 ]
 # Public too; its methods are not yet called with wrong arguments here.
-UNTRIED = ["bytemill.hf"]
+UNTRIED = ["bytemill.hf", "bytemill.playground"]
 INNER = [
     "__main__",
     "_arguments",
@@ -71,6 +71,7 @@ INNER = [
     "_warnings",
     "builtin",
     "cli",
+    "continuation",
     "core",
     "definition",
     "documents",
