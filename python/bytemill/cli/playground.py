@@ -74,9 +74,9 @@ def command(  # noqa: PLR0913 - the options of the command
         open_browser=not no_browser,
         verbose=verbose,
     )
-    click.echo(running.url)
-    sys.stdout.flush()
     try:
+        click.echo(running.url)
+        sys.stdout.flush()
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:

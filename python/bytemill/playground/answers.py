@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from bytemill import reference
 from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
 from bytemill.patterns import PATTERNS
 from bytemill.playground.traces import merge_trace, training_trace
 from bytemill.playground.wire import pack, tokenize
+from bytemill.splitting import Splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +30,9 @@ MOST_EXPLAINED = 64
 MOST_PIECES = 64
 MOST_HITS = 200
 MOST_DECODED = 4_000_000
+
+# The most characters that a pattern cuts by the definition.
+MOST_CUT = 10_000
 
 
 class Answer(NamedTuple):
@@ -171,7 +176,12 @@ def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
 
 
 def pieces(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
-    """Cuts a text into its pieces: their sizes in bytes, 4 bytes each."""
+    """Cuts a text into its pieces, by an encoding or a pattern with a name: sizes in bytes, 4 bytes each."""
+    if "pattern" in query:
+        if query["pattern"] not in PATTERNS:
+            raise Problem(f"expected the name of a pattern, one of {', '.join(PATTERNS)}")
+        cut = reference.split(text_of(body)[:MOST_CUT], Splitter(PATTERNS[query["pattern"]]))
+        return Answer(np.array([len(piece) for piece in cut], np.dtype("<u4")).tobytes(), binary=True)
     encoding = chosen(loaded, query)
     if not encoding._has_ranks:  # noqa: SLF001 - of this library
         raise Problem(f"{query['e']} has no single pattern that cuts the text into pieces")

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -394,7 +395,12 @@ def test_surrogates_and_two_encodings() -> None:
 
 
 def test_the_command_ends_quietly_with_ctrl_c() -> None:
-    arguments = command_line.arguments("playground", "-", "-e", "gpt2", "--no-browser")
+    # A process in the background of a shell starts with SIGINT ignored.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from bytemill.cli import main; main()"
+    )
+    arguments = [sys.executable, "-c", program, "playground", "-", "-e", "gpt2", "--no-browser"]
     with subprocess.Popen(  # noqa: S603 - our own command
         arguments,
         stdin=subprocess.PIPE,
@@ -430,3 +436,10 @@ def test_text_files_of_the_command(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_bytes(b"\xff")
     with pytest.raises(ValueError, match=r"b.txt is not UTF-8: byte 0 is 0xff"):
         text_of(str(tmp_path / "b.txt"))
+
+
+def test_pieces_by_the_name_of_a_pattern(running: Playground) -> None:
+    _, content = ask(running, "pieces", b"it's 1234", pattern="cl100k")
+    assert np.frombuffer(content, "<u4").tolist() == [2, 2, 1, 3, 1]
+    assert "name of a pattern" in problem(running, "pieces", b"a", pattern="(a+)+")["error"]
+    assert problem(running, "pieces", b"a", e="x")["error"]

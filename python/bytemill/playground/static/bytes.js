@@ -4,7 +4,7 @@
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const JOINED = String
-  .raw`\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]*(?:\u200d\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]*)+`;
+	.raw`\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]*(?:\u200d\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]*)+`;
 const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}\ufe00-\ufe0f\u{e0100}-\u{e01ef}]`;
 const PARTS = new RegExp(`(${JOINED})|(${HIDDEN})`, "gu");
 const MARK = /^\p{M}/u;
@@ -24,15 +24,15 @@ const SIGNS = { " ": "·", "\n": "⏎", "\t": "→", "\r": "\\r", "\0": "\\0" };
  * @param {number} end
  */
 export function characterSize(bytes, at, end) {
-  const first = bytes[at];
-  if (first < 0x80) return 1;
-  const size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 0;
-  if (!size || at + size > end) return 0;
-  for (let i = 1; i < size; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0;
-  const second = bytes[at + 1];
-  if ((first === 0xe0 && second < 0xa0) || (first === 0xed && second > 0x9f)) return 0;
-  if ((first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f)) return 0;
-  return size;
+	const first = bytes[at];
+	if (first < 0x80) return 1;
+	const size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 0;
+	if (!size || at + size > end) return 0;
+	for (let i = 1; i < size; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0;
+	const second = bytes[at + 1];
+	if ((first === 0xe0 && second < 0xa0) || (first === 0xed && second > 0x9f)) return 0;
+	if ((first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f)) return 0;
+	return size;
 }
 
 /**
@@ -42,12 +42,12 @@ export function characterSize(bytes, at, end) {
  * @param {number} end
  */
 export function isPartial(bytes, start, end) {
-  for (let at = start; at < end;) {
-    const size = characterSize(bytes, at, end);
-    if (!size) return true;
-    at += size;
-  }
-  return false;
+	for (let at = start; at < end;) {
+		const size = characterSize(bytes, at, end);
+		if (!size) return true;
+		at += size;
+	}
+	return false;
 }
 
 /**
@@ -55,7 +55,7 @@ export function isPartial(bytes, start, end) {
  * @param {Uint8Array} bytes
  */
 export function hex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+	return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
 }
 
 /**
@@ -63,7 +63,7 @@ export function hex(bytes) {
  * @param {string} digits
  */
 export function unhex(digits) {
-  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+	return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
 /**
@@ -74,20 +74,20 @@ export function unhex(digits) {
  * @returns {Part[]}
  */
 export function partsOf(bytes, start = 0, end = bytes.length) {
-  /** @type {Part[]} */
-  const parts = [];
-  let at = start;
-  while (at < end) {
-    let whole = at;
-    for (let size; whole < end && (size = characterSize(bytes, whole, end)); whole += size);
-    if (whole > at) addText(parts, decoder.decode(bytes.subarray(at, whole)));
-    let broken = whole;
-    while (broken < end && !characterSize(bytes, broken, end)) broken++;
-    if (broken > whole) parts.push({ text: `‹${hex(bytes.subarray(whole, broken))}›`, sign: true });
-    at = broken;
-  }
-  if (parts.length && !parts[0].sign && MARK.test(parts[0].text)) parts[0].text = "◌" + parts[0].text;
-  return parts;
+	/** @type {Part[]} */
+	const parts = [];
+	let at = start;
+	while (at < end) {
+		let whole = at;
+		for (let size; whole < end && (size = characterSize(bytes, whole, end)); whole += size);
+		if (whole > at) addText(parts, decoder.decode(bytes.subarray(at, whole)));
+		let broken = whole;
+		while (broken < end && !characterSize(bytes, broken, end)) broken++;
+		if (broken > whole) parts.push({ text: `‹${hex(bytes.subarray(whole, broken))}›`, sign: true });
+		at = broken;
+	}
+	if (parts.length && !parts[0].sign && MARK.test(parts[0].text)) parts[0].text = "◌" + parts[0].text;
+	return parts;
 }
 
 /**
@@ -95,24 +95,24 @@ export function partsOf(bytes, start = 0, end = bytes.length) {
  * @param {string} text
  */
 function addText(parts, text) {
-  let from = 0;
-  for (const found of text.matchAll(PARTS)) {
-    if (found[1]) continue;
-    if (found.index > from) parts.push({ text: text.slice(from, found.index), sign: false });
-    const last = parts[parts.length - 1];
-    const sign = SIGNS[found[2]] ?? escaped(found[2]);
-    if (last?.sign) last.text += sign;
-    else parts.push({ text: sign, sign: true });
-    from = found.index + found[2].length;
-  }
-  if (from < text.length) parts.push({ text: text.slice(from), sign: false });
+	let from = 0;
+	for (const found of text.matchAll(PARTS)) {
+		if (found[1]) continue;
+		if (found.index > from) parts.push({ text: text.slice(from, found.index), sign: false });
+		const last = parts[parts.length - 1];
+		const sign = SIGNS[found[2]] ?? escaped(found[2]);
+		if (last?.sign) last.text += sign;
+		else parts.push({ text: sign, sign: true });
+		from = found.index + found[2].length;
+	}
+	if (from < text.length) parts.push({ text: text.slice(from), sign: false });
 }
 
 /** @param {string} character */
 function escaped(character) {
-  const digits = (character.codePointAt(0) ?? 0).toString(16);
-  if (digits.length <= 2) return `\\x${digits.padStart(2, "0")}`;
-  return digits.length <= 4 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
+	const digits = (character.codePointAt(0) ?? 0).toString(16);
+	if (digits.length <= 2) return `\\x${digits.padStart(2, "0")}`;
+	return digits.length <= 4 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
 }
 
 /**
@@ -120,7 +120,7 @@ function escaped(character) {
  * @param {Uint8Array} bytes
  */
 export function visible(bytes) {
-  return partsOf(bytes).map((part) => part.text).join("");
+	return partsOf(bytes).map((part) => part.text).join("");
 }
 
 /**
@@ -131,12 +131,12 @@ export function visible(bytes) {
  * @returns {(Node | string)[]}
  */
 export function shown(bytes, start = 0, end = bytes.length) {
-  return partsOf(bytes, start, end).map((part) => {
-    if (!part.sign) return part.text;
-    const sign = document.createElement("i");
-    sign.textContent = part.text;
-    return sign;
-  });
+	return partsOf(bytes, start, end).map((part) => {
+		if (!part.sign) return part.text;
+		const sign = document.createElement("i");
+		sign.textContent = part.text;
+		return sign;
+	});
 }
 
 const encoder = new TextEncoder();
@@ -149,13 +149,13 @@ const encoder = new TextEncoder();
  * @returns {Set<number>}
  */
 export function characterEnds(bytes, start, end) {
-  const text = decoder.decode(bytes.subarray(start, end));
-  const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
-  const ends = new Set([start]);
-  let at = start;
-  for (const { segment } of segmenter.segment(text)) {
-    at += encoder.encode(segment).length;
-    ends.add(at);
-  }
-  return ends;
+	const text = decoder.decode(bytes.subarray(start, end));
+	const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+	const ends = new Set([start]);
+	let at = start;
+	for (const { segment } of segmenter.segment(text)) {
+		at += encoder.encode(segment).length;
+		ends.add(at);
+	}
+	return ends;
 }

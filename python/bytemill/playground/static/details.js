@@ -10,155 +10,155 @@ import { transport } from "./transport.js";
 const WAIT = 70;
 
 export class Details {
-  /**
-   * @param {(pane: Pane) => string} encodingOf
-   * @param {(name: string, index: number, pane: Pane) => void} explain
-   */
-  constructor(encodingOf, explain) {
-    this.element = byId("details");
-    this.encodingOf = encodingOf;
-    this.explain = explain;
-    /** @type {Map<string, Promise<any>>} */
-    this.known = new Map();
-    this.pinned = false;
-    this.timer = 0;
-    this.clear();
-  }
+	/**
+	 * @param {(pane: Pane) => string} encodingOf
+	 * @param {(name: string, index: number, pane: Pane) => void} explain
+	 */
+	constructor(encodingOf, explain) {
+		this.element = byId("details");
+		this.encodingOf = encodingOf;
+		this.explain = explain;
+		/** @type {Map<string, Promise<any>>} */
+		this.known = new Map();
+		this.pinned = false;
+		this.timer = 0;
+		this.clear();
+	}
 
-  clear() {
-    this.pinned = false;
-    this.shownFor = "";
-    clearTimeout(this.timer);
-    this.element.replaceChildren(
-      el("p", { class: "idle" }, "Point at a token for its bytes and its origin. Arrow keys walk, Enter pins, Escape lets go."),
-    );
-  }
+	clear() {
+		this.pinned = false;
+		this.shownFor = "";
+		clearTimeout(this.timer);
+		this.element.replaceChildren(
+			el("p", { class: "idle" }, "Point at a token for its bytes and its origin. Arrow keys walk, Enter pins, Escape lets go."),
+		);
+	}
 
-  /**
-   * Connects a pane.
-   * @param {Pane} pane
-   * @param {() => void} moved
-   */
-  watch(pane, moved) {
-    const { element } = pane;
-    element.addEventListener("pointerover", (event) => {
-      const index = pane.indexOf(event.target);
-      if (index >= 0 && !this.pinned && event.pointerType === "mouse") this.show(pane, index);
-    });
-    element.addEventListener("pointerleave", () => {
-      if (!this.pinned && pane.active < 0) this.clear();
-    });
-    element.addEventListener("click", (event) => {
-      const index = pane.indexOf(event.target);
-      if (index >= 0) this.pin(pane, index);
-      else this.release(pane);
-      moved();
-    });
-    element.addEventListener("keydown", (event) => {
-      const { length } = pane.tokens;
-      /** @type {Record<string, number>} */
-      const steps = {
-        ArrowRight: pane.active + 1,
-        ArrowDown: pane.active + 1,
-        ArrowLeft: pane.active - 1,
-        ArrowUp: pane.active - 1,
-        Home: 0,
-        End: length - 1,
-      };
-      if (event.key in steps && length) {
-        const index = Math.min(length - 1, Math.max(0, steps[event.key]));
-        this.pinned = false;
-        pane.activate(index, true);
-        this.show(pane, index);
-        moved();
-      } else if (event.key === "Enter" && pane.active >= 0) {
-        this.pin(pane, pane.active);
-      } else if (event.key === "Escape") {
-        this.release(pane);
-      } else {
-        return;
-      }
-      event.preventDefault();
-    });
-  }
+	/**
+	 * Connects a pane.
+	 * @param {Pane} pane
+	 * @param {() => void} moved
+	 */
+	watch(pane, moved) {
+		const { element } = pane;
+		element.addEventListener("pointerover", (event) => {
+			const index = pane.indexOf(event.target);
+			if (index >= 0 && !this.pinned && event.pointerType === "mouse") this.show(pane, index);
+		});
+		element.addEventListener("pointerleave", () => {
+			if (!this.pinned && pane.active < 0) this.clear();
+		});
+		element.addEventListener("click", (event) => {
+			const index = pane.indexOf(event.target);
+			if (index >= 0) this.pin(pane, index);
+			else this.release(pane);
+			moved();
+		});
+		element.addEventListener("keydown", (event) => {
+			const { length } = pane.tokens;
+			/** @type {Record<string, number>} */
+			const steps = {
+				ArrowRight: pane.active + 1,
+				ArrowDown: pane.active + 1,
+				ArrowLeft: pane.active - 1,
+				ArrowUp: pane.active - 1,
+				Home: 0,
+				End: length - 1,
+			};
+			if (event.key in steps && length) {
+				const index = Math.min(length - 1, Math.max(0, steps[event.key]));
+				this.pinned = false;
+				pane.activate(index, true);
+				this.show(pane, index);
+				moved();
+			} else if (event.key === "Enter" && pane.active >= 0) {
+				this.pin(pane, pane.active);
+			} else if (event.key === "Escape") {
+				this.release(pane);
+			} else {
+				return;
+			}
+			event.preventDefault();
+		});
+	}
 
-  /**
-   * @param {Pane} pane
-   * @param {number} index
-   */
-  pin(pane, index) {
-    pane.activate(index);
-    this.show(pane, index);
-    this.pinned = true;
-  }
+	/**
+	 * @param {Pane} pane
+	 * @param {number} index
+	 */
+	pin(pane, index) {
+		pane.activate(index);
+		this.show(pane, index);
+		this.pinned = true;
+	}
 
-  /** @param {Pane} pane */
-  release(pane) {
-    pane.activate(-1);
-    this.clear();
-  }
+	/** @param {Pane} pane */
+	release(pane) {
+		pane.activate(-1);
+		this.clear();
+	}
 
-  /**
-   * @param {Pane} pane
-   * @param {number} index
-   */
-  show(pane, index) {
-    const { tokens } = pane;
-    const encoding = this.encodingOf(pane), id = tokens.ids[index];
-    const bytes = tokens.value(index);
-    const facts = el("dl");
-    const token = el("span", { class: `t c${pane.colours[index]}${tokens.special.has(index) ? " special" : ""}` });
-    token.append(...(bytes.length ? shown(bytes) : ["∅"]));
-    const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => this.release(pane) }, "×");
-    const tree = el("button", { class: "plain small", onclick: () => this.explain(encoding, index, pane) }, "merge tree");
-    this.element.replaceChildren(
-      el(
-        "div",
-        { class: "first" },
-        token,
-        el("span", { class: "faint" }, `token ${grouped(index + 1)} of ${grouped(tokens.length)} in ${encoding}`),
-        el("span", { class: "gap" }),
-        tree,
-        close,
-      ),
-      facts,
-    );
-    fact(facts, "id", mono(String(id)));
-    fact(facts, "bytes", mono(bytes.length > 64 ? `${hex(bytes.subarray(0, 64))} …` : hex(bytes) || "none"));
-    this.shownFor = `${encoding} ${id}`;
-    const wanted = this.shownFor;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
-      const report = await this.report(encoding, id).catch(() => null);
-      if (!report || this.shownFor !== wanted) return;
-      fact(facts, "written in", report.kind);
-      if (report.score !== undefined) fact(facts, "score", mono(String(report.score)));
-      if (report.parts.length) {
-        fact(
-          facts,
-          "merged from",
-          mono(
-            report.parts.map((/** @type {{id: number, bytes: string}} */ part) => `${visible(unhex(part.bytes))} (${part.id})`).join(" + "),
-          ),
-          true,
-        );
-      }
-      fact(facts, "reach", report.meaning, true);
-    }, this.known.has(this.shownFor) ? 0 : WAIT);
-  }
+	/**
+	 * @param {Pane} pane
+	 * @param {number} index
+	 */
+	show(pane, index) {
+		const { tokens } = pane;
+		const encoding = this.encodingOf(pane), id = tokens.ids[index];
+		const bytes = tokens.value(index);
+		const facts = el("dl");
+		const token = el("span", { class: `t c${pane.colours[index]}${tokens.special.has(index) ? " special" : ""}` });
+		token.append(...(bytes.length ? shown(bytes) : ["∅"]));
+		const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => this.release(pane) }, "×");
+		const tree = el("button", { class: "plain small", onclick: () => this.explain(encoding, index, pane) }, "merge tree");
+		this.element.replaceChildren(
+			el(
+				"div",
+				{ class: "first" },
+				token,
+				el("span", { class: "faint" }, `token ${grouped(index + 1)} of ${grouped(tokens.length)} in ${encoding}`),
+				el("span", { class: "gap" }),
+				tree,
+				close,
+			),
+			facts,
+		);
+		fact(facts, "id", mono(String(id)));
+		fact(facts, "bytes", mono(bytes.length > 64 ? `${hex(bytes.subarray(0, 64))} …` : hex(bytes) || "none"));
+		this.shownFor = `${encoding} ${id}`;
+		const wanted = this.shownFor;
+		clearTimeout(this.timer);
+		this.timer = setTimeout(async () => {
+			const report = await this.report(encoding, id).catch(() => null);
+			if (!report || this.shownFor !== wanted) return;
+			fact(facts, "written in", report.kind);
+			if (report.score !== undefined) fact(facts, "score", mono(String(report.score)));
+			if (report.parts.length) {
+				fact(
+					facts,
+					"merged from",
+					mono(
+						report.parts.map((/** @type {{id: number, bytes: string}} */ part) => `${visible(unhex(part.bytes))} (${part.id})`).join(" + "),
+					),
+					true,
+				);
+			}
+			fact(facts, "reach", report.meaning, true);
+		}, this.known.has(this.shownFor) ? 0 : WAIT);
+	}
 
-  /**
-   * @param {string} encoding
-   * @param {number} id
-   */
-  report(encoding, id) {
-    const key = `${encoding} ${id}`;
-    const found = this.known.get(key) ?? transport.token(encoding, id);
-    if (this.known.size > 2000) this.known.clear();
-    this.known.set(key, found);
-    found.catch(() => this.known.delete(key));
-    return found;
-  }
+	/**
+	 * @param {string} encoding
+	 * @param {number} id
+	 */
+	report(encoding, id) {
+		const key = `${encoding} ${id}`;
+		const found = this.known.get(key) ?? transport.token(encoding, id);
+		if (this.known.size > 2000) this.known.clear();
+		this.known.set(key, found);
+		found.catch(() => this.known.delete(key));
+		return found;
+	}
 }
 
 /**
@@ -168,11 +168,11 @@ export class Details {
  * @param {boolean} [wide]
  */
 function fact(list, name, value, wide = false) {
-  const place = wide ? { class: "wide" } : {};
-  list.append(el("dt", place, name), el("dd", place, value));
+	const place = wide ? { class: "wide" } : {};
+	list.append(el("dt", place, name), el("dd", place, value));
 }
 
 /** @param {string} text */
 function mono(text) {
-  return el("code", {}, text);
+	return el("code", {}, text);
 }

@@ -14,19 +14,19 @@ const EXCERPT = 6000;
  * @param {() => void} close
  */
 export function showDocument(bytes, name, close) {
-  const text = byId("text"), note = byId("text-note");
-  text.readOnly = true;
-  text.value = `${new TextDecoder().decode(bytes.subarray(0, EXCERPT))}\n…`;
-  note.replaceChildren(
-    `${name}, ${grouped(bytes.length)} bytes, as a document: read only `,
-    el("button", { class: "plain small", onclick: close }, "close"),
-  );
+	const text = byId("text"), note = byId("text-note");
+	text.readOnly = true;
+	text.value = `${new TextDecoder().decode(bytes.subarray(0, EXCERPT))}\n…`;
+	note.replaceChildren(
+		`${name}, ${grouped(bytes.length)} bytes, as a document: read only `,
+		el("button", { class: "plain small", onclick: close }, "close"),
+	);
 }
 
 /** Lets the text be edited again. */
 export function hideDocument() {
-  byId("text").readOnly = false;
-  byId("text-note").replaceChildren();
+	byId("text").readOnly = false;
+	byId("text-note").replaceChildren();
 }
 
 /**
@@ -34,5 +34,5 @@ export function hideDocument() {
  * @param {string} text
  */
 export function hasCarriageReturns(text) {
-  return text.includes("\r");
+	return text.includes("\r");
 }

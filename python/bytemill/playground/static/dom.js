@@ -10,18 +10,18 @@
  * @returns {HTMLElementTagNameMap[K]}
  */
 export function el(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("on")) {
-      made.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    } else if (value === true) {
-      made.setAttribute(name, "");
-    } else if (value !== false && value !== undefined && value !== null) {
-      made.setAttribute(name, String(value));
-    }
-  }
-  made.append(...children);
-  return made;
+	const made = document.createElement(tag);
+	for (const [name, value] of Object.entries(properties)) {
+		if (name.startsWith("on")) {
+			made.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+		} else if (value === true) {
+			made.setAttribute(name, "");
+		} else if (value !== false && value !== undefined && value !== null) {
+			made.setAttribute(name, String(value));
+		}
+	}
+	made.append(...children);
+	return made;
 }
 
 /**
@@ -30,9 +30,9 @@ export function el(tag, properties = {}, ...children) {
  * @returns {any}
  */
 export function byId(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`no element ${id}`);
-  return found;
+	const found = document.getElementById(id);
+	if (!found) throw new Error(`no element ${id}`);
+	return found;
 }
 
 /**
@@ -40,7 +40,7 @@ export function byId(id) {
  * @param {number} value
  */
 export function grouped(value) {
-  return value.toLocaleString("en-US");
+	return value.toLocaleString("en-US");
 }
 
 /**
@@ -49,7 +49,7 @@ export function grouped(value) {
  * @param {string} noun
  */
 export function counted(count, noun) {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+	return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /**
@@ -58,10 +58,10 @@ export function counted(count, noun) {
  * @param {HTMLElement} button
  */
 export function openBelow(popover, button) {
-  popover.showPopover();
-  const from = button.getBoundingClientRect();
-  const left = Math.min(from.left, innerWidth - popover.offsetWidth - 8);
-  popover.style.left = `${Math.max(8, left)}px`;
-  popover.style.top = `${from.bottom + 6}px`;
-  popover.style.maxHeight = `${Math.max(160, innerHeight - from.bottom - 18)}px`;
+	popover.showPopover();
+	const from = button.getBoundingClientRect();
+	const left = Math.min(from.left, innerWidth - popover.offsetWidth - 8);
+	popover.style.left = `${Math.max(8, left)}px`;
+	popover.style.top = `${from.bottom + 6}px`;
+	popover.style.maxHeight = `${Math.max(160, innerHeight - from.bottom - 18)}px`;
 }

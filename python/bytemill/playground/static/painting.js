@@ -13,24 +13,24 @@ const MOST = 384;
  * @param {Tokens} now
  */
 export function common(old, now) {
-  const most = Math.min(old.length, now.length);
-  const size = Math.min(old.bytes.length, now.bytes.length);
-  const shift = now.bytes.length - old.bytes.length;
-  let same = 0, tail = 0;
-  while (same < size && old.bytes[same] === now.bytes[same]) same++;
-  while (tail < size - same && old.bytes[old.bytes.length - 1 - tail] === now.bytes[now.bytes.length - 1 - tail]) tail++;
-  let before = 0, behind = 0;
-  while (
-    before < most && old.ids[before] === now.ids[before] && old.ends[before] === now.ends[before] &&
-    now.ends[before] <= same && old.special.has(before) === now.special.has(before)
-  ) before++;
-  while (behind < most - before) {
-    const i = old.length - 1 - behind, j = now.length - 1 - behind;
-    if (old.ids[i] !== now.ids[j] || old.starts[i] + shift !== now.starts[j] || now.bytes.length - now.starts[j] > tail) break;
-    if (old.special.has(i) !== now.special.has(j)) break;
-    behind++;
-  }
-  return [before, behind];
+	const most = Math.min(old.length, now.length);
+	const size = Math.min(old.bytes.length, now.bytes.length);
+	const shift = now.bytes.length - old.bytes.length;
+	let same = 0, tail = 0;
+	while (same < size && old.bytes[same] === now.bytes[same]) same++;
+	while (tail < size - same && old.bytes[old.bytes.length - 1 - tail] === now.bytes[now.bytes.length - 1 - tail]) tail++;
+	let before = 0, behind = 0;
+	while (
+		before < most && old.ids[before] === now.ids[before] && old.ends[before] === now.ends[before] &&
+		now.ends[before] <= same && old.special.has(before) === now.special.has(before)
+	) before++;
+	while (behind < most - before) {
+		const i = old.length - 1 - behind, j = now.length - 1 - behind;
+		if (old.ids[i] !== now.ids[j] || old.starts[i] + shift !== now.starts[j] || now.bytes.length - now.starts[j] > tail) break;
+		if (old.special.has(i) !== now.special.has(j)) break;
+		behind++;
+	}
+	return [before, behind];
 }
 
 /**
@@ -41,17 +41,17 @@ export function common(old, now) {
  * @param {number} behind
  */
 export function recoloured(old, length, before, behind) {
-  const colours = new Uint8Array(length);
-  colours.set(old.subarray(0, before));
-  if (behind) colours.set(old.subarray(old.length - behind), length - behind);
-  const last = length - behind;
-  for (let i = before; i < last; i++) {
-    colours[i] = i ? (colours[i - 1] + 1) % COLOURS : 0;
-    if (i === last - 1 && behind && colours[i] === colours[last]) {
-      colours[i] = (colours[i] + 1) % COLOURS;
-    }
-  }
-  return colours;
+	const colours = new Uint8Array(length);
+	colours.set(old.subarray(0, before));
+	if (behind) colours.set(old.subarray(old.length - behind), length - behind);
+	const last = length - behind;
+	for (let i = before; i < last; i++) {
+		colours[i] = i ? (colours[i - 1] + 1) % COLOURS : 0;
+		if (i === last - 1 && behind && colours[i] === colours[last]) {
+			colours[i] = (colours[i] + 1) % COLOURS;
+		}
+	}
+	return colours;
 }
 
 /**
@@ -60,9 +60,9 @@ export function recoloured(old, length, before, behind) {
  * @param {number} index
  */
 export function lineBreaks(tokens, index) {
-  let count = 0;
-  for (let i = tokens.starts[index]; i < tokens.ends[index]; i++) if (tokens.bytes[i] === 10) count++;
-  return count;
+	let count = 0;
+	for (let i = tokens.starts[index]; i < tokens.ends[index]; i++) if (tokens.bytes[i] === 10) count++;
+	return count;
 }
 
 /**
@@ -72,17 +72,17 @@ export function lineBreaks(tokens, index) {
  * @param {number} last
  */
 export function cuts(tokens, first, last) {
-  /** @type {[number, number][]} */
-  const found = [];
-  let start = first;
-  for (let i = first; i < last; i++) {
-    const size = i + 1 - start;
-    const inside = (tokens.bytes[tokens.ends[i]] & 0xc0) === 0x80;
-    if ((size >= FEWEST && lineBreaks(tokens, i)) || (size >= MOST && !inside)) {
-      found.push([start, i + 1]);
-      start = i + 1;
-    }
-  }
-  if (start < last) found.push([start, last]);
-  return found;
+	/** @type {[number, number][]} */
+	const found = [];
+	let start = first;
+	for (let i = first; i < last; i++) {
+		const size = i + 1 - start;
+		const inside = (tokens.bytes[tokens.ends[i]] & 0xc0) === 0x80;
+		if ((size >= FEWEST && lineBreaks(tokens, i)) || (size >= MOST && !inside)) {
+			found.push([start, i + 1]);
+			start = i + 1;
+		}
+	}
+	if (start < last) found.push([start, last]);
+	return found;
 }

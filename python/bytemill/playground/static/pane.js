@@ -20,286 +20,286 @@ export const STARTS_PIECE = 2;
 let nextKey = 0;
 
 export class Pane {
-  /**
-   * @param {HTMLElement} element the listbox, which scrolls
-   * @param {string} name
-   */
-  constructor(element, name) {
-    this.element = element;
-    this.name = name;
-    /** @type {Tokens} */
-    this.tokens = NOTHING;
-    this.colours = new Uint8Array();
-    /** @type {Uint8Array} */
-    this.marks = new Uint8Array();
-    /** @type {Block[]} */
-    this.blocks = [];
-    this.active = -1;
-    let waiting = false;
-    const soon = () => {
-      if (waiting) return;
-      waiting = true;
-      requestAnimationFrame(() => {
-        waiting = false;
-        this.fill();
-      });
-    };
-    element.addEventListener("scroll", soon, { passive: true });
-    new ResizeObserver(soon).observe(element);
-  }
+	/**
+	 * @param {HTMLElement} element the listbox, which scrolls
+	 * @param {string} name
+	 */
+	constructor(element, name) {
+		this.element = element;
+		this.name = name;
+		/** @type {Tokens} */
+		this.tokens = NOTHING;
+		this.colours = new Uint8Array();
+		/** @type {Uint8Array} */
+		this.marks = new Uint8Array();
+		/** @type {Block[]} */
+		this.blocks = [];
+		this.active = -1;
+		let waiting = false;
+		const soon = () => {
+			if (waiting) return;
+			waiting = true;
+			requestAnimationFrame(() => {
+				waiting = false;
+				this.fill();
+			});
+		};
+		element.addEventListener("scroll", soon, { passive: true });
+		new ResizeObserver(soon).observe(element);
+	}
 
-  /**
-   * Shows other tokens.
-   * @param {Tokens} tokens
-   * @param {Uint8Array} marks
-   */
-  show(tokens, marks) {
-    const old = this.tokens;
-    let [before, behind] = old.gaps || tokens.gaps ? [0, 0] : common(old, tokens);
-    // Nothing between two tokens of one colour: the second is painted again.
-    const joined = before + behind === tokens.length && before > 0 && behind > 0;
-    if (joined && this.colours[before - 1] === this.colours[old.length - behind]) behind--;
-    this.colours = recoloured(this.colours, tokens.length, before, behind);
-    this.tokens = tokens;
-    this.marks = marks;
-    this.rebuild(old.length, before, behind);
-    if (this.active >= tokens.length) this.active = -1;
-    this.fill();
-    this.mark();
-  }
+	/**
+	 * Shows other tokens.
+	 * @param {Tokens} tokens
+	 * @param {Uint8Array} marks
+	 */
+	show(tokens, marks) {
+		const old = this.tokens;
+		let [before, behind] = old.gaps || tokens.gaps ? [0, 0] : common(old, tokens);
+		// Nothing between two tokens of one colour: the second is painted again.
+		const joined = before + behind === tokens.length && before > 0 && behind > 0;
+		if (joined && this.colours[before - 1] === this.colours[old.length - behind]) behind--;
+		this.colours = recoloured(this.colours, tokens.length, before, behind);
+		this.tokens = tokens;
+		this.marks = marks;
+		this.rebuild(old.length, before, behind);
+		if (this.active >= tokens.length) this.active = -1;
+		this.fill();
+		this.mark();
+	}
 
-  /**
-   * @param {number} oldLength
-   * @param {number} before
-   * @param {number} behind
-   */
-  rebuild(oldLength, before, behind) {
-    const length = this.tokens.length;
-    const head = this.blocks.filter((block) => block.end <= before);
-    const shift = length - oldLength;
-    const first = head.length ? head[head.length - 1].end : 0;
-    const tail = this.blocks.slice(head.length).filter((block) => block.start >= oldLength - behind && block.start + shift >= first);
-    for (const block of this.blocks.slice(head.length, this.blocks.length - tail.length)) block.element.remove();
-    for (const block of tail) {
-      block.start += shift;
-      block.end += shift;
-    }
-    const last = tail.length ? tail[0].start : length;
-    const anchor = tail.length ? tail[0].element : null;
-    const made = cuts(this.tokens, first, last).map(([start, end]) => this.block(start, end));
-    const fragment = document.createDocumentFragment();
-    fragment.append(...made.map((block) => block.element));
-    this.element.insertBefore(fragment, anchor);
-    this.blocks = [...head, ...made, ...tail];
-  }
+	/**
+	 * @param {number} oldLength
+	 * @param {number} before
+	 * @param {number} behind
+	 */
+	rebuild(oldLength, before, behind) {
+		const length = this.tokens.length;
+		const head = this.blocks.filter((block) => block.end <= before);
+		const shift = length - oldLength;
+		const first = head.length ? head[head.length - 1].end : 0;
+		const tail = this.blocks.slice(head.length).filter((block) => block.start >= oldLength - behind && block.start + shift >= first);
+		for (const block of this.blocks.slice(head.length, this.blocks.length - tail.length)) block.element.remove();
+		for (const block of tail) {
+			block.start += shift;
+			block.end += shift;
+		}
+		const last = tail.length ? tail[0].start : length;
+		const anchor = tail.length ? tail[0].element : null;
+		const made = cuts(this.tokens, first, last).map(([start, end]) => this.block(start, end));
+		const fragment = document.createDocumentFragment();
+		fragment.append(...made.map((block) => block.element));
+		this.element.insertBefore(fragment, anchor);
+		this.blocks = [...head, ...made, ...tail];
+	}
 
-  /**
-   * @param {number} start
-   * @param {number} end
-   * @returns {Block}
-   */
-  block(start, end) {
-    const element = document.createElement("div");
-    element.className = "block";
-    const width = Math.max(160, this.element.clientWidth - 40);
-    const { starts, ends, bytes } = this.tokens;
-    const from = starts[start], to = ends[end - 1];
-    let breaks = 0;
-    for (let i = from; i < to; i++) if (bytes[i] === 10) breaks++;
-    const rows = breaks + Math.ceil(((to - from) * 9 + (end - start) * 9) / width);
-    element.style.height = `${Math.max(1, rows) * LINE}px`;
-    return { key: nextKey++, start, end, element, filled: false };
-  }
+	/**
+	 * @param {number} start
+	 * @param {number} end
+	 * @returns {Block}
+	 */
+	block(start, end) {
+		const element = document.createElement("div");
+		element.className = "block";
+		const width = Math.max(160, this.element.clientWidth - 40);
+		const { starts, ends, bytes } = this.tokens;
+		const from = starts[start], to = ends[end - 1];
+		let breaks = 0;
+		for (let i = from; i < to; i++) if (bytes[i] === 10) breaks++;
+		const rows = breaks + Math.ceil(((to - from) * 9 + (end - start) * 9) / width);
+		element.style.height = `${Math.max(1, rows) * LINE}px`;
+		return { key: nextKey++, start, end, element, filled: false };
+	}
 
-  /** Gives elements to the blocks near the view, and takes them from the others. */
-  fill() {
-    const { scrollTop, clientHeight } = this.element;
-    const above = scrollTop - clientHeight / 2, below = scrollTop + clientHeight * 1.5;
-    let low = 0, high = this.blocks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const { offsetTop, offsetHeight } = this.blocks[middle].element;
-      if (offsetTop + offsetHeight < above) low = middle + 1;
-      else high = middle;
-    }
-    const wanted = new Set();
-    for (let i = low; i < this.blocks.length && wanted.size < 7; i++) {
-      const block = this.blocks[i];
-      if (block.element.offsetTop > below) break;
-      wanted.add(block);
-      if (!block.filled) this.fillBlock(block);
-    }
-    for (const block of this.blocks) {
-      if (!block.filled || wanted.has(block)) continue;
-      block.element.style.height = `${block.element.offsetHeight}px`;
-      block.element.replaceChildren();
-      block.filled = false;
-    }
-  }
+	/** Gives elements to the blocks near the view, and takes them from the others. */
+	fill() {
+		const { scrollTop, clientHeight } = this.element;
+		const above = scrollTop - clientHeight / 2, below = scrollTop + clientHeight * 1.5;
+		let low = 0, high = this.blocks.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			const { offsetTop, offsetHeight } = this.blocks[middle].element;
+			if (offsetTop + offsetHeight < above) low = middle + 1;
+			else high = middle;
+		}
+		const wanted = new Set();
+		for (let i = low; i < this.blocks.length && wanted.size < 7; i++) {
+			const block = this.blocks[i];
+			if (block.element.offsetTop > below) break;
+			wanted.add(block);
+			if (!block.filled) this.fillBlock(block);
+		}
+		for (const block of this.blocks) {
+			if (!block.filled || wanted.has(block)) continue;
+			block.element.style.height = `${block.element.offsetHeight}px`;
+			block.element.replaceChildren();
+			block.filled = false;
+		}
+	}
 
-  /** @param {Block} block */
-  fillBlock(block) {
-    const { tokens } = this;
-    const fragment = document.createDocumentFragment();
-    const from = tokens.starts[block.start], to = tokens.ends[block.end - 1];
-    let ascii = true;
-    for (let i = from; i < to && ascii; i++) ascii = tokens.bytes[i] < 0x80;
-    const borders = ascii ? null : characterEnds(tokens.bytes, from, to);
-    for (let i = block.start; i < block.end;) {
-      let end = i + 1;
-      if (borders) {
-        while (end < block.end && !borders.has(tokens.ends[end - 1]) && !tokens.special.has(end)) end++;
-        if (end - i > MOST_SHARING) end = i + 1;
-      }
-      const made = [];
-      for (let k = i; k < end; k++) made.push(this.token(k, block));
-      if (end - i > 1) {
-        const group = document.createElement("span");
-        group.className = "shared";
-        const character = document.createElement("span");
-        character.className = "character";
-        character.setAttribute("aria-hidden", "true");
-        character.append(visible(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1])));
-        group.append(character, ...made);
-        fragment.append(group);
-      } else {
-        fragment.append(made[0]);
-      }
-      const breaks = lineBreaks(tokens, end - 1);
-      for (let k = 0; k < Math.min(breaks, 2); k++) fragment.append(document.createElement("br"));
-      i = end;
-    }
-    block.element.replaceChildren(fragment);
-    block.element.style.height = "auto";
-    block.filled = true;
-    this.markBlock(block);
-  }
+	/** @param {Block} block */
+	fillBlock(block) {
+		const { tokens } = this;
+		const fragment = document.createDocumentFragment();
+		const from = tokens.starts[block.start], to = tokens.ends[block.end - 1];
+		let ascii = true;
+		for (let i = from; i < to && ascii; i++) ascii = tokens.bytes[i] < 0x80;
+		const borders = ascii ? null : characterEnds(tokens.bytes, from, to);
+		for (let i = block.start; i < block.end;) {
+			let end = i + 1;
+			if (borders) {
+				while (end < block.end && !borders.has(tokens.ends[end - 1]) && !tokens.special.has(end)) end++;
+				if (end - i > MOST_SHARING) end = i + 1;
+			}
+			const made = [];
+			for (let k = i; k < end; k++) made.push(this.token(k, block));
+			if (end - i > 1) {
+				const group = document.createElement("span");
+				group.className = "shared";
+				const character = document.createElement("span");
+				character.className = "character";
+				character.setAttribute("aria-hidden", "true");
+				character.append(visible(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1])));
+				group.append(character, ...made);
+				fragment.append(group);
+			} else {
+				fragment.append(made[0]);
+			}
+			const breaks = lineBreaks(tokens, end - 1);
+			for (let k = 0; k < Math.min(breaks, 2); k++) fragment.append(document.createElement("br"));
+			i = end;
+		}
+		block.element.replaceChildren(fragment);
+		block.element.style.height = "auto";
+		block.filled = true;
+		this.markBlock(block);
+	}
 
-  /**
-   * @param {number} index
-   * @param {Block} block
-   */
-  token(index, block) {
-    const { tokens } = this;
-    const start = tokens.starts[index], end = tokens.ends[index];
-    const made = document.createElement("span");
-    const special = tokens.special.has(index);
-    made.className = `t c${this.colours[index]}${special ? " special" : ""}${isPartial(tokens.bytes, start, end) ? " partial" : ""}`;
-    made.id = `${this.name}-${block.key}-${index - block.start}`;
-    made.setAttribute("role", "option");
-    made.dataset.id = String(tokens.ids[index]);
-    if (end > start) made.append(...shown(tokens.bytes, start, end));
-    else made.append("∅");
-    return made;
-  }
+	/**
+	 * @param {number} index
+	 * @param {Block} block
+	 */
+	token(index, block) {
+		const { tokens } = this;
+		const start = tokens.starts[index], end = tokens.ends[index];
+		const made = document.createElement("span");
+		const special = tokens.special.has(index);
+		made.className = `t c${this.colours[index]}${special ? " special" : ""}${isPartial(tokens.bytes, start, end) ? " partial" : ""}`;
+		made.id = `${this.name}-${block.key}-${index - block.start}`;
+		made.setAttribute("role", "option");
+		made.dataset.id = String(tokens.ids[index]);
+		if (end > start) made.append(...shown(tokens.bytes, start, end));
+		else made.append("∅");
+		return made;
+	}
 
-  /** Draws marks again, where blocks kept their elements. */
-  mark() {
-    for (const block of this.blocks) if (block.filled) this.markBlock(block);
-  }
+	/** Draws marks again, where blocks kept their elements. */
+	mark() {
+		for (const block of this.blocks) if (block.filled) this.markBlock(block);
+	}
 
-  /** @param {Block} block */
-  markBlock(block) {
-    const elements = block.element.getElementsByClassName("t");
-    for (let i = 0; i < elements.length; i++) {
-      const index = block.start + i, marks = this.marks[index] ?? 0;
-      elements[i].classList.toggle("differs", (marks & DIFFERS) !== 0);
-      elements[i].classList.toggle("piece", (marks & STARTS_PIECE) !== 0);
-      elements[i].classList.toggle("active", index === this.active);
-    }
-  }
+	/** @param {Block} block */
+	markBlock(block) {
+		const elements = block.element.getElementsByClassName("t");
+		for (let i = 0; i < elements.length; i++) {
+			const index = block.start + i, marks = this.marks[index] ?? 0;
+			elements[i].classList.toggle("differs", (marks & DIFFERS) !== 0);
+			elements[i].classList.toggle("piece", (marks & STARTS_PIECE) !== 0);
+			elements[i].classList.toggle("active", index === this.active);
+		}
+	}
 
-  /**
-   * Returns the block of a token.
-   * @param {number} index
-   */
-  blockOf(index) {
-    return this.blocks.find((block) => block.start <= index && index < block.end);
-  }
+	/**
+	 * Returns the block of a token.
+	 * @param {number} index
+	 */
+	blockOf(index) {
+		return this.blocks.find((block) => block.start <= index && index < block.end);
+	}
 
-  /**
-   * Returns the element of a token, if it has one.
-   * @param {number} index
-   * @returns {HTMLElement | null}
-   */
-  elementOf(index) {
-    const block = this.blockOf(index);
-    return block?.filled ? /** @type {HTMLElement} */ (block.element.getElementsByClassName("t")[index - block.start]) : null;
-  }
+	/**
+	 * Returns the element of a token, if it has one.
+	 * @param {number} index
+	 * @returns {HTMLElement | null}
+	 */
+	elementOf(index) {
+		const block = this.blockOf(index);
+		return block?.filled ? /** @type {HTMLElement} */ (block.element.getElementsByClassName("t")[index - block.start]) : null;
+	}
 
-  /**
-   * Returns the index of the token of an element; -1 if it is none.
-   * @param {EventTarget | null} target
-   */
-  indexOf(target) {
-    const element = target instanceof Element ? target.closest(".t") : null;
-    if (!element) return -1;
-    const [, key, offset] = element.id.split("-");
-    const block = this.blocks.find((each) => each.key === Number(key));
-    return block ? block.start + Number(offset) : -1;
-  }
+	/**
+	 * Returns the index of the token of an element; -1 if it is none.
+	 * @param {EventTarget | null} target
+	 */
+	indexOf(target) {
+		const element = target instanceof Element ? target.closest(".t") : null;
+		if (!element) return -1;
+		const [, key, offset] = element.id.split("-");
+		const block = this.blocks.find((each) => each.key === Number(key));
+		return block ? block.start + Number(offset) : -1;
+	}
 
-  /**
-   * Makes a token the active one, which a screen reader reads.
-   * @param {number} index -1 for none
-   * @param {boolean} [scroll]
-   */
-  activate(index, scroll = false) {
-    this.elementOf(this.active)?.classList.remove("active");
-    this.active = index;
-    this.element.removeAttribute("aria-activedescendant");
-    if (index < 0) return;
-    if (scroll) this.reveal(index);
-    const element = this.elementOf(index);
-    if (!element) return;
-    element.classList.add("active");
-    element.setAttribute("aria-label", this.label(index));
-    element.setAttribute("aria-selected", "true");
-    element.setAttribute("aria-posinset", String(index + 1));
-    element.setAttribute("aria-setsize", String(this.tokens.length));
-    this.element.setAttribute("aria-activedescendant", element.id);
-  }
+	/**
+	 * Makes a token the active one, which a screen reader reads.
+	 * @param {number} index -1 for none
+	 * @param {boolean} [scroll]
+	 */
+	activate(index, scroll = false) {
+		this.elementOf(this.active)?.classList.remove("active");
+		this.active = index;
+		this.element.removeAttribute("aria-activedescendant");
+		if (index < 0) return;
+		if (scroll) this.reveal(index);
+		const element = this.elementOf(index);
+		if (!element) return;
+		element.classList.add("active");
+		element.setAttribute("aria-label", this.label(index));
+		element.setAttribute("aria-selected", "true");
+		element.setAttribute("aria-posinset", String(index + 1));
+		element.setAttribute("aria-setsize", String(this.tokens.length));
+		this.element.setAttribute("aria-activedescendant", element.id);
+	}
 
-  /**
-   * Scrolls to a token.
-   * @param {number} index
-   */
-  reveal(index) {
-    const block = this.blockOf(index);
-    if (!block) return;
-    if (!block.filled) {
-      this.element.scrollTop = block.element.offsetTop;
-      this.fill();
-      if (!block.filled) this.fillBlock(block);
-    }
-    this.elementOf(index)?.scrollIntoView({ block: "nearest" });
-  }
+	/**
+	 * Scrolls to a token.
+	 * @param {number} index
+	 */
+	reveal(index) {
+		const block = this.blockOf(index);
+		if (!block) return;
+		if (!block.filled) {
+			this.element.scrollTop = block.element.offsetTop;
+			this.fill();
+			if (!block.filled) this.fillBlock(block);
+		}
+		this.elementOf(index)?.scrollIntoView({ block: "nearest" });
+	}
 
-  /** @param {number} index */
-  label(index) {
-    const names = visible(this.tokens.value(index)).replaceAll("·", "blank ").replaceAll("⏎", "line break ").replaceAll("→", "tab ");
-    return `token ${index + 1} of ${this.tokens.length}, ${names.trim() || "nothing"}, id ${this.tokens.ids[index]}`;
-  }
+	/** @param {number} index */
+	label(index) {
+		const names = visible(this.tokens.value(index)).replaceAll("·", "blank ").replaceAll("⏎", "line break ").replaceAll("→", "tab ");
+		return `token ${index + 1} of ${this.tokens.length}, ${names.trim() || "nothing"}, id ${this.tokens.ids[index]}`;
+	}
 
-  /** Returns the byte at the top of the view. */
-  top() {
-    const { scrollTop } = this.element;
-    const block = this.blocks.find(({ element }) => element.offsetTop + element.offsetHeight > scrollTop);
-    if (!block) return 0;
-    const { offsetTop, offsetHeight } = block.element;
-    const from = this.tokens.starts[block.start], to = this.tokens.ends[block.end - 1];
-    return from + (to - from) * Math.max(0, (scrollTop - offsetTop) / Math.max(1, offsetHeight));
-  }
+	/** Returns the byte at the top of the view. */
+	top() {
+		const { scrollTop } = this.element;
+		const block = this.blocks.find(({ element }) => element.offsetTop + element.offsetHeight > scrollTop);
+		if (!block) return 0;
+		const { offsetTop, offsetHeight } = block.element;
+		const from = this.tokens.starts[block.start], to = this.tokens.ends[block.end - 1];
+		return from + (to - from) * Math.max(0, (scrollTop - offsetTop) / Math.max(1, offsetHeight));
+	}
 
-  /**
-   * Scrolls so that a byte is at the top.
-   * @param {number} offset
-   */
-  scrollToByte(offset) {
-    const block = this.blockOf(Math.max(0, this.tokens.at(offset)));
-    if (!block) return;
-    const from = this.tokens.starts[block.start], to = this.tokens.ends[block.end - 1];
-    const { offsetTop, offsetHeight } = block.element;
-    this.element.scrollTop = offsetTop + offsetHeight * (offset - from) / Math.max(1, to - from);
-  }
+	/**
+	 * Scrolls so that a byte is at the top.
+	 * @param {number} offset
+	 */
+	scrollToByte(offset) {
+		const block = this.blockOf(Math.max(0, this.tokens.at(offset)));
+		if (!block) return;
+		const from = this.tokens.starts[block.start], to = this.tokens.ends[block.end - 1];
+		const { offsetTop, offsetHeight } = block.element;
+		this.element.scrollTop = offsetTop + offsetHeight * (offset - from) / Math.max(1, to - from);
+	}
 }

@@ -10,7 +10,7 @@ let listed = [];
 
 /** @param {Listed[]} encodings */
 export function list(encodings) {
-  listed = encodings;
+	listed = encodings;
 }
 
 /**
@@ -20,84 +20,84 @@ export function list(encodings) {
  * @param {{none: boolean, choose: (name: string | null) => void, open: () => void}} options
  */
 export function pick(button, current, { none, choose, open }) {
-  const picker = byId("picker");
-  const options = el("div", { role: "listbox", id: "picker-list", "aria-label": "Encodings" });
-  const input = el("input", {
-    type: "search",
-    placeholder: "Encoding or model",
-    "aria-label": "Encoding or model",
-    role: "combobox",
-    "aria-expanded": "true",
-    "aria-controls": "picker-list",
-    autocomplete: "off",
-  });
-  /** @param {string | null} name */
-  const chosen = (name) => {
-    picker.hidePopover();
-    button.focus();
-    choose(name);
-  };
-  let active = 0;
-  const move = () => {
-    for (const [i, option] of [...options.children].entries()) {
-      option.setAttribute("aria-selected", String(i === active));
-      if (i === active) {
-        option.scrollIntoView({ block: "nearest" });
-        input.setAttribute("aria-activedescendant", option.id);
-      }
-    }
-  };
-  const draw = () => {
-    const wanted = input.value.trim().toLowerCase();
-    const rows = listed.map((each) => ({ each, models: matching(each, wanted) }))
-      .filter(({ each, models }) => !wanted || each.name.toLowerCase().includes(wanted) || models.length);
-    options.replaceChildren(...rows.map(({ each, models }, i) => {
-      const about = each.file ? "opened from a file" : models.slice(0, 5).join(", ") + (models.length > 5 ? ", …" : "");
-      return el(
-        "div",
-        { role: "option", id: `pick-${i}`, "data-name": each.name, onclick: () => chosen(each.name) },
-        el("b", {}, each.name),
-        el("small", {}, about),
-      );
-    }));
-    if (none && !wanted) {
-      options.prepend(el("div", { role: "option", id: "pick-none", "data-name": "", onclick: () => chosen(null) }, el("b", {}, "none")));
-    }
-    active = wanted
-      ? 0
-      : Math.max(0, [...options.children].findIndex((option) => /** @type {HTMLElement} */ (option).dataset.name === (current ?? "")));
-    move();
-  };
-  input.addEventListener("input", draw);
-  input.addEventListener("keydown", (event) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step) {
-      active = Math.min(options.children.length - 1, Math.max(0, active + step));
-      move();
-    } else if (event.key === "Enter") {
-      const option = /** @type {HTMLElement | undefined} */ (options.children[active]);
-      if (option) chosen(option.dataset.name || null);
-    } else {
-      return;
-    }
-    event.preventDefault();
-  });
-  const file = el(
-    "button",
-    {
-      class: "item",
-      onclick: () => {
-        picker.hidePopover();
-        open();
-      },
-    },
-    el("b", {}, "Open a tokenizer file…"),
-    el("small", {}, "tokenizer.json, .model, .tiktoken, .gguf and others; it stays on this machine"),
-  );
-  picker.replaceChildren(input, options, el("hr"), file);
-  openBelow(picker, button);
-  draw();
-  input.focus();
+	const picker = byId("picker");
+	const options = el("div", { role: "listbox", id: "picker-list", "aria-label": "Encodings" });
+	const input = el("input", {
+		type: "search",
+		placeholder: "Encoding or model",
+		"aria-label": "Encoding or model",
+		role: "combobox",
+		"aria-expanded": "true",
+		"aria-controls": "picker-list",
+		autocomplete: "off",
+	});
+	/** @param {string | null} name */
+	const chosen = (name) => {
+		picker.hidePopover();
+		button.focus();
+		choose(name);
+	};
+	let active = 0;
+	const move = () => {
+		for (const [i, option] of [...options.children].entries()) {
+			option.setAttribute("aria-selected", String(i === active));
+			if (i === active) {
+				option.scrollIntoView({ block: "nearest" });
+				input.setAttribute("aria-activedescendant", option.id);
+			}
+		}
+	};
+	const draw = () => {
+		const wanted = input.value.trim().toLowerCase();
+		const rows = listed.map((each) => ({ each, models: matching(each, wanted) }))
+			.filter(({ each, models }) => !wanted || each.name.toLowerCase().includes(wanted) || models.length);
+		options.replaceChildren(...rows.map(({ each, models }, i) => {
+			const about = each.file ? "opened from a file" : models.slice(0, 5).join(", ") + (models.length > 5 ? ", …" : "");
+			return el(
+				"div",
+				{ role: "option", id: `pick-${i}`, "data-name": each.name, onclick: () => chosen(each.name) },
+				el("b", {}, each.name),
+				el("small", {}, about),
+			);
+		}));
+		if (none && !wanted) {
+			options.prepend(el("div", { role: "option", id: "pick-none", "data-name": "", onclick: () => chosen(null) }, el("b", {}, "none")));
+		}
+		active = wanted
+			? 0
+			: Math.max(0, [...options.children].findIndex((option) => /** @type {HTMLElement} */ (option).dataset.name === (current ?? "")));
+		move();
+	};
+	input.addEventListener("input", draw);
+	input.addEventListener("keydown", (event) => {
+		const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+		if (step) {
+			active = Math.min(options.children.length - 1, Math.max(0, active + step));
+			move();
+		} else if (event.key === "Enter") {
+			const option = /** @type {HTMLElement | undefined} */ (options.children[active]);
+			if (option) chosen(option.dataset.name || null);
+		} else {
+			return;
+		}
+		event.preventDefault();
+	});
+	const file = el(
+		"button",
+		{
+			class: "item",
+			onclick: () => {
+				picker.hidePopover();
+				open();
+			},
+		},
+		el("b", {}, "Open a tokenizer file…"),
+		el("small", {}, "tokenizer.json, .model, .tiktoken, .gguf and others; it stays on this machine"),
+	);
+	picker.replaceChildren(input, options, el("hr"), file);
+	openBelow(picker, button);
+	draw();
+	input.focus();
 }
 
 /**
@@ -106,7 +106,7 @@ export function pick(button, current, { none, choose, open }) {
  * @param {string} wanted
  */
 function matching(each, wanted) {
-  return wanted ? each.models.filter((model) => model.toLowerCase().includes(wanted) || fits(model, wanted)) : each.models;
+	return wanted ? each.models.filter((model) => model.toLowerCase().includes(wanted) || fits(model, wanted)) : each.models;
 }
 
 /**
@@ -115,5 +115,5 @@ function matching(each, wanted) {
  * @param {string} name
  */
 function fits(model, name) {
-  return model.endsWith("*") && name.startsWith(model.slice(0, -1).toLowerCase());
+	return model.endsWith("*") && name.startsWith(model.slice(0, -1).toLowerCase());
 }

@@ -10,74 +10,74 @@ const QUIET = 120;
 const encoder = new TextEncoder();
 
 export class Session {
-  /**
-   * @param {(tokens: import("./wire.js").Tokens[], began: number) => void} show
-   * @param {(error: Error | null) => void} complain
-   */
-  constructor(show, complain) {
-    this.show = show;
-    this.complain = complain;
-    this.encoding = "o200k_base";
-    /** @type {string | null} */
-    this.compare = null;
-    this.special = "text";
-    /** @type {Uint8Array} */
-    this.bytes = new Uint8Array();
-    this.sequence = 0;
-    this.running = false;
-    this.again = false;
-    this.began = 0;
-    this.lasted = 0;
-    this.timer = 0;
-  }
+	/**
+	 * @param {(tokens: import("./wire.js").Tokens[], began: number) => void} show
+	 * @param {(error: Error | null) => void} complain
+	 */
+	constructor(show, complain) {
+		this.show = show;
+		this.complain = complain;
+		this.encoding = "o200k_base";
+		/** @type {string | null} */
+		this.compare = null;
+		this.special = "text";
+		/** @type {Uint8Array} */
+		this.bytes = new Uint8Array();
+		this.sequence = 0;
+		this.running = false;
+		this.again = false;
+		this.began = 0;
+		this.lasted = 0;
+		this.timer = 0;
+	}
 
-  /**
-   * Takes another text and shows its tokens.
-   * @param {string | Uint8Array} text
-   */
-  update(text) {
-    this.bytes = typeof text === "string" ? encoder.encode(text) : text;
-    this.refresh();
-  }
+	/**
+	 * Takes another text and shows its tokens.
+	 * @param {string | Uint8Array} text
+	 */
+	update(text) {
+		this.bytes = typeof text === "string" ? encoder.encode(text) : text;
+		this.refresh();
+	}
 
-  /** Asks for the tokens of the text as it is now; the newest request wins. */
-  refresh() {
-    this.began = performance.now();
-    this.sequence++;
-    clearTimeout(this.timer);
-    if (this.bytes.length > LARGE) this.timer = setTimeout(() => this.send(), Math.max(QUIET, 2 * this.lasted));
-    else this.send();
-  }
+	/** Asks for the tokens of the text as it is now; the newest request wins. */
+	refresh() {
+		this.began = performance.now();
+		this.sequence++;
+		clearTimeout(this.timer);
+		if (this.bytes.length > LARGE) this.timer = setTimeout(() => this.send(), Math.max(QUIET, 2 * this.lasted));
+		else this.send();
+	}
 
-  async send() {
-    if (this.running) {
-      this.again = true;
-      return;
-    }
-    this.running = true;
-    const { sequence, bytes, began } = this;
-    const start = performance.now();
-    try {
-      const answer = await transport.encode(bytes, {
-        e: this.encoding,
-        b: this.compare,
-        special: this.special,
-        seq: sequence,
-      });
-      this.lasted = performance.now() - start;
-      // While keys follow each other, what is shown lags by one answer; the last of them is always shown.
-      if (answer.sequence === sequence) {
-        this.complain(null);
-        this.show(answer.tokens, began);
-      }
-    } catch (error) {
-      if (sequence === this.sequence || error instanceof Unreachable) this.complain(/** @type {Error} */ (error));
-    } finally {
-      this.running = false;
-      if (this.again) {
-        this.again = false;
-        this.send();
-      }
-    }
-  }
+	async send() {
+		if (this.running) {
+			this.again = true;
+			return;
+		}
+		this.running = true;
+		const { sequence, bytes, began } = this;
+		const start = performance.now();
+		try {
+			const answer = await transport.encode(bytes, {
+				e: this.encoding,
+				b: this.compare,
+				special: this.special,
+				seq: sequence,
+			});
+			this.lasted = performance.now() - start;
+			// While keys follow each other, what is shown lags by one answer; the last of them is always shown.
+			if (answer.sequence === sequence) {
+				this.complain(null);
+				this.show(answer.tokens, began);
+			}
+		} catch (error) {
+			if (sequence === this.sequence || error instanceof Unreachable) this.complain(/** @type {Error} */ (error));
+		} finally {
+			this.running = false;
+			if (this.again) {
+				this.again = false;
+				this.send();
+			}
+		}
+	}
 }

@@ -5,12 +5,12 @@ import { unpack } from "./wire.js";
 
 /** An answer that says what is wrong with the request. */
 export class Refused extends Error {
-  /** @param {{error: string, place?: number, token?: string}} answer */
-  constructor(answer) {
-    super(answer.error);
-    this.place = answer.place;
-    this.token = answer.token;
-  }
+	/** @param {{error: string, place?: number, token?: string}} answer */
+	constructor(answer) {
+		super(answer.error);
+		this.place = answer.place;
+		this.token = answer.token;
+	}
 }
 
 /** The server does not answer. */
@@ -22,30 +22,30 @@ export class Unreachable extends Error {}
  * @returns {Promise<Response>}
  */
 async function ask(path, body = null) {
-  let response;
-  try {
-    response = await fetch(
-      path,
-      body === null ? {} : {
-        method: "POST",
-        body,
-        headers: { "Content-Type": "application/octet-stream" },
-      },
-    );
-  } catch {
-    throw new Unreachable("The playground was stopped.");
-  }
-  if (response.status === 422) throw new Refused(await response.json());
-  if (response.status === 413) throw new Refused({ error: "This is more than the playground takes: 16 MiB of text, 64 MiB of tokenizer." });
-  if (response.status === 404 || response.status === 403) throw new Unreachable("The playground was started again under another address.");
-  if (!response.ok) throw new Refused({ error: `The server answers ${response.status}.` });
-  return response;
+	let response;
+	try {
+		response = await fetch(
+			path,
+			body === null ? {} : {
+				method: "POST",
+				body,
+				headers: { "Content-Type": "application/octet-stream" },
+			},
+		);
+	} catch {
+		throw new Unreachable("The playground was stopped.");
+	}
+	if (response.status === 422) throw new Refused(await response.json());
+	if (response.status === 413) throw new Refused({ error: "This is more than the playground takes: 16 MiB of text, 64 MiB of tokenizer." });
+	if (response.status === 404 || response.status === 403) throw new Unreachable("The playground was started again under another address.");
+	if (!response.ok) throw new Refused({ error: `The server answers ${response.status}.` });
+	return response;
 }
 
 /** @param {Record<string, string | number | null | undefined>} values */
 function query(values) {
-  const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+	const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
+	return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
 }
 
 /**
@@ -54,61 +54,69 @@ function query(values) {
  * @returns {Promise<any>}
  */
 async function json(path, request) {
-  return (await ask(path, request === undefined ? null : JSON.stringify(request))).json();
+	return (await ask(path, request === undefined ? null : JSON.stringify(request))).json();
 }
 
 export const transport = {
-  start: () => json("start"),
-  encodings: () => json("encodings"),
-  /** @param {string} e */
-  details: (e) => json(`details?${query({ e })}`),
-  /**
-   * @param {Uint8Array} bytes
-   * @param {{e: string, b?: string | null, special: string, seq: number}} options
-   */
-  async encode(bytes, options) {
-    const response = await ask(`encode?${query(options)}`, /** @type {BodyInit} */ (bytes));
-    return unpack(await response.arrayBuffer(), bytes);
-  },
-  /**
-   * @param {string} e
-   * @param {Uint32Array} ids
-   */
-  async decode(e, ids) {
-    return (await ask(`decode?${query({ e })}`, /** @type {BodyInit} */ (ids))).json();
-  },
-  /**
-   * @param {string} e
-   * @param {number} id
-   */
-  token: (e, id) => json(`token?${query({ e })}`, { id }),
-  /**
-   * @param {string} e
-   * @param {string} text
-   */
-  async explain(e, text) {
-    return (await ask(`explain?${query({ e })}`, text)).json();
-  },
-  /**
-   * @param {string} e
-   * @param {Uint8Array} bytes
-   */
-  async pieces(e, bytes) {
-    const response = await ask(`pieces?${query({ e })}`, /** @type {BodyInit} */ (bytes));
-    return new Uint32Array(await response.arrayBuffer());
-  },
-  /**
-   * @param {string} e
-   * @param {string} text
-   */
-  search: (e, text) => json(`search?${query({ e })}`, { query: text }),
-  /** @param {{text: string, merges: number, pattern: string, tie_break: string}} request */
-  train: (request) => json("train", request),
-  /**
-   * @param {File} file
-   * @param {string} pattern
-   */
-  async load(file, pattern) {
-    return (await ask(`load?${query({ name: file.name, pattern })}`, file)).json();
-  },
+	start: () => json("start"),
+	encodings: () => json("encodings"),
+	/** @param {string} e */
+	details: (e) => json(`details?${query({ e })}`),
+	/**
+	 * @param {Uint8Array} bytes
+	 * @param {{e: string, b?: string | null, special: string, seq: number}} options
+	 */
+	async encode(bytes, options) {
+		const response = await ask(`encode?${query(options)}`, /** @type {BodyInit} */ (bytes));
+		return unpack(await response.arrayBuffer(), bytes);
+	},
+	/**
+	 * @param {string} e
+	 * @param {Uint32Array} ids
+	 */
+	async decode(e, ids) {
+		return (await ask(`decode?${query({ e })}`, /** @type {BodyInit} */ (ids))).json();
+	},
+	/**
+	 * @param {string} e
+	 * @param {number} id
+	 */
+	token: (e, id) => json(`token?${query({ e })}`, { id }),
+	/**
+	 * @param {string} e
+	 * @param {string} text
+	 */
+	async explain(e, text) {
+		return (await ask(`explain?${query({ e })}`, text)).json();
+	},
+	/**
+	 * @param {string} e
+	 * @param {Uint8Array} bytes
+	 */
+	async pieces(e, bytes) {
+		const response = await ask(`pieces?${query({ e })}`, /** @type {BodyInit} */ (bytes));
+		return new Uint32Array(await response.arrayBuffer());
+	},
+	/**
+	 * @param {string} pattern
+	 * @param {Uint8Array} bytes
+	 */
+	async cut(pattern, bytes) {
+		const response = await ask(`pieces?${query({ pattern })}`, /** @type {BodyInit} */ (bytes));
+		return new Uint32Array(await response.arrayBuffer());
+	},
+	/**
+	 * @param {string} e
+	 * @param {string} text
+	 */
+	search: (e, text) => json(`search?${query({ e })}`, { query: text }),
+	/** @param {{text: string, merges: number, pattern: string, tie_break: string}} request */
+	train: (request) => json("train", request),
+	/**
+	 * @param {File} file
+	 * @param {string} pattern
+	 */
+	async load(file, pattern) {
+		return (await ask(`load?${query({ name: file.name, pattern })}`, file)).json();
+	},
 };

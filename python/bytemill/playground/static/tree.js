@@ -17,55 +17,55 @@ const AROUND = 48;
  * @param {number} index
  */
 export async function showTree(encoding, tokens, index) {
-  const card = byId("tree");
-  card.hidden = false;
-  const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => card.hidden = true }, "×");
-  const head = el(
-    "div",
-    { class: "head" },
-    el("h2", {}, "Merges"),
-    el("span", { class: "faint" }, encoding),
-    el("span", { class: "gap" }),
-    close,
-  );
-  card.replaceChildren(head);
-  try {
-    const all = await transport.pieces(encoding, tokens.bytes);
-    let start = 0, size = 0;
-    for (const each of all) {
-      if (start + each > tokens.starts[index]) {
-        size = each;
-        break;
-      }
-      start += each;
-    }
-    const piece = tokens.bytes.subarray(start, start + size);
-    const answer = await transport.explain(encoding, new TextDecoder().decode(piece));
-    const [found] = answer.pieces;
-    if (!found) throw new Error(`This piece has ${size} bytes: merges are shown of at most 64.`);
-    card.append(tree(found));
-  } catch (error) {
-    const text = new TextDecoder().decode(
-      tokens.bytes.subarray(tokens.starts[index], Math.min(tokens.bytes.length, tokens.ends[index] + AROUND)),
-    );
-    try {
-      const answer = await transport.explain(encoding, text.split(/(?<=\S)\s/u)[0]);
-      if (answer.ranks) throw error;
-      card.append(...answer.pieces.map(rows));
-    } catch {
-      card.append(el("p", { class: "pad" }, /** @type {Error} */ (error).message));
-    }
-  }
-  card.scrollIntoView({ block: "nearest" });
+	const card = byId("tree");
+	card.hidden = false;
+	const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => card.hidden = true }, "×");
+	const head = el(
+		"div",
+		{ class: "head" },
+		el("h2", {}, "Merges"),
+		el("span", { class: "faint" }, encoding),
+		el("span", { class: "gap" }),
+		close,
+	);
+	card.replaceChildren(head);
+	try {
+		const all = await transport.pieces(encoding, tokens.bytes);
+		let start = 0, size = 0;
+		for (const each of all) {
+			if (start + each > tokens.starts[index]) {
+				size = each;
+				break;
+			}
+			start += each;
+		}
+		const piece = tokens.bytes.subarray(start, start + size);
+		const answer = await transport.explain(encoding, new TextDecoder().decode(piece));
+		const [found] = answer.pieces;
+		if (!found) throw new Error(`This piece has ${size} bytes: merges are shown of at most 64.`);
+		card.append(tree(found));
+	} catch (error) {
+		const text = new TextDecoder().decode(
+			tokens.bytes.subarray(tokens.starts[index], Math.min(tokens.bytes.length, tokens.ends[index] + AROUND)),
+		);
+		try {
+			const answer = await transport.explain(encoding, text.split(/(?<=\S)\s/u)[0]);
+			if (answer.ranks) throw error;
+			card.append(...answer.pieces.map(rows));
+		} catch {
+			card.append(el("p", { class: "pad" }, /** @type {Error} */ (error).message));
+		}
+	}
+	card.scrollIntoView({ block: "nearest" });
 }
 
 /** @param {{rows: string[][], ids: number[]}} piece */
 function rows(piece) {
-  return el(
-    "div",
-    { class: "pad rows" },
-    ...piece.rows.map((row) => el("div", {}, ...row.map((part, i) => el("span", { class: `t c${i % 6}` }, visible(unhex(part)) || "∅")))),
-  );
+	return el(
+		"div",
+		{ class: "pad rows" },
+		...piece.rows.map((row) => el("div", {}, ...row.map((part, i) => el("span", { class: `t c${i % 6}` }, visible(unhex(part)) || "∅")))),
+	);
 }
 
 /**
@@ -73,31 +73,31 @@ function rows(piece) {
  * @param {{bytes: string, steps: Step[], whole: boolean, ids: number[]}} trace
  */
 export function tree(trace) {
-  const bytes = unhex(trace.bytes);
-  const view = el("div", { class: "pad" });
-  const stage = el("div", { class: "stage" });
-  const note = el("p", { class: "faint" });
-  const last = trace.steps.length + (trace.whole ? 1 : 0);
-  const slider = el("input", { type: "range", min: 0, max: last, value: last, "aria-label": "Step" });
-  const draw = () => {
-    const step = Number(slider.value);
-    const roots = grown(bytes, trace.steps.slice(0, step));
-    const whole = trace.whole && step === last;
-    stage.replaceChildren(
-      ...(whole
-        ? [leafRow({ bytes, start: 0, end: bytes.length, step, rank: trace.ids[0], left: undefined, right: undefined }, bytes)]
-        : roots.map((root) => drawn(root))),
-    );
-    note.textContent = whole
-      ? "The piece is a token: it is taken whole, although merges would not make it."
-      : step === 0
-      ? "Single bytes, before the first merge."
-      : sentence(trace.steps[step - 1], roots, step, last);
-  };
-  slider.addEventListener("input", draw);
-  view.append(el("div", { class: "steps" }, slider, note), stage, el("p", { class: "faint" }, "ids ", el("code", {}, trace.ids.join(" "))));
-  draw();
-  return view;
+	const bytes = unhex(trace.bytes);
+	const view = el("div", { class: "pad" });
+	const stage = el("div", { class: "stage" });
+	const note = el("p", { class: "faint" });
+	const last = trace.steps.length + (trace.whole ? 1 : 0);
+	const slider = el("input", { type: "range", min: 0, max: last, value: last, "aria-label": "Step" });
+	const draw = () => {
+		const step = Number(slider.value);
+		const roots = grown(bytes, trace.steps.slice(0, step));
+		const whole = trace.whole && step === last;
+		stage.replaceChildren(
+			...(whole
+				? [leafRow({ bytes, start: 0, end: bytes.length, step, rank: trace.ids[0], left: undefined, right: undefined }, bytes)]
+				: roots.map((root) => drawn(root))),
+		);
+		note.textContent = whole
+			? "The piece is a token: it is taken whole, although merges would not make it."
+			: step === 0
+			? "Single bytes, before the first merge."
+			: sentence(trace.steps[step - 1], roots, step, last);
+	};
+	slider.addEventListener("input", draw);
+	view.append(el("div", { class: "steps" }, slider, note), stage, el("p", { class: "faint" }, "ids ", el("code", {}, trace.ids.join(" "))));
+	draw();
+	return view;
 }
 
 /**
@@ -107,10 +107,10 @@ export function tree(trace) {
  * @param {number} last
  */
 function sentence(step, roots, number, last) {
-  const made = roots[step.index];
-  const others = step.others.map(([, rank]) => rank).sort((a, b) => a - b).slice(0, 4);
-  const lost = others.length ? ` Possible too, with higher ranks: ${others.join(", ")}.` : " No other merge was possible.";
-  return `Step ${number} of ${last}: “${visible(made.bytes)}” has rank ${step.rank}, the lowest.${lost}`;
+	const made = roots[step.index];
+	const others = step.others.map(([, rank]) => rank).sort((a, b) => a - b).slice(0, 4);
+	const lost = others.length ? ` Possible too, with higher ranks: ${others.join(", ")}.` : " No other merge was possible.";
+	return `Step ${number} of ${last}: “${visible(made.bytes)}” has rank ${step.rank}, the lowest.${lost}`;
 }
 
 /**
@@ -119,21 +119,21 @@ function sentence(step, roots, number, last) {
  * @param {Step[]} steps
  */
 function grown(bytes, steps) {
-  /** @type {Node_[]} */
-  const parts = Array.from(bytes, (_, i) => ({ bytes: bytes.subarray(i, i + 1), step: 0, start: i, end: i + 1 }));
-  steps.forEach(({ index, rank }, i) => {
-    const [left, right] = [parts[index], parts[index + 1]];
-    parts.splice(index, 2, {
-      bytes: bytes.subarray(left.start, right.end),
-      left,
-      right,
-      step: i + 1,
-      rank,
-      start: left.start,
-      end: right.end,
-    });
-  });
-  return parts;
+	/** @type {Node_[]} */
+	const parts = Array.from(bytes, (_, i) => ({ bytes: bytes.subarray(i, i + 1), step: 0, start: i, end: i + 1 }));
+	steps.forEach(({ index, rank }, i) => {
+		const [left, right] = [parts[index], parts[index + 1]];
+		parts.splice(index, 2, {
+			bytes: bytes.subarray(left.start, right.end),
+			left,
+			right,
+			step: i + 1,
+			rank,
+			start: left.start,
+			end: right.end,
+		});
+	});
+	return parts;
 }
 
 /**
@@ -141,18 +141,18 @@ function grown(bytes, steps) {
  * @returns {HTMLElement}
  */
 function drawn(node) {
-  const label = el("span", {
-    class: `t c${node.start % 6}`,
-    title: node.rank === undefined ? "a byte" : `rank ${node.rank}, merge ${node.step}`,
-  }, visible(node.bytes));
-  if (!node.left || !node.right) return el("div", { class: "node" }, label);
-  return el(
-    "div",
-    { class: "node" },
-    label,
-    el("small", {}, String(node.rank)),
-    el("div", { class: "children" }, drawn(node.left), drawn(node.right)),
-  );
+	const label = el("span", {
+		class: `t c${node.start % 6}`,
+		title: node.rank === undefined ? "a byte" : `rank ${node.rank}, merge ${node.step}`,
+	}, visible(node.bytes));
+	if (!node.left || !node.right) return el("div", { class: "node" }, label);
+	return el(
+		"div",
+		{ class: "node" },
+		label,
+		el("small", {}, String(node.rank)),
+		el("div", { class: "children" }, drawn(node.left), drawn(node.right)),
+	);
 }
 
 /**
@@ -160,15 +160,15 @@ function drawn(node) {
  * @param {Uint8Array} bytes
  */
 function leafRow(node, bytes) {
-  return el(
-    "div",
-    { class: "node" },
-    el("span", { class: "t c0" }, visible(node.bytes)),
-    el("small", {}, String(node.rank)),
-    el(
-      "div",
-      { class: "children" },
-      ...Array.from(bytes, (_, i) => el("div", { class: "node" }, el("span", { class: `t c${i % 6}` }, visible(bytes.subarray(i, i + 1))))),
-    ),
-  );
+	return el(
+		"div",
+		{ class: "node" },
+		el("span", { class: "t c0" }, visible(node.bytes)),
+		el("small", {}, String(node.rank)),
+		el(
+			"div",
+			{ class: "children" },
+			...Array.from(bytes, (_, i) => el("div", { class: "node" }, el("span", { class: `t c${i % 6}` }, visible(bytes.subarray(i, i + 1))))),
+		),
+	);
 }
