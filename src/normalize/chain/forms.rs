@@ -2,7 +2,7 @@
 //!
 //! An *ordinary* character stays and keeps what stands before it apart from what follows. So a text is normal if each
 //! of its stretches is that begins with an ordinary character and goes on with others; and only stretches that are not
-//! are normalized.
+//! are normalized. Nearly all are by the classes of their characters alone, one after the other.
 
 use std::ops::Range;
 
@@ -67,31 +67,31 @@ impl Normal {
 
     /// Returns the next stretch that is not normal. One begins at `from`, or the text does.
     fn next_change(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        let mut stretch = Stretch::new(from, None);
         let mut at = from;
-        while let Some(&byte) = text.as_bytes().get(at) {
-            if !self.table.begins(byte) {
-                if self.changes(text, &stretch, at) {
+        loop {
+            at = self.table.skip_normal(text, at);
+            if at == text.len() {
+                return None;
+            }
+            let is_ordinary = |c: &char| self.table.class(*c) == Class::ORDINARY;
+            let mut before = text[from..at].char_indices();
+            let mut stretch = match before.rfind(|(_, c)| is_ordinary(c)) {
+                Some((offset, starter)) => Stretch::new(from + offset, Some(starter)),
+                None => Stretch::new(from, None),
+            };
+            at = stretch.start + stretch.starter.map_or(0, char::len_utf8);
+            for c in text[at..].chars() {
+                let class = self.table.class(c);
+                if class == Class::ORDINARY {
                     break;
                 }
-                at = self.table.skip_ordinary(text.as_bytes(), at);
-                let last = text[..at].chars().next_back();
-                stretch = Stretch::new(at - last.map_or(0, char::len_utf8), last);
-                continue;
-            }
-            let c = text[at..].chars().next().expect("a character begins here");
-            let class = self.table.class(c);
-            if class != Class::ORDINARY {
                 stretch.add(c, class);
-            } else if self.changes(text, &stretch, at) {
-                break;
-            } else {
-                stretch = Stretch::new(at, Some(c));
+                at += c.len_utf8();
             }
-            at += c.len_utf8();
+            if self.changes(text, &stretch, at) {
+                return Some(stretch.start..at);
+            }
         }
-        self.changes(text, &stretch, at)
-            .then_some(stretch.start..at)
     }
 
     /// Whether a stretch that ends at `end` is not normal.

@@ -78,7 +78,7 @@ enum Prepared {
     StripAccents,
     Strip { left: bool, right: bool },
     Prepend(String),
-    ReplaceText(Finder<'static>, String),
+    ReplaceText(Box<Finder<'static>>, String),
     ReplaceRegex(Box<Regex>, String),
 }
 
@@ -190,7 +190,9 @@ impl Prepared {
             Step::Prepend(text) => Self::Prepend(text),
             Step::Replace { find, content } => match find {
                 Find::Text(text) if text.is_empty() => return Err(NormalizerError::MatchesEmpty),
-                Find::Text(text) => Self::ReplaceText(Finder::new(&text).into_owned(), content),
+                Find::Text(text) => {
+                    Self::ReplaceText(Box::new(Finder::new(&text).into_owned()), content)
+                }
                 // Most expressions that can match the empty string do so here; others are found out by a text.
                 Find::Regex(regex) if regex.is_match("").unwrap_or(true) => {
                     return Err(NormalizerError::MatchesEmpty);
