@@ -205,13 +205,17 @@ fn number(bytes: u32) -> u32 {
 /// Returns the character that `rest`, which is not empty, begins with, as a number, and its length.
 #[inline]
 fn character(rest: &[u8]) -> (u32, usize) {
-    let mut bytes = [0; 4];
     let length = match rest[0] {
         ..0xC0 => 1,
         0xC0..0xE0 => 2,
         0xE0..0xF0 => 3,
         0xF0.. => 4,
     };
+    // Copied byte by byte, they would be read before they had been written.
+    if let Some(bytes) = rest.first_chunk() {
+        return (number(u32::from_le_bytes(*bytes)), length);
+    }
+    let mut bytes = [0; 4];
     let length = length.min(rest.len());
     bytes[..length].copy_from_slice(&rest[..length]);
     (number(u32::from_le_bytes(bytes)), length)
