@@ -9,7 +9,8 @@
     24912 │ 2375
 
 In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_merges`
-lists the merge steps of a text, `report` describes a vocabulary, `report_token` a single token, and
+lists the merge steps of a text, `show_training` how merges are learned,
+`report` describes a vocabulary, `report_token` a single token, and
 `compare` measures bytes per token for several encodings.
 """
 
@@ -17,6 +18,7 @@ from bytemill.inspection.comparison import Comparison, compare
 from bytemill.inspection.merge_view import MergeView, show_merges
 from bytemill.inspection.token_report import TokenReport, report_token
 from bytemill.inspection.token_view import TokenView, show
+from bytemill.inspection.training_view import TrainingView, show_training
 from bytemill.inspection.vocabulary_report import VocabularyReport, report
 
 __all__ = [
@@ -24,10 +26,12 @@ __all__ = [
     "MergeView",
     "TokenReport",
     "TokenView",
+    "TrainingView",
     "VocabularyReport",
     "compare",
     "report",
     "report_token",
     "show",
     "show_merges",
+    "show_training",
 ]

@@ -85,6 +85,12 @@ class Comparison:
             "bytes_per_token": dict(zip(self.encodings, counts.bytes_per_token(), strict=True)),
         }
 
+    def _repr_html_(self) -> str:
+        """Renders it for a notebook."""
+        from bytemill.inspection.notebook import preformatted
+
+        return preformatted(str(self))
+
     def __str__(self) -> str:
         heading = ("bytes per token", "bytes", *self.encodings)
         figures = [

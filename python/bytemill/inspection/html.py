@@ -1,4 +1,4 @@
-"""Render tokens as HTML: a self-contained page, or a fragment for notebooks, without scripts.
+"""Render tokens as HTML: a self-contained page without scripts.
 
 Each token is a `<b>` with its id and bytes in attributes. Tokens that share a character are in a `<span>`,
 which shows it first. The style sheet shows id and bytes in a bar on hover, and the id above each token if the
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from bytemill.inspection.token_view import Token, TokenView
 
-__all__ = ["render_fragment", "render_page"]
-
-# Maximum number of tokens in a notebook; a page shows all.
-FRAGMENT_TOKENS = 10_000
+__all__ = ["render_page"]
 
 STYLE = """
+html, body { margin: 0 }
+.bytemill .all { max-width: 72rem; margin: auto }
 .bytemill {
+  min-height: 100vh; box-sizing: border-box;
   LIGHT
   --paper: #fff; --ink: #1a1c1f; --sign: #4a525c; --faint: #5d6670; --rule: #dfe3e8;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
@@ -68,18 +68,10 @@ STYLE = """
 .bytemill b:hover { outline: 2px solid var(--ink) }
 .bytemill b:hover::after {
   content: "id " attr(data-id) "   bytes " attr(data-bytes);
-  position: absolute; left: 0; right: 0; bottom: 0; padding: .5rem 1.25rem;
+  position: fixed; left: 0; right: 0; bottom: 0; padding: .5rem 1.25rem;
   background: var(--ink); color: var(--paper); font: 14px/1.5 var(--mono);
   white-space: pre-wrap; overflow-wrap: anywhere;
 }
-"""
-
-# On a page the bar is fixed to the window.
-PAGE_STYLE = """
-html, body { margin: 0 }
-.bytemill { min-height: 100vh; box-sizing: border-box }
-.bytemill .all { max-width: 72rem; margin: auto }
-.bytemill b:hover::after { position: fixed }
 """
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -95,19 +87,13 @@ def render_page(view: TokenView) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>{style()}{PAGE_STYLE}</style>
+<style>{style()}</style>
 </head>
 <body>
-{body(view, view.tokens)}
+{body(view)}
 </body>
 </html>
 """
-
-
-def render_fragment(view: TokenView) -> str:
-    """Returns the first `FRAGMENT_TOKENS` tokens for a notebook, and how many more there are."""
-    shown = view.tokens[:FRAGMENT_TOKENS]
-    return f"<style>{style()}</style>\n{body(view, shown)}"
 
 
 # The most characters of a text in the title of its page.
@@ -137,18 +123,17 @@ def style() -> str:
     return STYLE.replace("LIGHT", light).replace("DARK", dark) + backgrounds
 
 
-def body(view: TokenView, shown: Sequence[Token]) -> str:
-    """Returns the counts and the tokens that are shown."""
+def body(view: TokenView) -> str:
+    """Returns the counts and the tokens."""
+    shown = view.tokens
     counts = "".join(f"<div><dt>{name}</dt><dd>{figure}</dd></div>" for name, figure in view.counts())
     tokens = "".join(lines_html(shown))
-    more = len(view.tokens) - len(shown)
-    rest = f"<p>{more:,} more tokens are not shown here; write_page shows all.</p>" if more else ""
     return f"""<div class="bytemill"><div class="all">
 <h1>{escape(title_of(view))}</h1>
 <dl>{counts}</dl>
 <label><input type="checkbox"> ids</label>
 <p class="legend">Point at a token for its id and bytes.{legend(shown)}</p>
-<div class="tokens">{tokens}</div>{rest}
+<div class="tokens">{tokens}</div>
 </div></div>"""
 
 

@@ -57,6 +57,12 @@ class MergeView:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """Renders the view for a notebook: a row for each step."""
+        from bytemill.inspection.notebook import fragment, rows_of_parts
+
+        return fragment("<hr>".join(rows_of_parts(piece.steps) for piece in self.pieces))
+
 
 def show_merges(encoding: Encoding, text: str) -> MergeView:
     """Returns a view of the merge steps of a text.

@@ -1,7 +1,8 @@
 """Background colours of tokens in the terminal and on HTML pages.
 
-Six light backgrounds for dark text, and the same hues as dark backgrounds for light text. Adjacent colours
-differ in hue, and so do the last and the first, since the list is used cyclically.
+Six light backgrounds for dark text, and the same hues as dark backgrounds for light text. Neighbours
+differ in hue and in lightness, and so do the last and the first, since the list is used cyclically: people
+who see no red or no green tell them apart as well.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ class Colour(NamedTuple):
 
 
 COLOURS = (
-    Colour(153, "#bcdcfb", "#1d4468"),  # blue
-    Colour(223, "#fbe0a6", "#574010"),  # yellow
-    Colour(157, "#bdebc4", "#1c4d2b"),  # green
-    Colour(218, "#fbcbdc", "#642a44"),  # pink
-    Colour(159, "#b5e8ea", "#124b50"),  # cyan
-    Colour(183, "#dccff8", "#443070"),  # violet
+    Colour(117, "#dbecfd", "#002f56"),  # blue
+    Colour(187, "#e3c994", "#5c4300"),  # yellow
+    Colour(218, "#fee1e8", "#4e172c"),  # pink
+    Colour(183, "#d3c2f7", "#4f3c6e"),  # violet
+    Colour(123, "#adf9fd", "#003538"),  # cyan
+    Colour(151, "#aadbb3", "#1f542e"),  # green
 )

@@ -88,6 +88,12 @@ class TokenReport:
             **({} if self.piece is None else {"piece": self.piece, "type": self.type, "score": self.score}),
         }
 
+    def _repr_html_(self) -> str:
+        """Renders it for a notebook."""
+        from bytemill.inspection.notebook import preformatted
+
+        return preformatted(str(self))
+
     def __str__(self) -> str:
         joined = " + ".join(f"{visible(value)} ({token_id})" for token_id, value in self.parts)
         facts = [

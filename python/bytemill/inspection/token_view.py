@@ -132,7 +132,7 @@ class TokenView:
 
     def _repr_html_(self) -> str:
         """Renders the view for a notebook."""
-        from bytemill.inspection.html import render_fragment
+        from bytemill.inspection.notebook import render_fragment
 
         return render_fragment(self)
 

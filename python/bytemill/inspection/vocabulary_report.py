@@ -105,6 +105,12 @@ class VocabularyReport:
             **({} if self.model is None else {"model": self.model._asdict()}),
         }
 
+    def _repr_html_(self) -> str:
+        """Renders it for a notebook."""
+        from bytemill.inspection.notebook import preformatted
+
+        return preformatted(str(self))
+
     def __str__(self) -> str:
         return "\n".join(
             [

@@ -11,8 +11,8 @@ import numpy as np
 
 from bytemill import reference
 from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
+from bytemill.inspection.traces import merge_trace, training_trace
 from bytemill.patterns import PATTERNS
-from bytemill.playground.traces import merge_trace, training_trace
 from bytemill.playground.wire import pack, tokenize
 from bytemill.splitting import Splitter
 

@@ -21,10 +21,10 @@ import pytest
 import bytemill
 from bytemill import playground
 from bytemill.cli.playground import text_of
+from bytemill.inspection.traces import MOST_MERGES, MOST_TEXT
 from bytemill.playground import Playground
 from bytemill.playground.gate import CONTENT_TYPE
 from bytemill.playground.server import HEADERS, MOST_CONNECTIONS
-from bytemill.playground.traces import MOST_MERGES, MOST_TEXT
 from bytemill.playground.wire import unpack
 from support import command_line
 

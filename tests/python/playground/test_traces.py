@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import bytemill
 from bytemill import reference
+from bytemill.inspection.traces import merge_trace, training_trace
 from bytemill.patterns import PATTERNS
-from bytemill.playground.traces import merge_trace, training_trace
 
 SENTENCE = "the lowest of the low, slower and slowest; " * 100
 GPT2 = bytemill.get_encoding("gpt2")

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
     from bytemill.reference import Pair, TieBreak, Word
 
-__all__ = ["MOST_MERGES", "MOST_TEXT", "TrainingStep", "merge_trace", "training_steps", "training_trace"]
+__all__ = [
+    "MOST_MERGES",
+    "MOST_TEXT",
+    "TrainingStep",
+    "checked",
+    "merge_trace",
+    "training_steps",
+    "training_trace",
+]
 
 # Limits of a trace: bytes of text, and merges. The definition takes time for both together.
 MOST_TEXT = 50_000
@@ -95,17 +103,11 @@ def training_trace(text: str, merges: int, pattern: str, tie_break: TieBreak) ->
     Raises:
         ValueError: An argument is out of these limits, or unknown.
     """
-    size = len(text.encode())
-    if size > MOST_TEXT:
-        raise ValueError(f"expected a text of at most {MOST_TEXT:,} bytes to learn from, got {size:,}")
-    if not 1 <= merges <= MOST_MERGES:
-        raise ValueError(f"expected 1 to {MOST_MERGES} merges, got {merges}")
-    if pattern not in PATTERNS:
-        raise ValueError(f"expected the name of a pattern, one of {', '.join(PATTERNS)}, got {pattern!r}")
+    checked(text, merges, pattern)
     pieces = Counter(reference.split(text, Splitter(PATTERNS[pattern])))
     steps = training_steps([(list(piece), count) for piece, count in pieces.items()], merges, tie_break)
     return {
-        "bytes": size,
+        "bytes": sum(len(piece) * count for piece, count in pieces.items()),
         "pieces": [[piece.hex(), count] for piece, count in pieces.items()],
         "merges": [
             {
@@ -118,6 +120,17 @@ def training_trace(text: str, merges: int, pattern: str, tie_break: TieBreak) ->
             for step in steps
         ],
     }
+
+
+def checked(text: str, merges: int, pattern: str) -> None:
+    """Raises `ValueError` if training would take too long, or the pattern has no name."""
+    size = len(text.encode(errors="replace"))
+    if size > MOST_TEXT:
+        raise ValueError(f"expected a text of at most {MOST_TEXT:,} bytes to learn from, got {size:,}")
+    if not 1 <= merges <= MOST_MERGES:
+        raise ValueError(f"expected 1 to {MOST_MERGES} merges, got {merges}")
+    if pattern not in PATTERNS:
+        raise ValueError(f"expected the name of a pattern, one of {', '.join(PATTERNS)}, got {pattern!r}")
 
 
 def merge_trace(piece: bytes, ranks: Mapping[bytes, int]) -> dict[str, Any]:

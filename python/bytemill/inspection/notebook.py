@@ -1,0 +1,122 @@
+"""Render views as fragments for notebooks, without scripts.
+
+A notebook from somebody else is cleaned before it is shown: JupyterLab then drops style sheets and keeps
+plain inline styles, others drop all styles. So the inline style of a token carries its colours, a style sheet
+improves on them and knows dark themes, and where neither is left, separators that are hidden otherwise stand
+between the tokens.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+from typing import TYPE_CHECKING
+
+from bytemill.inspection.characters import sharing_characters
+from bytemill.inspection.escapes import visible
+from bytemill.inspection.palette import COLOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bytemill.inspection.token_view import Token, TokenView
+
+__all__ = ["FRAGMENT_TOKENS", "fragment", "preformatted", "render_fragment", "span"]
+
+# The most tokens in a notebook, which keeps them in its file; a page shows all.
+FRAGMENT_TOKENS = 2_000
+
+# Prefix of all class names. It changes with the format: the outputs of two versions may be in one notebook.
+PREFIX = "bm1"
+
+INK, DARK_INK = "#15181c", "#eceff3"
+
+SEPARATOR = '<s style="display:none">│</s>'
+
+# How hosts mark their dark themes: Colab, Sphinx, JupyterLab, VS Code.
+DARK_MARKS = (
+    ":is(html[theme=dark],html[data-theme=dark],body[data-jp-theme-light=false],body.vscode-dark,"
+    "body.vscode-high-contrast:not(.vscode-high-contrast-light))"
+)
+# Where none of the marks is, the theme is that of the system.
+NO_MARKS = "html:not([theme]):not([data-theme]) body:not([data-jp-theme-light]):not([class*=vscode-])"
+
+
+def style() -> str:
+    """Returns the style sheet, which works on what inline styles already show."""
+
+    def dark(scope: str) -> str:
+        backgrounds = "".join(
+            f"{scope} .{PREFIX}.c{i}{{background:{colour.dark}!important}}"
+            for i, colour in enumerate(COLOURS)
+        )
+        return f"{scope} .{PREFIX}{{color:{DARK_INK}!important}}{backgrounds}"
+
+    return (
+        f".{PREFIX}{{border-radius:4px;padding:2px 3px;margin:0 1px;overflow-wrap:anywhere}}"
+        f".{PREFIX}:hover{{outline:1.5px solid}}"
+        f".{PREFIX}-one{{border:1px solid #8888;border-radius:5px;padding:3px 1px 3px 4px;margin:0 1px}}"
+        f"{dark(DARK_MARKS)}@media(prefers-color-scheme:dark){{{dark(NO_MARKS)}}}"
+        f"@media(forced-colors:active){{.{PREFIX}{{border:1px solid}}}}"
+    )
+
+
+def fragment(content: str) -> str:
+    """Returns rendered tokens with the style sheet."""
+    lines = '<div dir="ltr" style="font-family:monospace;line-height:2">'
+    return f"<style>{style()}</style>{lines}{content}</div>"
+
+
+def preformatted(text: str) -> str:
+    """Returns a plain text for a notebook."""
+    return f'<pre style="line-height:1.4">{escape(text)}</pre>'
+
+
+def span(value: bytes, colour: int, title: str = "", *, special: bool = False) -> str:
+    """Returns the element of a token or of a part of a piece."""
+    shown = visible(value)
+    background = COLOURS[colour % len(COLOURS)].light
+    weight = ";font-weight:bold;text-decoration:underline" if special else ""
+    reads = ' dir="rtl"' if any(unicodedata.bidirectional(c) in {"R", "AL"} for c in shown) else ""
+    named = f' title="{escape(title)}"' if title else ""
+    look = f'class="{PREFIX} c{colour % len(COLOURS)}" style="background:{background};color:{INK}{weight}"'
+    return f"<span {look}{reads}{named}>{escape(shown)}</span>"
+
+
+def render_fragment(view: TokenView) -> str:
+    """Returns the first `FRAGMENT_TOKENS` tokens of a view, and how many more there are."""
+    counts = ", ".join(f"{figure} {name}" for name, figure in view.counts())
+    shown = view.tokens[:FRAGMENT_TOKENS]
+    more = len(view.tokens) - len(shown)
+    rest = f"<div>{more:,} more tokens are not shown here; write_page shows all.</div>" if more else ""
+    return f"<div>{escape(view.encoding)}: {counts}</div>{fragment(''.join(tokens_of(shown)))}{rest}"
+
+
+def tokens_of(shown: Sequence[Token]) -> Iterator[str]:
+    """Yields tokens and what is between them; those of one character together, behind it."""
+    index, before = 0, ""
+    for group in sharing_characters(shown):
+        made = [
+            span(token.value, index + i, f"id {token.id}: {token.value.hex(' ')}", special=token.special)
+            for i, token in enumerate(group)
+        ]
+        index += len(group)
+        value = b"".join(token.value for token in group)
+        if len(group) == 1:
+            yield before + made[0]
+        else:
+            together = f"{escape(visible(value))} {SEPARATOR.join(made)}"
+            yield f'{before}<span class="{PREFIX}-one">{together}</span>'
+        before = "<br>" if b"\n" in value else SEPARATOR
+
+
+def rows_of_parts(rows: Iterable[Sequence[bytes]]) -> str:
+    """Returns rows of parts, whose colours stay while others merge."""
+    lines = []
+    for row in rows:
+        start, cells = 0, []
+        for part in row:
+            cells.append(span(part, start))
+            start += len(part)
+        lines.append(f"<div>{SEPARATOR.join(cells)}</div>")
+    return "".join(lines)

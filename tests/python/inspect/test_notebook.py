@@ -1,0 +1,155 @@
+"""Views in notebooks: with all styles, in notebooks that are not trusted, and without any style."""
+
+# ruff: noqa: RUF001 - the signs that are shown
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+import bytemill
+from bytemill import inspection
+from bytemill.inspection.escapes import visible
+from bytemill.inspection.notebook import DARK_INK, FRAGMENT_TOKENS, INK
+from bytemill.inspection.palette import COLOURS
+from support.colours import linear, parsed
+from support.toys import BYTE_RANKS, ONE_PIECE
+
+O200K = bytemill.get_encoding("o200k_base")
+TEXT = "def f(x):\n  return '你好', \U0001f469\u200d\U0001f469 <b> مرحبا"
+HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;<script>alert(1)</script> onclick=x"
+VIEWS = {
+    "tokens": inspection.show(O200K, TEXT + HOSTILE),
+    "merges": inspection.show_merges(O200K, TEXT + HOSTILE),
+    "token": inspection.report_token(O200K, 622),
+    "vocabulary": inspection.report(bytemill.train(["<b> a " * 9], 258, name="<script>")),
+    "comparison": inspection.compare({"<i>": O200K}, {"<script>": [TEXT]}),
+    "training": inspection.show_training(TEXT + HOSTILE, 8),
+}
+
+
+def html_of(name: str) -> str:
+    html = VIEWS[name]._repr_html_()  # type: ignore[attr-defined]
+    assert isinstance(html, str)
+    return html
+
+
+def untrusted(html: str) -> str:
+    """Returns a fragment as JupyterLab shows it in a notebook of somebody else: without style sheets."""
+    return re.sub(r"<style>.*?</style>", "", html)
+
+
+def without_styles(html: str) -> str:
+    """Returns the text of a fragment on a host that drops all styles, where hidden elements are seen."""
+    return unescape(re.sub(r"<[^>]*>", "", untrusted(html).replace("<br>", "\n")))
+
+
+def contrast(one: str, other: str) -> float:
+    """Returns the contrast ratio of the Web Content Accessibility Guidelines."""
+
+    def luminance(colour: str) -> float:
+        red, green, blue = linear(parsed(colour))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_no_script_and_nothing_from_elsewhere(name: str) -> None:
+    html = html_of(name)
+    names = set(re.findall(r"<([a-z]+)", html))
+    assert names <= {"style", "div", "span", "s", "br", "pre", "details", "summary", "hr"}
+    for tag in re.findall(r"<[^/][^>]*>", html):
+        assert not re.search(r"\s(?:on\w+|src|href)=", re.sub(r'"[^"]*"', '""', tag))
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_tokens_have_colours_without_a_style_sheet() -> None:
+    bare = untrusted(html_of("tokens"))
+    styles = re.findall(r'<span class="bm1 c(\d)" style="([^"]*)"', bare)
+    assert len(styles) == len(inspection.show(O200K, TEXT + HOSTILE).tokens)
+    for number, each in styles:
+        assert each == f"background:{COLOURS[int(number)].light};color:{INK}"
+    # JupyterLab keeps plain values only.
+    assert "var(" not in bare
+
+
+def test_tokens_are_apart_without_any_style() -> None:
+    text = without_styles(inspection.show(O200K, "def f(x):\n  return x")._repr_html_())
+    assert text.endswith("def│·f│(x│):⏎\n·│·return│·x")
+    assert 'style="display:none">│' in html_of("tokens")
+
+
+def test_titles_have_ids_and_bytes() -> None:
+    html = inspection.show(O200K, "hello")._repr_html_()
+    assert 'title="id 24912: 68 65 6c 6c 6f">hello</span>' in html
+
+
+def test_text_from_right_to_left_is_isolated() -> None:
+    html = inspection.show(O200K, "مرحبا a")._repr_html_()
+    assert html.count('dir="rtl"') == len(inspection.show(O200K, "مرحبا").tokens)
+    assert 'dir="ltr"' in html
+
+
+def test_a_shared_character_stands_before_its_tokens() -> None:
+    view = inspection.show(
+        bytemill.Encoding("b", pat_str=ONE_PIECE, mergeable_ranks=BYTE_RANKS, special_tokens={}), "é"
+    )
+    assert without_styles(view._repr_html_()).endswith("é ‹c3›│‹a9›")
+
+
+def test_special_tokens_stand_out() -> None:
+    view = inspection.show(O200K, "<|endoftext|>", allowed_special="all")
+    assert "font-weight:bold;text-decoration:underline" in view._repr_html_()
+
+
+def test_dark_themes_of_hosts() -> None:
+    sheet = re.findall(r"<style>(.*?)</style>", html_of("tokens"))[0]
+    for mark in ("html[theme=dark]", "body[data-jp-theme-light=false]", "body.vscode-dark"):
+        assert mark in sheet
+    # The system's theme counts only where no host says otherwise.
+    system = sheet.partition("@media(prefers-color-scheme:dark)")[2]
+    assert "body:not([data-jp-theme-light]):not([class*=vscode-])" in system
+    for colour in COLOURS:
+        assert f"{colour.dark}!important" in sheet
+        assert contrast(DARK_INK, colour.dark) >= 7
+        assert contrast(INK, colour.light) >= 7
+
+
+def test_size() -> None:
+    text = (TEXT + " the quick brown fox jumps over the lazy dog ") * 30
+    view = inspection.show(O200K, text)
+    assert len(view.tokens) < FRAGMENT_TOKENS
+    rest = len(inspection.show(O200K, "")._repr_html_())
+    assert (len(view._repr_html_()) - rest) / len(view.tokens) <= 150
+
+
+def test_long_texts_are_cut() -> None:
+    html = inspection.show(O200K, "a b " * FRAGMENT_TOKENS)._repr_html_()
+    assert html.count('<span class="bm1 ') == FRAGMENT_TOKENS
+    assert "more tokens are not shown here" in html
+
+
+def test_training() -> None:
+    view = inspection.show_training(
+        "the lowest of the low, slower and slowest; " * 100, 8, tie_break="smallest_pair"
+    )
+    assert view.tokens[263] == b"lowest"
+    lines = str(view).splitlines()
+    assert lines[0].split() == ["id", "merge", "token", "count", "tied", "tokens", "left"]
+    assert lines[1].split() == ["256", "l", "o", "lo", "400", "2", "3,900"]
+    assert view.to_dict()["merges"][0] == {
+        "id": 256, "bytes": "6c6f", "pair": [108, 111], "count": 400, "ties": 2, "tokens": 3900
+    }  # fmt: skip
+    assert "2 pairs as often (smallest_pair decides)" in view._repr_html_()
+    assert visible(b"lo") in view._repr_html_()
+    with pytest.raises(ValueError, match="1 to 512 merges"):
+        inspection.show_training("a", 0)
+    with pytest.raises(ValueError, match="name of a pattern"):
+        inspection.show_training("a", pattern="x")
+    with pytest.raises(TypeError, match="text"):
+        inspection.show_training(b"a")  # type: ignore[arg-type]
