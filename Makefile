@@ -71,7 +71,7 @@ test-python: build ## The Python tests, beside the real tiktoken
 
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
-	cargo test --release --locked -- --include-ignored
+	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored
 	BYTEMILL_FULL=1 $(BIN)/python -m pytest
 
 .PHONY: verify

@@ -15,7 +15,7 @@ use bytemill::split::rules::Contractions;
 use bytemill::util::tier::Tier;
 use fancy_regex::Regex;
 
-use crate::support::{CL100K, O200K, Random, TestResult, on_all_cores, pieces};
+use crate::support::{CL100K, O200K, Random, TestResult, is_tried, on_all_cores, pieces};
 
 const CJK: &str = "[一-龥぀-ゟ゠-ヿ]+";
 const LINE_ENDS: &str = r"(?:\r?\n)+(?!\r?\n)";
@@ -323,7 +323,7 @@ fn every_code_point() -> TestResult {
         let first = u32::try_from(block).ok()? * BLOCK;
         (first..first + BLOCK)
             .filter_map(char::from_u32)
-            .filter(|c| block < 0x20 || u32::from(*c) % 16 == 0)
+            .filter(|&c| is_tried(c))
             .map(|c| format!("{c}{c} {c}b{c} !{c}1{c}  {c}中{c}'{c}\0{c}a\n{c}"))
             .find_map(|text| {
                 chains

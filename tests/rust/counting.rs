@@ -162,7 +162,7 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
 
 #[test]
 fn random_documents_are_counted_as_one_by_one() {
-    let wrong = on_all_cores(600, |seed| {
+    let wrong = on_all_cores(200, |seed| {
         difference(seed, 30).unwrap_or_else(|error| Some(error.to_string()))
     });
     assert_eq!(wrong.first(), None);
@@ -171,7 +171,7 @@ fn random_documents_are_counted_as_one_by_one() {
 /// Long enough that texts are cut and maps grow.
 #[test]
 fn long_documents_are_counted_as_one_by_one() {
-    let wrong = on_all_cores(6, |seed| {
+    let wrong = on_all_cores(2, |seed| {
         difference(seed, 60_000).unwrap_or_else(|error| Some(error.to_string()))
     });
     assert_eq!(wrong.first(), None);

@@ -132,7 +132,7 @@ fn special_tokens_in_random_texts() -> TestResult {
 /// table of all transitions.
 #[test]
 fn long_special_tokens_in_random_texts() -> TestResult {
-    for seed in 0..40 {
+    for seed in 0..8 {
         let mut random = Random::new(seed);
         let mut word = |longest| -> String {
             let length = random.within(1..longest);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
 use bytemill::checkpoint::{Checkpoint, RunToEnd};
@@ -291,6 +291,17 @@ impl Random {
         }
         text
     }
+}
+
+/// Whether a test of all characters tries this one: of the blocks of ideographs and syllables, and of what is beyond the
+/// planes of scripts, two in 16, unless `BYTEMILL_FULL` is set.
+pub(crate) fn is_tried(character: char) -> bool {
+    static IS_FULL: LazyLock<bool> = LazyLock::new(|| std::env::var_os("BYTEMILL_FULL").is_some());
+    let is_alike = matches!(
+        character,
+        '\u{3400}'..'\u{A000}' | '\u{AC00}'..'\u{F900}' | '\u{17000}'..'\u{18D00}' | '\u{20000}'..
+    );
+    *IS_FULL || !is_alike || matches!(u32::from(character) % 16, 0 | 15)
 }
 
 /// Does `work` for each number below `count`, on all cores, and collects its answers in no particular order.

@@ -30,9 +30,11 @@ def test_documents(tmp_path: Path) -> None:
 def test_a_small_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    definition = next(job for job in suite("training")["jobs"] if job["key"] == "definition")
     monkeypatch.setitem(suite("training"), "slice_characters", 5_000)
-    monkeypatch.setitem(definition, "vocab_size", 270)
+    jobs = {job["key"]: job for job in suite("training")["jobs"]}
+    monkeypatch.setitem(jobs["definition"], "vocab_size", 270)
+    # Each time is a few processes.
+    monkeypatch.setitem(jobs["counting"], "times", 1)
     corpus, result = tmp_path / "corpus", tmp_path / "result.json"
     corpus.mkdir()
     (corpus / "text.txt").write_bytes(Path(__file__).read_bytes() * 20)
@@ -45,8 +47,8 @@ def test_a_small_comparison(
         "--trainers",
         "reference",
     ]
-    jobs = ["--jobs", "large,counting,definition", "--rounds", "1", "--output", str(result)]
-    assert compare.main([*arguments, *jobs]) == 0
+    arguments += ["--jobs", "large,counting,definition", "--rounds", "1", "--output", str(result)]
+    assert compare.main(arguments) == 0
     written = json.loads(result.read_text(encoding="utf-8"))
     assert str(tmp_path) not in result.read_text(encoding="utf-8")
     figures = written["figures"]
