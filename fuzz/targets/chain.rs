@@ -1,4 +1,4 @@
-//! Characters that normal forms change → normalized text with spans: by stretches as of the whole text, and a kept text
+//! Characters that normal forms change → normalized text with spans: by segments as of the whole text, and a kept text
 //! stays.
 
 use std::ops::Range;

@@ -944,7 +944,7 @@ class Encoding:
 
         Returns:
             The pieces in order. Their ids, joined, are those of `encode_ordinary`. Those of a SentencePiece
-            model are stretches of the normalized text which no token crosses; all of the text if the model
+            model are segments of the normalized text which no token crosses; all of the text if the model
             has unused pieces.
 
         Raises:

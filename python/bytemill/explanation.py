@@ -2,7 +2,7 @@
 
 The steps are those of `bytemill.reference_sentencepiece`. There are places of a normalized text that merges
 never cross: where no piece holds the two characters on both sides, and around user-defined symbols. Between
-these each stretch merges by itself.
+these each segment merges by itself.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def explain_model(contents: bytes, text: str) -> list[PieceExplanation]:
         text: Any string.
 
     Returns:
-        The stretches in order; arguments and results as `Encoding.explain`.
+        The segments in order; arguments and results as `Encoding.explain`.
     """
     model = reference_of(contents)
     normalized, _ = normalize(repair_surrogates(text).encode(), model.normalization, model.user_defined)
-    return [explained(model, stretch) for stretch in stretches(model, normalized)]
+    return [explained(model, segment) for segment in segments(model, normalized)]
 
 
 def shown(symbol: str) -> bytes:
@@ -45,7 +45,7 @@ def shown(symbol: str) -> bytes:
     return symbol.replace(MARK, " ").encode()
 
 
-def stretches(model: ReferenceModel, text: str) -> list[str]:
+def segments(model: ReferenceModel, text: str) -> list[str]:
     """Cuts a normalized text where its parts become the ids that the whole has there."""
     symbols = model.symbols(text)
     if any(piece.kind == Kind.UNUSED for piece in model.pieces):
@@ -78,7 +78,7 @@ def is_unknown(model: ReferenceModel, symbol: Symbol) -> bool:
 
 
 def explained(model: ReferenceModel, text: str) -> PieceExplanation:
-    """Explains the ids of a stretch."""
+    """Explains the ids of a segment."""
     halves: dict[str, tuple[str, str]] = {}
     steps = [[symbol.text for symbol in symbols] for symbols in model.merge_steps(text, halves)]
     ids: list[int] = []
