@@ -27,7 +27,8 @@ __all__ = [
     "charsmap_with_name",
     "compile_charsmap",
     "compile_charsmap_tsv",
-    "encode_parts",
+    "encode_message",
+    "encode_pieces",
     "find_invalid_utf8",
     "from_oniguruma",
     "json_fields",
@@ -127,6 +128,11 @@ class CoreBPE:
         characters: bool,
         /,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+
+    # Returns the number of the piece that each id is part of. Tokens that are found in the text are pieces.
+    def piece_numbers(
+        self, text: str, allowed_special: AbstractSet[str] | None, /
+    ) -> npt.NDArray[np.int64]: ...
 
     # Many texts. The error is that of the first text that fails.
     def encode_ordinary_batch(self, texts: list[str], num_threads: int, /) -> list[list[int]]: ...
@@ -479,11 +485,12 @@ def read_tokenizer_json(contents: bytes, /) -> tuple[dict[str, int], list[str], 
 def read_normalizer_spec(data: bytes, /, *, in_model: bool) -> dict[str, Any]: ...
 def write_normalizer_spec(options: dict[str, Any], /, *, in_model: bool) -> bytes: ...
 
-# Encodes a text, which need not be UTF-8, with the encoder of a model. Returns the normalized text, with
-# spaces for marks, the ids, where each ends in that, and where it starts and ends in the text.
-def encode_parts(
-    core: CoreBPE, text: bytes, /
-) -> tuple[bytes, list[int], list[int], list[int], list[int]]: ...
+# Encode a text, which need not be UTF-8, with a model and its encoder: to ids, pieces, and where each starts
+# and ends in bytes; to the bytes of a message `SentencePieceText`.
+def encode_pieces(
+    core: CoreBPE, model: SentencePieceModel, text: bytes, /
+) -> tuple[list[int], list[bytes], list[tuple[int, int]]]: ...
+def encode_message(core: CoreBPE, model: SentencePieceModel, text: bytes, /) -> bytes: ...
 
 # Returns the bytes of a message `SentencePieceText`. A part is an id, its piece, its text, and where that
 # starts and ends.

@@ -205,7 +205,7 @@ impl Encoder {
 }
 
 /// Makes one of unknown tokens that follow each other, from index `from` on.
-fn fuse(unknown: TokenId, ids: &mut Vec<TokenId>, from: usize) {
+pub(super) fn fuse(unknown: TokenId, ids: &mut Vec<TokenId>, from: usize) {
     let is_pair = |pair: &[TokenId]| *pair == [unknown, unknown];
     if ids[from..].windows(2).any(is_pair) {
         let mut last = None;

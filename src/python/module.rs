@@ -30,8 +30,8 @@ mod _core {
     use sentence_counts::SentenceCounts;
     #[pymodule_export]
     use sentencepiece::{
-        SentencePieceModel, encode_parts, read_normalizer_spec, sentencepiece_options,
-        write_normalizer_spec, write_sentencepiece_text,
+        SentencePieceModel, encode_message, encode_pieces, read_normalizer_spec,
+        sentencepiece_options, write_normalizer_spec, write_sentencepiece_text,
     };
     #[pymodule_export]
     use splitter::{CoreSplitter, from_oniguruma};

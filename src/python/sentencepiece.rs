@@ -1,13 +1,16 @@
 //! `SentencePiece` model files.
 
+use std::borrow::Cow;
+
 use numpy::{PyArray1, ToPyArray};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use super::encoding::CoreBpe;
 use super::error::guarded;
 use super::runtime::run;
+use crate::normalize::MARK;
 use crate::sentencepiece::{
     DENORMALIZER, Draft, DraftPiece, Kind, Model, NORMALIZER, Setting, Spec, TRAINER, TextPiece,
     Type, Value, write_text,
@@ -324,34 +327,106 @@ pub(super) fn write_normalizer_spec<'py>(
     })
 }
 
-/// The parts of an encoded text: normalized text, ids, where each ends in that, and where it starts and ends in the text.
-type PyParts<'py> = (
-    Bound<'py, PyBytes>,
-    Vec<u32>,
-    Vec<usize>,
-    Vec<usize>,
-    Vec<usize>,
-);
+/// The pieces of an encoded text, and where each starts and ends in it.
+///
+/// The piece of unknown text is that text, as it stands in pieces. The last of the bytes of a character stands for it in
+/// the normalized text: the others have no surface.
+struct EncodedPieces<'m> {
+    ids: Vec<u32>,
+    pieces: Vec<Cow<'m, [u8]>>,
+    has_surface: Vec<bool>,
+    spans: Vec<(usize, usize)>,
+}
 
-/// Encodes a text with what each id stands for.
-#[pyfunction]
-#[pyo3(signature = (core, text, /))]
-pub(super) fn encode_parts<'py>(core: &Bound<'py, CoreBpe>, text: &[u8]) -> PyResult<PyParts<'py>> {
-    guarded(|| {
-        let (py, encoder) = (core.py(), &core.get().encoder);
+impl<'m> EncodedPieces<'m> {
+    /// Encodes a text, which need not be UTF-8, by a model and its encoder.
+    fn of(core: &Bound<'_, CoreBpe>, model: &'m Model, text: &[u8]) -> PyResult<Self> {
+        let encoder = &core.get().encoder;
         let rules = encoder.sentencepiece().ok_or_else(|| {
             PyValueError::new_err("expected the encoder of a SentencePiece model")
         })?;
-        let parts = run(py, text.len(), |checkpoint| {
+        let parts = run(core.py(), text.len(), |checkpoint| {
             encoder.encode_parts(rules, text, checkpoint)
         })?;
-        Ok((
-            PyBytes::new(py, &parts.normalized),
-            parts.spans.ids,
-            parts.ends,
-            parts.spans.starts,
-            parts.spans.ends,
-        ))
+        let escapes = model.normalizer().flag("escape_whitespaces");
+        let (mut pieces, mut has_surface) = (Vec::new(), Vec::new());
+        let mut start = 0;
+        for (&id, &end) in parts.spans.ids.iter().zip(&parts.ends) {
+            let piece = model
+                .piece(id)
+                .ok_or_else(|| PyValueError::new_err("expected the model of this encoder"))?;
+            let normalized = &parts.normalized[start..end];
+            pieces.push(match piece.kind {
+                Kind::Unknown if escapes => with_marks(normalized).into(),
+                Kind::Unknown => normalized.to_vec().into(),
+                _ => piece.text.as_bytes().into(),
+            });
+            has_surface.push(start < end || piece.kind != Kind::Byte);
+            start = end;
+        }
+        let starts = parts.spans.starts.into_iter();
+        Ok(Self {
+            ids: parts.spans.ids,
+            pieces,
+            has_surface,
+            spans: starts.zip(parts.spans.ends).collect(),
+        })
+    }
+}
+
+/// Returns normalized text with marks for its spaces.
+fn with_marks(text: &[u8]) -> Vec<u8> {
+    let parts: Vec<&[u8]> = text.split(|&byte| byte == b' ').collect();
+    parts.join(MARK)
+}
+
+/// Ids, pieces, and where each starts and ends in bytes.
+type PyEncodedPieces<'py> = (Vec<u32>, Vec<Bound<'py, PyBytes>>, Vec<(usize, usize)>);
+
+/// Encodes a text to ids, pieces and offsets.
+#[pyfunction]
+#[pyo3(signature = (core, model, text, /))]
+pub(super) fn encode_pieces<'py>(
+    core: &Bound<'py, CoreBpe>,
+    model: &Bound<'py, SentencePieceModel>,
+    text: &[u8],
+) -> PyResult<PyEncodedPieces<'py>> {
+    guarded(|| {
+        let encoded = EncodedPieces::of(core, &model.get().0, text)?;
+        let pieces = encoded.pieces.iter();
+        let pieces = pieces.map(|piece| PyBytes::new(core.py(), piece));
+        Ok((encoded.ids, pieces.collect(), encoded.spans))
+    })
+}
+
+/// Encodes a text to the bytes of a message.
+#[pyfunction]
+#[pyo3(signature = (core, model, text, /))]
+pub(super) fn encode_message<'py>(
+    core: &Bound<'py, CoreBpe>,
+    model: &Bound<'py, SentencePieceModel>,
+    text: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    guarded(|| {
+        let encoded = EncodedPieces::of(core, &model.get().0, text)?;
+        let offset = |offset: usize| {
+            u32::try_from(offset).map_err(|_| {
+                PyOverflowError::new_err(
+                    "expected a text of less than 4 GiB, as offsets in messages are",
+                )
+            })
+        };
+        let mut pieces = Vec::with_capacity(encoded.ids.len());
+        for (index, &(begin, end)) in encoded.spans.iter().enumerate() {
+            pieces.push(TextPiece {
+                piece: &encoded.pieces[index],
+                id: encoded.ids[index],
+                surface: encoded.has_surface[index].then(|| &text[begin..end]),
+                begin: offset(begin)?,
+                end: offset(end)?,
+            });
+        }
+        Ok(PyBytes::new(core.py(), &write_text(text, pieces)))
     })
 }
 

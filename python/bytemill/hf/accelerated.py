@@ -285,9 +285,7 @@ def is_known(texts: list[Any], options: dict[str, Any]) -> bool:
 
 def limits_of(tokenizer: Any, options: dict[str, Any]) -> Limits | None:
     """Returns the limits of a call; `None` if they are not known here."""
-    frame: Frame = tokenizer.__dict__[ENGINE].frame
-    if not options["add_special_tokens"]:
-        frame = frame._replace(before=(), after=())
+    frame: Frame = tokenizer.__dict__[ENGINE].frames[bool(options["add_special_tokens"])]
     room = padding = None
     max_length = options["max_length"]
     if options["truncation_strategy"] != "do_not_truncate":
@@ -322,7 +320,7 @@ def columns_of(
     engine: Engine = tokenizer.__dict__[ENGINE]
     split = options["split_special_tokens"]
     finds_special = not (tokenizer.split_special_tokens if split is None else split)
-    before, after, type_id, *_ = limits.frame
+    before, after, type_id = limits.frame
     rows = [limits.kept(ids) for ids in engine.rows(texts, finds_special=finds_special)]
     counts = [len(row) for row in rows]
     lengths = [len(before) + count + len(after) for count in counts]

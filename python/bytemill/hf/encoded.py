@@ -1,182 +1,236 @@
-"""`Encoded`: a text's tokens with the attributes of `tokenizers.Encoding`, each made when it is asked for."""
+"""`Encoded`: tokens with what a `tokenizers.Encoding` has, each made when it is asked for."""
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bytemill.hf.layout import Columns, Layout, Run
+from bytemill.hf.settings import DIRECTIONS, Padding, one_of, unsigned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from bytemill.hf.processing import Frame
-    from bytemill.hf.settings import Padding
-
-__all__ = ["Encoded", "Part", "Text"]
+__all__ = ["Encoded"]
 
 T = TypeVar("T")
 
 
-class Text(Protocol):
-    """A text and all of its tokens."""
-
-    ids: list[int]
-
-    @property
-    def tokens(self) -> list[str]: ...  # noqa: D102 - says its name
-    @property
-    def offsets(self) -> list[tuple[int, int]]: ...  # noqa: D102
-    @property
-    def words(self) -> list[int]: ...  # noqa: D102
-
-
-class Part(NamedTuple):
-    """The part of a text that an encoding holds.
-
-    Attributes:
-        text: The text.
-        window: The first and the end of its tokens that are held.
-        frame: What stands around them.
-        filler: What fills up, and how many times; `None` for nothing.
-    """
-
-    text: Text
-    window: tuple[int, int]
-    frame: Frame
-    filler: tuple[Padding, int] | None = None
-
-    @property
-    def size(self) -> int:
-        """The number of tokens without those that fill up."""
-        start, end = self.window
-        return len(self.frame.before) + end - start + len(self.frame.after)
-
-    def row(self, before: Iterable[T], text: list[T], after: Iterable[T], pad: T) -> list[T]:
-        """Returns a value for each token.
-
-        Args:
-            before: Those of the tokens before the text.
-            text: Those of all tokens of the text.
-            after: Those of the tokens after it.
-            pad: That of each token that fills up.
-        """
-        start, end = self.window
-        row = [*before, *text[start:end], *after]
-        if self.filler is None:
-            return row
-        padding, count = self.filler
-        return row + [pad] * count if padding.direction == "right" else [pad] * count + row
-
-
 class Encoded:
-    """The tokens of a text: lists of the same length, one entry for each token.
+    """The tokens of a text, or of two: lists of the same length, one entry for each token.
 
-    The ids are there at once, everything else is made when it is first asked for. It does not change.
+    The ids are there at once, everything else is made when it is first asked for. `truncate`, `pad` and
+    `set_sequence_id` change it; threads must not share it then.
     """
 
-    def __init__(self, part: Part, others: list[Part]) -> None:
-        """Makes the encoding of a part of a text; `others` are the other parts of it."""
-        self._part = part
-        self._others = others
+    def __init__(self, layout: Layout) -> None:
+        """Makes the encoding of a layout: `Tokenizer.encode` makes encodings."""
+        self.layout = layout
+
+    def _change(self, layout: Layout) -> None:
+        self.__dict__.clear()
+        self.layout = layout
 
     def __len__(self) -> int:
-        filler = self._part.filler
-        return self._part.size + (0 if filler is None else filler[1])
+        return self.layout.size
 
     def __repr__(self) -> str:
         return f"<Encoded: {len(self)} tokens>"
 
-    def _row(self, beside: T, text: list[T], pad: T) -> list[T]:
-        """Returns a row with the same value for all tokens beside the text."""
-        frame = self._part.frame
-        return self._part.row([beside] * len(frame.before), text, [beside] * len(frame.after), pad)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (plain(self.layout),)
 
-    @property
-    def _padding(self) -> Padding | None:
-        return None if self._part.filler is None else self._part.filler[0]
+    # --- One entry for each token ---
 
     @cached_property
     def ids(self) -> list[int]:
         """The ids."""
-        before, after, *_ = self._part.frame
-        pad = 0 if self._padding is None else self._padding.pad_id
-        return self._part.row(
-            [extra.token_id for extra in before],
-            self._part.text.ids,
-            [extra.token_id for extra in after],
-            pad,
-        )
+        return joined(run.source.ids[run.start : run.end] for run in self.layout.runs)
 
     @cached_property
     def tokens(self) -> list[str]:
         """The spellings of the tokens, as in the vocabulary."""
-        before, after, *_ = self._part.frame
-        pad = "" if self._padding is None else self._padding.pad_token
-        return self._part.row(
-            [extra.token for extra in before], self._part.text.tokens, [extra.token for extra in after], pad
-        )
+        return joined(run.source.tokens[run.start : run.end] for run in self.layout.runs)
+
+    @cached_property
+    def offsets(self) -> list[tuple[int, int]]:
+        """The start and end of each token in its text, in characters; (0, 0) for those beside texts."""
+        return joined(offsets_of(run) for run in self.layout.runs)
+
+    @cached_property
+    def word_ids(self) -> list[int | None]:
+        """The number of the piece, or of the given word, that each token is part of; `None` beside texts."""
+        return joined(run.source.words[run.start : run.end] for run in self.layout.runs)
 
     @cached_property
     def type_ids(self) -> list[int]:
         """The number of the sequence that each token counts as part of."""
-        before, after, type_id, *_ = self._part.frame
-        pad = 0 if self._padding is None else self._padding.pad_type_id
-        types = [type_id] * len(self._part.text.ids)
-        return self._part.row(
-            [extra.type_id for extra in before], types, [extra.type_id for extra in after], pad
-        )
-
-    @cached_property
-    def offsets(self) -> list[tuple[int, int]]:
-        """The start and end of each token in the text, in characters; (0, 0) for those beside it."""
-        return self._row((0, 0), self._part.text.offsets, (0, 0))
+        return joined([run.type_id] * run.size for run in self.layout.runs)
 
     @cached_property
     def attention_mask(self) -> list[int]:
         """0 for tokens that only fill up, else 1."""
-        return self._row(1, [1] * len(self._part.text.ids), 0)
+        return joined([run.attention] * run.size for run in self.layout.runs)
 
     @cached_property
     def special_tokens_mask(self) -> list[int]:
-        """1 for tokens beside the text, else 0."""
-        return self._row(1, [0] * len(self._part.text.ids), 1)
-
-    @cached_property
-    def word_ids(self) -> list[int | None]:
-        """The number of the piece of the text that each token is part of; `None` for those beside it."""
-        words: list[int | None] = [*self._part.text.words]
-        return self._row(None, words, None)
+        """1 for tokens beside texts, else 0."""
+        return joined([run.is_special] * run.size for run in self.layout.runs)
 
     @cached_property
     def sequence_ids(self) -> list[int | None]:
-        """0 for the tokens of the text, `None` for those beside it."""
-        numbers: list[int | None] = [0] * len(self._part.text.ids)
-        return self._row(None, numbers, None)
+        """The number of the text that each token is of, `None` for those beside texts."""
+        numbers: list[int | None] = [None] * len(self)
+        for sequence in range(self.n_sequences):
+            start, end = self.layout.range(sequence)
+            numbers[start:end] = [sequence] * (end - start)
+        return numbers
+
+    @property
+    def words(self) -> list[int | None]:
+        """A deprecated name of `word_ids`."""
+        warnings.warn("words is deprecated, use word_ids", DeprecationWarning, stacklevel=2)
+        return self.word_ids
 
     @property
     def n_sequences(self) -> int:
-        """The number of texts, which is 1."""
-        return 1
+        """The number of texts."""
+        return len(self.layout.ranges) or 1
 
     @cached_property
     def overflowing(self) -> list[Encoded]:
-        """The other parts of a text that was truncated."""
-        return [Encoded(part, []) for part in self._others]
+        """The other parts of texts that were truncated."""
+        return [Encoded(other) for other in self.layout.others]
 
-    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
-        """Returns the start and end of a token of the text, in characters; `None` if it stands beside it."""
-        if not 0 <= token_index < len(self) or self.sequence_ids[token_index] is None:
-            return None
-        return self.offsets[token_index]
+    # --- From tokens to words and characters, and back ---
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """Returns 0 for a token of the text, `None` for one beside it."""
-        return self.sequence_ids[token_index] if 0 <= token_index < len(self) else None
+        """Returns the number of the text that a token is of, `None` for one beside texts."""
+        index = unsigned("token_index", token_index)
+        if index > len(self):
+            return None
+        if not self.layout.ranges:
+            return 0
+        found = (number for number, (low, high) in self.layout.ranges.items() if low <= index < high)
+        return next(found, None)
+
+    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
+        """Returns the start and end of a token in its text, in characters; `None` if it stands beside it."""
+        in_text = self.token_to_sequence(token_index) is not None and token_index < len(self)
+        return self.offsets[token_index] if in_text else None
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """Returns the number of the word that a token is part of; `None` if it stands beside texts."""
+        in_text = self.token_to_sequence(token_index) is not None and token_index < len(self)
+        return self.word_ids[token_index] if in_text else None
+
+    def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
+        """Returns the first and the end of the tokens of a word of a text; `None` if there are none."""
+        word = unsigned("word_index", word_index)
+        low, high = self.layout.range(unsigned("sequence_index", sequence_index))
+        until = takewhile(lambda pair: pair[1] is None or pair[1] <= word, enumerate(self.word_ids[low:high]))
+        places = [low + place for place, number in until if number == word]
+        return (places[0], places[-1] + 1) if places else None
+
+    def word_to_chars(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
+        """Returns the start and end of a word of a text, in characters; `None` if it has no tokens."""
+        tokens = self.word_to_tokens(word_index, sequence_index)
+        return None if tokens is None else (self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1])
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Returns the number of the first token with a character; `None` if there is none."""
-        if sequence_index != 0:
-            return None
-        for index, (start, end) in enumerate(self.offsets):
-            if start <= char_pos < end and self.sequence_ids[index] == 0:
-                return index
-        return None
+        """Returns the number of the first token with a character of a text; `None` if there is none."""
+        position = unsigned("char_pos", char_pos)
+        low, high = self.layout.range(unsigned("sequence_index", sequence_index))
+        places = enumerate(self.offsets[low:high], low)
+        return next((place for place, (start, end) in places if start <= position < end), None)
+
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Returns the number of the word with a character of a text; `None` if there is none."""
+        token = self.char_to_token(char_pos, sequence_index)
+        return None if token is None else self.token_to_word(token)
+
+    # --- Changes ---
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Makes all tokens those of a text with a number."""
+        self._change(self.layout.numbered(unsigned("sequence_id", sequence_id)))
+
+    def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
+        """Keeps the first part of at most so many tokens; the others become `overflowing`.
+
+        Args:
+            max_length: The most tokens of a part.
+            stride: The number of tokens that a part has in common with the one before it.
+            direction: The side that is dropped: "right" or "left".
+
+        Raises:
+            ValueError: `stride` is not below `max_length`, or there is no such direction.
+        """
+        one_of("direction", direction, DIRECTIONS)
+        length, common = unsigned("max_length", max_length), unsigned("stride", stride)
+        self._change(self.layout.truncated(length, common, direction))
+
+    def pad(
+        self,
+        length: int,
+        *,
+        direction: str = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",  # noqa: S107 - no password
+    ) -> None:
+        """Fills up to a number of tokens, unless there are as many; so do all parts in `overflowing`.
+
+        Args:
+            length: The number of tokens.
+            direction: The side that is filled: "right" or "left".
+            pad_id: The id that fills.
+            pad_type_id: Its entry in `type_ids`.
+            pad_token: Its spelling.
+
+        Raises:
+            ValueError: There is no such direction.
+        """
+        padding = Padding(direction, pad_id, pad_type_id, pad_token).checked()
+        self._change(self.layout.filled(padding, unsigned("length", length)))
+
+    @staticmethod
+    def merge(encodings: Iterable[Encoded], growing_offsets: bool = True) -> Encoded:
+        """Returns encodings, one after the other; the parts in `overflowing` are joined each with each.
+
+        Args:
+            encodings: The encodings.
+            growing_offsets: Whether the offsets of each go on from the end of those before.
+        """
+        result = Layout()
+        for encoding in encodings:
+            result = result.joined(encoding.layout, growing=growing_offsets)
+        return Encoded(result)
+
+
+def joined(parts: Iterable[Sequence[T]]) -> list[T]:
+    """Returns the elements of all parts."""
+    return list(chain.from_iterable(parts))
+
+
+def offsets_of(run: Run) -> Sequence[tuple[int, int]]:
+    """Returns the start and end of each token of a run."""
+    offsets = run.source.offsets[run.start : run.end]
+    return [(start + run.shift, end + run.shift) for start, end in offsets] if run.shift else offsets
+
+
+def plain(layout: Layout) -> Layout:
+    """Returns a layout whose lists are there, and only the parts of them that it has."""
+    runs = []
+    for run in layout.runs:
+        source, part = run.source, slice(run.start, run.end)
+        columns = Columns(source.ids[part], source.tokens[part], source.offsets[part], source.words[part])
+        runs.append(run._replace(source=columns, start=0, end=run.size))
+    return Layout(tuple(runs), layout.ranges, tuple(plain(other) for other in layout.others))
+
+
+def restored(layout: Layout) -> Encoded:
+    """Returns the encoding of a layout."""
+    return Encoded(layout)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import thread_count
 from bytemill.core import Encoding
-from bytemill.errors import UnknownTokenError
+from bytemill.errors import UnknownTokenError, VocabularyError
 from bytemill.formats.huggingface_tokenizer import definition_of
 from bytemill.formats.json_file import Value, parse_json
 from bytemill.hf.added import AddedToken, normalized_texts, numbered, parse_added
-from bytemill.hf.processing import parse_frame, trimmed
+from bytemill.hf.processing import frame_of, parse_processor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Engine", "SourceText"]
+__all__ = ["Engine"]
 
 
 class Engine:
@@ -27,7 +25,8 @@ class Engine:
 
     Attributes:
         encoding: The encoding.
-        frame: What is put around each text.
+        processor: The post-processor; `None` for none.
+        frames: What is put around each text without special tokens, and with them.
         added: The added tokens by id.
         special_ids: The ids of the special ones.
     """
@@ -37,8 +36,11 @@ class Engine:
         self._file = file
         definition = definition_of(contents, "tokenizer", file.source)
         self.encoding = Encoding._of(definition)  # noqa: SLF001 - the library does not warn of overlaps
-        self._cuts_text = definition.tokenizer is None
-        self.frame = parse_frame(file["post_processor"])
+        self.processor = parse_processor(file["post_processor"])
+        try:
+            self.frames = [frame_of(self.processor, adds=adds) for adds in (False, True)]
+        except VocabularyError as error:
+            file["post_processor"].refuse(str(error))
         self._model_ids: dict[str, int] = file["model"]["vocab"].ids()
         self.added = numbered({}, parse_added(file["added_tokens"]), self._model_ids)
         # The library decodes these to their normalized texts, which are no special tokens then.
@@ -92,26 +94,11 @@ class Engine:
             return self.encoding.encode(text, allowed_special="all")
         return self.encoding.encode_ordinary(text)
 
-    def pieces(self, text: str, special: Iterable[tuple[int, int]]) -> list[str]:
-        """Returns the pieces of a text between which nothing is merged.
-
-        Args:
-            text: The text.
-            special: The spans of the special tokens in it.
-
-        Raises:
-            NotImplementedError: They are not parts of the text.
-        """
-        if not self._cuts_text:
-            raise NotImplementedError("the numbers of words are known where text is only cut by a pattern")
-        pieces, at = [], 0
-        for start, end in [*special, (len(text), len(text))]:
-            pieces += self.encoding._core_bpe.split(text[at:start])  # noqa: SLF001 - has no public name
-            pieces += [text[start:end]] if end > start else []
-            at = end
-        if "".join(pieces) != text:
-            raise NotImplementedError("the numbers of words are not known where the pieces are not the text")
-        return pieces
+    def piece_numbers(self, text: str, *, finds_special: bool) -> list[int]:
+        """Returns the number of the piece of a text that each of its ids is part of; arguments as `rows`."""
+        core = self.encoding._core_bpe  # noqa: SLF001 - has no public name
+        numbers: list[int] = core.piece_numbers(text, None if finds_special else set()).tolist()
+        return numbers
 
     # --- Text ---
 
@@ -160,63 +147,3 @@ class Engine:
         """Returns the id of a token; `None` if there is none."""
         token_id = self._added_ids.get(token)
         return self._model_ids.get(token) if token_id is None else token_id
-
-
-class SourceText:
-    """A text and its tokens; all but the ids are made when they are asked for."""
-
-    def __init__(self, engine: Engine, text: str, ids: list[int], *, finds_special: bool) -> None:
-        """Takes a text and its ids."""
-        self._engine = engine
-        self._text = text
-        self._finds_special = finds_special
-        self.ids = ids
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        """The spelling of each token."""
-        token_of_id = self._engine.token_of_id
-        tokens = [token_of_id[token_id] for token_id in self.ids]
-        # The spelling of these has the white space that they took.
-        strips = {i for i, token in self._engine.added.items() if token.lstrip or token.rstrip}
-        if not strips.isdisjoint(self.ids):
-            for index, (token_id, start, end) in enumerate(zip(self.ids, *self._spans("char"), strict=True)):
-                if token_id in strips:
-                    tokens[index] = self._text[start:end]
-        return tokens
-
-    def _spans(self, unit: Any) -> tuple[list[int], list[int]]:
-        allowed: Any = "all" if self._finds_special else set()
-        found = self._engine.encoding.encode_with_offsets(
-            self._text, unit=unit, allowed_special=allowed, disallowed_special=()
-        )
-        return found.starts.tolist(), found.ends.tolist()
-
-    @cached_property
-    def offsets(self) -> list[tuple[int, int]]:
-        """The start and end of each token in characters, without what the post-processor leaves out."""
-        offsets = list(zip(*self._spans("char"), strict=True))
-        for keeps_first in self._engine.frame.trims:
-            offsets = trimmed(self.tokens, offsets, keeps_first=keeps_first)
-        return offsets
-
-    @cached_property
-    def words(self) -> list[int]:
-        """The number of the piece of the text that each token is part of.
-
-        Raises:
-            NotImplementedError: The pieces do not make up the text.
-        """
-        pieces = self._engine.pieces(self._text, self._special_spans())
-        ends = list(accumulate(len(piece.encode()) for piece in pieces))
-        starts, _ = self._spans("byte")
-        return [bisect_right(ends, start) for start in starts]
-
-    def _special_spans(self) -> list[tuple[int, int]]:
-        """Returns the spans in characters of the special tokens in the text."""
-        special = self._engine.special_ids if self._finds_special else set()
-        return [
-            span
-            for token_id, span in zip(self.ids, zip(*self._spans("char"), strict=True), strict=True)
-            if token_id in special
-        ]

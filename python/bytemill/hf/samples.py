@@ -52,7 +52,7 @@ def check(original: Any, engine: Engine) -> None:
     added = [token.content for token in engine.added.values()][:64]
     around = "".join(f"a {content} b{content}" for content in added)
     samples = [*SAMPLES, around, *(f"x {content}  y" for content in added)]
-    frame = engine.frame
+    frame = engine.frames[True]
     before = [extra.token_id for extra in frame.before]
     after = [extra.token_id for extra in frame.after]
     truncation, padding = original.truncation, original.padding

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
 
-__all__ = ["Padding", "Truncation", "windows"]
+__all__ = ["DIRECTIONS", "Padding", "Truncation", "one_of", "unsigned", "windows"]
 
 STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 DIRECTIONS = {"right": "Right", "left": "Left"}
@@ -122,6 +123,22 @@ def one_of(name: str, value: str, known: dict[str, str]) -> None:
     """Raises `ValueError` if a value is not known."""
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def unsigned(name: str, value: SupportsIndex) -> int:
+    """Returns the number in the argument called `name`.
+
+    Raises:
+        TypeError: It is not an integer.
+        OverflowError: It is negative.
+    """
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r:.40}") from None
+    if number < 0:
+        raise OverflowError(f"{name} must be 0 or more, got {number}")
+    return number
 
 
 def spelled(entry: Value, known: dict[str, str]) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytemill._arguments import check_type
 from bytemill.hf.added import AddedToken
-from bytemill.hf.encoded import Encoded, Part
-from bytemill.hf.engine import Engine, SourceText
-from bytemill.hf.settings import Padding, Truncation, windows
+from bytemill.hf.encoded import Encoded
+from bytemill.hf.engine import Engine
+from bytemill.hf.inputs import PAIR, inputs_of, words_of
+from bytemill.hf.layout import Layout, Run, shortened
+from bytemill.hf.processing import processed
+from bytemill.hf.settings import Padding, Truncation
+from bytemill.hf.sources import SourceText
 from bytemill.io.atomic import write_atomically
 
 if TYPE_CHECKING:
@@ -19,24 +25,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Tokenizer"]
 
-ONE_TEXT = "bytemill.hf.Tokenizer encodes single texts"
-
 
 class Tokenizer:
     """A tokenizer with the methods of `tokenizers.Tokenizer`, and its ids.
 
     Reads what `Encoding.from_file` reads of Hugging Face's files. Truncation and padding that a file has are
-    applied. Pairs of texts and texts that are split already are refused with `NotImplementedError`.
+    applied.
 
     Threads may share a tokenizer while none of them changes its settings or adds tokens.
+
+    Attributes:
+        encode_special_tokens: Whether special tokens in texts are text like other.
     """
+
+    encode_special_tokens: bool = False
 
     def __init__(self, engine: Engine) -> None:
         """Wraps what was read: `from_file`, `from_str` and `from_buffer` make tokenizers."""
         self._engine = engine
         self._truncation = Truncation.parse(engine.entry("truncation"))
         self._padding = Padding.parse(engine.entry("padding"))
-        self.encode_special_tokens = False
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
@@ -88,86 +96,143 @@ class Tokenizer:
 
     def encode(
         self,
-        sequence: str,
-        pair: str | None = None,
+        sequence: str | Sequence[str],
+        pair: str | Sequence[str] | None = None,
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> Encoded:
-        """Encodes a text.
+        """Encodes a text, or two as a pair.
 
         Args:
-            sequence: The text.
-            pair: Nothing.
-            is_pretokenized: False.
+            sequence: The text; a list of its words if it `is_pretokenized`.
+            pair: The second text, likewise.
+            is_pretokenized: Whether texts are lists of words, each of which is encoded by itself.
             add_special_tokens: Whether the tokens of the post-processor are added.
 
         Raises:
-            NotImplementedError: There is a second text, or the text is split already.
-            TypeError: `sequence` is not a string.
-            ValueError: `max_length` is too small.
+            TypeError: A text is not a string, or not a list of strings.
+            ValueError: `max_length` is too small, or the text that the strategy names cannot be truncated.
         """
-        if pair is not None:
-            raise NotImplementedError(f"{ONE_TEXT}, not pairs")
-        return self.encode_batch([sequence], is_pretokenized, add_special_tokens)[0]
+        given = [sequence] if pair is None else [sequence, pair]
+        inputs = [words_of(text, is_pretokenized) for text in given]
+        return self._encode([inputs], is_pretokenized, add_special_tokens)[0]
 
     def encode_batch(
         self,
-        input: Iterable[str],
+        input: Iterable[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoded]:
-        """Encodes many texts in parallel; arguments and errors as `encode`."""
-        texts = list(input)
-        if is_pretokenized:
-            raise NotImplementedError(f"{ONE_TEXT}, not lists of words")
-        for text in texts:
-            if type(text) in {tuple, list}:
-                raise NotImplementedError(f"{ONE_TEXT}, not pairs")
-        engine, finds_special = self._engine, not self.encode_special_tokens
-        rows = engine.rows(texts, finds_special=finds_special)
-        frame = engine.frame if add_special_tokens else engine.frame._replace(before=(), after=())
-        parts: list[list[Part]] = []
-        for text, ids in zip(texts, rows, strict=True):
-            source = SourceText(engine, text, ids, finds_special=finds_special)
-            extras = len(frame.before) + len(frame.after)
-            first, *others = self._windows(len(ids), extras)
-            # The library numbers the sequence of the first part only.
-            rest = [Part(source, window, frame._replace(type_id=0)) for window in others]
-            parts.append([Part(source, first, frame), *rest])
-        if self._padding is not None:
-            padding = self._padding
-            target = padding.target(max((some[0].size for some in parts), default=0))
-            parts = [[filled(part, padding, target) for part in some] for some in parts]
-        return [Encoded(first, others) for first, *others in parts]
+        """Encodes many texts in parallel; otherwise as `encode`.
+
+        Args:
+            input: Texts, or pairs of texts as tuples or lists of two.
+            is_pretokenized: Whether texts are lists of words.
+            add_special_tokens: Whether the tokens of the post-processor are added.
+        """
+        inputs = [inputs_of(item, is_pretokenized) for item in input]
+        return self._encode(inputs, is_pretokenized, add_special_tokens)
 
     def encode_batch_fast(
         self,
-        input: Iterable[str],
+        input: Iterable[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoded]:
         """The same as `encode_batch`, which makes offsets only when they are asked for."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
 
-    def _windows(self, count: int, extras: int) -> list[tuple[int, int]]:
-        """Returns the parts of a text of so many tokens, which stand among so many others."""
-        truncation = self._truncation
-        if truncation is None:
-            return [(0, count)]
-        room = truncation.max_length - extras
-        if room < 0:
-            raise ValueError(
-                f"expected a max_length of at least {extras}, the tokens that are added, got "
-                f"{truncation.max_length}"
-            )
-        if count > room > 0 and truncation.strategy == "only_second":
-            raise ValueError("expected a second text, which the strategy only_second shortens")
-        return windows(count, room, truncation.stride, truncation.direction)
+    def _encode(self, batch: list[list[Sequence[str]]], in_words: bool, adds: bool) -> list[Encoded]:
+        """Encodes one text, or two, for each element: each a list of parts that are encoded by themselves."""
+        engine, finds_special = self._engine, not self.encode_special_tokens
+        texts = [text for inputs in batch for parts in inputs for text in parts]
+        rows = iter(engine.rows(texts, finds_special=finds_special)) if texts else iter(())
+        layouts = []
+        for inputs in batch:
+            plain = []
+            for number, parts in enumerate(inputs):
+                runs = []
+                for word, (text, ids) in enumerate(zip(parts, rows, strict=False)):
+                    source = SourceText(
+                        engine, text, ids, finds_special=finds_special, word=word if in_words else None
+                    )
+                    runs.append(Run(source, 0, len(ids), number))
+                plain.append(Layout(tuple(runs)))
+            layouts.append(self._processed(plain, adds))
+        if self._padding is not None:
+            target = self._padding.target(max((layout.size for layout in layouts), default=0))
+            layouts = [layout.filled(self._padding, target) for layout in layouts]
+        return [Encoded(layout) for layout in layouts]
+
+    def _processed(self, layouts: list[Layout], adds: bool) -> Layout:
+        """Truncates what belongs together, and applies the post-processor."""
+        processor, truncation = self._engine.processor, self._truncation
+        if truncation is not None:
+            is_pair = len(layouts) == PAIR
+            extras = processor.added(is_pair=is_pair) if processor is not None and adds else 0
+            if truncation.max_length < extras:
+                raise ValueError(
+                    f"expected a max_length of at least {extras}, the tokens that are added, got "
+                    f"{truncation.max_length}"
+                )
+            layouts = shortened(layouts, truncation, truncation.max_length - extras)
+        return processed(processor, layouts, adds=adds)
+
+    def post_process(
+        self, encoding: Encoded, pair: Encoded | None = None, add_special_tokens: bool = True
+    ) -> Encoded:
+        """Truncates an encoding, or two as a pair, applies the post-processor and fills up.
+
+        Args:
+            encoding: The encoding of a text without special tokens.
+            pair: That of the second text.
+            add_special_tokens: Whether the tokens of the post-processor are added.
+
+        Raises:
+            ValueError: As `encode`.
+        """
+        given = [encoding] if pair is None else [encoding, pair]
+        for each in given:
+            check_type("encoding" if each is encoding else "pair", each, Encoded)
+        layout = self._processed([each.layout for each in given], add_special_tokens)
+        if self._padding is not None:
+            layout = layout.filled(self._padding, self._padding.target(layout.size))
+        return Encoded(layout)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Returns the number of tokens that are added to a text, or to a pair."""
-        frame = self._engine.frame
-        return frame.pair_extras if is_pair else len(frame.before) + len(frame.after)
+        processor = self._engine.processor
+        return 0 if processor is None else processor.added(is_pair=is_pair)
+
+    # --- Encoding and decoding in a thread of `asyncio` ---
+
+    async def async_encode(
+        self,
+        sequence: str | Sequence[str],
+        pair: str | Sequence[str] | None = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Encoded:
+        """Awaits `encode`."""
+        return await asyncio.to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoded]:
+        """Awaits `encode_batch`."""
+        return await asyncio.to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch_fast(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoded]:
+        """Awaits `encode_batch_fast`."""
+        return await asyncio.to_thread(self.encode_batch_fast, input, is_pretokenized, add_special_tokens)
+
+    async def async_decode_batch(
+        self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        """Awaits `decode_batch`."""
+        return await asyncio.to_thread(self.decode_batch, sequences, skip_special_tokens)
 
     # --- Decoding ---
 
@@ -306,8 +371,3 @@ class Tokenizer:
     def no_padding(self) -> None:
         """Fills up no text from now on."""
         self._padding = None
-
-
-def filled(part: Part, padding: Padding, target: int) -> Part:
-    """Returns a part that is filled up to a number of tokens."""
-    return part._replace(filler=(padding, max(0, target - part.size)))

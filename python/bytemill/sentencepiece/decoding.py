@@ -110,7 +110,13 @@ class DecodingMethods(WithModel):
             return text.decode()
         if kind == "offset_mapping":
             as_bytes = as_bytes or given_bytes
-            mapping = messages.offset_mapping(text, parts, as_bytes=as_bytes)
+            mapping = messages.offset_mapping(
+                text,
+                [part.token for part in parts],
+                [part.piece for part in parts],
+                [(part.begin, part.end) for part in parts],
+                as_bytes=as_bytes,
+            )
             return {"text": text if as_bytes else text.decode(), **mapping}
         message = messages.serialized(text, parts)
         return messages.parsed(message) if kind == "proto" else message

@@ -11,8 +11,8 @@ from bytemill.sentencepiece.arguments import (
     resolved_return_type,
     thread_count,
 )
+from bytemill.sentencepiece.engine import utf8
 from bytemill.sentencepiece.loading import WithModel
-from bytemill.splitting import repair_surrogates
 
 if TYPE_CHECKING:
     from bytemill.sentencepiece.threads import ThreadPool
@@ -126,12 +126,11 @@ class EncodingMethods(WithModel):
         if kind in (str, bytes):
             pieces = self._extended_pieces(loaded.pieces_of(text, loaded.encode(text)), additions)
             return pieces if kind is str else [piece.encode() for piece in pieces]
-        parts = loaded.parts(text)
-        data = repair_surrogates(text).encode() if isinstance(text, str) else text
+        data = utf8(text)
         if kind == "offset_mapping":
             as_bytes = isinstance(text, bytes) if return_bytes is None else return_bytes
-            return messages.offset_mapping(data, parts, as_bytes=as_bytes)
-        message = messages.serialized(data, parts)
+            return messages.offset_mapping(data, *loaded.encode_pieces(data), as_bytes=as_bytes)
+        message = loaded.encode_message(data)
         return messages.parsed(message) if kind == "proto" else message
 
     def _additions(

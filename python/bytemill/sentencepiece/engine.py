@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytemill._backend import CoreBPE, Normalizer, SentencePieceModel, encode_parts
+from bytemill._backend import CoreBPE, Normalizer, SentencePieceModel, encode_message, encode_pieces
 from bytemill.errors import UnknownTokenError
 from bytemill.splitting import repair_surrogates
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["BYTE", "CONTROL", "UNKNOWN", "UNUSED", "Engine", "Part"]
+__all__ = ["BYTE", "CONTROL", "UNKNOWN", "UNUSED", "Engine", "Part", "utf8"]
 
 UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 2, 3, 4, 5, 6
 
@@ -30,14 +30,11 @@ OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
 
 
 class Part(NamedTuple):
-    """A part of an encoded or decoded text: an id, its piece, its text, and the offsets of that in bytes.
-
-    In an encoded text, `surface` is `None` for all bytes of a character but the last.
-    """
+    """A part of a decoded text: an id, its piece, its text, and the offsets of that in bytes."""
 
     token: int
     piece: bytes
-    surface: bytes | None
+    surface: bytes
     begin: int
     end: int
 
@@ -161,29 +158,19 @@ class Engine:
         encoded = iter(self.core.encode_ordinary_batch(strings, num_threads))
         return [next(encoded) if isinstance(text, str) else self.core.encode_bytes(text) for text in texts]
 
-    def parts(self, text: str | bytes) -> list[Part]:
-        """Encodes a text with the piece, the text and the offsets of each id."""
-        data = repair_surrogates(text).encode() if isinstance(text, str) else text
-        normalized, tokens, ends, begins_in_text, ends_in_text = encode_parts(self.core, data)
-        encoded, types = self.encoded, self.types
-        parts: list[Part] = []
-        start = 0
-        for token, end, begin, stop in zip(tokens, ends, begins_in_text, ends_in_text, strict=True):
-            piece = self._escaped(normalized[start:end]) if types[token] == UNKNOWN else encoded[token]
-            # The last byte of a character stands for it in the normalized text.
-            inside = start == end and types[token] == BYTE
-            parts.append(Part(token, piece, None if inside else data[begin:stop], begin, stop))
-            start = end
-        return parts
+    def encode_pieces(self, data: bytes) -> tuple[list[int], list[bytes], list[tuple[int, int]]]:
+        """Encodes a text to ids, the piece of each, and where each starts and ends in bytes."""
+        return encode_pieces(self.core, self.model, data)
 
-    def _escaped(self, normalized: bytes) -> bytes:
-        """Returns normalized text as it stands in pieces."""
-        return normalized.replace(b" ", MARK.encode()) if self.escapes else normalized
+    def encode_message(self, data: bytes) -> bytes:
+        """Encodes a text to the bytes of a message `SentencePieceText`, whose offsets count bytes."""
+        return encode_message(self.core, self.model, data)
 
     def pieces_of(self, text: str | bytes, tokens: list[int]) -> list[str]:
         """Returns the pieces of a text whose ids are known."""
         if self.has_unknown and self.unk_id in tokens:
-            return [part.piece.decode() for part in self.parts(text)]
+            _, unknown, _ = self.encode_pieces(utf8(text))
+            return [piece.decode() for piece in unknown]
         pieces = self.pieces
         return [pieces[token] for token in tokens]
 
@@ -255,7 +242,7 @@ class Engine:
             parts.append(Part(token, piece, surface, length, length + len(surface)))
             length += len(surface)
         flush()
-        text = b"".join([part.surface or b"" for part in parts])
+        text = b"".join([part.surface for part in parts])
         if self.denormalizer:
             text = self.denormalizer.normalize(text)
         return text, parts
@@ -266,6 +253,11 @@ class Engine:
         if kind == CONTROL:
             return ""
         return self.unknown_surface if kind == UNKNOWN else piece.replace(MARK, " ")
+
+
+def utf8(text: str | bytes) -> bytes:
+    """Returns a text in UTF-8."""
+    return repair_surrogates(text).encode() if isinstance(text, str) else text
 
 
 def characters(values: Iterator[int]) -> Iterator[bytes]:

@@ -74,23 +74,23 @@ def message_class() -> Any:
     return factory.GetMessageClass(pool.FindMessageTypeByName("sentencepiece.SentencePieceText"))
 
 
-def offset_mapping(text: bytes, parts: Sequence[Part], *, as_bytes: bool) -> dict[str, Any]:
-    """Returns the ids, pieces and offsets of parts, in bytes or in characters.
+def offset_mapping(
+    text: bytes, ids: list[int], pieces: list[bytes], offsets: list[tuple[int, int]], *, as_bytes: bool
+) -> dict[str, Any]:
+    """Returns the ids, pieces and offsets of a text, in bytes or in characters.
 
     Raises:
-        ValueError: A part lies beyond the text.
+        ValueError: A piece lies beyond the text.
     """
     if as_bytes:
-        pieces: list[Any] = [part.piece for part in parts]
-        offsets = [(part.begin, part.end) for part in parts]
-    else:
-        pieces = [part.piece.decode() for part in parts]
-        characters = range(len(text) + 1) if text.isascii() else character_offsets(text)
-        if parts and parts[-1].end >= len(characters):
-            # The denormalizer, which parts do not know, made the text shorter.
-            raise ValueError("Invalid piece offsets in SentencePieceText")
-        offsets = [(characters[part.begin], characters[part.end]) for part in parts]
-    return {"ids": [part.token for part in parts], "pieces": pieces, "offsets": offsets}
+        return {"ids": ids, "pieces": pieces, "offsets": offsets}
+    if offsets and offsets[-1][1] > len(text):
+        # The denormalizer, which offsets do not know, made the text shorter.
+        raise ValueError("Invalid piece offsets in SentencePieceText")
+    if not text.isascii():
+        characters = character_offsets(text)
+        offsets = [(characters[begin], characters[end]) for begin, end in offsets]
+    return {"ids": ids, "pieces": [piece.decode() for piece in pieces], "offsets": offsets}
 
 
 def character_offsets(text: bytes) -> list[int]:

@@ -185,6 +185,18 @@ impl CoreBpe {
         })
     }
 
+    #[pyo3(signature = (text, allowed_special, /))]
+    fn piece_numbers<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+    ) -> PyResult<Bound<'py, PyArray1<isize>>> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, Tokens::Nothing)?;
+            offsets::piece_numbers(self, text, &policy)
+        })
+    }
+
     // --- Many texts ---
 
     #[pyo3(signature = (texts, num_threads, /))]

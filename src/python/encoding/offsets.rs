@@ -1,4 +1,4 @@
-//! Encodes a text with the offsets of its ids.
+//! Encodes a text with the offsets of its ids, or the numbers of their pieces.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -40,4 +40,18 @@ pub(super) fn arrays<'py>(
         arrays::offsets(py, encoded.starts)?,
         arrays::offsets(py, encoded.ends)?,
     ))
+}
+
+/// The number of the piece that each id of a text is part of.
+pub(super) fn piece_numbers<'py>(
+    core: &CoreBpe,
+    text: &Bound<'py, PyAny>,
+    policy: &Policy,
+) -> PyResult<Offsets<'py>> {
+    let (py, text) = (text.py(), self::text(text)?);
+    let numbers = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+        core.encoder
+            .piece_numbers(&text, &policy.allowed, checkpoint)
+    })?;
+    arrays::offsets(py, numbers)
 }

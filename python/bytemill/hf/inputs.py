@@ -1,0 +1,44 @@
+"""What callers give to be encoded: texts, lists of words, and pairs of either."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypeGuard
+
+__all__ = ["PAIR", "inputs_of", "words_of"]
+
+# The number of texts in a pair.
+PAIR = 2
+
+
+def words_of(text: object, in_words: bool) -> Sequence[str]:
+    """Returns the parts of a text that are encoded by themselves.
+
+    Raises:
+        TypeError: It is not a string, or not a list of strings if it is to be one of words.
+    """
+    if in_words:
+        if not is_words(text):
+            raise TypeError(f"expected a list of words as strings, got {text!r:.60}")
+        return list(text)
+    if not isinstance(text, str):
+        raise TypeError(f"expected a text as a string, got {text!r:.60}")
+    return (text,)
+
+
+def inputs_of(item: object, in_words: bool) -> list[Sequence[str]]:
+    """Returns the one text or the two of an element of a batch, each as by `words_of`; errors likewise."""
+    if not isinstance(item, (tuple, list)) or len(item) != PAIR or (in_words and is_words(item)):
+        return [words_of(item, in_words)]
+    return [words_of(text, in_words) for text in item]
+
+
+def is_words(value: object) -> TypeGuard[Iterable[str]]:
+    """Whether this is a list of strings."""
+    # Arrays of numpy are taken as well.
+    if not isinstance(value, (list, tuple)) and type(value).__name__ != "ndarray":
+        return False
+    return all(isinstance(word, str) for word in value)  # type: ignore[attr-defined]
