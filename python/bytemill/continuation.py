@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel
 from bytemill.definition import Definition, core_of
-from bytemill.explanation import KNOWN, stretches
+from bytemill.explanation import KNOWN, segments
 from bytemill.formats.sentencepiece_model import reference_of
 from bytemill.reference_sentencepiece import MARK, normalize
 from bytemill.special import NO_TOKENS
@@ -53,13 +53,13 @@ def encode_with_unstable(contents: bytes, text: str) -> tuple[list[int], list[li
         return [], []
     model, core = reference_of(contents), merging_core(contents)
     settled, rest = settled_part(model, data)
-    segments = stretches(model, settled)
-    if segments and segments[-1].encode() not in model.user_defined:
-        rest = segments.pop() + rest
+    whole = segments(model, settled)
+    if whole and whole[-1].encode() not in model.user_defined:
+        rest = whole.pop() + rest
     ends = [rest]
     if model.normalization.remove_extra_whitespaces:
         ends.append(rest.rstrip(space_of(model)))
-    return core.encode_ordinary("".join(segments)), completions(core, pieces_by_text(contents), ends)
+    return core.encode_ordinary("".join(whole)), completions(core, pieces_by_text(contents), ends)
 
 
 def settled_part(model: ReferenceModel, data: bytes) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bytemill._arguments import check_type
 from bytemill.hf.layout import Columns, Layout, Run
 from bytemill.hf.settings import DIRECTIONS, Padding, one_of, unsigned
 
@@ -206,6 +207,7 @@ class Encoded:
         """
         result = Layout()
         for encoding in encodings:
+            check_type("an encoding", encoding, Encoded)
             result = result.joined(encoding.layout, growing=growing_offsets)
         return Encoded(result)
 

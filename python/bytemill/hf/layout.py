@@ -169,16 +169,40 @@ class Layout:
         missing = target - self.size
         if missing <= 0:
             return Layout(self.runs, self.ranges, others)
-        pad = (Run(filler(padding, missing), 0, missing, padding.pad_type_id, is_special=1, attention=0),)
+        pad = (Run(Filler(padding, missing), 0, missing, padding.pad_type_id, is_special=1, attention=0),)
         if padding.direction == "right":
             return Layout(self.runs + pad, self.ranges, others)
         moved = {number: (start + missing, end + missing) for number, (start, end) in self.ranges.items()}
         return Layout(pad + self.runs, moved, others)
 
 
-def filler(padding: Padding, count: int) -> Columns:
-    """Returns the tokens that fill up."""
-    return Columns([padding.pad_id] * count, [padding.pad_token] * count, [(0, 0)] * count, [None] * count)
+class Filler:
+    """Tokens that fill up, of any number: lists of them are made when they are asked for."""
+
+    def __init__(self, padding: Padding, count: int) -> None:
+        """Takes what fills up, and how many times."""
+        self._padding = padding
+        self._count = count
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids."""
+        return [self._padding.pad_id] * self._count
+
+    @property
+    def tokens(self) -> list[str]:
+        """The spellings."""
+        return [self._padding.pad_token] * self._count
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """The start and end of none."""
+        return [(0, 0)] * self._count
+
+    @property
+    def words(self) -> list[None]:
+        """The numbers of no words."""
+        return [None] * self._count
 
 
 def shortened(layouts: list[Layout], truncation: Truncation, room: int) -> list[Layout]:

@@ -45,8 +45,11 @@ class DecodeStream:
             id: The next id, or several.
 
         Raises:
+            TypeError: `tokenizer` is none.
             ValueError: The text of the ids does not begin with that of those before.
         """
+        if not hasattr(tokenizer, "decode"):
+            raise TypeError(f"expected a tokenizer that decodes, not {type(tokenizer).__name__}")
         if not self._prefix and self._ids:
             prefix = tokenizer.decode(self._ids, self._skip)
             if not prefix.endswith(REPLACEMENT):

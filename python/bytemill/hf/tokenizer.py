@@ -42,6 +42,7 @@ class Tokenizer:
 
     def __init__(self, engine: Engine) -> None:
         """Wraps what was read: `from_file`, `from_str` and `from_buffer` make tokenizers."""
+        check_type("engine", engine, Engine, "`from_file` and `from_str` make tokenizers")
         self._engine = engine
         self._truncation = Truncation.parse(engine.entry("truncation"))
         self._padding = Padding.parse(engine.entry("padding"))
@@ -64,6 +65,7 @@ class Tokenizer:
     @classmethod
     def from_str(cls, json: str) -> Self:
         """Reads the text of a `tokenizer.json`, as `to_str` returns it; errors as `from_file`."""
+        check_type("json", json, str)
         return cls.from_buffer(json.encode())
 
     def to_str(self, pretty: bool = False) -> str:

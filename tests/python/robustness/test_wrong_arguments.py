@@ -7,6 +7,7 @@ tested too; if it has a parameter that `GOOD` does not know, the test fails with
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import copy
 import functools
@@ -29,7 +30,7 @@ import tiktoken
 from tokenizers import Tokenizer
 
 import bytemill
-from bytemill import _core, inspection, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
+from bytemill import _core, hf, inspection, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
 from bytemill.formats.huggingface import format_tokenizer
 from bytemill.patterns import GPT2_PATTERN
 from bytemill.training.learning import learn_merges
@@ -40,6 +41,7 @@ from support.wrong_values import WRONG
 PUBLIC = [
     "bytemill",
     "bytemill.errors",
+    "bytemill.hf",
     "bytemill.load",
     "bytemill.inspection",
     "bytemill.looking",
@@ -55,7 +57,7 @@ PUBLIC = [
     "bytemill.training",
 ]
 # Public too; its methods are not yet called with wrong arguments here.
-UNTRIED = ["bytemill.hf", "bytemill.playground"]
+UNTRIED = ["bytemill.playground"]
 INNER = [
     "__main__",
     "_arguments",
@@ -141,6 +143,12 @@ def huggingface_toy() -> Tokenizer:
     return Tokenizer.from_str(format_tokenizer(encoding.definition).decode())
 
 
+def transformers_toy() -> Any:
+    """Returns a tokenizer of `transformers`, whose import takes a second."""
+    transformers: Any = importlib.import_module("transformers")
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=huggingface_toy())
+
+
 def trained(kind: type[Any]) -> Any:
     tokenizer = kind()
     tokenizer.train("abab", 257)
@@ -207,6 +215,8 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "TokenReport": lambda: inspection.report_token(toy(), 256),
     "TokenView": lambda: inspection.show(toy(), "abc"),
     "VocabularyReport": lambda: inspection.report(toy()),
+    "hf.Tokenizer": lambda: hf.Tokenizer.from_str(huggingface_toy().to_str()),
+    "hf.Encoded": lambda: INSTANCES["hf.Tokenizer"]().encode("abc", "ab"),
 }
 
 # Valid arguments by the name of the parameter, or of callable and parameter if that is ambiguous.
@@ -375,6 +385,56 @@ GOOD: dict[str, Callable[[], Any]] = {
     "vocab_file": lambda: "mine.vocab",
     "vocab_size": lambda: 257,
     "width": lambda: 40,
+    "hf.accelerate.tokenizer": transformers_toy,
+    "hf.restore.tokenizer": transformers_toy,
+    "hf.AddedToken.of.token": lambda: "abc",
+    "hf.DecodeStream.step.tokenizer": INSTANCES["hf.Tokenizer"],
+    "hf.Tokenizer.encode.sequence": lambda: "abc",
+    **dict.fromkeys(
+        ("hf.Tokenizer.encode_batch.input", "hf.Tokenizer.encode_batch_fast.input"), lambda: ["ab"]
+    ),
+    "hf.Tokenizer.add_special_tokens.tokens": lambda: ["<x>"],
+    "hf.Tokenizer.add_tokens.tokens": lambda: ["<x>"],
+    "hf.Tokenizer.from_file.path": lambda: "tokenizer.json",
+    "hf.Tokenizer.token_to_id.token": lambda: "a",
+    "hf.Encoded.layout": lambda: INSTANCES["hf.Encoded"]().layout,
+    "hf.Tokenizer.engine": lambda: INSTANCES["hf.Tokenizer"]()._engine,
+    "hf.Tokenizer.async_encode.sequence": lambda: "abc",
+    "hf.Tokenizer.async_encode.pair": lambda: None,
+    "hf.Encoded.merge.encodings": lambda: [INSTANCES["hf.Encoded"]()] * 2,
+    "hf.Tokenizer.post_process.encoding": INSTANCES["hf.Encoded"],
+    "hf.Tokenizer.post_process.pair": lambda: None,
+    "hf.Tokenizer.encode.pair": lambda: None,
+    "hf.DecodeStream.ids": lambda: [97],
+    "buffer": lambda: huggingface_toy().to_str().encode(),
+    "char_pos": lambda: 1,
+    "content": lambda: "<x>",
+    "direction": lambda: "right",
+    "growing_offsets": lambda: True,
+    "is_pair": lambda: False,
+    "is_pretokenized": lambda: False,
+    "json": lambda: huggingface_toy().to_str(),
+    "length": lambda: 12,
+    "lstrip": lambda: False,
+    "max_length": lambda: 2,
+    "normalized": lambda: False,
+    "pad_id": lambda: 97,
+    "pad_to_multiple_of": lambda: 4,
+    "pad_token": lambda: "a",
+    "pad_type_id": lambda: 0,
+    "pretty": lambda: False,
+    "rstrip": lambda: False,
+    "sequence_id": lambda: 0,
+    "sequence_index": lambda: 0,
+    "sequences": lambda: [[97]],
+    "single_word": lambda: False,
+    "skip_special_tokens": lambda: False,
+    "special": lambda: True,
+    "strategy": lambda: "longest_first",
+    "stride": lambda: 0,
+    "token_index": lambda: 0,
+    "with_added_tokens": lambda: True,
+    "word_index": lambda: 0,
 }
 
 
@@ -407,9 +467,8 @@ def instance_of(kind: type, method: str) -> Any:
         return gpt2()
     if kind is _core.PieceCounts:
         return _core.PieceCounts()
-    if kind.__name__ in INSTANCES:
-        return INSTANCES[kind.__name__]()
-    return kind(**good_arguments(kind.__name__, kind))
+    name = method.rpartition(".")[0]
+    return INSTANCES[name]() if name in INSTANCES else kind(**good_arguments(name, kind))
 
 
 def named_parameters(target: Callable[..., object]) -> list[str]:
@@ -439,8 +498,10 @@ def cases(modules: list[str]) -> Iterator[Case]:
     """Yields all public functions and classes of modules, with the methods that this package defines."""
     seen = set()
     for module in map(importlib.import_module, modules):
-        for name in module.__all__:
-            thing = getattr(module, name)
+        # It has classes whose names others have too.
+        prefix = "hf." if module is hf else ""
+        for name in (f"{prefix}{name}" for name in module.__all__):
+            thing = getattr(module, name.removeprefix(prefix))
             if id(thing) in seen or not (inspect.isroutine(thing) or inspect.isclass(thing)):
                 continue
             seen.add(id(thing))
@@ -464,6 +525,8 @@ def call(target: Callable[..., object], arguments: dict[str, Any]) -> None:
     ]
     first = [arguments.pop(item.name) for item in by_place]
     result = target(*first, **arguments)
+    if inspect.iscoroutine(result):
+        asyncio.run(result)
     if isinstance(result, Iterator):
         list(itertools.islice(result, 10))
 
@@ -510,6 +573,7 @@ def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gpt2().save_tiktoken(folder / "toy.tiktoken")
     gpt2().save_gpt2(folder)
     gpt2().save(folder / "toy.bytemill")
+    huggingface_toy().save(str(folder / "tokenizer.json"))
     trained(minbpe.BasicTokenizer).save(folder / "read")
     INSTANCES["PieceCounts"]().save(folder / "read.arrow")
     (folder / "read.sp.model").write_bytes(sentencepiece_model().serialize())
