@@ -174,6 +174,11 @@ bench-models: build $(VENV)/rivals $(VENV)/candidate ## Compare models' own file
 	$(BENCH) harness.models $(ARGS) --output $(RESULTS)/models.json; \
 		code=$$?; $(BENCH) report models && exit $$code
 
+.PHONY: bench-adoption
+bench-adoption: build ## Compare a tokenizer of transformers before and after it is accelerated, for docs/benchmarks/models.md
+	$(BENCH) harness.adoption $(ARGS) --output $(RESULTS)/adoption.json; \
+		code=$$?; $(BENCH) report adoption && exit $$code
+
 # The exit code tells whether the target is reached.
 .PHONY: bench-shard
 bench-shard: build ## Measure files to shards beside encoding in memory: ids, speed, memory

@@ -1,6 +1,6 @@
 """Writes the generated parts of the pages, and the pictures, from the recorded results.
 
-    PYTHONPATH=tests:benches python -m report [encoding] [training] [stages] [models] [readme]
+    PYTHONPATH=tests:benches python -m report [encoding] [training] [stages] [models] [adoption] [readme]
 
 Without names it writes all of them.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from harness.record import read
 from harness.suites import ROOT, suite
-from report import encoding, models, page, readme_chart, stages, training
+from report import adoption, encoding, models, page, readme_chart, stages, training
 
 RESULTS = ROOT / "benches" / "results"
 PAGES = ROOT / "docs" / "benchmarks"
@@ -49,11 +49,19 @@ def write_models() -> None:
     page.rewrite(ROOT / settings["page"], models.section(result, cells), models.NAME)
 
 
+def write_adoption() -> None:
+    """Writes the section on accelerated tokenizers."""
+    settings = suite("models")
+    result, calls = adoption.read_result(ROOT / settings["adoption"]["result"])
+    page.rewrite(ROOT / settings["page"], adoption.section(result, calls), adoption.NAME)
+
+
 WRITERS: dict[str, Callable[[], None]] = {
     "encoding": write_encoding,
     "training": write_training,
     "stages": write_stages,
     "models": write_models,
+    "adoption": write_adoption,
     "readme": readme_chart.main,
 }
 

@@ -1,4 +1,4 @@
-"""What callers give to be encoded: texts, lists of words, and pairs of either."""
+"""Texts, lists of words, and pairs of either, as callers give them."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ class Chain(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What stands around one text.
+    """The tokens around one text, and its type.
 
     Attributes:
         before: The tokens put before it.

@@ -6,7 +6,9 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from bytemill._backend import write_sentencepiece_text
+import numpy as np
+
+from bytemill._backend import find_invalid_utf8, write_sentencepiece_text
 from bytemill._optional import import_optional
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ PIECE_FIELDS = (
 
 # From where on the first byte of a character says that there are two, three and four.
 LONGER = (0xC0, 0xE0, 0xF0)
+# The first two bits of all others.
+CONTINUATION = 0x80
 
 
 def serialized(text: bytes, parts: Sequence[Part]) -> bytes:
@@ -98,10 +102,14 @@ def character_offsets(text: bytes) -> list[int]:
 
     What is no UTF-8 counts by its first bytes: each says how many bytes its character would have.
     """
-    starts = [0] * len(text)
+    if find_invalid_utf8(text) is None:
+        starts = (np.frombuffer(text, np.uint8) & 0xC0) != CONTINUATION
+        offsets: list[int] = (np.cumsum(starts) - 1).tolist()
+        return [*offsets, offsets[-1] + 1 if offsets else 0]
+    firsts = [0] * len(text)
     start = 0
     while start < len(text):
-        starts[start] = 1
+        firsts[start] = 1
         lead = text[start]
         start += 1 + sum(lead >= least for least in LONGER)
-    return [started - 1 for started in accumulate(starts)] + [sum(starts)]
+    return [first - 1 for first in accumulate(firsts)] + [sum(firsts)]
