@@ -13,6 +13,7 @@
 
 pub mod chain;
 mod charsmap;
+mod output;
 pub mod rules;
 mod starts;
 
@@ -21,6 +22,7 @@ use memchr::memmem;
 
 use crate::error::NormalizerError;
 use charsmap::Charsmap;
+use output::{MAX_MARK, Output};
 use starts::{Starts, decode};
 
 /// Stands for a space in pieces: U+2581.
@@ -28,15 +30,6 @@ pub const MARK: &[u8] = "\u{2581}".as_bytes();
 
 /// Stands for a byte that is not UTF-8.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
-
-/// Bytes tested together.
-const BLOCK: usize = 16;
-
-/// Bytes in which spaces are replaced together.
-const CHUNK: usize = 64;
-
-/// Bytes of a mark at most.
-const MAX_MARK: usize = 4;
 
 /// The treatment of spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +210,7 @@ impl Normalizer {
         }
         let mut after_space = removes && is_start;
         while at < text.len() {
-            let end = self.unchanged(text, at, after_space);
+            let end = self.starts.unchanged(text, at, removes, after_space);
             if end > at {
                 output.copy(&text[at..end], at);
                 after_space = removes && text[end - 1] == b' ';
@@ -260,46 +253,6 @@ impl Normalizer {
             None => (REPLACEMENT, 1),
         }
     }
-
-    /// Returns where the characters that stay as they are end, from `start`. Extra spaces do not stay.
-    fn unchanged(&self, text: &[u8], start: usize, after_space: bool) -> usize {
-        let removes = self.flags.remove_extra_whitespaces;
-        if after_space && text[start] == b' ' {
-            return start;
-        }
-        let mut at = start;
-        loop {
-            while let Some(block) = text.get(at..=at + BLOCK)
-                && self.starts.keeps_all(&block[..BLOCK])
-                && !self.starts.joins(block[BLOCK - 1], block[BLOCK])
-                && !(removes && has_two_spaces(block))
-            {
-                at += BLOCK;
-            }
-            let limit = text.len().min(at + BLOCK);
-            while at < limit {
-                let byte = text[at];
-                if byte.is_ascii() {
-                    let next = text.get(at + 1).copied().unwrap_or(0);
-                    if !self.starts.keeps(byte) || self.starts.joins(byte, next) {
-                        return at;
-                    }
-                    at += 1;
-                    if removes && byte == b' ' && next == b' ' {
-                        return at;
-                    }
-                } else {
-                    match self.starts.kept_character(&text[at..]) {
-                        0 => return at,
-                        length => at += length,
-                    }
-                }
-            }
-            if at == text.len() {
-                return at;
-            }
-        }
-    }
 }
 
 /// Whether pieces are cut at a symbol in the normalized text exactly where it was found in a text without marks.
@@ -309,102 +262,6 @@ impl Normalizer {
 fn is_same_when_merged(symbol: &[u8]) -> bool {
     let marks = memmem::find_iter(symbol, MARK).count();
     !symbol.contains(&b' ') && (marks == 0 || marks * MARK.len() == symbol.len())
-}
-
-/// Whether two spaces follow each other.
-fn has_two_spaces(block: &[u8]) -> bool {
-    let pairs = block.iter().zip(&block[1..]);
-    // Without a branch for each.
-    pairs.fold(0, |found, (&a, &b)| {
-        found | (u8::from(a == b' ') & u8::from(b == b' '))
-    }) != 0
-}
-
-/// Where normalized text goes.
-struct Output<'a> {
-    bytes: &'a mut Vec<u8>,
-    /// Where the output begins in `bytes`.
-    start: usize,
-    offsets: Option<&'a mut Vec<usize>>,
-    mark: &'a [u8],
-    /// Whether marks in the text become `mark`.
-    escapes: bool,
-}
-
-impl Output<'_> {
-    /// Appends the text of one step.
-    fn append(&mut self, text: &[u8], at: usize) {
-        let before = self.bytes.len();
-        let mut rest = text;
-        while let Some(&byte) = rest.first() {
-            let length = if byte == b' ' {
-                self.bytes.extend_from_slice(self.mark);
-                1
-            } else if self.escapes && rest.starts_with(MARK) {
-                self.bytes.extend_from_slice(self.mark);
-                MARK.len()
-            } else {
-                self.bytes.push(byte);
-                1
-            };
-            rest = &rest[length..];
-        }
-        if let Some(offsets) = &mut self.offsets {
-            offsets.resize(offsets.len() + self.bytes.len() - before, at);
-        }
-    }
-
-    /// Appends characters of the text that stay as they are, except that spaces become marks.
-    fn copy(&mut self, text: &[u8], start: usize) {
-        if self.mark == b" " {
-            self.bytes.extend_from_slice(text);
-        } else {
-            self.copy_escaped(text);
-        }
-        let Some(offsets) = &mut self.offsets else {
-            return;
-        };
-        let mut at = start;
-        for (offset, &byte) in (start..).zip(text) {
-            if byte & 0xC0 != 0x80 {
-                at = offset;
-            }
-            let count = if byte == b' ' { self.mark.len() } else { 1 };
-            for _ in 0..count {
-                offsets.push(at);
-            }
-        }
-    }
-
-    /// Without a branch for each byte: a word is short, and its length hard to predict.
-    fn copy_escaped(&mut self, text: &[u8]) {
-        let mut mark = [0; MAX_MARK];
-        mark[..self.mark.len()].copy_from_slice(self.mark);
-        for chunk in text.chunks(CHUNK) {
-            let mut buffer = [0; MAX_MARK * CHUNK];
-            let mut length = 0;
-            for &byte in chunk {
-                let is_space = byte == b' ';
-                let bytes = if is_space { mark } else { [byte, 0, 0, 0] };
-                buffer[length..length + MAX_MARK].copy_from_slice(&bytes);
-                length += if is_space { self.mark.len() } else { 1 };
-            }
-            self.bytes.extend_from_slice(&buffer[..length]);
-        }
-    }
-
-    /// Removes spaces at the end of the output, and returns the offset at which it then ends.
-    fn trim_end(&mut self, mut end: usize) -> usize {
-        while self.bytes[self.start..].ends_with(self.mark) {
-            self.bytes.truncate(self.bytes.len() - self.mark.len());
-            if let Some(offsets) = &mut self.offsets {
-                let length = offsets.len() - self.mark.len();
-                end = offsets[length];
-                offsets.truncate(length);
-            }
-        }
-        end
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which characters can begin a key of a map or a user-defined symbol.
+//! Which characters can begin a key of a map or a user-defined symbol, and how far text goes on without them.
 
 use super::MARK;
 use super::charsmap::Charsmap;
@@ -7,6 +7,9 @@ use super::charsmap::Charsmap;
 const STOPS: u8 = 1;
 /// The byte begins something only if no ASCII follows.
 const JOINS: u8 = 2;
+
+/// Bytes tested together.
+const BLOCK: usize = 16;
 
 /// Characters of a page.
 const PAGE: usize = 256;
@@ -62,8 +65,54 @@ impl Starts {
         }
     }
 
+    /// Returns where the characters that stay as they are end, from `start`. With `removes`, extra spaces do not stay: those
+    /// after a space, which may stand before the start.
+    pub(super) fn unchanged(
+        &self,
+        text: &[u8],
+        start: usize,
+        removes: bool,
+        after_space: bool,
+    ) -> usize {
+        if after_space && text[start] == b' ' {
+            return start;
+        }
+        let mut at = start;
+        loop {
+            while let Some(block) = text.get(at..=at + BLOCK)
+                && self.keeps_all(&block[..BLOCK])
+                && !self.joins(block[BLOCK - 1], block[BLOCK])
+                && !(removes && has_two_spaces(block))
+            {
+                at += BLOCK;
+            }
+            let limit = text.len().min(at + BLOCK);
+            while at < limit {
+                let byte = text[at];
+                if byte.is_ascii() {
+                    let next = text.get(at + 1).copied().unwrap_or(0);
+                    if !self.keeps(byte) || self.joins(byte, next) {
+                        return at;
+                    }
+                    at += 1;
+                    if removes && byte == b' ' && next == b' ' {
+                        return at;
+                    }
+                } else {
+                    match self.kept_character(&text[at..]) {
+                        0 => return at,
+                        length => at += length,
+                    }
+                }
+            }
+            if at == text.len() {
+                return at;
+            }
+        }
+    }
+
     /// Whether all bytes are ASCII and stay, if what follows the last lets it.
-    pub(super) fn keeps_all(&self, block: &[u8]) -> bool {
+    fn keeps_all(&self, block: &[u8]) -> bool {
         block.is_ascii()
             && block
                 .iter()
@@ -73,17 +122,17 @@ impl Starts {
     }
 
     /// Whether an ASCII byte stays if ASCII follows.
-    pub(super) fn keeps(&self, byte: u8) -> bool {
+    fn keeps(&self, byte: u8) -> bool {
         self.bytes[usize::from(byte)] & STOPS == 0
     }
 
     /// Whether an ASCII byte may begin something with the one that follows it.
-    pub(super) fn joins(&self, byte: u8, next: u8) -> bool {
+    fn joins(&self, byte: u8, next: u8) -> bool {
         !next.is_ascii() && self.bytes[usize::from(byte)] & JOINS != 0
     }
 
     /// Returns the length of the character, not ASCII, that `rest` begins with if it stays as it is, else 0.
-    pub(super) fn kept_character(&self, rest: &[u8]) -> usize {
+    fn kept_character(&self, rest: &[u8]) -> usize {
         if !self.keeps(rest[0]) {
             return 0;
         }
@@ -97,6 +146,15 @@ impl Starts {
             0
         }
     }
+}
+
+/// Whether two spaces follow each other.
+fn has_two_spaces(block: &[u8]) -> bool {
+    let pairs = block.iter().zip(&block[1..]);
+    // Without a branch for each.
+    pairs.fold(0, |found, (&a, &b)| {
+        found | (u8::from(a == b' ') & u8::from(b == b' '))
+    }) != 0
 }
 
 /// Returns the code point that `bytes` begin with, and its length, if it is well-formed.
