@@ -13,15 +13,14 @@
 //! **Every** split of a token into two symbols is a pair in the table: ranking pairs by the token that they
 //! spell is what the scores do. A half is a token that is merged, or any single character.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
-use crate::util::hash::SeededState;
 use crate::util::join::join;
 use crate::vocabulary::character_table::CharacterTable;
+use crate::vocabulary::halves::Halves;
 use crate::vocabulary::pair_table::PairTable;
 
 /// The symbol of a character that no merge and no token knows is this plus its code point.
@@ -171,23 +170,19 @@ impl CharacterMerges {
 
     /// Returns every split of a merged token into two symbols, as a merge of that pair.
     fn every_split(&self, merged: &[(TokenId, &Piece<'_>)]) -> Vec<(TokenId, Pair)> {
-        let symbols = merged.iter().map(|(_, piece)| piece.text).zip(0..);
-        let symbols: HashMap<&str, TokenId, SeededState> = symbols.collect();
-        let symbol = |part: &str| match first_two(part) {
-            (Some(character), None) => Some(self.characters.get(character.into())),
-            _ => symbols.get(part).copied(),
-        };
+        // Numbered as symbols are.
+        let singles: Vec<String> = self.singles.iter().map(char::to_string).collect();
+        let texts = merged.iter().map(|(_, piece)| piece.text);
+        let texts = texts.chain(singles.iter().map(String::as_str));
+        let halves = Halves::new(texts.collect());
         let splits = |range: Range<usize>| {
             let mut splits = Vec::with_capacity(2 * range.len());
-            for (made, (_, piece)) in (0..).zip(merged).skip(range.start).take(range.len()) {
-                for (cut, _) in piece.text.char_indices().skip(1) {
-                    let (left, right) = piece.text.split_at(cut);
-                    if let Some(left) = symbol(left)
-                        && let Some(right) = symbol(right)
-                    {
-                        splits.push((made, Pair::new(left, right)));
-                    }
-                }
+            let mut hashes = Vec::new();
+            let numbers = (0..).zip(0..merged.len());
+            for (made, number) in numbers.skip(range.start).take(range.len()) {
+                halves.of(number, &mut hashes, |left, right| {
+                    splits.push((made, Pair::new(left, right)));
+                });
             }
             splits
         };

@@ -18,6 +18,7 @@ pub mod byte_merges;
 pub(crate) mod byte_pairs;
 pub mod character_table;
 pub mod characters;
+mod halves;
 mod image;
 pub mod listed;
 #[doc(hidden)]
@@ -36,6 +37,7 @@ use crate::util::lazy::get_or_init_nonblocking;
 use byte_merges::ByteMerges;
 use byte_pairs::BytePairTable;
 use characters::{CharacterMerges, Kind, MARK, Piece};
+use halves::Halves;
 use listed::{ListedMerges, Listing};
 use pair_table::PairTable;
 use tokens::Tokens;
@@ -285,8 +287,35 @@ impl Vocabulary {
         Ok(Self::of(table?, Merges::Listed(Box::new(merges?))))
     }
 
+    /// Builds a vocabulary from different tokens in the order of ids, and pairs, each with the token of which they are
+    /// the two parts, in the order of these. Only they merge, and a token may be made by none.
+    ///
+    /// # Errors
+    /// [`VocabularyError::MissingByte`], [`VocabularyError::TooLarge`].
+    ///
+    /// # Complexity
+    /// O(total bytes).
+    pub(crate) fn from_pairs<'a>(
+        tokens: impl Iterator<Item = (TokenId, &'a [u8])> + Clone,
+        pairs: &[(TokenId, Pair)],
+    ) -> Result<Self, VocabularyError> {
+        let bytes = tokens.clone().map(|(_, token)| token.len()).sum();
+        let mut table = Tokens::with_capacity(tokens.clone().count(), bytes);
+        for (id, token) in tokens {
+            table.push(id, token)?;
+        }
+        let (pairs, byte_pairs) = tables_of(&table, pairs);
+        Self::new(table, pairs, byte_pairs)
+    }
+
+    /// Returns the same tokens, made by other pairs.
+    pub(crate) fn with_pairs(self, pairs: &[(TokenId, Pair)]) -> Result<Self, VocabularyError> {
+        let (pairs, byte_pairs) = tables_of(&self.tokens, pairs);
+        Self::new(self.tokens, pairs, byte_pairs)
+    }
+
     /// Says that merging a token's own bytes is known to yield that token.
-    fn with_tokens_that_merge(mut self) -> Self {
+    pub(crate) fn with_tokens_that_merge(mut self) -> Self {
         if let Merges::Bytes(merges) = &mut self.merges {
             merges.tokens_merge = true;
         }
@@ -423,38 +452,31 @@ fn refusal(tokens: &Tokens, id: TokenId, merged: Vec<u8>) -> VocabularyError {
 /// Returns every split of a token into two tokens, as a merge of that pair.
 fn every_split(tokens: &Tokens) -> (PairTable, BytePairTable) {
     let number = tokens.len();
-    let longest = (0..number)
-        .map(|index| tokens.at(index).len())
-        .max()
-        .unwrap_or(0);
-    // Only cuts into two lengths that occur are looked up, so that one huge token stays cheap.
-    let mut occurs = vec![false; longest + 1];
-    for index in 0..number {
-        occurs[tokens.at(index).len()] = true;
-    }
+    let halves = Halves::new((0..number).map(|index| tokens.at(index)).collect());
+    let id = |index: u32| tokens.id(index as usize);
     let splits = |indices: Range<usize>| {
         let mut splits = Vec::with_capacity(2 * indices.len());
+        let mut hashes = Vec::new();
         for index in indices {
-            let token = tokens.at(index);
-            for cut in (1..token.len()).filter(|&cut| occurs[cut] && occurs[token.len() - cut]) {
-                let (left, right) = token.split_at(cut);
-                if let Some(left_id) = tokens.find(left)
-                    && let Some(right_id) = tokens.find(right)
-                {
-                    splits.push((tokens.id(index), Pair::new(left_id, right_id)));
-                }
-            }
+            halves.of(index, &mut hashes, |left, right| {
+                splits.push((tokens.id(index), Pair::new(id(left), id(right))));
+            });
         }
         splits
     };
     let (mut all, others) = join(|| splits(0..number / 2), || splits(number / 2..number));
     all.extend(others);
+    tables_of(tokens, &all)
+}
+
+/// Returns the tables of pairs of tokens, in the order of the tokens that they merge into.
+fn tables_of(tokens: &Tokens, pairs: &[(TokenId, Pair)]) -> (PairTable, BytePairTable) {
     join(
-        || PairTable::of(&all),
+        || PairTable::of(pairs),
         || {
             let mut byte_pairs = BytePairTable::new();
-            let part = |id| (tokens.bytes(id).expect("its id was found"), id);
-            for &(id, pair) in &all {
+            let part = |id| (tokens.bytes(id).expect("it is a token"), id);
+            for &(id, pair) in pairs {
                 byte_pairs.insert(part(pair.left), part(pair.right), id);
             }
             byte_pairs
