@@ -35,6 +35,7 @@ __all__ = [
     "last_cut",
     "line_breaks",
     "line_offsets",
+    "matches_everything",
     "read_normalizer_spec",
     "read_tokenizer_json",
     "sentencepiece_options",
@@ -240,6 +241,9 @@ class Splitter:
 
 # Returns the pattern of fancy-regex that matches the same as one of Oniguruma; `PatternError` if none does.
 def from_oniguruma(pattern: str) -> str: ...
+
+# Whether every character of every text is certainly in a match of a pattern; false for some where it is, too.
+def matches_everything(pattern: str) -> bool: ...
 
 # Normalizes as SentencePiece does. `ValueError` if the charsmap, which may be empty, is none. Immutable.
 @final
@@ -477,11 +481,16 @@ class SentencePieceModel:
     @property
     def pad_id(self) -> int | None: ...
 
+# Returns the core of a `tokenizer.json` with its special tokens, these, the texts of those that the library
+# puts before and after each text, and the pattern if the core merges by rank.
+def read_tokenizer_json(
+    contents: bytes, /
+) -> tuple[CoreBPE, dict[str, int], list[str], list[str], str | None]: ...
+
 # Returns the options that a message of a model file may have, with their defaults.
 def sentencepiece_options(message: str, /) -> dict[str, Any]: ...
 
 # Return the options that are set in the message of a normalizer, alone or in a model of any type; its bytes.
-def read_tokenizer_json(contents: bytes, /) -> tuple[dict[str, int], list[str], list[str], bool]: ...
 def read_normalizer_spec(data: bytes, /, *, in_model: bool) -> dict[str, Any]: ...
 def write_normalizer_spec(options: dict[str, Any], /, *, in_model: bool) -> bytes: ...
 

@@ -171,25 +171,21 @@ class Encoding:
         return cls._of(definition)
 
     @classmethod
-    def _of(cls, definition: Definition) -> Self:
-        """Builds the encoding of a definition without warnings."""
+    def _of(cls, definition: Definition, core: CoreBPE | None = None) -> Self:
+        """Builds the encoding of a definition without warnings, or takes its core."""
         encoding = cls.__new__(cls)
-        encoding._build(definition)  # noqa: SLF001 - of this class
+        encoding._build(definition, core)  # noqa: SLF001 - of this class
         return encoding
 
-    def _build(self, definition: Definition) -> None:
-        core = core_of(definition)
-        if definition.model is not None or definition.tokenizer is not None:
-            max_token_value = max([core.max_id(), *definition.special_tokens.values()])
-            self._model, self._tokenizer = definition.model, definition.tokenizer
-            self._template = definition.template
-            self._assemble(core, definition.name, "", definition.special_tokens, max_token_value)
-            return
-        self._mergeable_ranks = definition.ranks
+    def _build(self, definition: Definition, core: CoreBPE | None = None) -> None:
+        if core is None:
+            core = core_of(definition)
+            self._mergeable_ranks = definition.ranks
+        self._model, self._tokenizer = definition.model, definition.tokenizer
         self._template = definition.template
-        self._assemble(
-            core, definition.name, definition.splitting, definition.special_tokens, definition.max_id
-        )
+        special_tokens = definition.special_tokens
+        max_token_value = max([core.max_id(), *special_tokens.values()])
+        self._assemble(core, definition.name, definition.splitting, special_tokens, max_token_value)
 
     def _assemble(
         self, core: CoreBPE, name: str, pat_str: str, special_tokens: dict[str, int], max_token_value: int
@@ -1102,15 +1098,15 @@ class Encoding:
         """
         from bytemill.io.reading import read
 
-        definition = read(path, name=name, pattern=pattern, special_tokens=special_tokens)
+        loaded = read(path, name=name, pattern=pattern, special_tokens=special_tokens)
         try:
-            encoding = cls._of(definition)
+            encoding = cls._of(*loaded)
         except (PatternError, VocabularyError) as error:
             if pattern is not None and isinstance(error, PatternError):
                 raise
             raise VocabularyError(f"{path}: {error}") from error
-        if definition.tokenizer is None:
-            warn_of_ambiguity(definition.ranks, definition.special_tokens)
+        if encoding._tokenizer is None:  # noqa: SLF001 - of this class
+            warn_of_ambiguity(loaded.shared_ranks, loaded.definition.special_tokens)
         return encoding
 
     @classmethod
@@ -1147,7 +1143,7 @@ class Encoding:
         if given is None:
             return cls.from_file(tokenizer, name=name)  # type: ignore[arg-type]
         contents, usual_name = given
-        return cls._of(read_tokenizer(contents, name or usual_name))
+        return cls._of(*read_tokenizer(contents, name or usual_name))
 
     def to_tiktoken(self) -> tiktoken.Encoding:
         """Builds the same encoding in tiktoken, checked with sample texts.

@@ -11,9 +11,9 @@ from bytemill._backend import CoreBPE, SentencePieceModel, build_core
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["ID_LIMIT", "Definition", "Splitting", "Template", "core_of", "tokens_by_id"]
+__all__ = ["ID_LIMIT", "Definition", "Loaded", "Splitting", "Template", "core_of", "tokens_by_id"]
 
 # Ids are below this.
 ID_LIMIT = 2**32 - 1
@@ -164,6 +164,43 @@ class Definition(NamedTuple):
         new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
         special_tokens = {text: new_id[token_id] for text, token_id in self.special_tokens.items()}
         return Definition(name, self.splitting, ranks, special_tokens, self.template)
+
+
+class Loaded(NamedTuple):
+    """A definition as it comes from a file.
+
+    Attributes:
+        definition: The definition.
+        core: Its core, if reading has built it; the ranks, if it has any, are left to the core then.
+    """
+
+    definition: Definition
+    core: CoreBPE | None = None
+
+    def with_names(self, name: str, special_tokens: Mapping[str, int]) -> Loaded:
+        """Returns the same with a name and special tokens."""
+        definition = self.definition._replace(name=name, special_tokens=dict(special_tokens))
+        core = self.core
+        if core is not None and special_tokens != self.definition.special_tokens:
+            core = core.with_special_tokens(definition.special_tokens)
+        return Loaded(definition, core)
+
+    @property
+    def whole(self) -> Definition:
+        """The definition with its ranks; takes time linear in them if a core has them."""
+        if self.core is None or self.definition.tokenizer is not None:
+            return self.definition
+        return self.definition._replace(ranks=self.core.mergeable_ranks())
+
+    @property
+    def shared_ranks(self) -> dict[bytes, int]:
+        """The mergeable tokens whose ids special tokens have too."""
+        special = set(self.definition.special_tokens.values())
+        if self.core is None:
+            return {token: rank for token, rank in self.definition.ranks.items() if rank in special}
+        mergeable = self.core.with_special_tokens({})
+        shared = filter(mergeable.is_token, special)
+        return {mergeable.decode_single_token_bytes(token_id): token_id for token_id in shared}
 
 
 def core_of(definition: Definition) -> CoreBPE:

@@ -1,20 +1,17 @@
 //! The whole file.
 
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::added::{self, Added};
 use super::decoder::{self, DecoderStep};
-use super::json::{At, FileError};
-use super::model::Model;
+use super::json::{At, FileError, LargeFields, Object, Place};
+use super::model::{Model, ModelFields, ModelSeed};
 use super::steps::{self, PreTokenizer};
 use super::template::{self, Template};
 use crate::normalize::chain::Step;
-use crate::split::chain::step::Step as Cut;
 use crate::token::TokenId;
 
 /// The contents of a `tokenizer.json`.
@@ -43,11 +40,19 @@ impl<'a> TokenizerFile<'a> {
     /// # Complexity
     /// O(bytes).
     pub fn read(contents: &'a [u8]) -> Result<Self, FileError> {
-        let text = std::str::from_utf8(contents)
+        let text = simdutf8::compat::from_utf8(contents)
             .map_err(|error| FileError::new("", format!("expected JSON in UTF-8: {error}")))?;
-        let fields: Fields<'a> = serde_json::from_str(text)
-            .map_err(|error| FileError::new("", format!("expected JSON: {error}")))?;
-        let components = Value::Object(fields.components);
+        let place = Place::default();
+        let mut fields = Fields {
+            place: &place,
+            model: None,
+        };
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let components = Object(&mut fields)
+            .deserialize(&mut parser)
+            .and_then(|components| parser.end().map(|()| components))
+            .map_err(|error| place.error(&error))?;
+        let components = Value::Object(components);
         let root = At::new(&components, "");
         let version = root.get("version")?;
         if !version.is_null() && version.text()? != "1.0" {
@@ -58,7 +63,7 @@ impl<'a> TokenizerFile<'a> {
         let model = fields
             .model
             .ok_or_else(|| FileError::new("model", "it is missing"))?;
-        let model = Model::read(model)?;
+        let model = Model::new(model)?;
         let normalizers = steps::normalizers(&root.get("normalizer")?)?;
         let pre_tokenizer = steps::pre_tokenizer(&root.get("pre_tokenizer")?)?;
         let decoder = decoder::read(&root.get("decoder")?)?;
@@ -80,63 +85,26 @@ impl<'a> TokenizerFile<'a> {
     }
 }
 
-impl TokenizerFile<'_> {
-    /// Whether merging by rank may give the same ids, as far as the parts besides the model tell.
-    pub fn may_have_ranks(&self) -> bool {
-        let PreTokenizer {
-            steps, adds_space, ..
-        } = &self.pre_tokenizer;
-        let is_plain =
-            |token: &Added| token.special && !token.lstrip && !token.rstrip && !token.single_word;
-        self.normalizers.is_empty()
-            && !adds_space
-            && matches!(steps[..], [Cut::Gpt2 | Cut::Split { .. }, Cut::ByteLevel])
-            && self.decoder.as_deref() == Some(&[DecoderStep::ByteLevel])
-            && self.added.iter().all(is_plain)
-    }
+/// The large fields of a file, and those that are left out.
+struct Fields<'a, 'p> {
+    place: &'p Place,
+    model: Option<ModelFields<'a>>,
 }
 
-/// The fields of a file: the model unread.
-#[derive(Default)]
-struct Fields<'a> {
-    model: Option<&'a RawValue>,
-    components: serde_json::Map<String, Value>,
-}
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "an object")
+impl<'de> LargeFields<'de> for Fields<'de, '_> {
+    fn read<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        match key {
+            "model" => {
+                let seed = ModelSeed(self.place);
+                self.model = Some(self.place.at("model", || map.next_value_seed(seed))?);
+                Ok(true)
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Fields::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    match &*key {
-                        "model" => fields.model = Some(map.next_value()?),
-                        "version" | "added_tokens" | "normalizer" | "pre_tokenizer"
-                        | "post_processor" | "decoder" => {
-                            fields.components.insert(key, map.next_value()?);
-                        }
-                        // They change no ids but where that is asked for.
-                        "truncation" | "padding" => {
-                            map.next_value::<IgnoredAny>()?;
-                        }
-                        // The library does not load such a file.
-                        _ => {
-                            return Err(de::Error::custom(format_args!("unknown entry {key:?}")));
-                        }
-                    }
-                }
-                Ok(fields)
-            }
+            "version" | "added_tokens" | "normalizer" | "pre_tokenizer" | "post_processor"
+            | "decoder" => Ok(false),
+            // They change no ids but where that is asked for.
+            "truncation" | "padding" => map.next_value::<IgnoredAny>().map(|_| true),
+            // The library does not load such a file.
+            _ => Err(de::Error::custom(format_args!("unknown entry {key:?}"))),
         }
-
-        deserializer.deserialize_map(FieldsVisitor)
     }
 }

@@ -1,9 +1,11 @@
 //! Values of JSON with their paths, for messages.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// Why a file cannot be read, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,68 @@ impl fmt::Display for FileError {
 }
 
 impl Error for FileError {}
+
+/// The path of the large field that is being read, for messages; empty in between.
+#[derive(Debug, Default)]
+pub(super) struct Place(Cell<&'static str>);
+
+impl Place {
+    /// Reads a field; the place stays there if that fails.
+    pub(super) fn at<T, E>(
+        &self,
+        path: &'static str,
+        read: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let outside = self.0.replace(path);
+        let value = read()?;
+        self.0.set(outside);
+        Ok(value)
+    }
+
+    /// Returns what a parser found wrong, with the place.
+    pub(super) fn error(&self, error: &serde_json::Error) -> FileError {
+        if error.is_data() && !self.0.get().is_empty() {
+            FileError::new(self.0.get(), error.to_string())
+        } else {
+            FileError::new("", format!("expected JSON: {error}"))
+        }
+    }
+}
+
+/// Fields of an object that are too large to become values.
+pub(super) trait LargeFields<'de> {
+    /// Reads the next field, which has this key, and returns true; or returns false, and it becomes a value.
+    fn read<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
+}
+
+/// An object of which some fields are large: reads these, and returns the others.
+pub(super) struct Object<'f, F>(pub(super) &'f mut F);
+
+impl<'de, F: LargeFields<'de>> DeserializeSeed<'de> for Object<'_, F> {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: LargeFields<'de>> Visitor<'de> for Object<'_, F> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut others = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if !self.0.read(&key, &mut map)? {
+                others.insert(key, map.next_value()?);
+            }
+        }
+        Ok(others)
+    }
+}
 
 /// A value with its path; null where it is missing.
 #[derive(Clone, Debug)]

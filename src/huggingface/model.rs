@@ -8,9 +8,8 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::json::{At, FileError};
+use super::json::{At, FileError, LargeFields, Object, Place};
 use crate::token::TokenId;
 
 /// A text of the file, which has it as it is unless something is escaped there.
@@ -38,16 +37,18 @@ pub struct Model<'a> {
 }
 
 /// Tokens, as the file lists them.
-struct Vocabulary<'a>(Vec<(Text<'a>, TokenId)>);
+enum Vocabulary<'a> {
+    Ids(Vec<(Text<'a>, TokenId)>),
+    /// That of another type of model.
+    List,
+}
 
 /// Merges, as the file lists them.
 struct Merges<'a>(Vec<(Text<'a>, Text<'a>)>);
 
 impl<'a> Model<'a> {
-    /// Reads the model of a file.
-    pub(super) fn read(file: &'a RawValue) -> Result<Self, FileError> {
-        let fields: Fields<'a> = serde_json::from_str(file.get())
-            .map_err(|error| FileError::new("model", error.to_string()))?;
+    /// Checks the model of a file.
+    pub(super) fn new(fields: ModelFields<'a>) -> Result<Self, FileError> {
         let options = Value::Object(fields.options);
         let options = At::new(&options, "model");
         let kind = options.get("type")?;
@@ -70,17 +71,14 @@ impl<'a> Model<'a> {
             return Err(dropout.refuse("expected null or 0: with dropout, ids would be random"));
         }
         let missing = |key: &str| FileError::new(format!("model.{key}"), "it is missing");
-        let parse = |key: &str, error: serde_json::Error| {
-            FileError::new(format!("model.{key}"), error.to_string())
-        };
         let vocabulary = fields.vocabulary.ok_or_else(|| missing("vocab"))?;
+        let Vocabulary::Ids(vocabulary) = vocabulary else {
+            let reason = "invalid type: sequence, expected an object of ids";
+            return Err(FileError::new("model.vocab", reason));
+        };
         let merges = fields.merges.ok_or_else(|| missing("merges"))?;
-        let vocabulary: Vocabulary<'a> =
-            serde_json::from_str(vocabulary.get()).map_err(|error| parse("vocab", error))?;
-        let merges: Merges<'a> =
-            serde_json::from_str(merges.get()).map_err(|error| parse("merges", error))?;
         Ok(Self {
-            vocabulary: vocabulary.0,
+            vocabulary,
             merges: merges.0,
             unknown: text("unk_token")?,
             fuse_unknown: options.get("fuse_unk")?.flag_or(false)?,
@@ -92,41 +90,53 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The fields of a model: the large ones unread.
-#[derive(Default)]
-struct Fields<'a> {
-    vocabulary: Option<&'a RawValue>,
-    merges: Option<&'a RawValue>,
+/// The fields of a model.
+pub(super) struct ModelFields<'a> {
+    vocabulary: Option<Vocabulary<'a>>,
+    merges: Option<Merges<'a>>,
     options: serde_json::Map<String, Value>,
 }
 
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
+/// Reads the fields of a model.
+pub(super) struct ModelSeed<'p>(pub(super) &'p Place);
 
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
+impl<'de> DeserializeSeed<'de> for ModelSeed<'_> {
+    type Value = ModelFields<'de>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "an object")
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let mut large = Large {
+            place: self.0,
+            vocabulary: None,
+            merges: None,
+        };
+        let options = Object(&mut large).deserialize(deserializer)?;
+        Ok(ModelFields {
+            vocabulary: large.vocabulary,
+            merges: large.merges,
+            options,
+        })
+    }
+}
+
+/// The large fields of a model.
+struct Large<'a, 'p> {
+    place: &'p Place,
+    vocabulary: Option<Vocabulary<'a>>,
+    merges: Option<Merges<'a>>,
+}
+
+impl<'de> LargeFields<'de> for Large<'de, '_> {
+    fn read<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        match key {
+            "vocab" => {
+                self.vocabulary = Some(self.place.at("model.vocab", || map.next_value())?);
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Fields::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    match &*key {
-                        "vocab" => fields.vocabulary = Some(map.next_value()?),
-                        "merges" => fields.merges = Some(map.next_value()?),
-                        _ => {
-                            fields.options.insert(key, map.next_value()?);
-                        }
-                    }
-                }
-                Ok(fields)
+            "merges" => {
+                self.merges = Some(self.place.at("model.merges", || map.next_value())?);
             }
+            _ => return Ok(false),
         }
-
-        deserializer.deserialize_map(FieldsVisitor)
+        Ok(true)
     }
 }
 
@@ -173,7 +183,15 @@ impl<'de> Deserialize<'de> for Vocabulary<'de> {
                 while let Some(text) = map.next_key_seed(Borrowing(PhantomData))? {
                     tokens.push((text, map.next_value()?));
                 }
-                Ok(Vocabulary(tokens))
+                Ok(Vocabulary::Ids(tokens))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<Vocabulary<'de>, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Vocabulary::List)
             }
         }
 

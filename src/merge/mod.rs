@@ -7,7 +7,9 @@
 //! Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer ones, which
 //! [`long`] divides into windows.
 
+pub(crate) mod agreement;
 mod apart;
+mod below;
 mod buckets;
 mod characters;
 pub mod derive;

@@ -101,44 +101,6 @@ impl LongMerges for ByteMerges {
     }
 }
 
-/// The merges with a rank below a limit.
-pub(super) struct Below<'a> {
-    pub(super) merges: &'a ByteMerges,
-    pub(super) limit: TokenId,
-}
-
-impl Below<'_> {
-    fn limited(&self, rank: TokenId) -> TokenId {
-        if rank < self.limit { rank } else { NO_TOKEN }
-    }
-}
-
-impl LongMerges for Below<'_> {
-    fn start(&self, rest: &[u8]) -> Start {
-        let start = self.merges.start(rest);
-        Start {
-            rank: self.limited(start.rank),
-            ..start
-        }
-    }
-
-    fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
-        self.limited(self.merges.rank(left, right))
-    }
-
-    fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId {
-        self.merges.made(rank, left, right)
-    }
-
-    fn prefetch(&self, left: TokenId, right: TokenId) {
-        self.merges.prefetch(left, right);
-    }
-
-    fn boundary(&self, bytes: &[u8], end: usize) -> usize {
-        self.merges.boundary(bytes, end)
-    }
-}
-
 /// Merges `piece` and appends its ids to `ids`.
 ///
 /// # Errors

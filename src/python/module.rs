@@ -34,7 +34,7 @@ mod _core {
         sentencepiece_options, write_normalizer_spec, write_sentencepiece_text,
     };
     #[pymodule_export]
-    use splitter::{CoreSplitter, from_oniguruma};
+    use splitter::{CoreSplitter, from_oniguruma, matches_everything};
     #[pymodule_export]
     use tokenizer_json::read_tokenizer_json;
     #[pymodule_export]

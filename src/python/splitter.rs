@@ -12,7 +12,7 @@ use super::error::{SplitterError, guarded};
 use crate::checkpoint::RunToEnd;
 use crate::split::chain::oniguruma;
 use crate::split::chain::step::{Behavior, Pattern, Step};
-use crate::split::{ExternalSplitter, Splitter};
+use crate::split::{ExternalSplitter, Splitter, coverage};
 
 /// Splits texts into pieces, by a pattern or by a Python function.
 #[pyclass(name = "Splitter", module = "bytemill._core", frozen)]
@@ -89,6 +89,12 @@ fn step((kind, pattern, behavior, flag): (String, String, String, bool)) -> PyRe
 #[pyfunction]
 pub(super) fn from_oniguruma(pattern: &str) -> PyResult<String> {
     guarded(|| Ok(oniguruma::translate(pattern)?))
+}
+
+/// Whether every character of every text is certainly in a match of a pattern.
+#[pyfunction]
+pub(super) fn matches_everything(pattern: &str) -> PyResult<bool> {
+    guarded(|| Ok(coverage::is_total(pattern)))
 }
 
 /// Calls `splitter(text)`, which returns the byte offsets of the pieces, flat: start, end, start, end, ...

@@ -3,29 +3,39 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use super::encoding::CoreBpe;
 use super::error::guarded;
-use crate::encode::tokenizer_json::special_tokens;
+use crate::encode::special::SpecialTokens;
+use crate::encode::tokenizer_json::{FileEncoder, special_tokens};
 use crate::huggingface::{Template, TokenizerFile};
 
-/// Special tokens, the texts of those before and after each text, and whether merging by rank may give the same ids.
-type Read<'py> = (Bound<'py, PyDict>, Vec<String>, Vec<String>, bool);
+/// The core, the special tokens, the texts of those before and after each text, and the pattern if the core merges by rank.
+type Read<'py> = (
+    CoreBpe,
+    Bound<'py, PyDict>,
+    Vec<String>,
+    Vec<String>,
+    Option<String>,
+);
 
-/// Returns the special tokens of a file with their ids, and those that the library puts around a text.
+/// Returns the core of a file with its special tokens, these with their ids, and those that the library puts around a text.
 #[pyfunction]
 #[pyo3(signature = (contents, /))]
 pub(super) fn read_tokenizer_json<'py>(contents: &Bound<'py, PyBytes>) -> PyResult<Read<'py>> {
     guarded(|| {
         let (py, bytes) = (contents.py(), contents.as_bytes());
-        let (special, template, may_have_ranks) = py.detach(|| {
+        let (read, special, template) = py.detach(|| {
             let file = TokenizerFile::read(bytes)?;
-            let may_have_ranks = file.may_have_ranks();
-            PyResult::Ok((special_tokens(&file), file.template, may_have_ranks))
+            let special = special_tokens(&file);
+            let read = FileEncoder::new(&file, SpecialTokens::new(special.clone())?)?;
+            PyResult::Ok((read, special, file.template))
         })?;
+        let FileEncoder { encoder, pattern } = read;
         let Template { prefix, suffix } = template;
         let tokens = PyDict::new(py);
         for (text, id) in special {
             tokens.set_item(text, id)?;
         }
-        Ok((tokens, prefix, suffix, may_have_ranks))
+        Ok((CoreBpe::new(encoder), tokens, prefix, suffix, pattern))
     })
 }

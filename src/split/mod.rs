@@ -11,6 +11,7 @@ pub mod borders;
 pub mod chain;
 #[doc(hidden)]
 pub mod cl100k;
+pub mod coverage;
 mod cursor;
 mod cuts;
 #[doc(hidden)]

@@ -24,18 +24,14 @@ versions of the standard, see `bytemill.splitting`.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from bytemill._backend import build_core
 from bytemill.errors import PatternError
-from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_python", "from_oniguruma", "matches_everything", "to_oniguruma"]
+__all__ = ["check_python", "to_oniguruma"]
 
 WHITESPACE = [r"\s", "++"]
 CATEGORIES = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp"
@@ -60,10 +56,6 @@ ELEMENT = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 SET_OPERATION = re.compile(r"&&|--|~~|\|\|")
-
-# Groups that match differently in another text: they look around, or keep a match that more text makes
-# longer.
-DEPENDENT_GROUPS = {"(?=", "(?!", "(?<=", "(?<!", "(?>"}
 
 # Allowed where case is ignored. In Oniguruma "ss" and "st" match single characters too.
 CASELESS = re.compile(r"[sdmtlvreSDMTLVRE'\[\]]")
@@ -166,46 +158,6 @@ def to_oniguruma(pattern: str) -> str:
     return "".join(out)
 
 
-def from_oniguruma(pattern: str) -> str:
-    r"""Translates a pattern from Oniguruma; `PatternError` if an element may have another meaning here.
-
-    For every pattern p, `from_oniguruma(to_oniguruma(p))` is p again, with `$` for `\z`.
-    """
-    out: list[str] = []
-    starts: list[int] = []
-    atom = 0
-    all_elements = [*elements(pattern, "from Oniguruma", "(?m:"), Element("end", "")]
-    for (kind, text), following in pairwise(all_elements):
-        if kind == "group":
-            starts.append(len(out))
-            out.append("(?s:" if text == "(?m:" else text)
-        elif kind == "close":
-            start = starts.pop()
-            if (
-                out[start] == "(?>"
-                and atom == start + 1
-                and out[-1].endswith("}")
-                and following.kind != "quantifier"
-            ):
-                out[start:] = [*out[atom:-1], f"{out[-1]}+"]
-            else:
-                out.append(text)
-            atom = start
-        elif text.endswith("}+"):
-            out.insert(atom, "(?:")
-            out.append(f"{text[:-1]})+")
-        elif kind == "end":
-            if text == "$" and out[-2:] != WHITESPACE:
-                raise PatternError(
-                    f"the pattern {pattern!r} has `$`, which Oniguruma takes for the end of any line"
-                )
-            out.append("$")
-        else:
-            atom = atom if kind == "quantifier" else len(out)
-            out.append(text)
-    return "".join(out)
-
-
 def check_python(pattern: str) -> None:
     """Raises `PatternError` if `regex.findall` may not give the pieces of a pattern."""
     before: list[str] = []
@@ -220,37 +172,3 @@ def check_python(pattern: str) -> None:
                 "that captures, `findall` gives what is in it, not the piece; begin it with `(?:`"
             )
         before.append(text)
-
-
-@lru_cache(maxsize=64)
-def matches_everything(pattern: str) -> bool:
-    """Whether every character of every text is certainly in a match.
-
-    It is if each character, as a whole text, is matched by an alternative that does not look around: then
-    that alternative matches at every occurrence of the character.
-
-    Complexity:
-        Constant for the patterns of `bytemill.patterns`, some seconds for others: it tries all characters.
-    """
-    if pattern in {*PATTERNS.values(), WHOLE_TEXT_PATTERN}:
-        return True
-    alternatives = [""]
-    depth = 0
-    dependent: set[int] = set()  # indices of alternatives that look around
-    closed = False
-    for kind, text in elements(pattern, "to another language", "(?s:"):
-        depth += (kind == "group") - (kind == "close")
-        if kind == "bar" and depth == 0:
-            alternatives.append("")
-        else:
-            alternatives[-1] += text
-        if kind == "end" or text in DEPENDENT_GROUPS or (closed and kind == "quantifier" and text[-1] == "+"):
-            dependent.add(len(alternatives) - 1)
-        closed = kind == "close"
-    independent = [text for i, text in enumerate(alternatives) if i not in dependent]
-    if not independent:
-        return False
-    # With the bytes as vocabulary: a character that the pattern does not match has no tokens.
-    core = build_core({bytes([byte]): byte for byte in range(256)}, {}, "|".join(independent))
-    characters = (chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000)))
-    return all(core.count(character) for character in characters)

@@ -1,7 +1,7 @@
 """Hugging Face's `tokenizer.json` as a whole, and tokenizers that are objects of its libraries.
 
-`bytemill._core` reads the file. Where merging by rank gives the same ids, `huggingface` makes an ordinary
-definition of it, which can be written in every format; any other file is its own definition.
+`bytemill._core` reads the file. Where merging by rank gives the same ids, its definition is an ordinary one,
+which can be written in every format; any other file is its own definition.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ import os
 from typing import Protocol, TypeAlias
 
 from bytemill._backend import read_tokenizer_json
-from bytemill.definition import Definition, Template
+from bytemill.definition import Definition, Loaded, Template
 from bytemill.errors import VocabularyError
-from bytemill.formats.huggingface import parse_tokenizer
-from bytemill.formats.json_file import parse_json
 
-__all__ = ["HuggingFaceTokenizer", "definition_of", "looks_like_tokenizer", "serialized"]
+__all__ = ["HuggingFaceTokenizer", "load", "looks_like_tokenizer", "serialized"]
 
 
 class BackendTokenizer(Protocol):
@@ -58,8 +56,8 @@ def looks_like_tokenizer(contents: bytes) -> bool:
     return b'"model"' in contents and b'"added_tokens"' in contents
 
 
-def definition_of(contents: bytes, name: str, source: str) -> Definition:
-    """Returns the definition of a `tokenizer.json`.
+def load(contents: bytes, name: str, source: str) -> Loaded:
+    """Returns the definition of a `tokenizer.json`, with its core.
 
     Args:
         contents: The bytes of the file.
@@ -71,14 +69,10 @@ def definition_of(contents: bytes, name: str, source: str) -> Definition:
             reason.
     """
     try:
-        special_tokens, prefix, suffix, may_have_ranks = read_tokenizer_json(contents)
+        core, special_tokens, prefix, suffix, pattern = read_tokenizer_json(contents)
     except VocabularyError as error:
         raise VocabularyError(f"Error parsing {source}: {error}") from None
-    if may_have_ranks:
-        try:
-            return parse_tokenizer(parse_json(contents, source), name)
-        except VocabularyError:
-            # Its merges are in another order than its ids, for example.
-            pass
     template = Template(tuple(prefix), tuple(suffix)) if prefix or suffix else None
-    return Definition(name, "", {}, special_tokens, template, tokenizer=contents)
+    if pattern is not None:
+        return Loaded(Definition(name, pattern, {}, special_tokens, template), core)
+    return Loaded(Definition(name, "", {}, special_tokens, template, tokenizer=contents), core)

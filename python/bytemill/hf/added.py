@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytemill._backend import NormalizerChain
-from bytemill.formats.dialects import from_oniguruma
+from bytemill._backend import NormalizerChain, from_oniguruma
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import thread_count
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError, VocabularyError
-from bytemill.formats.huggingface_tokenizer import definition_of
+from bytemill.formats.huggingface_tokenizer import load
 from bytemill.formats.json_file import Value, parse_json
 from bytemill.hf.added import AddedToken, normalized_texts, numbered, parse_added
 from bytemill.hf.processing import frame_of, parse_processor
@@ -34,8 +34,8 @@ class Engine:
     def __init__(self, file: Value, contents: bytes) -> None:
         """Reads a file, parsed and not; `VocabularyError` if its ids cannot be given exactly."""
         self._file = file
-        definition = definition_of(contents, "tokenizer", file.source)
-        self.encoding = Encoding._of(definition)  # noqa: SLF001 - the library does not warn of overlaps
+        loaded = load(contents, "tokenizer", file.source)
+        self.encoding = Encoding._of(*loaded)  # noqa: SLF001 - the library does not warn of overlaps
         self.processor = parse_processor(file["post_processor"])
         try:
             self.frames = [frame_of(self.processor, adds=adds) for adds in (False, True)]

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytemill.definition import Definition
+from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
 from bytemill.formats import (
     data_gym,
@@ -55,7 +55,7 @@ def read(
     name: str | None = None,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-) -> Definition:
+) -> Loaded:
     """Reads a file of any format, or the one in a directory.
 
     Args:
@@ -75,7 +75,8 @@ def read(
     """
     file = file_of(Path(path))
     given = None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
-    definition = parse(file, usual_name(path), given)
+    loaded = parse(file, usual_name(path), given)
+    definition = loaded.definition
     if given is not None and (definition.model is not None or definition.tokenizer is not None):
         kind = "a tokenizer.json with its own rules" if definition.model is None else "a SentencePiece model"
         raise ValueError(f"{path} is {kind}, which has no pattern: pattern= is for other files")
@@ -85,17 +86,17 @@ def read(
             "given: pattern= is for files without one"
         )
     warn_of_template(definition, str(file))
-    return definition._replace(
-        name=name or definition.name or usual_name(path),
-        special_tokens=dict(definition.special_tokens if special_tokens is None else special_tokens),
+    return loaded.with_names(
+        name or definition.name or usual_name(path),
+        definition.special_tokens if special_tokens is None else special_tokens,
     )
 
 
-def read_tokenizer(contents: bytes, name: str) -> Definition:
+def read_tokenizer(contents: bytes, name: str) -> Loaded:
     """Returns the definition of a `tokenizer.json` that is no file; errors and warnings as `read`."""
-    definition = huggingface_tokenizer.definition_of(contents, name, "the tokenizer")
-    warn_of_template(definition, "the tokenizer")
-    return definition
+    loaded = huggingface_tokenizer.load(contents, name, "the tokenizer")
+    warn_of_template(loaded.definition, "the tokenizer")
+    return loaded
 
 
 def warn_of_template(definition: Definition, source: str) -> None:
@@ -110,11 +111,11 @@ def warn_of_template(definition: Definition, source: str) -> None:
         )
 
 
-def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
+def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of any format; errors as `read`."""
     source = str(file)
     if is_gguf(file):
-        return gguf_model.definition_of(read_entries(file), name, source)
+        return Loaded(gguf_model.definition_of(read_entries(file), name, source))
     contents = file.read_bytes()
     if not contents:
         raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")
@@ -122,9 +123,10 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
     if start.startswith(b"{"):
         return parse_json_file(file, contents, name, pattern)
     if start.startswith(b"minbpe v"):
-        return minbpe_model.definition_of(minbpe_model.parse_model(contents, source), name, source)
+        model = minbpe_model.parse_model(contents, source)
+        return Loaded(minbpe_model.definition_of(model, name, source))
     if start.startswith(b"#version") or file.name in dict(data_gym.FILE_NAMES):
-        return parse_pair(file, contents, None, name, pattern)
+        return Loaded(parse_pair(file, contents, None, name, pattern))
     if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
         ranks = tiktoken_ranks.parse_ranks(contents, source)
         definition = Definition(name, pattern or "", ranks, {}).check(source)
@@ -133,9 +135,9 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Definition:
                 f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
                 "or 'qwen2', or a regular expression"
             )
-        return definition
+        return Loaded(definition)
     if sentencepiece_model.looks_like_model(contents):
-        return sentencepiece_model.definition_of(contents, name, source)
+        return Loaded(sentencepiece_model.definition_of(contents, name, source))
     raise VocabularyError(
         f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
         "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json, GGUF or a .bytemill file, got a "
@@ -153,19 +155,19 @@ def file_of(path: Path) -> Path:
     raise VocabularyError(f"{path}: expected a directory with one of {', '.join(IN_DIRECTORY)}")
 
 
-def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Definition:
+def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a JSON file, whose entries tell its format."""
     if huggingface_tokenizer.looks_like_tokenizer(contents):
-        return huggingface_tokenizer.definition_of(contents, name, str(path))
+        return huggingface_tokenizer.load(contents, name, str(path))
     file = parse_json(contents, str(path))
     if file["format"].contents == native.FORMAT:
-        return native.parse_native(file)
+        return Loaded(native.parse_native(file))
     if isinstance(file["model"].contents, dict):
-        return huggingface_tokenizer.definition_of(contents, name, str(path))
+        return huggingface_tokenizer.load(contents, name, str(path))
     if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
-        return tekken.parse_tekken(file, name)
+        return Loaded(tekken.parse_tekken(file, name))
     if all(type(entry) is int for entry in file.object().values()):
-        return parse_pair(path, None, contents, name, pattern)
+        return Loaded(parse_pair(path, None, contents, name, pattern))
     return file.refuse(
         "expected tokenizer.json (with an entry model), tekken.json (config and vocab), encoder.json (ids "
         'only) or a native file ("format": "bytemill"), got an object with the keys '

@@ -92,7 +92,7 @@ def write_huggingface(
 
     def check(read: bytes, _: bytes) -> None:
         if not is_model:
-            parsed = huggingface_tokenizer.definition_of(read, definition.name, str(path))
+            parsed = huggingface_tokenizer.load(read, definition.name, str(path)).whole
             if definition.tokenizer is not None:
                 parsed = parsed._replace(special_tokens=definition.special_tokens)
             check_definition(definition, encode, parsed)

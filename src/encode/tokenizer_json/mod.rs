@@ -1,7 +1,8 @@
 //! The encoder of a `tokenizer.json`.
 //!
 //! ```text
-//! vocabulary.rs   tokens and merges
+//! ranks.rs        whether merging by rank gives the same ids
+//! vocabulary.rs   tokens and merges, for all other files
 //! mod.rs          how texts come to be pieces
 //! decode.rs       ids → text
 //! ```
@@ -10,6 +11,7 @@
 //! text is read where it stands; and where it does not cut text, text is cut between characters that no token joins.
 
 pub(in crate::encode) mod decode;
+mod ranks;
 mod vocabulary;
 
 use std::collections::HashMap;
@@ -28,9 +30,19 @@ use crate::util::hash::SeededState;
 use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
 use decode::Decoder;
-use vocabulary::Tables;
+use ranks::Ranks;
+use vocabulary::{Ids, Merges, Tables};
 
-impl Encoder {
+/// The encoder of a file.
+#[derive(Debug)]
+pub struct FileEncoder {
+    /// The encoder.
+    pub encoder: Encoder,
+    /// The pattern whose matches are the pieces, if it merges these by rank; nothing else is done to texts then.
+    pub pattern: Option<String>,
+}
+
+impl FileEncoder {
     /// Builds the encoder of a file. Its ids are those of `tokenizers`, without the special tokens around a text.
     ///
     /// `special_tokens` are found where they are allowed; those of the file that are not among them are not found.
@@ -40,8 +52,48 @@ impl Encoder {
     ///
     /// # Complexity
     /// O(bytes).
+    pub fn new(file: &TokenizerFile<'_>, special_tokens: SpecialTokens) -> Result<Self, FileError> {
+        let ids = vocabulary::ids(&file.model)?;
+        let merges = vocabulary::merges(&file.model, &ids)?;
+        if let Some(ranks) = ranks::of(file, &ids, &merges) {
+            let Ranks {
+                vocabulary,
+                pattern,
+                splitter,
+            } = ranks;
+            return Ok(Self {
+                encoder: Encoder::new(Arc::new(vocabulary), special_tokens, splitter),
+                pattern: Some(pattern),
+            });
+        }
+        Ok(Self {
+            encoder: Encoder::of_list(file, &ids, merges, special_tokens)?,
+            pattern: None,
+        })
+    }
+}
+
+impl Encoder {
+    /// As [`FileEncoder::new`], always with the merges as the file lists them.
+    ///
+    /// # Errors
+    /// As [`FileEncoder::new`].
+    ///
+    /// # Complexity
+    /// O(bytes).
     pub fn of_file(
         file: &TokenizerFile<'_>,
+        special_tokens: SpecialTokens,
+    ) -> Result<Self, FileError> {
+        let ids = vocabulary::ids(&file.model)?;
+        let merges = vocabulary::merges(&file.model, &ids)?;
+        Self::of_list(file, &ids, merges, special_tokens)
+    }
+
+    fn of_list(
+        file: &TokenizerFile<'_>,
+        ids: &Ids<'_>,
+        merges: Merges,
         special_tokens: SpecialTokens,
     ) -> Result<Self, FileError> {
         let Plan {
@@ -55,7 +107,7 @@ impl Encoder {
             vocabulary,
             adjacency,
             fused,
-        } = vocabulary::build(file, &names, marks != Marks::Nothing)?;
+        } = vocabulary::build(file, ids, merges, &names, marks != Marks::Nothing)?;
         let refuse = |path: &str, reason: String| FileError::new(path, reason);
         let cuts = steps.iter().any(|step| *step != Step::ByteLevel);
         let splitter = match adjacency.filter(|_| !cuts) {

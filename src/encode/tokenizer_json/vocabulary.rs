@@ -26,20 +26,23 @@ pub(super) struct Tables {
 }
 
 /// Token ids by their texts in the file.
-type Ids<'a> = HashMap<&'a str, TokenId, SeededState>;
+pub(super) type Ids<'a> = HashMap<&'a str, TokenId, SeededState>;
+
+/// The merges of a file, each with the token that it makes, in their order.
+pub(super) type Merges = Vec<(TokenId, Pair)>;
 
 /// Builds the tables. With `has_marks`, marks are spaces there.
 pub(super) fn build(
     file: &TokenizerFile<'_>,
+    ids: &Ids<'_>,
+    merges: Merges,
     names: &Names,
     has_marks: bool,
 ) -> Result<Tables, FileError> {
     let model = &file.model;
     let bytes = file.pre_tokenizer.is_byte_level;
-    let ids = ids(model)?;
-    let (listed, tokens) = join(|| merges(model, &ids), || tokens(file, names, has_marks));
-    let (merges, tokens) = (listed?, tokens?);
-    let unknown = unknown(model, &ids, bytes)?;
+    let tokens = tokens(file, names, has_marks)?;
+    let unknown = unknown(model, ids, bytes)?;
     let alphabet = alphabet(model, bytes, has_marks)?;
     let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
     let adjacency = is_exact.then(|| {
@@ -77,7 +80,8 @@ pub(super) fn build(
     })
 }
 
-fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
+/// Returns the ids of all tokens.
+pub(super) fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
     let mut ids = Ids::with_capacity_and_hasher(model.vocabulary.len(), SeededState);
     for (text, id) in &model.vocabulary {
         if ids.insert(text, *id).is_some() {
@@ -92,7 +96,7 @@ fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
 }
 
 /// Returns the merges with the token that each makes.
-fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Vec<(TokenId, Pair)>, FileError> {
+pub(super) fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Merges, FileError> {
     let Model { merges, prefix, .. } = model;
     if !prefix.is_ascii() {
         return Err(FileError::new(

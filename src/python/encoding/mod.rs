@@ -26,7 +26,7 @@ pub(super) struct CoreBpe {
 }
 
 impl CoreBpe {
-    fn new(encoder: Encoder) -> Self {
+    pub(super) fn new(encoder: Encoder) -> Self {
         let interned = InternedIds::new(encoder.largest_id());
         Self { encoder, interned }
     }

@@ -15,6 +15,7 @@ use std::ops::Range;
 use cells::Cells;
 use program::Program;
 use states::{DEAD, Kind, States};
+pub(super) use syntax::single;
 
 use crate::checkpoint::{Checkpoint, Interrupted, pass};
 

@@ -35,6 +35,26 @@ pub(super) fn parse(pattern: &str) -> Option<Node> {
     node(&tree.expr)
 }
 
+/// Returns the characters of which an expression matches one; none if it matches anything else.
+pub(in crate::split) fn single(expression: &Expr) -> Option<ClassUnicode> {
+    single_of(node(expression)?)
+}
+
+fn single_of(node: Node) -> Option<ClassUnicode> {
+    match node {
+        Node::Set(set) => Some(set),
+        Node::Concat(mut parts) if parts.len() == 1 => single_of(parts.remove(0)),
+        Node::Alternatives(parts) => {
+            let mut whole = ClassUnicode::empty();
+            for part in parts {
+                whole.union(&single_of(part)?);
+            }
+            Some(whole)
+        }
+        _ => None,
+    }
+}
+
 fn node(expression: &Expr) -> Option<Node> {
     match expression {
         Expr::Empty => Some(Node::Concat(Vec::new())),

@@ -49,21 +49,14 @@ const FOLDED_PAIRS: [[char; 2]; 5] = [['s', 's'], ['s', 't'], ['f', 'f'], ['f', 
 /// # Errors
 /// [`PatternError`] if it contains what has no certain translation.
 pub fn translate(pattern: &str) -> Result<String, PatternError> {
-    let mut translation = Translation {
-        pattern,
-        rest: pattern,
-        out: String::new(),
-        groups: vec![Group::default()],
-        atom: Atom::None,
-        letter: None,
-    };
-    while let Some(character) = translation.rest.chars().next() {
-        translation.element(character)?;
-    }
-    if translation.groups.len() > 1 {
-        return Err(translation.refused("a group does not end"));
-    }
-    Ok(translation.out)
+    Ok(Translation::of(pattern)?.out)
+}
+
+/// As [`translate`], only if the spelling can be kept, but for quantifiers, the end of the text and groups in which the dot
+/// matches line feeds.
+pub fn translate_verbatim(pattern: &str) -> Option<String> {
+    let translation = Translation::of(pattern).ok()?;
+    translation.verbatim.then_some(translation.out)
 }
 
 /// The element that a quantifier would repeat.
@@ -96,9 +89,30 @@ struct Translation<'p> {
     atom: Atom,
     /// The letter before, where case is ignored, in lower case.
     letter: Option<char>,
+    /// Whether the spelling is kept, see [`translate_verbatim`].
+    verbatim: bool,
 }
 
 impl<'p> Translation<'p> {
+    fn of(pattern: &'p str) -> Result<Self, PatternError> {
+        let mut translation = Self {
+            pattern,
+            rest: pattern,
+            out: String::new(),
+            groups: vec![Group::default()],
+            atom: Atom::None,
+            letter: None,
+            verbatim: true,
+        };
+        while let Some(character) = translation.rest.chars().next() {
+            translation.element(character)?;
+        }
+        if translation.groups.len() > 1 {
+            return Err(translation.refused("a group does not end"));
+        }
+        Ok(translation)
+    }
+
     fn refused(&self, why: &str) -> PatternError {
         PatternError::Unsupported {
             pattern: self.pattern.to_owned(),
@@ -129,6 +143,12 @@ impl<'p> Translation<'p> {
         self.out.push_str(text);
     }
 
+    /// Writes what is spelled in another way.
+    fn other(&mut self, text: &str) {
+        self.verbatim = false;
+        self.out.push_str(text);
+    }
+
     /// Consumes an element and writes its translation.
     fn element(&mut self, next: char) -> Result<(), PatternError> {
         match next {
@@ -151,19 +171,18 @@ impl<'p> Translation<'p> {
             '$' => {
                 self.take(1);
                 // Behind all whitespace, line feeds too, each end of a line is that of the text.
-                let end = if self.out.ends_with(r"\s++") {
-                    "$"
+                if self.out.ends_with(r"\s++") {
+                    self.out.push('$');
                 } else {
-                    "(?m:$)"
-                };
-                self.out.push_str(end);
+                    self.other("(?m:$)");
+                }
                 self.atom = Atom::None;
                 Ok(())
             }
             '^' => {
                 self.take(1);
                 // Not behind a line feed that ends the text.
-                self.out.push_str(r"(?:\A|(?<=\n)(?!\z))");
+                self.other(r"(?:\A|(?<=\n)(?!\z))");
                 self.atom = Atom::None;
                 Ok(())
             }
@@ -183,7 +202,12 @@ impl<'p> Translation<'p> {
             '\\' => self.escape(),
             _ => {
                 let character = self.take(next.len_utf8());
-                self.literal(next, &regex_syntax::escape(character))
+                // Only what opens a class or a quantifier has to be escaped.
+                if "]}".contains(next) {
+                    self.verbatim = false;
+                    return self.literal(next, &regex_syntax::escape(character));
+                }
+                self.literal(next, character)
             }
         }
     }
@@ -217,6 +241,7 @@ impl<'p> Translation<'p> {
         } else {
             let group = if self.caseless() { "(?-i:" } else { "" };
             let end = if self.caseless() { ")" } else { "" };
+            self.verbatim = false;
             self.atom(&format!("{group}{}{end}", set::spelled(characters)));
         }
     }
@@ -251,7 +276,7 @@ impl<'p> Translation<'p> {
             // Flags to the end of the group hold for alternatives too, so that only the first element can set them.
             None if self.rest.starts_with("(?i)") && self.out.is_empty() => {
                 self.take(4);
-                self.out.push_str("(?i)");
+                self.other("(?i)");
                 self.groups[0].caseless = true;
                 return Ok(());
             }
@@ -260,6 +285,7 @@ impl<'p> Translation<'p> {
             }
             None => ("(", "("),
         };
+        self.verbatim &= theirs != "(?-i:";
         self.take(theirs.len());
         self.groups.push(Group {
             start: self.out.len(),
@@ -362,6 +388,7 @@ impl<'p> Translation<'p> {
             (r"\B", &inside),
         ] {
             if self.rest.starts_with(theirs) {
+                self.verbatim &= theirs == r"\z";
                 self.take(theirs.len());
                 self.out.push_str(ours);
                 self.atom = Atom::None;
@@ -373,6 +400,7 @@ impl<'p> Translation<'p> {
         match characters {
             Escaped::Character(character) => {
                 let same = set::of_fancy(spelling, false) == Some(set::single(character));
+                self.verbatim &= same;
                 let escaped = regex_syntax::escape(character.encode_utf8(&mut [0; 4]));
                 self.literal(character, if same { spelling } else { &escaped })
             }
@@ -492,11 +520,15 @@ impl<'p> Translation<'p> {
             match next.ok_or_else(|| self.refused("a class does not end"))? {
                 ']' => break,
                 '[' if self.rest.starts_with("[:") => union.union(&self.named_class()?),
-                '[' => union.union(&self.class()?),
+                '[' => {
+                    self.verbatim = false;
+                    union.union(&self.class()?);
+                }
                 '&' if self.rest.starts_with("&&") => {
                     if self.caseless() {
                         return Err(self.refused("`&&` where case is ignored"));
                     }
+                    self.verbatim = false;
                     self.take(2);
                     let before = std::mem::replace(&mut union, ClassUnicode::empty());
                     whole = Some(intersection(whole, before));

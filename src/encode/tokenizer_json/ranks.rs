@@ -1,0 +1,140 @@
+//! Files whose ids merging by rank gives as well.
+//!
+//! They only cut text by a pattern, write bytes as characters, and join bytes in the end; their added tokens are all
+//! special. Their merges are checked by [`agreement`].
+
+use std::collections::HashSet;
+
+use super::vocabulary::Ids;
+use crate::huggingface::{Added, DecoderStep, TokenizerFile};
+use crate::merge::agreement;
+use crate::split::chain::oniguruma;
+use crate::split::chain::step::{Behavior, GPT2, Pattern, Step};
+use crate::split::{Splitter, coverage};
+use crate::token::{Pair, TokenId};
+use crate::util::hash::SeededState;
+use crate::vocabulary::{Vocabulary, byte_alphabet};
+
+/// A vocabulary whose merges by rank, of the pieces that a pattern matches, give the ids of a file.
+pub(super) struct Ranks {
+    pub(super) vocabulary: Vocabulary,
+    pub(super) pattern: String,
+    pub(super) splitter: Splitter,
+}
+
+/// Returns the ranks of a file, if it has such.
+pub(super) fn of(
+    file: &TokenizerFile<'_>,
+    ids: &Ids<'_>,
+    merges: &[(TokenId, Pair)],
+) -> Option<Ranks> {
+    let is_plain = file.normalizers.is_empty()
+        && !file.pre_tokenizer.adds_space
+        && file.pre_tokenizer.metaspace.is_none()
+        && file.model.prefix.is_empty()
+        && file.model.suffix.is_empty()
+        && file.decoder.as_deref() == Some(&[DecoderStep::ByteLevel]);
+    let pattern = is_plain.then(|| pattern(&file.pre_tokenizer.steps))??;
+    let splitter = Splitter::new(&pattern).ok()?;
+    if !has_special_tokens_only(&file.added, file, ids) {
+        return None;
+    }
+    let vocabulary = vocabulary(file, merges)?;
+    Some(Ranks {
+        vocabulary,
+        pattern,
+        splitter,
+    })
+}
+
+/// Returns the pattern whose matches are the pieces of some steps, if it means the same in the spelling of the file.
+fn pattern(steps: &[Step]) -> Option<String> {
+    match steps {
+        [Step::Gpt2, Step::ByteLevel] => Some(GPT2.to_owned()),
+        [
+            Step::Split {
+                pattern: Pattern::Regex(regex),
+                behavior,
+                invert,
+            },
+            Step::ByteLevel,
+        ] => {
+            let pattern = oniguruma::translate_verbatim(regex)?;
+            match (behavior, invert) {
+                // What the pattern did not match would be a piece too.
+                (Behavior::Isolated, _) => coverage::is_total(&pattern).then_some(pattern),
+                (Behavior::Removed, true) => Some(pattern),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether all added tokens are found in text before all else, as special tokens are, and have ids of their own.
+fn has_special_tokens_only(added: &[Added], file: &TokenizerFile<'_>, ids: &Ids<'_>) -> bool {
+    let is_plain = |token: &Added| {
+        let takes_more = token.lstrip || token.rstrip || token.single_word;
+        token.special && !takes_more && token.id == token.listed_id
+    };
+    // The library looks for those first that are not normalized.
+    let (normalized, others): (Vec<&Added>, Vec<&Added>) =
+        added.iter().partition(|token| token.normalized);
+    let is_apart = |token: &&Added| {
+        let apart = |other: &&Added| !overlap(&token.content, &other.content);
+        others.iter().all(apart)
+    };
+    let new: HashSet<TokenId, SeededState> = added
+        .iter()
+        .filter(|token| !ids.contains_key(&*token.content))
+        .map(|token| token.id)
+        .collect();
+    added.iter().all(is_plain)
+        && normalized.iter().all(is_apart)
+        && !file.model.vocabulary.iter().any(|(_, id)| new.contains(id))
+}
+
+/// Whether occurrences of two texts can share characters.
+fn overlap(first: &str, second: &str) -> bool {
+    let starts_in = |first: &str, second: &str| {
+        let mut starts = first.char_indices().map(|(start, _)| &first[start..]);
+        starts.any(|rest| second.starts_with(rest) || rest.starts_with(second))
+    };
+    starts_in(first, second) || starts_in(second, first)
+}
+
+fn vocabulary(file: &TokenizerFile<'_>, merges: &[(TokenId, Pair)]) -> Option<Vocabulary> {
+    let model = &file.model;
+    let added: HashSet<&str, SeededState> =
+        file.added.iter().map(|token| &*token.content).collect();
+    // An added token that merges make too, or that is a byte, is also a mergeable token.
+    let is_byte = |text: &str| {
+        let mut characters = text.chars();
+        characters.next().and_then(byte_alphabet::byte_of).is_some() && characters.next().is_none()
+    };
+    let made: HashSet<TokenId, SeededState> = merges.iter().map(|(made, _)| *made).collect();
+    let mut bytes = Vec::new();
+    let mut spans = Vec::with_capacity(model.vocabulary.len());
+    for (text, id) in &model.vocabulary {
+        if added.contains(&**text) && !is_byte(text) && !made.contains(id) {
+            continue;
+        }
+        let start = bytes.len();
+        if text.is_empty() || !byte_alphabet::push_bytes(text, &mut bytes) {
+            return None;
+        }
+        spans.push((*id, start..bytes.len()));
+    }
+    spans.sort_by_key(|(id, _)| *id);
+    let is_mergeable = |id: TokenId| spans.binary_search_by_key(&id, |(id, _)| *id).is_ok();
+    let is_known =
+        |(_, pair): &(TokenId, Pair)| is_mergeable(pair.left) && is_mergeable(pair.right);
+    let is_distinct = spans.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    // Only added tokens may be left out.
+    let is_whole = spans.len() == model.vocabulary.len() || merges.iter().all(is_known);
+    if !is_distinct || !is_whole {
+        return None;
+    }
+    let tokens = spans.iter().map(|(id, span)| (*id, &bytes[span.clone()]));
+    agreement::by_rank(tokens, merges, model.whole_pieces)
+}

@@ -1,0 +1,81 @@
+//! When merging by a list of pairs and merging by rank agree.
+//!
+//! By **rank**, two adjacent symbols merge if their joined bytes are a token, the lowest id first. By a **list**, they
+//! merge if their pair is in the list, the earliest pair first. Both give the same ids for every text if
+//!
+//! 1. of each token of more than one byte, the merges of lower ranks make exactly two tokens;
+//! 2. the list has the pair of these two for each token, in the order of the ids.
+//!
+//! Proof: take any text during its encoding, where two adjacent symbols spell a token T. No merge has crossed their outer
+//! ends, so the merges between these ends were those of T's bytes alone. While ranks below T's are left, either the two
+//! symbols are T's pair of condition 1 or they do not occur; later they cannot occur either, because the pair would have
+//! been merged in T's turn. So no other pair for T ever occurs: it does not matter which others the list has, and where.
+//!
+//! So condition 1 may be checked with the pairs of the list alone: by induction over the ids, these merge the bytes of T
+//! with the tokens below T as ranks do.
+//!
+//! Some vocabularies have tokens that no merges make: they stand for a piece only where the piece is exactly the token. If
+//! merging such a token with all the others leaves three symbols or more, two adjacent symbols never spell it, and the proof
+//! holds for the other tokens; the library that reads the list has to look up whole pieces first then.
+
+use std::collections::BTreeSet;
+
+use super::derive::{Derived, derive};
+use crate::checkpoint::RunToEnd;
+use crate::token::{Pair, TokenId};
+use crate::vocabulary::Vocabulary;
+
+/// Returns the vocabulary whose merges by rank give the same ids as those of a list, if that is certain.
+///
+/// `tokens` are different and in the order of ids, all their parts among them. `listed` is the list, each pair with the token
+/// that it makes. With `whole_pieces`, a piece that is a token is that token, whatever the list.
+///
+/// # Complexity
+/// O(total bytes) merges, again for each round of tokens that are made of others that no merges make.
+pub(crate) fn by_rank<'a>(
+    tokens: impl Iterator<Item = (TokenId, &'a [u8])> + Clone,
+    listed: &[(TokenId, Pair)],
+    whole_pieces: bool,
+) -> Option<Vocabulary> {
+    let mut pairs = listed.to_vec();
+    pairs.sort_by_key(|(made, _)| *made);
+    let mut vocabulary = Vocabulary::from_pairs(tokens, &pairs).ok()?;
+    if vocabulary.byte_merges()?.pairs().len() < pairs.len() {
+        // A pair is there twice.
+        return None;
+    }
+    let mut whole: BTreeSet<TokenId> = BTreeSet::new();
+    let merges = loop {
+        let Derived { mut merges, others } = derive(&vocabulary, vocabulary.byte_merges()?).ok()?;
+        let known = whole.len();
+        whole.extend(others.into_iter().map(|(id, _)| id));
+        if whole.len() == known {
+            merges.retain(|(made, _)| !whole.contains(made));
+            break merges;
+        }
+        // Without these, others may be made of other pairs.
+        pairs.retain(|(made, _)| !whole.contains(made));
+        vocabulary = vocabulary.with_pairs(&pairs).ok()?;
+    };
+    if !is_in_order(listed, &merges) {
+        return None;
+    }
+    if merges.len() < pairs.len() {
+        vocabulary = vocabulary.with_pairs(&merges).ok()?;
+    }
+    if whole.is_empty() {
+        return Some(vocabulary.with_tokens_that_merge());
+    }
+    let stands_alone = |&id: &TokenId| {
+        let mut ids = Vec::new();
+        let token = vocabulary.bytes(id).unwrap_or_default();
+        super::merge(&vocabulary, token, &mut ids, &RunToEnd).is_ok() && ids.len() > 2
+    };
+    (whole_pieces && whole.iter().all(stands_alone)).then_some(vocabulary)
+}
+
+/// Whether a list has all `merges`, in their order.
+fn is_in_order(listed: &[(TokenId, Pair)], merges: &[(TokenId, Pair)]) -> bool {
+    let mut listed = listed.iter();
+    merges.iter().all(|merge| listed.any(|it| it == merge))
+}
