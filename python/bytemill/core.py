@@ -180,7 +180,8 @@ class Encoding:
     def _build(self, definition: Definition, core: CoreBPE | None = None) -> None:
         if core is None:
             core = core_of(definition)
-            self._mergeable_ranks = definition.ranks
+            if definition.ranks:
+                self._mergeable_ranks = definition.ranks
         self._model, self._tokenizer = definition.model, definition.tokenizer
         self._template = definition.template
         special_tokens = definition.special_tokens
@@ -1017,7 +1018,7 @@ class Encoding:
         vocab_size = integer("vocab_size", vocab_size)
         name = f"{self.name}_{vocab_size}" if name is None else name
         if self._model is not None:
-            from bytemill.formats.sentencepiece_model import first_merges
+            from bytemill.formats.sentencepiece_pieces import first_merges
 
             return Encoding.from_definition(first_merges(self.definition, vocab_size, name))
         return Encoding.from_definition(self.definition.with_vocab_size(vocab_size, name))

@@ -94,6 +94,17 @@ impl SentencePieceModel {
     }
 
     #[getter]
+    fn control_pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let controls = PyDict::new(py);
+        for (id, piece) in (0_u32..).zip(self.0.pieces()) {
+            if piece.kind == Kind::Control {
+                controls.set_item(piece.text, id)?;
+            }
+        }
+        Ok(controls)
+    }
+
+    #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         let scores: Vec<f32> = self.0.pieces().map(|piece| piece.score).collect();
         scores.to_pyarray(py)

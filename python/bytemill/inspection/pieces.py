@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytemill._backend import Normalizer, SentencePieceModel
-from bytemill.formats.sentencepiece_model import reference_of
+from bytemill.formats.sentencepiece_pieces import reference_of
 from bytemill.inspection.reachability import Reachability, may_occur
 from bytemill.reference_sentencepiece import BYTE_PIECES, MARK, Kind
 

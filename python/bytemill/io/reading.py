@@ -12,7 +12,6 @@ from bytemill.formats import (
     data_gym,
     gguf_model,
     huggingface_tokenizer,
-    minbpe_model,
     native,
     sentencepiece_model,
     tekken,
@@ -123,6 +122,9 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     if start.startswith(b"{"):
         return parse_json_file(file, contents, name, pattern)
     if start.startswith(b"minbpe v"):
+        # Only here: it compiles regular expressions.
+        from bytemill.formats import minbpe_model
+
         model = minbpe_model.parse_model(contents, source)
         return Loaded(minbpe_model.definition_of(model, name, source))
     if start.startswith(b"#version") or file.name in dict(data_gym.FILE_NAMES):
@@ -137,7 +139,7 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
             )
         return Loaded(definition)
     if sentencepiece_model.looks_like_model(contents):
-        return Loaded(sentencepiece_model.definition_of(contents, name, source))
+        return sentencepiece_model.load(contents, name, source)
     raise VocabularyError(
         f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
         "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json, GGUF or a .bytemill file, got a "
