@@ -219,6 +219,16 @@ fn deepseek(pattern: &str, longest_number: usize, new_numbers: bool) -> Option<D
     })
 }
 
+/// Returns the most characters of `\p{N}{1,3}`, which ends in one of `ends`.
+fn few_numbers(pattern: &str, ends: &[&str]) -> Option<usize> {
+    let bounds = pattern.strip_prefix(r"\p{N}{1,")?;
+    let most = ends.iter().find_map(|end| bounds.strip_suffix(end))?;
+    let canonical = !most.is_empty()
+        && most.bytes().all(|byte| byte.is_ascii_digit())
+        && !most.starts_with('0');
+    most.parse().ok().filter(|_| canonical)
+}
+
 /// Groups that are opened within one another: one around the pattern, one around an alternative.
 const NESTED_GROUPS: usize = 2;
 
@@ -313,16 +323,16 @@ impl Alternatives<'_> {
             return Some(1);
         }
         let (first, rest) = self.rest.split_first()?;
-        let bounds = first.strip_prefix(r"\p{N}{1,")?;
-        let most = bounds
-            .strip_suffix("}+")
-            .or_else(|| bounds.strip_suffix('}'))?;
-        let canonical = !most.is_empty()
-            && most.bytes().all(|byte| byte.is_ascii_digit())
-            && !most.starts_with('0');
-        let most = most.parse().ok().filter(|_| canonical)?;
+        let repeated = first
+            .strip_prefix("(?:")
+            .and_then(|it| it.strip_suffix(")+"));
+        let most = match repeated {
+            // As often as there are numbers: what Oniguruma takes `\p{N}{1,3}+` for.
+            Some(group) => few_numbers(group, &["}"]).map(|_| usize::MAX),
+            None => few_numbers(first, &["}+", "}"]),
+        };
         self.rest = rest;
-        Some(most)
+        most
     }
 
     /// Consumes the two alternatives for cased words of the o200k family if they come next, in which `han_apart` says

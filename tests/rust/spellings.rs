@@ -63,7 +63,7 @@ const LOWER_CASE: [&str; 5] = [
     "'ve|'re|'t|'s|'m|'ll|'d|",
 ];
 const ANY_CASE: [&str; 2] = ["'(?i:[sdmt]|ll|ve|re)|", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|"];
-const NUMBERS: [(&str, usize); 16] = [
+const NUMBERS: [(&str, usize); 18] = [
     (r"\p{N}{1,3}", 3),
     (r"\p{N}{1,3}+", 3),
     (r"\p{N}{1,2}", 2),
@@ -75,6 +75,8 @@ const NUMBERS: [(&str, usize); 16] = [
     (r"\p{N}{1,1}+", 1),
     (r"\p{N}+", usize::MAX),
     (r"\p{N}++", usize::MAX),
+    (r"(?:\p{N}{1,3})+", usize::MAX),
+    (r"(?:\p{N}{1,1})+", usize::MAX),
     (r"\p{N}{1,4}", 4),
     (r"\p{N}{1,9}", 9),
     (r"\p{N}{1,10}", 10),

@@ -14,12 +14,12 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from tokenizers.pre_tokenizers import Split
 
 import bytemill
-from bytemill._backend import from_oniguruma, matches_everything
+from bytemill._backend import CoreSplitter, from_oniguruma, matches_everything
 from bytemill.definition import Template
 from bytemill.errors import VocabularyError
 from bytemill.formats import data_gym
 from bytemill.formats.dialects import check_python, to_oniguruma
-from bytemill.patterns import PATTERNS, WHOLE_TEXT_PATTERN
+from bytemill.patterns import CL100K_PATTERN, PATTERNS, WHOLE_TEXT_PATTERN
 from support import texts
 from support.toys import BYTE_RANKS
 
@@ -466,6 +466,15 @@ def test_repeated_quantifiers_of_oniguruma() -> None:
     assert [
         piece for piece, _ in Split(Regex(r"a{2}+b"), "removed", invert=True).pre_tokenize_str("aaaab")
     ] == ["aaaab"]
+    # So in copies of cl100k's pattern all numbers in a row are one piece.
+    splitter = CoreSplitter.of_steps([("Regex", CL100K_PATTERN, "Isolated", False)])
+    assert splitter.is_native
+    for text in [*SAMPLES, "12345678 a1 1a 99\u0661\u0662 \u0663"]:
+        encoded, offsets = text.encode(), splitter.offsets(text)
+        pieces = [encoded[start:end].decode() for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
+        assert pieces == [
+            piece for piece, _ in Split(Regex(CL100K_PATTERN), "isolated").pre_tokenize_str(text)
+        ]
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS.values(), WHOLE_TEXT_PATTERN, *TRANSLATED])
