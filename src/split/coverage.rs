@@ -7,7 +7,7 @@ use super::automaton::single;
 
 /// Whether every character of every text is certainly in a match of a pattern in the syntax of fancy-regex.
 ///
-/// It is if each character is [covered](Cover) by an alternative: then a match begins at each occurrence of the character
+/// It is if each character is covered by an alternative: then a match begins at each occurrence of the character
 /// that no match before takes. False for some patterns that match everything all the same, such as those that look around.
 ///
 /// # Complexity
@@ -21,7 +21,7 @@ pub fn is_total(pattern: &str) -> bool {
     rest.ranges().is_empty()
 }
 
-/// What an expression matches wherever it stands, whatever the text.
+/// The characters that an expression matches wherever it stands, whatever the text.
 struct Cover {
     /// It matches at least this one, at each occurrence.
     characters: ClassUnicode,
@@ -47,7 +47,7 @@ impl Cover {
         }
     }
 
-    /// What matches nothing anywhere.
+    /// Returns the cover of an expression that matches nothing, anywhere.
     fn nothing() -> Self {
         Self {
             characters: ClassUnicode::empty(),

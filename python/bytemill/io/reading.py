@@ -12,6 +12,7 @@ from bytemill.formats import (
     data_gym,
     gguf_model,
     huggingface_tokenizer,
+    kimi,
     native,
     sentencepiece_model,
     tekken,
@@ -130,14 +131,7 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     if start.startswith(b"#version") or file.name in dict(data_gym.FILE_NAMES):
         return Loaded(parse_pair(file, contents, None, name, pattern))
     if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
-        ranks = tiktoken_ranks.parse_ranks(contents, source)
-        definition = Definition(name, pattern or "", ranks, {}).check(source)
-        if pattern is None:
-            raise MissingPatternError(
-                f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
-                "or 'qwen2', or a regular expression"
-            )
-        return Loaded(definition)
+        return Loaded(parse_ranks(file, contents, name, pattern))
     if sentencepiece_model.looks_like_model(contents):
         return sentencepiece_model.load(contents, name, source)
     raise VocabularyError(
@@ -145,6 +139,24 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
         "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json, GGUF or a .bytemill file, got a "
         f"file that begins with {contents[:16]!r}"
     )
+
+
+def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Definition:
+    """Parses a file of ranks, whose pattern a configuration beside it may tell; errors as `read`."""
+    source = str(file)
+    ranks = tiktoken_ranks.parse_ranks(contents, source)
+    config_file = file.with_name("tokenizer_config.json")
+    if pattern is None and file.name == "tiktoken.model" and config_file.is_file():
+        config = parse_json(config_file.read_bytes(), str(config_file))
+        if kimi.looks_like_config(config):
+            return kimi.definition_of(ranks, config, name, source)
+    definition = Definition(name, pattern or "", ranks, {}).check(source)
+    if pattern is None:
+        raise MissingPatternError(
+            f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
+            "or 'qwen2', or a regular expression"
+        )
+    return definition
 
 
 def file_of(path: Path) -> Path:
