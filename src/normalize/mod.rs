@@ -132,6 +132,11 @@ impl Normalizer {
                 .is_none_or(|map| map.lacks(b' ') && !map.makes(MARK))
     }
 
+    /// Whether a character of ASCII stays as it is if ASCII follows.
+    pub fn keeps_ascii(&self, byte: u8) -> bool {
+        byte.is_ascii() && self.starts.keeps(byte)
+    }
+
     /// Whether the last byte of `word`, a letter or digit of ASCII, becomes itself and nothing else, wherever before it
     /// the text begins. There is no space in the word, and text is normalized word by word.
     pub fn keeps_end(&self, word: &[u8]) -> bool {

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use memchr::memchr_iter;
-
 use super::counted::Counted;
 use super::key;
 use super::piece_map::{CountProbe, PieceMap};
@@ -126,17 +124,35 @@ impl<'a, 's> PieceCounter<'a, 's> {
         self.base = position;
     }
 
-    /// Adds `count` occurrences of a word of a text. Words come in order.
+    /// Counts a word of a text that begins at an offset from the beginning of the block. Words come in order.
+    #[inline]
     pub(in crate::train) fn count_word(
         &mut self,
         text: &[u8],
         word: Range<usize>,
-        count: u64,
+        offset: usize,
     ) -> Result<(), TrainError> {
-        if count == 1 {
-            return self.piece(text, word);
+        let first = self.base + (offset + word.start) as u64;
+        self.count_piece(text, word, first)
+    }
+
+    /// Counts a piece of a text that has a position.
+    #[inline]
+    fn count_piece(
+        &mut self,
+        text: &[u8],
+        piece: Range<usize>,
+        first: u64,
+    ) -> Result<(), TrainError> {
+        let Some(key) = key::of_piece(text, &piece) else {
+            return self.count_long(&text[piece], first);
+        };
+        if self.pending == MAX_PENDING {
+            self.flush()?;
         }
-        self.count_repeated(&text[word], count)
+        self.probes[self.pending] = self.map.view().probe(key, first);
+        self.pending += 1;
+        Ok(())
     }
 
     /// Adds `count` occurrences of a word at the beginning of the block.
@@ -155,28 +171,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
             .checked_add(count)
             .ok_or(TrainError::TooManyOccurrences)?;
         Ok(())
-    }
-
-    /// Counts the words between the spaces of a text that begins at an offset from the beginning of the block.
-    /// Returns how many of them are empty; these are not counted.
-    pub(in crate::train) fn count_spaced(
-        &mut self,
-        text: &[u8],
-        offset: usize,
-    ) -> Result<u64, TrainError> {
-        let base = self.base;
-        self.base += offset as u64;
-        let (mut start, mut empty) = (0, 0);
-        for end in memchr_iter(b' ', text).chain([text.len()]) {
-            if start < end {
-                self.piece(text, start..end)?;
-            } else {
-                empty += 1;
-            }
-            start = end + 1;
-        }
-        self.base = base;
-        Ok(empty)
     }
 
     /// Counts the pieces of a work item. `bases` are the positions of `items`, none of them before a position
@@ -224,6 +218,8 @@ impl<'a, 's> PieceCounter<'a, 's> {
     }
 
     /// Counts a piece that is too long for a key.
+    #[cold]
+    #[inline(never)]
     fn count_long(&mut self, piece: &[u8], first: u64) -> Result<(), TrainError> {
         self.reserve(1, piece.len())?;
         self.map.add_long(piece, Counted { count: 1, first });
@@ -333,15 +329,7 @@ impl Sink for PieceCounter<'_, '_> {
 
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), TrainError> {
         let first = self.base + piece.start as u64;
-        let Some(key) = key::of_piece(text, &piece) else {
-            return self.count_long(&text[piece], first);
-        };
-        if self.pending == MAX_PENDING {
-            self.flush()?;
-        }
-        self.probes[self.pending] = self.map.view().probe(key, first);
-        self.pending += 1;
-        Ok(())
+        self.count_piece(text, piece, first)
     }
 
     fn checkpoint(&self) -> &dyn Checkpoint {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::sentences::Words;
-use super::{BOUNDARY, characters};
+use super::normalized::Words;
+use super::{BOUNDARY, for_each_character};
 use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::token::TokenId;
@@ -33,7 +33,7 @@ pub(super) struct Alphabet {
     characters: Vec<char>,
     /// How often each occurs.
     counts: Vec<u64>,
-    /// The token of each code point, or [`NONE`].
+    /// The token of each code point up to the last that has one, or [`NONE`].
     tokens: Vec<TokenId>,
 }
 
@@ -67,39 +67,59 @@ pub(super) fn count_characters(
     };
     let mut counts = BTreeMap::new();
     for table in tables {
-        for (code_point, count) in (0..).zip(table.0) {
-            let character = char::from_u32(code_point).filter(|_| count > 0);
-            if let Some(character) = character {
-                add(counts.entry(character).or_default(), count)?;
-            }
+        for (character, count) in table.counts() {
+            add(counts.entry(character).or_default(), count)?;
         }
     }
     counts.remove(&'\0');
     Ok(counts)
 }
 
-/// How often each code point occurs.
-struct CharacterTable(Vec<u64>);
+/// Characters of a page.
+const PAGE: usize = 256;
 
-impl Default for CharacterTable {
-    fn default() -> Self {
-        Self(vec![0; char::MAX as usize + 1])
-    }
-}
+/// How often each character occurs: a page for every 256 code points, if one of them does.
+#[derive(Default)]
+struct CharacterTable(Vec<Option<Box<[u64; PAGE]>>>);
 
 impl CharacterTable {
+    /// Adds the characters of a word that occurs `count` times.
     fn add(&mut self, word: &[u8], count: u64) -> Result<(), TrainError> {
-        for character in characters(word) {
-            add(&mut self.0[character as usize], count)?;
+        for_each_character(word, |character| {
+            let (page, at) = (character as usize / PAGE, character as usize % PAGE);
+            match self.0.get_mut(page) {
+                Some(Some(page)) => add(&mut page[at], count),
+                _ => add(&mut self.new_page(page)[at], count),
+            }
+        })
+    }
+
+    #[cold]
+    fn new_page(&mut self, page: usize) -> &mut [u64; PAGE] {
+        if self.0.len() <= page {
+            self.0.resize(page + 1, None);
         }
-        Ok(())
+        self.0[page].insert(Box::new([0; PAGE]))
+    }
+
+    /// The characters that occur, ascending, and how often each does.
+    fn counts(&self) -> impl Iterator<Item = (char, u64)> {
+        let pages = (0..).step_by(PAGE).zip(&self.0);
+        let pages = pages.filter_map(|(first, page)| Some((first, page.as_ref()?)));
+        let counts = pages.flat_map(|(first, page)| (first..).zip(page.iter()));
+        counts.filter_map(|(code_point, &count)| {
+            let character = char::from_u32(code_point).filter(|_| count > 0);
+            Some((character?, count))
+        })
     }
 }
 
+#[inline]
 fn add(sum: &mut u64, count: u64) -> Result<(), TrainError> {
-    *sum = sum
-        .checked_add(count)
-        .ok_or(TrainError::TooManyOccurrences)?;
+    let Some(added) = sum.checked_add(count) else {
+        return Err(TrainError::TooManyOccurrences);
+    };
+    *sum = added;
     Ok(())
 }
 
@@ -124,7 +144,8 @@ impl Alphabet {
             counts = kept.collect();
         }
         counts.remove(&char::from(BOUNDARY));
-        let mut tokens = vec![NONE; char::MAX as usize + 1];
+        let last = counts.keys().next_back();
+        let mut tokens = vec![NONE; last.map_or(0, |&last| last as usize + 1)];
         for (token, &character) in (0..).zip(counts.keys()) {
             tokens[character as usize] = token;
         }
@@ -169,15 +190,16 @@ impl Alphabet {
         mut visit: impl FnMut(&[TokenId]) -> Result<(), E>,
     ) -> Result<(), E> {
         tokens.clear();
-        for character in characters(word) {
-            match self.tokens[character as usize] {
-                NONE => {
+        for_each_character(word, |character| {
+            match self.tokens.get(character as usize) {
+                None | Some(&NONE) => {
                     visit(tokens)?;
                     tokens.clear();
                 }
-                token => tokens.push(token),
+                Some(&token) => tokens.push(token),
             }
-        }
+            Ok(())
+        })?;
         visit(tokens)
     }
 }

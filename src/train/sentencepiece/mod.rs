@@ -1,8 +1,8 @@
 //! Training of `SentencePiece`'s BPE models: which pieces does a corpus teach?
 //!
 //! ```text
-//! texts ── lines, normalized ──► sentences      (sentences, sample)
-//! sentences ── cut at marks ───► words          (words), counted by `counting`
+//! texts ── lines ──────────────► sentences      (sentences, sample)
+//! sentences ── normalized, cut ► words          (normalized, words), counted by `counting`
 //! words ── coverage ───────────► the alphabet   (alphabet)
 //! words of the alphabet ───────► merges         `learning`, by the rules of (rules)
 //! if no pair is left ──────────► more pieces    (zero_counts)
@@ -19,6 +19,7 @@
 
 mod alphabet;
 mod balance;
+mod normalized;
 mod rules;
 mod sample;
 mod sentences;
@@ -26,9 +27,10 @@ mod words;
 mod zero_counts;
 
 pub use alphabet::Coverage;
+pub use normalized::Words;
 pub use rules::PieceRules;
 pub use sample::Sampling;
-pub use sentences::{Reading, SentenceError, SentenceReader, Words};
+pub use sentences::{Reading, SentenceError, SentenceReader};
 pub use words::WordRules;
 
 use std::collections::HashSet;
@@ -49,20 +51,29 @@ const MARK: char = '\u{2581}';
 /// Stands between what was before and behind a protected string in the text.
 const BOUNDARY: u8 = 0x1F;
 
-/// Returns the characters of a word as they are in pieces.
-fn characters(word: &[u8]) -> impl Iterator<Item = char> {
-    let chunks = word.utf8_chunks();
-    let characters = chunks.flat_map(|chunk| {
-        let replacement = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
-        chunk.valid().chars().chain(replacement)
-    });
-    characters.map(|character| {
-        if character == char::from(INNER_MARK) {
+/// Calls `visit` with the characters of a word as they are in pieces.
+fn for_each_character<E>(
+    word: &[u8],
+    mut visit: impl FnMut(char) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut visit = |character| {
+        visit(if character == char::from(INNER_MARK) {
             MARK
         } else {
             character
+        })
+    };
+    // Nearly all words.
+    if let Ok(text) = str::from_utf8(word) {
+        return text.chars().try_for_each(visit);
+    }
+    for chunk in word.utf8_chunks() {
+        chunk.valid().chars().try_for_each(&mut visit)?;
+        if !chunk.invalid().is_empty() {
+            visit(char::REPLACEMENT_CHARACTER)?;
         }
-    })
+    }
+    Ok(())
 }
 
 /// Counted words with the alphabet that was chosen for them.

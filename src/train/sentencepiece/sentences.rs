@@ -2,15 +2,15 @@
 
 use std::error::Error;
 use std::fmt;
-use std::ops::Range;
 use std::str;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr_iter};
 
+use super::normalized::{Buffer, SentenceWords, Words};
 use super::sample::{Sample, Sampling};
-use super::words::WordRules;
-use super::{BOUNDARY, INNER_MARK, MARK};
+use super::words::{WordRules, for_each_between};
+use super::{INNER_MARK, MARK};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::normalize::Normalizer;
@@ -27,9 +27,6 @@ const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
 
 /// Most sentences of a block that were not lines.
 const BLOCK_SENTENCES: usize = 1 << 12;
-
-/// Zeros behind the text of a block, so that the last words are read like others.
-const PADDING: [u8; 16] = [0; 16];
 
 /// A sentence and how often it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,13 +142,14 @@ impl SentenceReader {
             inner(&reading.delimiter).into_bytes()
         };
         Ok(Self {
-            sentences: SentenceWords {
-                rules: reading.words,
-                is_word_by_word: is_word_by_word(&reading, &normalizer),
+            sentences: SentenceWords::new(
+                reading.words,
+                is_word_by_word(&reading, &normalizer),
                 normalizer,
-                protected: searcher(&reading.protected)?,
+                searcher(&reading.protected)?,
+                &reading.protected,
                 delimiter,
-            },
+            ),
             sample: reading.sampling.map(Sample::new),
             reading,
             words,
@@ -193,21 +191,35 @@ impl SentenceReader {
         let sentences = &self.sentences;
         let count = |counter: &mut PieceCounter<'_, '_>, block: &Block<'_>| {
             let mut found = Found::default();
-            let mut buffer = Buffer::default();
-            let (mut offset, mut empty) = (0, 0);
-            block.for_each_sentence(|text| {
-                let Some(sentence) = reading.sentence(text, &mut found)? else {
-                    return Ok(());
-                };
-                if sentences.is_word_by_word && !holds(text, MARK_BYTES) {
-                    empty += counter.count_spaced(text, offset)?;
-                    offset += text.len();
-                } else {
-                    sentences.normalize(sentence, &mut buffer);
-                }
-                Ok(())
-            })?;
-            sentences.count(&mut buffer, counter)?;
+            let mut empty = 0;
+            if sentences.is_word_by_word
+                && let Block::Lines(lines) = block
+                && reading.takes_all(lines)
+            {
+                let between =
+                    for_each_between::<true, _>(lines, |word| counter.count_word(lines, word, 0))?;
+                found.accepted = between.texts;
+                empty = between.empty;
+            } else {
+                let mut buffer = Buffer::default();
+                let mut offset = 0;
+                block.for_each_sentence(|text| {
+                    let Some(sentence) = reading.sentence(text, &mut found)? else {
+                        return Ok(());
+                    };
+                    if sentences.is_word_by_word && !holds(text, MARK_BYTES) {
+                        let between = for_each_between::<false, _>(text, |word| {
+                            counter.count_word(text, word, offset)
+                        })?;
+                        empty += between.empty;
+                        offset += text.len();
+                    } else {
+                        sentences.normalize(sentence.text, sentence.count, &mut buffer);
+                    }
+                    Ok(())
+                })?;
+                sentences.count(&mut buffer, counter)?;
+            }
             if !sentences.normalizer.flags().remove_extra_whitespaces {
                 counter.count_repeated(&[INNER_MARK], empty)?;
             }
@@ -243,11 +255,7 @@ impl SentenceReader {
             let count = |counter: &mut PieceCounter<'_, '_>, block: &&[(Vec<u8>, u64)]| {
                 let mut buffer = Buffer::default();
                 for (text, count) in *block {
-                    let sentence = Sentence {
-                        text,
-                        count: *count,
-                    };
-                    sentences.normalize(sentence, &mut buffer);
+                    sentences.normalize(text, *count, &mut buffer);
                 }
                 sentences.count(&mut buffer, counter)
             };
@@ -267,6 +275,18 @@ impl SentenceReader {
 }
 
 impl Reading {
+    /// Whether all lines that are not empty are sentences, and none of them has a mark.
+    fn takes_all(&self, lines: &[u8]) -> bool {
+        let ends = memchr_iter(b'\n', lines).chain([lines.len()]);
+        let mut start = 0;
+        let mut lengths = ends.map(|end| end - std::mem::replace(&mut start, end + 1));
+        !self.has_counts
+            && !holds(lines, RESERVED)
+            && !holds(lines, MARK_BYTES)
+            && (lines.len() <= self.max_sentence_length
+                || lengths.all(|length| length <= self.max_sentence_length))
+    }
+
     /// Returns the sentence of a text or line, unless it is left out.
     fn sentence<'t>(
         &self,
@@ -410,111 +430,9 @@ fn blocks<'t>(texts: &'t [&'t [u8]], are_lines: bool) -> Vec<Block<'t>> {
     blocks
 }
 
-/// Counted words.
-///
-/// Those that begin with a mark are words as they are. Others are what stood between spaces: the words of it are
-/// those of its normalized text. So a text that occurs often is normalized only a few times.
-pub struct Words<'a> {
-    pub(super) counts: PieceCounts,
-    pub(super) sentences: &'a SentenceWords,
-}
-
-/// From sentences to words.
-pub(super) struct SentenceWords {
-    rules: WordRules,
-    /// Whether sentences without marks are counted as what stands between spaces.
-    is_word_by_word: bool,
-    normalizer: Normalizer,
-    protected: Option<AhoCorasick>,
-    delimiter: Vec<u8>,
-}
-
-/// Normalized sentences.
-#[derive(Default)]
-struct Buffer {
-    text: Vec<u8>,
-    /// Where each sentence ends, and how often it occurs.
-    ends: Vec<(usize, u64)>,
-}
-
-impl SentenceWords {
-    /// Calls `visit` with the words of what was counted, using `buffer` for them.
-    pub(super) fn for_each_word<E>(
-        &self,
-        counted: &[u8],
-        buffer: &mut Vec<u8>,
-        mut visit: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        if !self.is_word_by_word || counted.first() == Some(&INNER_MARK) {
-            return visit(counted);
-        }
-        buffer.clear();
-        self.append_normalized(counted, buffer);
-        self.rules
-            .for_each(buffer, 0..buffer.len(), |word| visit(&buffer[word]))
-    }
-
-    /// Appends the normalized text of a sentence.
-    fn normalize(&self, sentence: Sentence<'_>, buffer: &mut Buffer) {
-        self.append_normalized(sentence.text, &mut buffer.text);
-        buffer.ends.push((buffer.text.len(), sentence.count));
-    }
-
-    fn append_normalized(&self, sentence: &[u8], text: &mut Vec<u8>) {
-        let start = text.len();
-        self.normalizer
-            .normalize(sentence, &[INNER_MARK], text, None);
-        if let Some(protected) = &self.protected {
-            let found = protected.find_iter(&text[start..]);
-            let found = found.map(|found| found.range()).collect();
-            replace_by_boundary(text, start, found);
-        }
-        if !self.delimiter.is_empty() {
-            let found = memmem::find_iter(&text[start..], &self.delimiter);
-            let found = found.map(|at| at..at + self.delimiter.len()).collect();
-            replace_by_boundary(text, start, found);
-        }
-    }
-
-    /// Counts the words of normalized sentences.
-    fn count(
-        &self,
-        buffer: &mut Buffer,
-        counter: &mut PieceCounter<'_, '_>,
-    ) -> Result<(), SentenceError> {
-        buffer.text.extend(PADDING);
-        let mut start = 0;
-        for &(end, count) in &buffer.ends {
-            self.rules.for_each(&buffer.text, start..end, |word| {
-                counter.count_word(&buffer.text, word, count)
-            })?;
-            start = end;
-        }
-        Ok(())
-    }
-}
-
-/// Replaces ranges of the text from `start` on, none of them empty, each by one boundary.
-fn replace_by_boundary(text: &mut Vec<u8>, start: usize, ranges: Vec<Range<usize>>) {
-    let (mut from, mut to) = (start, start);
-    for range in ranges {
-        let length = start + range.start - from;
-        text.copy_within(from..from + length, to);
-        to += length;
-        text[to] = BOUNDARY;
-        to += 1;
-        from = start + range.end;
-    }
-    if to < from {
-        let end = text.len();
-        text.copy_within(from..end, to);
-        text.truncate(to + end - from);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{parse_count, replace_by_boundary};
+    use super::parse_count;
 
     #[test]
     fn counts_are_numbers_from_one_on() {
@@ -522,14 +440,5 @@ mod tests {
         for text in ["", "0", "-3", "1.5", "1 2", "0x1", "9223372036854775808"] {
             assert_eq!(parse_count(text.as_bytes()), None, "{text}");
         }
-    }
-
-    #[test]
-    fn ranges_become_one_byte_each() {
-        let mut text = b"--ab<s>c<s><s>d".to_vec();
-        replace_by_boundary(&mut text, 2, vec![2..5, 6..9, 9..12]);
-        assert_eq!(text, b"--ab\x1Fc\x1F\x1Fd");
-        replace_by_boundary(&mut text, 2, vec![0..1, 1..2]);
-        assert_eq!(text, b"--\x1F\x1F\x1Fc\x1F\x1Fd");
     }
 }

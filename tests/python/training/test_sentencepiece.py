@@ -310,6 +310,30 @@ def test_the_command_line_trains_models(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("extra", [{}, {"remove_extra_whitespaces": False}, {"add_dummy_prefix": False}])
+@pytest.mark.parametrize("rules", ["identity", "nmt_nfkc"])
+def test_lines_of_a_text_are_sentences(rules: str, extra: dict[str, Any]) -> None:
+    """Lines that are all sentences without marks are counted at once; others one by one."""
+    charsmap = charsmap_with_name(rules)
+    assert charsmap is not None
+    words = ["low", "<s>low", "lower<", "\u00e9\u00e9n", "\ufb01t", "", "<0x41>", "a" * 30, "x\ty", "0<s", ""]
+    rare = ["\u2581mark", "\u2585", "long" * 20, "ab\x1fc"]
+    options = {
+        "vocab_size": 400,
+        "hard_vocab_limit": False,
+        "byte_fallback": True,
+        "max_sentence_length": 70,
+    } | extra
+    for seed in range(40):
+        random_ = random.Random(seed)  # noqa: S311 - reproducible texts
+        words_here = words + rare[: seed % 5]
+        lines = [" ".join(random_.choices(words_here, k=random_.randrange(12))) for _ in range(60)]
+        halves = ["\n".join(lines[:seed]), "\n".join(lines[seed:]) + "\n" * (seed % 3)]
+        together = learn_pieces(sentence_batches(halves), options, lines=True, charsmap=charsmap)
+        apart = learn_pieces(sentence_batches(lines), options, lines=False, charsmap=charsmap)
+        assert together == apart
+
+
 def test_nothing_heavy_is_imported_to_train(tmp_path: Path) -> None:
     """Importing NumPy takes as long as learning a small model."""
     script = (
