@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -222,15 +220,3 @@ def flatten(answer: Any) -> tuple[Any, Any]:
         answer = [text.encode("utf-32-le", "surrogatepass") for text in answer]
         return [len(data) for data in answer], np.frombuffer(b"".join(answer), dtype=np.uint32)
     return [len(ids) for ids in answer], np.concatenate([np.asarray(ids, dtype=np.uint32) for ids in answer])
-
-
-def resident_bytes() -> int:
-    """Returns the resident memory of this process; `OSError` without /proc."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def peak_megabytes() -> float:
-    """Returns the peak of resident memory of this process alone, not of its parent."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6

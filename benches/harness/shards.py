@@ -26,7 +26,7 @@ import bytemill
 from bytemill._core import BUILD_PROFILE
 from bytemill.shards import Provenance, write_shards
 from harness.corpora import DOCUMENT_BYTES, cut, read_texts
-from harness.measure import peak_megabytes
+from harness.memory import peak_megabytes
 from harness.processes import run_worker
 
 # Minimum speed relative to encoding.
@@ -78,7 +78,7 @@ def shards_of(path: Path, folder: Path, task: dict[str, Any]) -> Provenance:
     )
 
 
-def work(task: dict[str, Any]) -> dict[str, Any]:
+def sharding(task: dict[str, Any]) -> dict[str, Any]:
     """Encodes or shards several times and returns the times; from the second on pieces are cached."""
     encoding = bytemill.get_encoding(task["encoding"])
     path, folder = Path(task["path"]), Path(task["folder"])

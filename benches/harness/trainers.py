@@ -14,11 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bytemill import train
-from bytemill.formats.data_gym import token_bytes
-from bytemill.patterns import CL100K_PATTERN, MINBPE_GPT4_PATTERN
-from bytemill.reference import ranks_of_merges
-from bytemill.reference import train as train_by_definition
 from harness.suites import suite
 
 SUITE = suite("training")
@@ -35,17 +30,20 @@ class Trainer(NamedTuple):
 
     Attributes:
         distribution: Name under which it is installed.
+        module: What is to be imported, which takes none of its time.
         pattern: What it splits by: "cl100k", "gpt2", or "sentencepiece" for a model of that kind.
         tie_break: Our tie-breaker that learns the same merges.
-        work: Trains on a file to a vocabulary size with a number of threads, and returns the tokens in the
-        order of
-            their ids. Engines without a parameter for threads follow RAYON_NUM_THREADS.
+        work: Trains on a file to a vocabulary size with a number of threads, and returns what was trained.
+            Engines without a parameter for threads follow RAYON_NUM_THREADS.
+        tokens: Returns the tokens of that in the order of their ids.
     """
 
     distribution: str
+    module: str
     pattern: str
     tie_break: str
-    work: Callable[[Path, int, int], Sequence[bytes]]
+    work: Callable[[Path, int, int], Any]
+    tokens: Callable[[Any], Sequence[bytes]] = list
 
     @property
     def counterpart(self) -> str:
@@ -76,6 +74,8 @@ def ours(pattern: str, tie_break: Any) -> Callable[[Path, int, int], Sequence[by
     """Returns this library with a pattern and a tie-breaker."""
 
     def work(path: Path, vocab_size: int, threads: int) -> list[bytes]:
+        from bytemill import train
+
         encoding = train(
             documents(path),
             vocab_size,
@@ -92,13 +92,18 @@ def ours(pattern: str, tie_break: Any) -> Callable[[Path, int, int], Sequence[by
 
 def with_definition(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     """The pure-Python reference, on one long text."""
+    from bytemill.patterns import CL100K_PATTERN
+    from bytemill.reference import ranks_of_merges, train
+
     text = "".join(documents(path))
-    merges = train_by_definition(text, vocab_size, pattern=CL100K_PATTERN, tie_break="smallest_pair")
+    merges = train(text, vocab_size, pattern=CL100K_PATTERN, tie_break="smallest_pair")
     return in_order(ranks_of_merges(merges))
 
 
 def with_rustbpe(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     """The trainer of nanochat."""
+    from bytemill.patterns import MINBPE_GPT4_PATTERN
+
     tokenizer = import_module("rustbpe").Tokenizer()
     tokenizer.train_from_iterator(documents(path), vocab_size, pattern=MINBPE_GPT4_PATTERN)
     return [bytes(token) for token, _ in tokenizer.get_mergeable_ranks()]
@@ -106,6 +111,9 @@ def with_rustbpe(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
 
 def with_tokenizers(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     """Hugging Face's byte-level BPE."""
+    from bytemill.formats.data_gym import token_bytes
+    from bytemill.patterns import MINBPE_GPT4_PATTERN
+
     module = import_module("tokenizers")
     tokenizer = module.Tokenizer(module.models.BPE())
     split = module.pre_tokenizers.Split(module.Regex(MINBPE_GPT4_PATTERN), "isolated")
@@ -123,6 +131,8 @@ def with_tokenizers(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
 
 def with_bpeasy(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     """A byte-level trainer of tiktoken vocabularies."""
+    from bytemill.patterns import MINBPE_GPT4_PATTERN
+
     ranks: dict[bytes, int] = import_module("bpeasy").train_bpe(
         documents(path), MINBPE_GPT4_PATTERN, 1 << 30, vocab_size
     )
@@ -131,6 +141,8 @@ def with_bpeasy(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
 
 def with_ffbpe(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     """Counting and merging, each with its own class."""
+    from bytemill.patterns import CL100K_PATTERN
+
     module = import_module("ffbpe")
     counter = module.PreTokenizer([], pat_str=CL100K_PATTERN).word_counter()
     counter.add_source(documents(path))
@@ -150,13 +162,12 @@ def with_gigatoken(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     return [vocabulary[token] for token in sorted(vocabulary)]
 
 
-def sentencepiece(module: str) -> Callable[[Path, int, int], Sequence[bytes]]:
-    """Returns SentencePiece BPE with byte fallback, by a module with its interface."""
+def sentencepiece(module: str) -> Callable[[Path, int, int], bytes]:
+    """Returns SentencePiece BPE with byte fallback, by a module with its interface: the bytes of a model."""
 
-    def work(path: Path, vocab_size: int, threads: int) -> list[bytes]:
+    def work(path: Path, vocab_size: int, threads: int) -> bytes:
         model = io.BytesIO()
-        spm = import_module(module)
-        spm.SentencePieceTrainer.train(
+        import_module(module).SentencePieceTrainer.train(
             input=str(path),
             model_writer=model,
             model_type="bpe",
@@ -168,11 +179,16 @@ def sentencepiece(module: str) -> Callable[[Path, int, int], Sequence[bytes]]:
             num_threads=threads,
             minloglevel=2,
         )
-        processor = spm.SentencePieceProcessor(model_proto=model.getvalue())
-        pieces = (processor.id_to_piece(token) for token in range(processor.get_piece_size()))
-        return [piece.replace("\u2581", " ").encode() for piece in pieces]
+        return model.getvalue()
 
     return work
+
+
+def pieces_of(model: bytes) -> list[bytes]:
+    """Returns the pieces of a SentencePiece model."""
+    processor = import_module("bytemill.sentencepiece").SentencePieceProcessor(model_proto=model)
+    pieces = (processor.id_to_piece(token) for token in range(processor.get_piece_size()))
+    return [piece.replace("\u2581", " ").encode() for piece in pieces]
 
 
 def separated(path: Path) -> Path:
@@ -187,7 +203,7 @@ def write_separated(path: Path) -> None:
             file.write(SEPARATOR * (i > 0) + document)
 
 
-OTHERS: dict[str, Callable[[Path, int, int], Sequence[bytes]]] = {
+OTHERS: dict[str, Callable[[Path, int, int], Any]] = {
     "reference": with_definition,
     "rustbpe": with_rustbpe,
     "tokenizers": with_tokenizers,
@@ -199,10 +215,19 @@ OTHERS: dict[str, Callable[[Path, int, int], Sequence[bytes]]] = {
 }
 
 
+OUR_MODULES = {
+    "reference": "bytemill.reference",
+    "bytemill, sentencepiece, score": "bytemill.sentencepiece",
+}
+
+
 def trainer(name: str, pattern: str, tie_break: str) -> Trainer:
     """Returns a trainer of the suite."""
     distribution = OURS if name == "reference" or name.startswith(OURS) else name
-    return Trainer(distribution, pattern, tie_break, OTHERS.get(name) or ours(pattern, tie_break))
+    module = OUR_MODULES.get(name, "bytemill.training.learning" if distribution == OURS else name)
+    work = OTHERS.get(name) or ours(pattern, tie_break)
+    tokens = pieces_of if pattern == "sentencepiece" else list
+    return Trainer(distribution, module, pattern, tie_break, work, tokens)
 
 
 TRAINERS: dict[str, Trainer] = {name: trainer(name, **each) for name, each in SUITE["trainers"].items()}
