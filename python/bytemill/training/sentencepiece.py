@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["TrainedPieces", "learn_pieces", "line_batches", "sentence_batches"]
 
 # Bytes of a file, and sentences of an iterator, that are read at once.
-READ_BYTES = 1 << 20
+READ_BYTES = 1 << 19
 BATCH_SENTENCES = 1 << 16
 BATCH_CHARACTERS = 1 << 22
 
@@ -163,7 +163,7 @@ def line_batches(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Docum
             while block := file.read(READ_BYTES):
                 end = block.rfind(b"\n") + 1
                 if end:
-                    yield [b"".join([*rest, block[:end]])]
+                    yield [b"".join([*rest, memoryview(block)[:end]])]
                     rest = [block[end:]]
                 else:
                     rest.append(block)

@@ -125,7 +125,8 @@ impl<'a, 's> PieceCounter<'a, 's> {
     }
 
     /// Counts a word of a text that begins at an offset from the beginning of the block. Words come in order.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as `count_piece`")]
+    #[inline(always)]
     pub(in crate::train) fn count_word(
         &mut self,
         text: &[u8],
@@ -137,7 +138,11 @@ impl<'a, 's> PieceCounter<'a, 's> {
     }
 
     /// Counts a piece of a text that has a position.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a third of its instructions are those of a call"
+    )]
+    #[inline(always)]
     fn count_piece(
         &mut self,
         text: &[u8],

@@ -68,13 +68,12 @@ impl Corpus {
         if !in_order && let Some(map) = counts.map(checkpoint)? {
             let indices: Vec<usize> = (0..number).collect();
             let partitions = parallel::map(&indices, number, checkpoint, |&index| {
-                let (mut pieces, mut bytes) = (0, 0);
+                let mut cells = 0;
                 map.for_each_in_part(index, number, checkpoint, |piece, _| {
-                    pieces += 1;
-                    bytes += piece.len();
+                    cells += CorpusPartition::cells_of(piece.len());
                     Ok(())
                 })?;
-                let mut partition = CorpusPartition::with_capacity(pieces, bytes);
+                let mut partition = CorpusPartition::with_capacity(cells);
                 let mut push = new_push();
                 map.for_each_in_part(index, number, checkpoint, |piece, counted| {
                     push(&mut partition, piece, counted.count)
@@ -86,8 +85,9 @@ impl Corpus {
         // Fills one after the other, each with the same number of bytes.
         let pieces = counts.len(checkpoint)? / number + 1;
         let bytes = counts.bytes(checkpoint)? / number + 1;
+        let cells = CorpusPartition::cells_of(bytes) + pieces * CorpusPartition::cells_of(0);
         let mut partitions = Vec::with_capacity(number);
-        partitions.resize_with(number, || CorpusPartition::with_capacity(pieces, bytes));
+        partitions.resize_with(number, || CorpusPartition::with_capacity(cells));
         let mut push = new_push();
         let mut done = 0;
         let visit = |piece: &[u8], count: u64| {

@@ -83,9 +83,14 @@ pub(super) struct Context {
 }
 
 impl CorpusPartition {
-    /// An empty partition with room for `pieces` pieces of `bytes` bytes in total.
-    pub(super) fn with_capacity(pieces: usize, bytes: usize) -> Self {
-        let capacity = BLOCK * pieces + bytes + 1;
+    /// Number of cells of a piece of a number of bytes at most: its head, perhaps a mark, and up to the next block.
+    pub(super) fn cells_of(bytes: usize) -> usize {
+        (2 + bytes).next_multiple_of(BLOCK)
+    }
+
+    /// An empty partition with room for some cells, those of all pieces.
+    pub(super) fn with_capacity(cells: usize) -> Self {
+        let capacity = cells + 1;
         let mut cells: LargeVec<u32> = memory::large_vec(LINE + capacity);
         let first_block = cells.as_ptr().align_offset(size_of::<[u32; LINE]>()) % LINE;
         cells.resize(first_block, HEAD);

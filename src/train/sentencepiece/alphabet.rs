@@ -51,7 +51,10 @@ pub(super) fn count_characters(
             let mut table = CharacterTable::default();
             let mut buffer = Vec::new();
             map.for_each_in_part(part, threads, checkpoint, |found, counted| {
-                let add = |word: &[u8]| table.add(word, counted.count);
+                let add = |word: &[u8]| {
+                    table.add(word, counted.count);
+                    Ok(())
+                };
                 sentences.for_each_word(found, &mut buffer, add)
             })?;
             Ok::<_, TrainError>(table)
@@ -60,7 +63,10 @@ pub(super) fn count_characters(
         let mut table = CharacterTable::default();
         let mut buffer = Vec::new();
         words.counts.for_each(checkpoint, |found, count| {
-            let add = |word: &[u8]| table.add(word, count);
+            let add = |word: &[u8]| {
+                table.add(word, count);
+                Ok(())
+            };
             sentences.for_each_word(found, &mut buffer, add)
         })?;
         vec![table]
@@ -68,7 +74,11 @@ pub(super) fn count_characters(
     let mut counts = BTreeMap::new();
     for table in tables {
         for (character, count) in table.counts() {
-            add(counts.entry(character).or_default(), count)?;
+            let sum: &mut u64 = counts.entry(character).or_default();
+            *sum = sum.saturating_add(count);
+            if *sum == u64::MAX {
+                return Err(TrainError::TooManyOccurrences);
+            }
         }
     }
     counts.remove(&'\0');
@@ -78,20 +88,22 @@ pub(super) fn count_characters(
 /// Characters of a page.
 const PAGE: usize = 256;
 
-/// How often each character occurs: a page for every 256 code points, if one of them does.
+/// How often each character occurs, or the greatest number if it does more often: a page for every 256 code points,
+/// if one of them occurs.
 #[derive(Default)]
 struct CharacterTable(Vec<Option<Box<[u64; PAGE]>>>);
 
 impl CharacterTable {
     /// Adds the characters of a word that occurs `count` times.
-    fn add(&mut self, word: &[u8], count: u64) -> Result<(), TrainError> {
+    fn add(&mut self, word: &[u8], count: u64) {
         for_each_character(word, |character| {
             let (page, at) = (character as usize / PAGE, character as usize % PAGE);
-            match self.0.get_mut(page) {
-                Some(Some(page)) => add(&mut page[at], count),
-                _ => add(&mut self.new_page(page)[at], count),
-            }
-        })
+            let sum = match self.0.get_mut(page) {
+                Some(Some(page)) => &mut page[at],
+                _ => &mut self.new_page(page)[at],
+            };
+            *sum = sum.saturating_add(count);
+        });
     }
 
     #[cold]
@@ -112,15 +124,6 @@ impl CharacterTable {
             Some((character?, count))
         })
     }
-}
-
-#[inline]
-fn add(sum: &mut u64, count: u64) -> Result<(), TrainError> {
-    let Some(added) = sum.checked_add(count) else {
-        return Err(TrainError::TooManyOccurrences);
-    };
-    *sum = added;
-    Ok(())
 }
 
 impl Alphabet {
@@ -187,20 +190,14 @@ impl Alphabet {
         &self,
         word: &[u8],
         tokens: &mut Vec<TokenId>,
-        mut visit: impl FnMut(&[TokenId]) -> Result<(), E>,
+        visit: impl FnMut(&[TokenId]) -> Result<(), E>,
     ) -> Result<(), E> {
         tokens.clear();
         for_each_character(word, |character| {
-            match self.tokens.get(character as usize) {
-                None | Some(&NONE) => {
-                    visit(tokens)?;
-                    tokens.clear();
-                }
-                Some(&token) => tokens.push(token),
-            }
-            Ok(())
-        })?;
-        visit(tokens)
+            let token = self.tokens.get(character as usize);
+            tokens.push(token.copied().unwrap_or(NONE));
+        });
+        tokens.split(|&token| token == NONE).try_for_each(visit)
     }
 }
 

@@ -52,28 +52,27 @@ const MARK: char = '\u{2581}';
 const BOUNDARY: u8 = 0x1F;
 
 /// Calls `visit` with the characters of a word as they are in pieces.
-fn for_each_character<E>(
-    word: &[u8],
-    mut visit: impl FnMut(char) -> Result<(), E>,
-) -> Result<(), E> {
+fn for_each_character(word: &[u8], mut visit: impl FnMut(char)) {
     let mut visit = |character| {
         visit(if character == char::from(INNER_MARK) {
             MARK
         } else {
             character
-        })
+        });
     };
-    // Nearly all words.
-    if let Ok(text) = str::from_utf8(word) {
-        return text.chars().try_for_each(visit);
-    }
-    for chunk in word.utf8_chunks() {
-        chunk.valid().chars().try_for_each(&mut visit)?;
-        if !chunk.invalid().is_empty() {
-            visit(char::REPLACEMENT_CHARACTER)?;
+    // Most words; and most of the others.
+    if word.is_ascii() {
+        word.iter().copied().map(char::from).for_each(visit);
+    } else if let Ok(text) = str::from_utf8(word) {
+        text.chars().for_each(visit);
+    } else {
+        for chunk in word.utf8_chunks() {
+            chunk.valid().chars().for_each(&mut visit);
+            if !chunk.invalid().is_empty() {
+                visit(char::REPLACEMENT_CHARACTER);
+            }
         }
     }
-    Ok(())
 }
 
 /// Counted words with the alphabet that was chosen for them.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::sentences::SentenceError;
 use super::words::WordRules;
 use super::{BOUNDARY, INNER_MARK};
+use crate::error::TrainError;
 use crate::normalize::Normalizer;
 use crate::train::counting::{PieceCounter, PieceCounts};
 
@@ -122,7 +122,7 @@ impl SentenceWords {
         &self,
         buffer: &mut Buffer,
         counter: &mut PieceCounter<'_, '_>,
-    ) -> Result<(), SentenceError> {
+    ) -> Result<(), TrainError> {
         buffer.text.extend(PADDING);
         let mut start = 0;
         for &(end, count) in &buffer.ends {
