@@ -63,15 +63,16 @@ pub(crate) fn by_rank<'a>(
     if merges.len() < pairs.len() {
         vocabulary = vocabulary.with_pairs(&merges).ok()?;
     }
-    if whole.is_empty() {
-        return Some(vocabulary.with_tokens_that_merge());
-    }
-    let stands_alone = |&id: &TokenId| {
+    let unmade = |id: &TokenId| vocabulary.bytes(*id).unwrap_or_default();
+    let stands_alone = |id: &TokenId| {
         let mut ids = Vec::new();
-        let token = vocabulary.bytes(id).unwrap_or_default();
-        super::merge(&vocabulary, token, &mut ids, &RunToEnd).is_ok() && ids.len() > 2
+        super::merge(&vocabulary, unmade(id), &mut ids, &RunToEnd).is_ok() && ids.len() > 2
     };
-    (whole_pieces && whole.iter().all(stands_alone)).then_some(vocabulary)
+    if !(whole.is_empty() || whole_pieces && whole.iter().all(stands_alone)) {
+        return None;
+    }
+    let lengths: Vec<usize> = whole.iter().map(|id| unmade(id).len()).collect();
+    Some(vocabulary.with_unmade(lengths))
 }
 
 /// Whether a list has all `merges`, in their order.

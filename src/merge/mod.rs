@@ -47,7 +47,7 @@ pub fn encode_piece(
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     if let Merges::Bytes(merges) = vocabulary.merges()
-        && !merges.tokens_merge()
+        && merges.may_be_unmade(piece.len())
         && let Some(id) = vocabulary.token(piece)
     {
         ids.push(id);

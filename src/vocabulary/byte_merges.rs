@@ -12,8 +12,8 @@ pub struct ByteMerges {
     pairs: PairTable,
     byte_pairs: BytePairTable,
     highest: TokenId,
-    /// True if merging a token's own bytes is known to yield that token.
-    pub(super) tokens_merge: bool,
+    /// A bit for each length in bytes, modulo 64, of a token that merging its own bytes may not yield.
+    pub(super) unmade: u64,
 }
 
 impl ByteMerges {
@@ -28,7 +28,7 @@ impl ByteMerges {
             pairs,
             byte_pairs,
             highest,
-            tokens_merge: false,
+            unmade: u64::MAX,
         }
     }
 
@@ -76,10 +76,10 @@ impl ByteMerges {
         self.highest
     }
 
-    /// Whether merging a token's own bytes is known to yield that token.
+    /// Whether there may be a token of so many bytes that merging its own bytes does not yield.
     #[inline]
-    pub(crate) fn tokens_merge(&self) -> bool {
-        self.tokens_merge
+    pub(crate) fn may_be_unmade(&self, length: usize) -> bool {
+        self.unmade >> (length % 64) & 1 != 0
     }
 
     /// Number of bytes that the tables occupy.

@@ -44,6 +44,6 @@ impl Vocabulary {
         };
         let (tokens, pairs, byte_pairs) =
             read().ok_or(VocabularyError::BadTable("its sections are others"))?;
-        Ok(Self::new(tokens, pairs, byte_pairs)?.with_tokens_that_merge())
+        Ok(Self::new(tokens, pairs, byte_pairs)?.with_unmade([]))
     }
 }

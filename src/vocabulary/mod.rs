@@ -140,7 +140,7 @@ impl Vocabulary {
         byte_tokens: &[TokenId; 256],
         merges: &[(TokenId, Pair)],
     ) -> Result<Self, VocabularyError> {
-        Ok(Self::build(byte_tokens, merges, false)?.with_tokens_that_merge())
+        Ok(Self::build(byte_tokens, merges, false)?.with_unmade([]))
     }
 
     fn build(
@@ -314,10 +314,11 @@ impl Vocabulary {
         Self::new(self.tokens, pairs, byte_pairs)
     }
 
-    /// Says that merging a token's own bytes is known to yield that token.
-    pub(crate) fn with_tokens_that_merge(mut self) -> Self {
+    /// Says that merging a token's own bytes is known to yield that token, but for tokens of these lengths in bytes.
+    pub(crate) fn with_unmade(mut self, lengths: impl IntoIterator<Item = usize>) -> Self {
         if let Merges::Bytes(merges) = &mut self.merges {
-            merges.tokens_merge = true;
+            let bits = lengths.into_iter().map(|length| 1 << (length % 64));
+            merges.unmade = bits.fold(0, |unmade, bit: u64| unmade | bit);
         }
         self
     }

@@ -1,8 +1,8 @@
 //! The encoder of a `tokenizer.json`.
 //!
 //! ```text
-//! ranks.rs        whether merging by rank gives the same ids
-//! vocabulary.rs   tokens and merges, for all other files
+//! ranks.rs        whether merging by rank gives the same ids, and whether that is all
+//! vocabulary.rs   tokens and merges as they are listed, for all other files
 //! mod.rs          how texts come to be pieces
 //! decode.rs       ids → text
 //! ```
@@ -30,7 +30,6 @@ use crate::util::hash::SeededState;
 use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
 use decode::Decoder;
-use ranks::Ranks;
 use vocabulary::{Ids, Merges, Tables};
 
 /// The encoder of a file.
@@ -55,26 +54,23 @@ impl FileEncoder {
     pub fn new(file: &TokenizerFile<'_>, special_tokens: SpecialTokens) -> Result<Self, FileError> {
         let ids = vocabulary::ids(&file.model)?;
         let merges = vocabulary::merges(&file.model, &ids)?;
-        if let Some(ranks) = ranks::of(file, &ids, &merges) {
-            let Ranks {
-                vocabulary,
-                pattern,
-                splitter,
-            } = ranks;
+        if let Some((pattern, splitter)) = ranks::splitter(file, &ids)
+            && let Some(vocabulary) = ranks::vocabulary(file, &merges, false)
+        {
             return Ok(Self {
                 encoder: Encoder::new(Arc::new(vocabulary), special_tokens, splitter),
                 pattern: Some(pattern),
             });
         }
         Ok(Self {
-            encoder: Encoder::of_list(file, &ids, merges, special_tokens)?,
+            encoder: Encoder::of_parts(file, &ids, merges, special_tokens)?,
             pattern: None,
         })
     }
 }
 
 impl Encoder {
-    /// As [`FileEncoder::new`], always with the merges as the file lists them.
+    /// As [`FileEncoder::new`], always with all that the file does to texts.
     ///
     /// # Errors
     /// As [`FileEncoder::new`].
@@ -87,10 +83,10 @@ impl Encoder {
     ) -> Result<Self, FileError> {
         let ids = vocabulary::ids(&file.model)?;
         let merges = vocabulary::merges(&file.model, &ids)?;
-        Self::of_list(file, &ids, merges, special_tokens)
+        Self::of_parts(file, &ids, merges, special_tokens)
     }
 
-    fn of_list(
+    fn of_parts(
         file: &TokenizerFile<'_>,
         ids: &Ids<'_>,
         merges: Merges,

@@ -1,33 +1,23 @@
-//! Files whose ids merging by rank gives as well.
+//! Vocabularies whose merges by rank give the ids of a file as well, as [`agreement`] checks.
 //!
-//! They only cut text by a pattern, write bytes as characters, and join bytes in the end; their added tokens are all
-//! special. Their merges are checked by [`agreement`].
+//! Files of which that is all only cut text by a pattern, write bytes as characters, and join bytes in the end; their added
+//! tokens are all special.
 
 use std::collections::HashSet;
 
-use super::vocabulary::Ids;
+use super::vocabulary::{Ids, Merges};
 use crate::huggingface::{Added, DecoderStep, TokenizerFile};
 use crate::merge::agreement;
 use crate::split::chain::oniguruma;
 use crate::split::chain::step::{Behavior, GPT2, Pattern, Step};
 use crate::split::{Splitter, coverage};
-use crate::token::{Pair, TokenId};
+use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::hash::SeededState;
 use crate::vocabulary::{Vocabulary, byte_alphabet};
 
-/// A vocabulary whose merges by rank, of the pieces that a pattern matches, give the ids of a file.
-pub(super) struct Ranks {
-    pub(super) vocabulary: Vocabulary,
-    pub(super) pattern: String,
-    pub(super) splitter: Splitter,
-}
-
-/// Returns the ranks of a file, if it has such.
-pub(super) fn of(
-    file: &TokenizerFile<'_>,
-    ids: &Ids<'_>,
-    merges: &[(TokenId, Pair)],
-) -> Option<Ranks> {
+/// Returns the pattern whose matches are the pieces, and what splits by it, if nothing but merging by rank could be done to
+/// them.
+pub(super) fn splitter(file: &TokenizerFile<'_>, ids: &Ids<'_>) -> Option<(String, Splitter)> {
     let is_plain = file.normalizers.is_empty()
         && !file.pre_tokenizer.adds_space
         && file.pre_tokenizer.metaspace.is_none()
@@ -36,15 +26,7 @@ pub(super) fn of(
         && file.decoder.as_deref() == Some(&[DecoderStep::ByteLevel]);
     let pattern = is_plain.then(|| pattern(&file.pre_tokenizer.steps))??;
     let splitter = Splitter::new(&pattern).ok()?;
-    if !has_special_tokens_only(&file.added, file, ids) {
-        return None;
-    }
-    let vocabulary = vocabulary(file, merges)?;
-    Some(Ranks {
-        vocabulary,
-        pattern,
-        splitter,
-    })
+    has_special_tokens_only(&file.added, file, ids).then_some((pattern, splitter))
 }
 
 /// Returns the pattern whose matches are the pieces of some steps, if it means the same in the spelling of the file.
@@ -103,8 +85,17 @@ fn overlap(first: &str, second: &str) -> bool {
     starts_in(first, second) || starts_in(second, first)
 }
 
-fn vocabulary(file: &TokenizerFile<'_>, merges: &[(TokenId, Pair)]) -> Option<Vocabulary> {
+/// Returns the vocabulary whose merges by rank give the same ids of pieces as the merges of a file, if that is certain.
+/// With `with_added`, it has all tokens of the model; otherwise those that are added tokens alone are left out.
+pub(super) fn vocabulary(
+    file: &TokenizerFile<'_>,
+    merges: &Merges,
+    with_added: bool,
+) -> Option<Vocabulary> {
     let model = &file.model;
+    if !file.pre_tokenizer.is_byte_level || !model.prefix.is_empty() || !model.suffix.is_empty() {
+        return None;
+    }
     let added: HashSet<&str, SeededState> =
         file.added.iter().map(|token| &*token.content).collect();
     // An added token that merges make too, or that is a byte, is also a mergeable token.
@@ -116,7 +107,7 @@ fn vocabulary(file: &TokenizerFile<'_>, merges: &[(TokenId, Pair)]) -> Option<Vo
     let mut bytes = Vec::new();
     let mut spans = Vec::with_capacity(model.vocabulary.len());
     for (text, id) in &model.vocabulary {
-        if added.contains(&**text) && !is_byte(text) && !made.contains(id) {
+        if !with_added && added.contains(&**text) && !is_byte(text) && !made.contains(id) {
             continue;
         }
         let start = bytes.len();
@@ -132,7 +123,7 @@ fn vocabulary(file: &TokenizerFile<'_>, merges: &[(TokenId, Pair)]) -> Option<Vo
     let is_distinct = spans.windows(2).all(|pair| pair[0].0 < pair[1].0);
     // Only added tokens may be left out.
     let is_whole = spans.len() == model.vocabulary.len() || merges.iter().all(is_known);
-    if !is_distinct || !is_whole {
+    if !is_distinct || !is_whole || is_mergeable(NO_TOKEN) {
         return None;
     }
     let tokens = spans.iter().map(|(id, span)| (*id, &bytes[span.clone()]));

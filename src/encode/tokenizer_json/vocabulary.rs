@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Names;
 use super::decode::bytes_of;
+use super::ranks;
 use crate::error::VocabularyError;
 use crate::huggingface::{FileError, Model, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
@@ -41,8 +42,20 @@ pub(super) fn build(
 ) -> Result<Tables, FileError> {
     let model = &file.model;
     let bytes = file.pre_tokenizer.is_byte_level;
-    let tokens = tokens(file, names, has_marks)?;
     let unknown = unknown(model, ids, bytes)?;
+    // An added token may have the id of another token, which is decoded to its name then.
+    let keeps_name =
+        |(text, id): &(Text<'_>, TokenId)| names.get(id).is_none_or(|name| *name == **text);
+    if model.vocabulary.iter().all(keeps_name)
+        && let Some(vocabulary) = ranks::vocabulary(file, &merges, model.whole_pieces)
+    {
+        return Ok(Tables {
+            vocabulary,
+            adjacency: None,
+            fused: None,
+        });
+    }
+    let tokens = tokens(file, names, has_marks)?;
     let alphabet = alphabet(model, bytes, has_marks)?;
     let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
     let adjacency = is_exact.then(|| {

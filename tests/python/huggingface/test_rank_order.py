@@ -102,3 +102,37 @@ def test_lists_that_give_the_ids_of_ranks_are_recognised(tmp_path: Path) -> None
             assert encoding.encode_ordinary(text) == tokenizer.encode(text).ids
         verdicts[whole_pieces, by_rank] += 1
     assert min(verdicts.values()) > 50, verdicts
+
+
+def test_files_that_do_more_with_texts_have_the_same_ids(tmp_path: Path) -> None:
+    """Their pieces are merged by rank too, or as they are listed."""
+    draw = random.Random(21)  # noqa: S311 - for tests
+    path = tmp_path / "tokenizer.json"
+    for _ in range(300):
+        ranks, merges = drawn(draw)
+        whole_pieces = draw.random() < 0.5
+        # Found in no text here, as it is special: but a whole piece may be its text.
+        special = draw.choice([b"abcabc", b"cc", b"<a>", b"|bcab|"])
+        unmade = special not in ranks
+        if unmade:
+            ranks[special] = max(ranks.values()) + draw.choice([1, 5])
+        file = json.loads(tokenizer_file(ranks, merges, whole_pieces=whole_pieces))
+        file["normalizer"] = {"type": "NFC"}
+        file["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "Digits", "individual_digits": True})
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        added = {"id": ranks[special], "content": special.decode(), "special": True}
+        if unmade or draw.random() < 0.5:
+            file["added_tokens"] = [added | flags]
+        path.write_text(json.dumps(file), encoding="utf-8")
+        encoding = bytemill.Encoding.from_file(path)
+        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer.encode_special_tokens = True
+        texts = ["".join(draw.choices("abc 1", (5, 5, 5, 1, 1), k=draw.randrange(40))) for _ in range(10)]
+        texts += [token.decode() for token in ranks if len(token) > 1]
+        texts += [f"1{token.decode()}2" for token in ranks if len(token) > 1]
+        for text in texts:
+            ids = tokenizer.encode(text).ids
+            assert encoding.encode_ordinary(text) == ids, (ranks, merges, text)
+            assert encoding.decode(ids) == tokenizer.decode(ids, skip_special_tokens=False)
+        for token, token_id in ranks.items():
+            assert encoding.decode_single_token_bytes(token_id) == token
