@@ -26,4 +26,10 @@ impl Pair {
     pub(crate) fn key(self) -> u64 {
         (u64::from(self.left) << 32) | u64::from(self.right)
     }
+
+    /// Returns the pair with a key.
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    pub(crate) fn from_key(key: u64) -> Self {
+        Self::new((key >> 32) as TokenId, key as TokenId)
+    }
 }

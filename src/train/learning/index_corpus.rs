@@ -6,15 +6,20 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::corpus::Corpus;
-use super::pair_counter::{BytePairCounter, HashPairCounter, NOT_KEPT, PairCounter};
+use super::corpus::{Corpus, Occurrence};
+use super::pair_counter::{BytePairCounter, PairCounter};
 use super::pair_index::{PairIndex, shard_of};
+use super::pair_table::{NOT_KEPT, PairStats, PairTable};
+use super::partition::CorpusPartition;
 use super::policy::MergePolicy;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
 use crate::util::memory::{self, LargeVec};
 use crate::util::parallel;
+
+/// How many pairs ahead stats are prefetched.
+const PREFETCH_AHEAD: usize = 32;
 
 /// All pairs that a policy allows.
 pub(super) struct IndexedCorpus {
@@ -38,7 +43,7 @@ pub(super) fn index_corpus(
         index_with::<BytePairCounter>(corpus, policy, |_| 1, shards, checkpoint)
     } else {
         let length = |token: TokenId| policy.lengths[token as usize];
-        index_with::<HashPairCounter>(corpus, policy, length, shards, checkpoint)
+        index_with::<PairTable>(corpus, policy, length, shards, checkpoint)
     }
 }
 
@@ -55,11 +60,16 @@ fn index_with<C: PairCounter + Send>(
     let mut counters = parallel::map(&partitions, partitions.len(), checkpoint, |&partition| {
         let mut counter = C::default();
         let partition = corpus.partition(partition);
-        partition.for_each_pair(&length, checkpoint, |_, pair, count| {
-            let stats = counter.stats(pair);
-            stats.count += count;
-            stats.occurrences += 1;
-        })?;
+        for_each_pair(
+            &partition,
+            &length,
+            &mut counter,
+            checkpoint,
+            |stats, found| {
+                stats.count += found.count;
+                stats.occurrences += 1;
+            },
+        )?;
         Ok::<_, TrainError>(Mutex::new(counter))
     })?;
     let mut total = C::default();
@@ -95,20 +105,67 @@ fn index_with<C: PairCounter + Send>(
         let counter = counters[partition].lock();
         let mut counter = counter.unwrap_or_else(PoisonError::into_inner);
         let partition = corpus.partition(partition);
-        partition.for_each_pair(&length, checkpoint, |occurrence, pair, _| {
-            let stats = counter.stats(pair);
-            if stats.next != NOT_KEPT {
-                let pool = &pools[shard_of(pair, shards)];
-                pool[stats.next as usize].store(occurrence, Ordering::Relaxed);
-                stats.next += 1;
-            }
-        })?;
+        for_each_pair(
+            &partition,
+            &length,
+            &mut *counter,
+            checkpoint,
+            |stats, found| {
+                if stats.next != NOT_KEPT {
+                    let pool = &pools[shard_of(found.pair, shards)];
+                    pool[stats.next as usize].store(found.occurrence, Ordering::Relaxed);
+                    stats.next += 1;
+                }
+            },
+        )?;
         Ok::<_, TrainError>(())
     })?;
     for (index, pool) in indexes.iter_mut().zip(pools) {
         index.set_pool(memory::into_integers(pool));
     }
     Ok(IndexedCorpus { indexes, pairs })
+}
+
+/// A pair of adjacent tokens.
+#[derive(Clone, Copy)]
+struct FoundPair {
+    occurrence: Occurrence,
+    pair: Pair,
+    count: u64,
+}
+
+/// Calls `visit` with each pair of a partition, in order, and with its stats in a counter. These are prefetched: with
+/// the pairs of a large alphabet, of Chinese for example, nearly all time was waiting for them.
+fn for_each_pair<C: PairCounter>(
+    partition: &CorpusPartition,
+    length: impl Fn(TokenId) -> u32,
+    counter: &mut C,
+    checkpoint: &dyn Checkpoint,
+    mut visit: impl FnMut(&mut PairStats, FoundPair),
+) -> Result<(), Interrupted> {
+    let mut ahead: [Option<FoundPair>; PREFETCH_AHEAD] = [None; PREFETCH_AHEAD];
+    let mut next = 0;
+    partition.for_each_pair(length, checkpoint, |occurrence, pair, count| {
+        let found = FoundPair {
+            occurrence,
+            pair,
+            count,
+        };
+        if !C::PREFETCHES {
+            visit(counter.stats(pair), found);
+            return;
+        }
+        counter.prefetch(pair);
+        if let Some(before) = ahead[next].replace(found) {
+            visit(counter.stats(before.pair), before);
+        }
+        next = (next + 1) % PREFETCH_AHEAD;
+    })?;
+    ahead.rotate_left(next);
+    for found in ahead.into_iter().flatten() {
+        visit(counter.stats(found.pair), found);
+    }
+    Ok(())
 }
 
 /// The contents of a lock that no other thread can reach.

@@ -24,6 +24,7 @@ mod index_corpus;
 mod initial;
 mod pair_counter;
 mod pair_index;
+mod pair_table;
 mod partition;
 mod policy;
 mod queue;
