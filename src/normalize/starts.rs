@@ -122,7 +122,7 @@ impl Starts {
     }
 
     /// Whether an ASCII byte stays if ASCII follows.
-    fn keeps(&self, byte: u8) -> bool {
+    pub(super) fn keeps(&self, byte: u8) -> bool {
         self.bytes[usize::from(byte)] & STOPS == 0
     }
 
