@@ -69,6 +69,26 @@ test-rust: ## The Rust tests, without Python
 test-python: build ## The Python tests, beside the real tiktoken
 	$(BIN)/python -m pytest
 
+$(VENV)/browser: pyproject.toml $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group browser
+	touch $@
+
+STATIC = python/bytemill/playground/static
+DENO = $(BIN)/deno
+DENO_CONFIG = --config tests/browser/deno.json
+
+# Needs Chromium: `apt-get install chromium`, or BYTEMILL_CHROMIUM=PATH. Where CI is set, a missing one is a failure.
+.PHONY: test-browser
+test-browser: build $(VENV)/browser ## The playground in Chromium, its pictures in target/pictures, its scripts by deno
+	$(DENO) fmt --check $(DENO_CONFIG) $(STATIC)/*.js
+	$(DENO) lint --quiet $(STATIC)
+	$(DENO) check --quiet $(DENO_CONFIG) $(STATIC)/*.js
+	$(BIN)/python -m pytest tests/browser
+
+.PHONY: bench-playground
+bench-playground: build $(VENV)/browser ## Measure the playground in Chromium: keys, pastes, start
+	$(BENCH) harness.playground
+
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
 	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored

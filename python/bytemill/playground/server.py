@@ -95,6 +95,7 @@ class Server(ThreadingHTTPServer):
         self.state: dict[str, Any] = {}
         self.verbose = verbose
         self._ticket: tuple[str, float] | None = None
+        self._connections: set[socket.socket] = set()
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._lock = threading.Lock()
         if ":" in host:
@@ -151,10 +152,22 @@ class Server(ThreadingHTTPServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
         """Serves a connection, and gives its place back."""
+        with self._lock:
+            self._connections.add(request)
         try:
             super().process_request_thread(request, client_address)
         finally:
+            with self._lock:
+                self._connections.discard(request)
             self._places.release()
+
+    def server_close(self) -> None:
+        """Stops listening, and ends the connections that browsers keep."""
+        super().server_close()
+        with self._lock:
+            for connection in self._connections:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
         """Keeps quiet about connections that break; anything else is a mistake here, and is shown."""

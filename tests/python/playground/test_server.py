@@ -368,6 +368,18 @@ def test_too_many_connections() -> None:
         assert response.status == 200
 
 
+def test_stopping_ends_connections_that_are_kept() -> None:
+    started = playground.start("", open_browser=False)
+    base = urlsplit(started.url)
+    connection = HTTPConnection("127.0.0.1", base.port or 0, timeout=20)
+    connection.request("GET", f"{base.path}start")
+    assert connection.getresponse().read()
+    started.stop()
+    assert connection.sock is not None
+    assert connection.sock.recv(1) == b""
+    connection.close()
+
+
 def test_nothing_of_a_request_is_logged(capfd: pytest.CaptureFixture[str]) -> None:
     with playground.start("", open_browser=False, verbose=True) as started:
         ask(started, "encode", b"a private text", e="gpt2")

@@ -22,7 +22,11 @@ const message = byId("message");
 const panes = { a: new Pane(byId("a"), "a"), b: new Pane(byId("b"), "b") };
 const session = new Session(show, complain);
 const details = new Details((pane) => pane === panes.b ? session.compare ?? "" : session.encoding, explain);
-const ids = new Ids(() => session.encoding, (decoded) => replaceText(decoded));
+const ids = new Ids(() => session.encoding, (decoded) => {
+	if (opened) closeDocument();
+	text.value = decoded;
+	session.update(decoded);
+});
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 /** @type {Uint8Array | null} */
 let opened = null;

@@ -66,6 +66,17 @@ export function lineBreaks(tokens, index) {
 }
 
 /**
+ * Returns whether a block ends where blocks are cut: behind a line break, or because it is long.
+ * @param {Tokens} tokens
+ * @param {number} start
+ * @param {number} end
+ */
+export function isWhole(tokens, start, end) {
+	const size = end - start;
+	return (size >= FEWEST && lineBreaks(tokens, end - 1) > 0) || (size >= MOST && (tokens.bytes[tokens.ends[end - 1]] & 0xc0) !== 0x80);
+}
+
+/**
  * Cuts tokens into blocks: behind line breaks, never inside of a character.
  * @param {Tokens} tokens
  * @param {number} first
@@ -76,9 +87,7 @@ export function cuts(tokens, first, last) {
 	const found = [];
 	let start = first;
 	for (let i = first; i < last; i++) {
-		const size = i + 1 - start;
-		const inside = (tokens.bytes[tokens.ends[i]] & 0xc0) === 0x80;
-		if ((size >= FEWEST && lineBreaks(tokens, i)) || (size >= MOST && !inside)) {
+		if (isWhole(tokens, start, i + 1)) {
 			found.push([start, i + 1]);
 			start = i + 1;
 		}

@@ -5,7 +5,7 @@
  */
 
 import { characterEnds, isPartial, shown, visible } from "./bytes.js";
-import { common, cuts, lineBreaks, recoloured } from "./painting.js";
+import { common, cuts, isWhole, lineBreaks, recoloured } from "./painting.js";
 import { NOTHING } from "./wire.js";
 
 /** @typedef {import("./wire.js").Tokens} Tokens */
@@ -74,19 +74,25 @@ export class Pane {
 	 * @param {number} behind
 	 */
 	rebuild(oldLength, before, behind) {
-		const length = this.tokens.length;
-		const head = this.blocks.filter((block) => block.end <= before);
-		const shift = length - oldLength;
+		const { tokens, blocks } = this;
+		const shift = tokens.length - oldLength;
+		const head = blocks.filter((block) => block.end <= before);
+		// A block that ended with the text, rather than with a line, goes on.
+		while (head.length && !isWhole(tokens, head[head.length - 1].start, head[head.length - 1].end)) head.pop();
 		const first = head.length ? head[head.length - 1].end : 0;
-		const tail = this.blocks.slice(head.length).filter((block) => block.start >= oldLength - behind && block.start + shift >= first);
-		for (const block of this.blocks.slice(head.length, this.blocks.length - tail.length)) block.element.remove();
+		const tail = blocks.slice(head.length).filter((block) => block.start >= oldLength - behind && block.start + shift >= first);
+		let found, last;
+		do {
+			last = tail.length ? tail[0].start + shift : tokens.length;
+			found = cuts(tokens, first, last);
+		} while (found.length && !isWhole(tokens, found[found.length - 1][0], last) && tail.shift());
+		for (const block of blocks.slice(head.length, blocks.length - tail.length)) block.element.remove();
 		for (const block of tail) {
 			block.start += shift;
 			block.end += shift;
 		}
-		const last = tail.length ? tail[0].start : length;
 		const anchor = tail.length ? tail[0].element : null;
-		const made = cuts(this.tokens, first, last).map(([start, end]) => this.block(start, end));
+		const made = found.map(([start, end]) => this.block(start, end));
 		const fragment = document.createDocumentFragment();
 		fragment.append(...made.map((block) => block.element));
 		this.element.insertBefore(fragment, anchor);
