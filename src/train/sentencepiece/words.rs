@@ -57,7 +57,7 @@ impl WordRules {
 /// Bytes whose separators are found together.
 const BLOCK: usize = 64;
 
-/// What is between separators.
+/// The texts between separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Between {
     /// Number of texts that are not empty.
