@@ -59,8 +59,10 @@ fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
         let mut text = symbols[task % symbols.len()].to_owned();
         Some(try_all(&splitter, &mut text, symbols, length - 1))
     });
+    // Most texts have a place where they may be cut.
+    let few = families.len() * symbols.len() * (length - 2);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
-        Ok(cuts) => assert!(cuts.iter().sum::<usize>() > families.len() * 1000),
+        Ok(cuts) => assert!(cuts.iter().sum::<usize>() > few),
         Err(wrong) => panic!("{wrong}"),
     }
 }
