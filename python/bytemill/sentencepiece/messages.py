@@ -6,8 +6,6 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bytemill._backend import find_invalid_utf8, write_sentencepiece_text
 from bytemill._optional import import_optional
 
@@ -103,6 +101,8 @@ def character_offsets(text: bytes) -> list[int]:
     What is no UTF-8 counts by its first bytes: each says how many bytes its character would have.
     """
     if find_invalid_utf8(text) is None:
+        import numpy as np
+
         starts = (np.frombuffer(text, np.uint8) & 0xC0) != CONTINUATION
         offsets: list[int] = (np.cumsum(starts) - 1).tolist()
         return [*offsets, offsets[-1] + 1 if offsets else 0]
