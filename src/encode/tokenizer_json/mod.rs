@@ -11,6 +11,7 @@
 //! text is read where it stands; and where it does not cut text, text is cut between characters that no token joins.
 
 pub(in crate::encode) mod decode;
+mod merge_list;
 mod ranks;
 mod vocabulary;
 
@@ -30,7 +31,8 @@ use crate::util::hash::SeededState;
 use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
 use decode::Decoder;
-use vocabulary::{Ids, Merges, Tables};
+use merge_list::{Ids, Merges};
+use vocabulary::Tables;
 
 /// The encoder of a file.
 #[derive(Debug)]
@@ -52,8 +54,8 @@ impl FileEncoder {
     /// # Complexity
     /// O(bytes).
     pub fn new(file: &TokenizerFile<'_>, special_tokens: SpecialTokens) -> Result<Self, FileError> {
-        let ids = vocabulary::ids(&file.model)?;
-        let merges = vocabulary::merges(&file.model, &ids)?;
+        let ids = merge_list::ids(&file.model)?;
+        let merges = merge_list::merges(&file.model, &ids)?;
         if let Some((pattern, splitter)) = ranks::splitter(file, &ids)
             && let Some(vocabulary) = ranks::vocabulary(file, &merges, false)
         {
@@ -81,8 +83,8 @@ impl Encoder {
         file: &TokenizerFile<'_>,
         special_tokens: SpecialTokens,
     ) -> Result<Self, FileError> {
-        let ids = vocabulary::ids(&file.model)?;
-        let merges = vocabulary::merges(&file.model, &ids)?;
+        let ids = merge_list::ids(&file.model)?;
+        let merges = merge_list::merges(&file.model, &ids)?;
         Self::of_parts(file, &ids, merges, special_tokens)
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::vocabulary::{Ids, Merges};
+use super::merge_list::{Ids, Merges};
 use crate::huggingface::{Added, DecoderStep, TokenizerFile};
 use crate::merge::agreement;
 use crate::split::chain::oniguruma;

@@ -1,16 +1,13 @@
-//! Tokens and merges of a `tokenizer.json`.
-
-use std::collections::HashMap;
+//! The tables of a `tokenizer.json`.
 
 use super::Names;
 use super::decode::bytes_of;
+use super::merge_list::{Ids, Merges};
 use super::ranks;
 use crate::error::VocabularyError;
 use crate::huggingface::{FileError, Model, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
 use crate::token::{NO_TOKEN, Pair, TokenId};
-use crate::util::hash::SeededState;
-use crate::util::join::join;
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::characters::MARK;
@@ -25,12 +22,6 @@ pub(super) struct Tables {
     /// The unknown token, if several of it in a row in a text that is cut so become one.
     pub(super) fused: Option<TokenId>,
 }
-
-/// Token ids by their texts in the file.
-pub(super) type Ids<'a> = HashMap<&'a str, TokenId, SeededState>;
-
-/// The merges of a file, each with the token that it makes, in their order.
-pub(super) type Merges = Vec<(TokenId, Pair)>;
 
 /// Builds the tables. With `has_marks`, marks are spaces there.
 pub(super) fn build(
@@ -91,61 +82,6 @@ pub(super) fn build(
         adjacency,
         fused,
     })
-}
-
-/// Returns the ids of all tokens.
-pub(super) fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
-    let mut ids = Ids::with_capacity_and_hasher(model.vocabulary.len(), SeededState);
-    for (text, id) in &model.vocabulary {
-        if ids.insert(text, *id).is_some() {
-            let reason = format!("the token {text:?} is there twice");
-            return Err(FileError::new("model.vocab", reason));
-        }
-    }
-    if ids.is_empty() {
-        return Err(FileError::new("model.vocab", "expected at least one token"));
-    }
-    Ok(ids)
-}
-
-/// Returns the merges with the token that each makes.
-pub(super) fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Merges, FileError> {
-    let Model { merges, prefix, .. } = model;
-    if !prefix.is_ascii() {
-        return Err(FileError::new(
-            "model.continuing_subword_prefix",
-            format!("expected ASCII, got {prefix:?}"),
-        ));
-    }
-    let half = merges.len() / 2;
-    let ranked = |start: usize, end: usize| {
-        let mut joined = String::new();
-        let mut found = Vec::with_capacity(end - start);
-        for (index, (left, right)) in merges[start..end].iter().enumerate() {
-            let index = start + index;
-            let refuse = |reason: String| FileError::new(format!("model.merges[{index}]"), reason);
-            let id = |text: &str| {
-                let id = ids.get(text).copied();
-                id.ok_or_else(|| refuse(format!("{text:?} is no token in model.vocab")))
-            };
-            // A part that is nothing but the prefix would not make a token any longer.
-            let Some(rest) = right.get(prefix.len()..).filter(|rest| !rest.is_empty()) else {
-                return Err(refuse(format!("{right:?} is too short")));
-            };
-            if left.is_empty() {
-                return Err(refuse("one of its parts is empty".to_owned()));
-            }
-            joined.clear();
-            joined.push_str(left);
-            joined.push_str(rest);
-            found.push((id(&joined)?, Pair::new(id(left)?, id(right)?)));
-        }
-        Ok(found)
-    };
-    let (first, second) = join(|| ranked(0, half), || ranked(half, merges.len()));
-    let mut all = first?;
-    all.extend(second?);
-    Ok(all)
 }
 
 /// Returns the tokens in the order of their ids, with the bytes that they are decoded to.
