@@ -136,6 +136,10 @@ valgrind: build ## Rust tests and a Python script under valgrind, scalar and wit
 			$(BIN)/python -X faulthandler tests/programs/smoke.py || exit 1; \
 	done
 
+.PHONY: models
+models: build ## Write docs/models.md: which open models load, and how
+	PYTHONPATH=tests $(BIN)/python -m programs.models_page
+
 .PHONY: tables
 tables: ## Check that the merge tables are what their published sources give
 	$(PYTHON) tools/derive_vocabulary.py --check

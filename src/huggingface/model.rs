@@ -195,7 +195,8 @@ impl<'de> Deserialize<'de> for Vocabulary<'de> {
             }
         }
 
-        deserializer.deserialize_map(VocabularyVisitor)
+        // That of a map would refuse a list, whatever the type of the model.
+        deserializer.deserialize_any(VocabularyVisitor)
     }
 }
 

@@ -298,6 +298,10 @@ OUTSIDE = {
         "decoder.replacement: expected a string, got null",
     ),
     "other model": (put("model", "type", "WordPiece"), "model.type: expected BPE, got WordPiece"),
+    "pieces in a list": (
+        lambda file: file.update(model={"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}),
+        "model.type: expected BPE, got Unigram",
+    ),
     "all of another model": (lambda file: file.update(UNIGRAM), "model.type: expected BPE, got Unigram"),
     "dropout": (put("model", "dropout", 0.1), "model.dropout: expected null or 0"),
     "prefix": (put("model", "continuing_subword_prefix", "##"), 'model.merges[0]: "Ġ" is too short'),
