@@ -29,8 +29,12 @@ __all__ = ["format_tokenizer", "format_tokenizer_config"]
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
-def format_tokenizer(definition: Definition) -> bytes:
+def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -> bytes:
     """Returns the contents of a `tokenizer.json`.
+
+    Args:
+        definition: The definition.
+        normalizer: The type of a normalizer of the whole text, special tokens included.
 
     Raises:
         VocabularyError: The library would give other ids, or other text for a special token.
@@ -59,10 +63,10 @@ def format_tokenizer(definition: Definition) -> bytes:
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            added_token(text, token_id)
+            added_token(text, token_id, normalized=normalizer is not None)
             for text, token_id in sorted(special_tokens.items(), key=lambda item: item[1])
         ],
-        "normalizer": None,
+        "normalizer": normalizer and {"type": normalizer},
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]},
         "post_processor": None,
         "decoder": BYTE_LEVEL,
@@ -98,10 +102,10 @@ def check_special_token(text: str, token_id: int, vocabulary: dict[str, int]) ->
         )
 
 
-def added_token(text: str, token_id: int) -> dict[str, Any]:
-    """Returns the entry of an added token."""
-    options = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-    return {"id": token_id, "content": text, **options}
+def added_token(text: str, token_id: int, *, normalized: bool) -> dict[str, Any]:
+    """Returns the entry of an added token, which is found in normalized text or in the text as it is."""
+    options = {"single_word": False, "lstrip": False, "rstrip": False}
+    return {"id": token_id, "content": text, **options, "normalized": normalized, "special": True}
 
 
 def format_tokenizer_config(definition: Definition) -> bytes:

@@ -13,7 +13,9 @@ from bytemill.formats import (
     gguf_model,
     huggingface_tokenizer,
     kimi,
+    llama,
     native,
+    qwen,
     sentencepiece_model,
     tekken,
     tiktoken_ranks,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bytemill.definition import Splitting
+    from bytemill.formats.json_file import Value
 
 __all__ = ["USUAL_NAMES", "MissingPatternError", "read", "read_tokenizer", "usual_name"]
 
@@ -37,11 +40,10 @@ IN_DIRECTORY = [
     "vocab.bpe",
     "merges.txt",
     "tiktoken.model",
+    "qwen.tiktoken",
     "tokenizer.model",
 ]
 
-# Names that say the format of a file and nothing of its contents: the encoding gets the name of the
-# directory.
 USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
 
 
@@ -131,7 +133,7 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     if start.startswith(b"#version") or file.name in dict(data_gym.FILE_NAMES):
         return Loaded(parse_pair(file, contents, None, name, pattern))
     if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
-        return Loaded(parse_ranks(file, contents, name, pattern))
+        return parse_ranks(file, contents, name, pattern)
     if sentencepiece_model.looks_like_model(contents):
         return sentencepiece_model.load(contents, name, source)
     raise VocabularyError(
@@ -141,22 +143,38 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     )
 
 
-def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Definition:
+def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of ranks, whose pattern a configuration beside it may tell; errors as `read`."""
     source = str(file)
     ranks = tiktoken_ranks.parse_ranks(contents, source)
-    config_file = file.with_name("tokenizer_config.json")
-    if pattern is None and file.name == "tiktoken.model" and config_file.is_file():
-        config = parse_json(config_file.read_bytes(), str(config_file))
-        if kimi.looks_like_config(config):
-            return kimi.definition_of(ranks, config, name, source)
-    definition = Definition(name, pattern or "", ranks, {}).check(source)
-    if pattern is None:
-        raise MissingPatternError(
-            f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
-            "or 'qwen2', or a regular expression"
-        )
-    return definition
+    if pattern is not None:
+        return Loaded(Definition(name, pattern, ranks, {}).check(source))
+    if file.name == "tiktoken.model":
+        config = config_beside(file, "tokenizer_config.json")
+        if config is not None and kimi.looks_like_config(config):
+            return Loaded(kimi.definition_of(ranks, config, name, source))
+    elif file.name == "qwen.tiktoken":
+        config = config_beside(file, "tokenizer_config.json")
+        if config is not None and qwen.looks_like_config(config):
+            model = config_beside(file, "config.json")
+            return huggingface_tokenizer.load(
+                qwen.tokenizer_of(ranks, config, model, name, source), name, source
+            )
+    elif file.name == "tokenizer.model":
+        config = config_beside(file, "params.json")
+        if config is not None and llama.looks_like_config(config):
+            return Loaded(llama.definition_of(ranks, config, name, source))
+    Definition(name, "", ranks, {}).check(source)
+    raise MissingPatternError(
+        f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
+        "or 'qwen2', or a regular expression"
+    )
+
+
+def config_beside(file: Path, name: str) -> Value | None:
+    """Returns the contents of a JSON file in the same directory, `None` if there is none."""
+    path = file.with_name(name)
+    return parse_json(path.read_bytes(), str(path)) if path.is_file() else None
 
 
 def file_of(path: Path) -> Path:
@@ -222,7 +240,8 @@ def parse_pair(
 def usual_name(path: str | os.PathLike[str]) -> str:
     """Returns the name of an encoding by its file, or by the directory where files have one usual name."""
     file = Path(path).absolute()
-    if file.name in USUAL_NAMES:
+    # Most usual names say the format of a file and nothing of its contents.
+    if file.name in USUAL_NAMES and file.suffix != ".tiktoken":
         # At the root, a folder has no name.
         return file.parent.name or file.stem
     return file.name if file.is_dir() else file.stem
