@@ -440,6 +440,8 @@ impl Encoder {
             .or_else(|| self.decoder.as_deref()?.added(id))
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
             .or_else(|| Some(self.added()?.text(id)?.as_bytes()))
+            // A tokenizer.json may have a token of no bytes, as Whisper's has.
+            .or_else(|| ordinary.filter(|_| self.decoder.is_some()))
     }
 
     /// The id of a token, merged or not. Of a `tokenizer.json`, added tokens come first.

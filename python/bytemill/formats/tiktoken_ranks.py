@@ -30,7 +30,8 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
     """Parses the contents of a `.tiktoken` file.
 
     Stricter than tiktoken, which takes some damaged lines for other tokens: it skips characters that are not
-    base64, reads `1_0` as 10, and lets the last of two equal tokens win.
+    base64, reads `1_0` as 10, and lets the last of two equal tokens win. Nor is there a token of no bytes, as
+    tiktoken reads in the last line of Whisper's `multilingual.tiktoken`: no text becomes it.
 
     Args:
         contents: The file; empty lines are skipped.
@@ -64,6 +65,11 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
 def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int]) -> tuple[bytes, int]:
     """Parses one line, given the lines before; `ValueError` with the reason if it is malformed."""
     match line.split():
+        case [b"=", _]:
+            raise ValueError(
+                "expected a token of at least one byte; no text becomes an empty one, so that without this line "
+                "all texts have the same ids"
+            )
         case [encoded, digits]:
             token = base64.b64decode(encoded, validate=True)
         case fields:

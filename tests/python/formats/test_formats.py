@@ -37,6 +37,7 @@ MALFORMED_RANKS = {
     "token is not base64": (b"YQ== 0\nY\xff== 1\n", 2, "base64"),
     "token holds characters that base64 skips": (b"Y!Q== 0\n", 1, "base64"),
     "token is cut short": (b"YQ 0\n", 1, "padding"),
+    "no bytes": (b"YQ== 0\n= 1\n", 2, "expected a token of at least one byte"),
     "rank is missing": (b"YQ==\n", 1, "got 1 fields"),
     "too many fields": (b"YQ== 0 1\n", 1, "got 3 fields"),
     "blanks only": (b"YQ== 0\n  \n", 2, "got 0 fields"),

@@ -163,6 +163,13 @@ def test_decoding(name: str, folder: Path) -> None:
     assert [encoding.decode(ids) for ids in lists[:100]] == right[:100]
 
 
+def test_a_token_of_no_bytes_is_decoded_to_nothing(folder: Path) -> None:
+    encoding = read("whisper", folder)
+    empty = theirs("whisper").token_to_id("")
+    assert encoding.decode_single_token_bytes(empty) == b""
+    assert encoding.decode([empty, *encoding.encode("a"), empty]) == "a"
+
+
 @every_row
 def test_tokens(name: str, folder: Path) -> None:
     encoding = read(name, folder)

@@ -70,6 +70,11 @@ def specials_first(model: Model) -> Model:
     return model | {"vocab": {name: index for index, name in enumerate(names)} | shifted}
 
 
+def with_empty(model: Model) -> Model:
+    """Returns the model with a token of no characters, which no text becomes."""
+    return with_raw(model, [""])
+
+
 SPECIAL_OF_BERT = ["[UNK]", "[CLS]", "[SEP]", "[PAD]"]
 
 
@@ -299,6 +304,7 @@ BYTE_LEVEL_MODELS: dict[str, Row] = {
     "whisper": byte_row(
         "Whisper",
         "GPT2",
+        shape=with_empty,
         tokens=[
             *added("<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>"),
             *added(*[f"<|{number * 0.02:.2f}|>" for number in range(60)], special=False),
