@@ -42,7 +42,8 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
     """
     name, pattern, ranks, special_tokens, *_ = definition
     pairs, whole = merges_of(ranks)
-    vocabulary = {token_text(token): token_id for token, token_id in ranks.items()}
+    spelled = {token: token_text(token) for token in ranks}
+    vocabulary = {spelled[token]: token_id for token, token_id in ranks.items()}
     for text, token_id in special_tokens.items():
         check_special_token(text, token_id, vocabulary)
     tokens_by_id(
@@ -81,7 +82,7 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
             # A token that no merges make is only found by looking up whole pieces.
             "ignore_merges": bool(whole),
             "vocab": dict(sorted(vocabulary.items(), key=lambda item: item[1])),
-            "merges": [[token_text(left), token_text(right)] for left, right in pairs.values()],
+            "merges": [[spelled[left], spelled[right]] for left, right in pairs.values()],
         },
     }
     return json.dumps(contents, ensure_ascii=False).encode()

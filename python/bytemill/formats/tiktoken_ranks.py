@@ -67,8 +67,8 @@ def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int
     match line.split():
         case [b"=", _]:
             raise ValueError(
-                "expected a token of at least one byte; no text becomes an empty one, so that without this line "
-                "all texts have the same ids"
+                "expected a token of at least one byte; no text becomes an empty one, so that all texts have the "
+                "same ids without this line"
             )
         case [encoded, digits]:
             token = base64.b64decode(encoded, validate=True)

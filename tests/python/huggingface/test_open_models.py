@@ -166,6 +166,7 @@ def test_decoding(name: str, folder: Path) -> None:
 def test_a_token_of_no_bytes_is_decoded_to_nothing(folder: Path) -> None:
     encoding = read("whisper", folder)
     empty = theirs("whisper").token_to_id("")
+    assert empty is not None
     assert encoding.decode_single_token_bytes(empty) == b""
     assert encoding.decode([empty, *encoding.encode("a"), empty]) == "a"
 

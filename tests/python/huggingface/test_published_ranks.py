@@ -35,7 +35,7 @@ def test_whisper(name: str, tmp_path: Path) -> None:
     ranks = load_tiktoken_bpe(str(file))
     if b"" in ranks:
         # A token of no bytes, which no text becomes.
-        with pytest.raises(bytemill.VocabularyError, match="line 50257: expected a token of at least one byte"):
+        with pytest.raises(bytemill.VocabularyError, match="line 50257: expected a token of at least"):
             bytemill.Encoding.from_file(file, pattern="gpt2")
         del ranks[b""]
     ours = bytemill.Encoding(name, pat_str=GPT2_PATTERN, mergeable_ranks=ranks, special_tokens={})
