@@ -396,6 +396,12 @@ pub enum TrainError {
     Initial(VocabularyError),
     /// Pieces beyond the memory limit could not be written to a temporary file, or read back.
     TemporaryFile(io::Error),
+    /// A piece of sorted counts is not greater than the one before it.
+    NotSorted(Vec<u8>),
+    /// A piece of sorted counts is empty or does not occur.
+    NotCounted(Vec<u8>),
+    /// Reading or writing sorted counts failed.
+    Tables(Box<dyn Error + Send + Sync>),
 }
 
 impl fmt::Display for TrainError {
@@ -424,6 +430,17 @@ impl fmt::Display for TrainError {
                 "{error}: expected room in the directory for temporary files, for pieces that the memory limit leaves \
                  none for; make room, name another directory, or raise the limit"
             ),
+            Self::NotSorted(piece) => write!(
+                f,
+                "expected sorted counts, each piece once, got {} after a greater or equal piece",
+                display_bytes(piece)
+            ),
+            Self::NotCounted(piece) => write!(
+                f,
+                "expected pieces that are not empty and counts of at least 1 in sorted counts, got {}",
+                display_bytes(piece)
+            ),
+            Self::Tables(error) => error.fmt(f),
         }
     }
 }

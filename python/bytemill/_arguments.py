@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -34,6 +35,9 @@ BYTE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 # A number, perhaps with decimals, and a unit.
 SIZE = re.compile(r"([0-9][0-9_]{0,30})(?:\.([0-9]{1,20}))?\s*([A-Z]?)", re.IGNORECASE)
+
+# The processor time that a control group may take, in each period, in microseconds.
+CONTROL_GROUP = "/sys/fs/cgroup/cpu.max"
 
 HOW_TO_NAME_TOKENS = "`encode_single_token` gives the id of a token, `eot_token` that of the end of a text"
 
@@ -77,15 +81,16 @@ def several(name: str, texts: Iterable[str]) -> Iterable[str]:
 def thread_count(num_threads: int | None, *, as_in_tiktoken: bool = False) -> int:
     """Returns a number of threads.
 
-    `None`, which tiktoken takes too, stands for all processors. In a process that `multiprocessing` has
-    started, as for PyTorch and `datasets`, it stands for one: other such processes use the other processors.
+    `None`, which tiktoken takes too, stands for all processors that this process may use, see
+    `available_processors`. In a process that `multiprocessing` has started, as for PyTorch and `datasets`,
+    it stands for one: other such processes use the other processors.
 
     Raises:
         TypeError: It is not an integer.
         ValueError: The number is not positive. For methods of tiktoken the message is its own.
     """
     if num_threads is None:
-        return 1 if is_worker() else os.cpu_count() or 1
+        return 1 if is_worker() else available_processors()
     threads = integer("num_threads", num_threads)
     if threads <= 0:
         raise ValueError(
@@ -95,6 +100,33 @@ def thread_count(num_threads: int | None, *, as_in_tiktoken: bool = False) -> in
         )
     # The core starts no more threads than there is work for.
     return min(threads, sys.maxsize)
+
+
+def available_processors() -> int:
+    """Returns the number of processors that are for this process, at least 1.
+
+    That is `OMP_NUM_THREADS` where it is set, as Ray sets it for its tasks and many schedulers of clusters
+    for theirs; otherwise the processors that the process may run on, and no more than the quota of its
+    control group, as containers have one.
+    """
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = control_group_quota()
+    return max(1, processors if quota is None else min(processors, math.ceil(quota)))
+
+
+def control_group_quota() -> float | None:
+    """Returns how many processors a control group (version 2) leaves to this process; `None` for no limit."""
+    from pathlib import Path
+
+    try:
+        # With or without a name space of its own, a container sees its group there.
+        quota, period = Path(CONTROL_GROUP).read_text(encoding="ascii").split()
+        return None if quota == "max" else int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):
+        return None
 
 
 def is_worker() -> bool:

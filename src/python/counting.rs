@@ -4,14 +4,15 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
+use super::arrow;
 use super::error::guarded;
-use super::ids::arrays::array;
+use super::piece_tables::{ColumnArrays, TableWriter, check_lengths, column_arrays, next_tables};
 use super::runtime::{run, run_alongside};
 use super::splitter::CoreSplitter;
 use super::strings::{SharedText, to_shared_texts, wrong_type};
@@ -109,16 +110,91 @@ impl PieceCounts {
                 Ok(array) => array.as_array().to_vec(),
                 Err(_) => counts.extract()?,
             };
-            if numbers.len() != pieces.len() {
-                return Err(PyValueError::new_err(format!(
-                    "{} counts for {} pieces: expected one for each",
-                    numbers.len(),
-                    pieces.len()
-                )));
-            }
+            check_lengths(pieces.len(), numbers.len())?;
             self.with(py, |counts, checkpoint| {
                 let pieces = pieces.iter().map(|piece| &**piece);
                 counts.add_pieces(pieces.zip(numbers.iter().copied()), checkpoint)
+            })
+        })
+    }
+
+    fn add_joined(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyBytes>,
+        offsets: &Bound<'_, PyArray1<i64>>,
+        counts: &Bound<'_, PyArray1<u64>>,
+    ) -> PyResult<()> {
+        guarded(|| {
+            let data = PyBackedBytes::from(data.clone());
+            let offsets = offsets.try_readonly()?.as_array().to_vec();
+            let counts = counts.try_readonly()?.as_array().to_vec();
+            check_lengths(offsets.len().saturating_sub(1), counts.len())?;
+            self.with(py, |all, checkpoint| {
+                let pieces = offsets
+                    .windows(2)
+                    .map(|bounds| piece_between(&data, bounds));
+                let pieces = pieces.collect::<PyResult<Vec<&[u8]>>>()?;
+                let rows = pieces.into_iter().zip(counts.iter().copied());
+                Ok::<(), PyErr>(all.add_pieces(rows, checkpoint)?)
+            })
+        })
+    }
+
+    fn add_columns(
+        &self,
+        pieces: &Bound<'_, PyAny>,
+        counts: &Bound<'_, PyArray1<u64>>,
+    ) -> PyResult<()> {
+        guarded(|| {
+            let counts = counts.try_readonly()?.as_array().to_vec();
+            arrow::with_texts(pieces, |pieces, checkpoint| {
+                check_lengths(pieces.len(), counts.len())?;
+                let rows = pieces
+                    .iter()
+                    .map(|piece| piece.0)
+                    .zip(counts.iter().copied());
+                Ok(self.lock().add_pieces(rows, checkpoint)?)
+            })
+        })
+    }
+
+    fn add_texts(
+        &self,
+        column: &Bound<'_, PyAny>,
+        splitter: Option<&Bound<'_, CoreSplitter>>,
+        special: Vec<String>,
+        num_threads: usize,
+    ) -> PyResult<()> {
+        guarded(|| {
+            let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
+            let splitter = splitter.map(|splitter| &splitter.get().0);
+            arrow::with_texts(column, |texts, checkpoint| {
+                let mut items = Vec::with_capacity(texts.len());
+                for text in texts {
+                    Item::split_bytes(text.0, &mut items);
+                }
+                let mut counts = self.lock();
+                Ok(counts.add(&items, splitter, &special, num_threads, checkpoint)?)
+            })
+        })
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
+    fn add_sorted(&self, py: Python<'_>, sources: Vec<Py<PyIterator>>) -> PyResult<()> {
+        guarded(|| {
+            self.with(py, |counts, checkpoint| {
+                counts.add_sorted(next_tables(&sources), checkpoint)
+            })
+        })
+    }
+
+    fn write_sorted(&self, write: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
+        guarded(|| {
+            let mut writer = TableWriter::new(write, rows);
+            self.with(write.py(), |counts, checkpoint| {
+                counts.for_each_sorted(checkpoint, |piece, count| writer.push(piece, count))?;
+                writer.flush()
             })
         })
     }
@@ -154,16 +230,7 @@ impl PieceCounts {
     }
 
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<ColumnArrays<'py>> {
-        guarded(|| {
-            let columns = self.with(py, counting::PieceCounts::columns)?;
-            let ends = columns.ends.iter().map(|end| end.cast_signed() as i64);
-            let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
-            Ok((
-                PyBytes::new(py, &columns.bytes),
-                array(py, offsets)?,
-                array(py, columns.counts)?,
-            ))
-        })
+        guarded(|| column_arrays(py, self.with(py, counting::PieceCounts::columns)?))
     }
 
     fn most_common<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
@@ -174,12 +241,19 @@ impl PieceCounts {
     }
 }
 
-/// The bytes of all pieces, the offsets where they start and end, and their counts.
-type ColumnArrays<'py> = (
-    Bound<'py, PyBytes>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray1<u64>>,
-);
+/// Returns the piece between two offsets.
+fn piece_between<'a>(data: &'a [u8], bounds: &[i64]) -> PyResult<&'a [u8]> {
+    let range = usize::try_from(bounds[0])
+        .ok()
+        .zip(usize::try_from(bounds[1]).ok());
+    let piece = range.and_then(|(start, end)| data.get(start..end));
+    piece.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "expected offsets in order, within the {} bytes of all pieces, got {bounds:?}",
+            data.len()
+        ))
+    })
+}
 
 /// A text whose pieces are counted.
 pub(super) enum Text {

@@ -30,17 +30,17 @@ mod classes {
 
 pub(super) use classes::UnknownTokenError;
 
-/// The exception of a Python splitter, while it passes through the library.
+/// The exception of Python code that the library calls, such as a splitter, while it passes through the library.
 #[derive(Debug)]
-pub(super) struct SplitterError(pub(super) PyErr);
+pub(super) struct Raised(pub(super) PyErr);
 
-impl fmt::Display for SplitterError {
+impl fmt::Display for Raised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Error for SplitterError {}
+impl Error for Raised {}
 
 impl From<OutOfMemory> for PyErr {
     fn from(error: OutOfMemory) -> Self {
@@ -97,7 +97,7 @@ impl From<EncodeError> for PyErr {
             EncodeError::NoRoom { .. } => PyValueError::new_err(error.to_string()),
             EncodeError::OutOfMemory(error) => error.into(),
             EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
-            EncodeError::Splitter(inner) => match inner.downcast::<SplitterError>() {
+            EncodeError::Splitter(inner) => match inner.downcast::<Raised>() {
                 Ok(raised) => raised.0,
                 Err(other) => {
                     classes::PatternError::new_err(format!("the splitter failed: {other}"))
@@ -142,6 +142,13 @@ impl From<TrainError> for PyErr {
             TrainError::MissingByte(_) | TrainError::Initial(_) => {
                 classes::VocabularyError::new_err(error.to_string())
             }
+            TrainError::NotSorted(_) | TrainError::NotCounted(_) => {
+                PyValueError::new_err(error.to_string())
+            }
+            TrainError::Tables(inner) => match inner.downcast::<Raised>() {
+                Ok(raised) => raised.0,
+                Err(other) => PyOSError::new_err(other.to_string()),
+            },
         }
     }
 }

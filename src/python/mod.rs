@@ -12,6 +12,7 @@ mod ids;
 mod interpreter;
 mod module;
 mod normalizer;
+mod piece_tables;
 mod runtime;
 mod sentence_counts;
 mod sentencepiece;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::error::{SplitterError, guarded};
+use super::error::{Raised, guarded};
 use crate::checkpoint::RunToEnd;
 use crate::split::chain::oniguruma;
 use crate::split::chain::step::{Behavior, Pattern, Step};
@@ -103,9 +103,7 @@ pub(super) struct PythonSplitter(pub(super) Py<PyAny>);
 impl ExternalSplitter for PythonSplitter {
     fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
         let offsets: Vec<usize> = Python::attach(|py| self.0.bind(py).call1((text,))?.extract())
-            .map_err(|error: PyErr| -> Box<dyn Error + Send + Sync> {
-                Box::new(SplitterError(error))
-            })?;
+            .map_err(|error: PyErr| -> Box<dyn Error + Send + Sync> { Box::new(Raised(error)) })?;
         Ok(offsets
             .chunks_exact(2)
             .map(|piece| piece[0]..piece[1])

@@ -313,7 +313,9 @@ def pickles(data: st.DataObject) -> None:
     offsets = np.array(data.draw(st.lists(numbers, max_size=6), label="offsets"), np.int64)
     counted = np.array(data.draw(st.lists(st.integers(0, 2**64 - 1), max_size=6), label="counts"), np.uint64)
     with within(), contextlib.suppress(Exception):
-        parts = restored({"pattern": None, "special_tokens": []}, SAMPLE.encode(), offsets, counted)
+        parts = restored(
+            {"pattern": None, "special_tokens": [], "is_sorted": False}, SAMPLE.encode(), offsets, counted
+        )
         assert parts.total() >= len(parts)
 
 

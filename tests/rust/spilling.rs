@@ -8,7 +8,7 @@ use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::TrainError;
 use bytemill::split::Splitter;
-use bytemill::train::counting::{Item, PieceCounts};
+use bytemill::train::counting::{CountTable, Item, NextTable, PieceCounts};
 use bytemill::train::{Options, TieBreak, learning};
 
 use crate::support::{Patience, Random, TestResult};
@@ -83,6 +83,85 @@ fn thousands_of_runs_are_merged() -> TestResult {
     let doubled: Vec<u64> = expected.counts.iter().map(|count| 2 * count).collect();
     assert_eq!(twice.counts, doubled);
     Ok(())
+}
+
+/// Returns the counts as sorted tables of a few rows each.
+fn sorted_tables(counts: &mut PieceCounts, rows: usize) -> Result<Vec<CountTable>, TrainError> {
+    let mut tables = vec![CountTable::default()];
+    counts.for_each_sorted(&RunToEnd, |piece, count| {
+        if tables.last().is_none_or(|table| table.counts.len() == rows) {
+            tables.push(CountTable::default());
+        }
+        tables.last_mut().expect("there is one").push(piece, count);
+        Ok(())
+    })?;
+    Ok(tables)
+}
+
+fn source(tables: Vec<CountTable>) -> NextTable<'static> {
+    let mut tables = tables.into_iter();
+    Box::new(move || Ok(tables.next()))
+}
+
+/// Counts of several processes, sorted and merged, are those of one.
+#[test]
+fn sorted_counts_of_others_add_up() -> TestResult {
+    let mut random = Random::new(5);
+    let words = words(&mut random, 6_000);
+    let mut whole = PieceCounts::new();
+    add(&mut whole, &words, 1, &RunToEnd)?;
+    let expected = sorted_tables(&mut whole, usize::MAX)?;
+    let pieces: Vec<&[u8]> = expected[0].iter().map(|(piece, _)| piece).collect();
+    assert!(pieces.is_sorted());
+    for (number, limit) in [(1, None), (3, None), (3, Some(100_000)), (40, Some(0))] {
+        let mut sources = Vec::new();
+        for part in words.chunks(words.len() / number + 1) {
+            let mut counts = limit.map_or_else(PieceCounts::new, limited);
+            add(&mut counts, part, 2, &RunToEnd)?;
+            sources.push(source(sorted_tables(&mut counts, 1 + number)?));
+            assert_eq!(
+                counts.total(),
+                part.len() as u64,
+                "sorting leaves the counts as they are"
+            );
+        }
+        let mut merged = limited(0);
+        merged.add_sorted(sources, &RunToEnd)?;
+        assert_eq!(sorted_tables(&mut merged, usize::MAX)?, expected);
+        assert_eq!(
+            (merged.total(), merged.text_bytes()),
+            (whole.total(), whole.text_bytes())
+        );
+        // More may be counted, and merged, afterwards.
+        add(&mut merged, &words, 1, &RunToEnd)?;
+        assert_eq!(merged.total(), 2 * whole.total());
+    }
+    Ok(())
+}
+
+#[test]
+fn sources_that_are_not_sorted_are_refused() {
+    let table = |rows: &[(&str, u64)]| {
+        let mut table = CountTable::default();
+        for (piece, count) in rows {
+            table.push(piece.as_bytes(), *count);
+        }
+        table
+    };
+    for tables in [
+        vec![table(&[("b", 1), ("a", 1)])],
+        vec![table(&[("a", 1)]), table(&[("a", 1)])],
+        vec![table(&[("a", 1), ("b", 0)])],
+        vec![table(&[("", 1)])],
+    ] {
+        let mut counts = limited(0);
+        let refused = counts.add_sorted(vec![source(tables)], &RunToEnd);
+        assert!(matches!(
+            refused,
+            Err(TrainError::NotSorted(_) | TrainError::NotCounted(_))
+        ));
+        assert!(counts.is_empty());
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 """Files of piece counts, Parquet or Arrow IPC: a column `piece` (binary) and a column `count` (uint64).
 
-The rows are in the order in which the pieces first occurred. The metadata have under the key `bytemill`, as
-JSON, the pattern and the special tokens of the counts.
+The metadata have under the key `bytemill`, as JSON, the pattern and the special tokens of the counts, and
+whether the rows are sorted by piece; otherwise they are in the order in which the pieces first occurred.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from bytemill._optional import import_optional
 from bytemill.io.atomic import create, replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Chunk", "Description", "read_table", "write_table"]
+    # The bytes of some pieces; the offsets at which each starts and the last ends, shape (pieces + 1,); the
+    # count of each, shape (pieces,).
+    Columns: TypeAlias = tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.uint64]]
+
+__all__ = ["ROWS", "Chunk", "Description", "chunk", "described", "read_table", "table_of", "table_writer"]
 
 PARQUET_SUFFIX = ".parquet"
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
@@ -32,8 +36,8 @@ ROWS = 1 << 16
 
 PURPOSE = "files of piece counts"
 
-# Some pieces, and the count of each.
-Chunk: TypeAlias = "tuple[list[bytes], npt.NDArray[np.uint64]]"
+# Some pieces as an Arrow array of `large_binary`, and the count of each.
+Chunk: TypeAlias = "tuple[Any, npt.NDArray[np.uint64]]"
 
 
 class Description(TypedDict):
@@ -41,20 +45,40 @@ class Description(TypedDict):
 
     pattern: str | None
     special_tokens: list[str]
+    is_sorted: bool
 
 
-def write_table(
-    path: str | os.PathLike[str],
-    columns: tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.uint64]],
-    description: Description,
-) -> None:
+def metadata_of(description: Description) -> dict[bytes, bytes]:
+    """Returns the metadata of a table of counts."""
+    return {KEY: json.dumps({"version": VERSION, **description}).encode()}
+
+
+def table_of(columns: Columns, description: Description) -> Any:  # noqa: ANN401 - pyarrow is optional
+    """Returns counts as a `pyarrow.Table`, whose memory is that of the columns.
+
+    Raises:
+        ImportError: `pyarrow` is not installed.
+    """
+    arrow = import_optional("pyarrow", PURPOSE)
+    data, offsets, counts = columns
+    buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
+    pieces = arrow.LargeBinaryArray.from_buffers(arrow.large_binary(), len(counts), buffers)
+    schema = arrow.schema(
+        [("piece", arrow.large_binary()), ("count", arrow.uint64())], metadata=metadata_of(description)
+    )
+    return arrow.Table.from_arrays([pieces, arrow.array(counts, arrow.uint64())], schema=schema)
+
+
+@contextmanager
+def table_writer(path: str | os.PathLike[str], description: Description) -> Iterator[Callable[[Any], None]]:
     """Writes a file atomically: readers see the old file or the complete new one.
 
     Args:
         path: Its name, whose suffix is the format.
-        columns: All pieces joined; the offsets at which each starts and the last ends, of shape
-            (pieces + 1,); the count of each, of shape (pieces,).
-        description: Their origin.
+        description: The origin of the counts.
+
+    Yields:
+        A function that appends a table.
 
     Raises:
         ValueError: The name has no known suffix.
@@ -66,29 +90,28 @@ def write_table(
         known = ", ".join([PARQUET_SUFFIX, *ARROW_SUFFIXES])
         raise ValueError(f"cannot tell the format of {name!r}: expected a name that ends in one of {known}")
     arrow = import_optional("pyarrow", PURPOSE)
-    data, offsets, counts = columns
-    buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
-    pieces = arrow.LargeBinaryArray.from_buffers(arrow.large_binary(), len(counts), buffers)
     schema = arrow.schema(
-        [("piece", arrow.large_binary()), ("count", arrow.uint64())],
-        metadata={KEY: json.dumps({"version": VERSION, **description}).encode()},
+        [("piece", arrow.large_binary()), ("count", arrow.uint64())], metadata=metadata_of(description)
     )
-    table = arrow.Table.from_arrays([pieces, arrow.array(counts, arrow.uint64())], schema=schema)
     with replacing(path) as temporary, create(temporary) as file:
         if name.lower().endswith(PARQUET_SUFFIX):
             parquet = import_optional("pyarrow.parquet", PURPOSE)
-            writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
+            writer = parquet.ParquetWriter(file, schema, compression="zstd")
         else:
-            writer = arrow.ipc.new_file(file, table.schema)
+            writer = arrow.ipc.new_file(file, schema)
         with writer:
-            # In batches, so that Ctrl-C can interrupt between two.
-            for batch in table.to_batches(max_chunksize=ROWS):
-                writer.write_batch(batch)
+
+            def write(table: Any) -> None:  # noqa: ANN401 - as above
+                # In batches, so that Ctrl-C can interrupt between two.
+                for batch in table.to_batches(max_chunksize=ROWS):
+                    writer.write_batch(batch)
+
+            yield write
 
 
 @contextmanager
 def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iterator[Chunk]]]:
-    """Opens a file of `write_table`, or another one with the same columns and metadata.
+    """Opens a file of `table_writer`, or another one with the same columns and metadata.
 
     Yields:
         The description, and the pieces in chunks.
@@ -121,7 +144,7 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
 
 
 def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow is optional
-    """Parses the metadata of a file; `ValueError` if they are missing or malformed."""
+    """Parses the metadata of a table of counts; `ValueError` if they are missing or malformed."""
     metadata = (schema.metadata or {}).get(KEY)
     if metadata is None or not {"piece", "count"} <= set(schema.names):
         raise ValueError(
@@ -131,7 +154,8 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
         )
     try:
         fields = json.loads(metadata)
-        version, pattern, special_tokens = (fields[key] for key in ("version", *Description.__annotations__))
+        version, pattern, special_tokens = (fields[key] for key in ("version", "pattern", "special_tokens"))
+        is_sorted = fields.get("is_sorted", False)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(
             f"{name}: expected metadata that say what the pieces come from, got {metadata[:100]!r}"
@@ -139,12 +163,12 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
     if version != VERSION:
         raise ValueError(f"{name}: expected version {VERSION} of the format, got {version}")
     texts = isinstance(special_tokens, list) and all(isinstance(token, str) for token in special_tokens)
-    if not isinstance(pattern, str | None) or not texts:
+    if not isinstance(pattern, str | None) or not texts or not isinstance(is_sorted, bool):
         raise ValueError(
-            f"{name}: expected a pattern or null and a list of special tokens in the metadata, got "
-            f"{pattern!r} and {special_tokens!r}"
+            f"{name}: expected a pattern or null and a list of special tokens in the metadata, and whether "
+            f"pieces are sorted, got {pattern!r}, {special_tokens!r} and {is_sorted!r}"
         )
-    return Description(pattern=pattern, special_tokens=special_tokens)
+    return Description(pattern=pattern, special_tokens=special_tokens, is_sorted=is_sorted)
 
 
 def chunk(batch: Any) -> Chunk:  # noqa: ANN401 - pyarrow is optional
@@ -156,4 +180,4 @@ def chunk(batch: Any) -> Chunk:  # noqa: ANN401 - pyarrow is optional
     if pieces.null_count or counts.null_count:
         raise arrow.ArrowInvalid("there is a piece or a count missing")
     counts = counts.cast(arrow.uint64())
-    return pieces.cast(arrow.large_binary()).to_pylist(), counts.to_numpy(zero_copy_only=False)
+    return pieces.cast(arrow.large_binary()), counts.to_numpy(zero_copy_only=False)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bytemill import _backend
-from bytemill._arguments import byte_limit, check_type
+from bytemill._arguments import byte_limit, check_type, thread_count
 from bytemill._backend import build_splitter
 from bytemill.patterns import resolve_pattern
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill.documents import Document
     from bytemill.io.piece_table import Chunk, Description
 
@@ -49,6 +50,8 @@ class PieceCounts:
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
         special_tokens: The strings that cut the texts and are in no piece.
+        is_sorted: Whether the order in which pieces first occurred is not known, because they come from
+            sorted files: then they are in the order of their bytes.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class PieceCounts:
         self.pattern = resolve_pattern(pattern)
         self.special_tokens = check_special_tokens(special_tokens)
         self._splitter = None if self.pattern is None else build_splitter(self.pattern)
+        self.is_sorted = False
         self._core = limited_table(memory_limit)
         items = pieces.items() if isinstance(pieces, Mapping) else pieces
         for rows in in_chunks(items):
@@ -158,6 +162,7 @@ class PieceCounts:
                     f"{ours!r} and {theirs!r}"
                 )
         self._core.merge(other._core)
+        self.is_sorted |= other.is_sorted
 
     def __add__(self, other: PieceCounts) -> PieceCounts:
         if not isinstance(other, PieceCounts):
@@ -176,22 +181,83 @@ class PieceCounts:
     def _empty(self) -> PieceCounts:
         return PieceCounts(pattern=self.pattern, special_tokens=self.special_tokens)
 
+    def add_arrow(self, column: ArrowArray | ArrowStream, *, num_threads: int = 1) -> None:
+        """Splits the texts of an Arrow column and counts their pieces, without a Python object for each.
+
+        Args:
+            column: Strings or bytes, as for `Encoding.encode_arrow`. Nulls are no texts; in bytes, what is
+                not UTF-8 is a piece of its own.
+            num_threads: How many threads may work.
+
+        Raises:
+            TypeError: It is no such column.
+            PatternError, OverflowError, OSError, KeyboardInterrupt: As `add`.
+        """
+        self._core.add_texts(column, self._splitter, list(self.special_tokens), thread_count(num_threads))
+
     # --- Files and other processes ---
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow is optional
+        """Returns a `pyarrow.Table` of the pieces, in the order in which they first occurred.
+
+        Its columns are `piece` (large_binary) and `count` (uint64); its metadata say what the pieces come
+        from.
+
+        Raises:
+            ImportError: `pyarrow` is not installed.
+        """
+        from bytemill.io.piece_table import table_of
+
+        return table_of(self._core.columns(), self._description())
+
+    @classmethod
+    def from_arrow(cls, table: Any, *, memory_limit: int | str | None = None) -> PieceCounts:  # noqa: ANN401
+        """Takes the counts of a table that `to_arrow` made, or of several that were concatenated.
+
+        Args:
+            table: A `pyarrow.Table` or `RecordBatch`.
+            memory_limit: As for `PieceCounts`.
+
+        Raises:
+            ValueError: It has other columns, nulls, or no metadata that say which pattern its pieces come
+                from.
+            OverflowError: All pieces together occur 2**64 times or more.
+            ImportError: `pyarrow` is not installed.
+        """
+        from bytemill._optional import import_optional
+        from bytemill.io.piece_table import chunk, described
+
+        arrow = import_optional("pyarrow", "tables of piece counts")
+        batches = [table] if isinstance(table, arrow.RecordBatch) else table.to_batches()
+        try:
+            chunks = [chunk(batch) for batch in batches]
+        except (arrow.ArrowException, KeyError) as error:
+            raise ValueError(f"expected a table of piece counts: {error}") from error
+        return cls._restored(described(table.schema, "the table"), chunks, memory_limit)
+
+    def save(self, path: str | os.PathLike[str], *, sort: bool = False) -> None:
         """Writes the counts to a file, see `bytemill.io.piece_table`.
 
         Args:
             path: A name that ends in `.parquet`, or in `.arrow`, `.feather` or `.ipc` for Arrow's IPC format.
+            sort: Whether pieces are in the order of their bytes, for `merge_files`, instead of that of their
+                first occurrence. With a memory limit they are read and written a part at a time.
 
         Raises:
             ValueError: The name ends in something else.
             OSError: The file cannot be written; nothing is left behind.
             ImportError: `pyarrow` is not installed.
         """
-        from bytemill.io.piece_table import write_table
+        from bytemill.io.piece_table import ROWS, table_of, table_writer
 
-        write_table(path, self._core.columns(), self._description())
+        description = self._description()
+        if not sort:
+            with table_writer(path, description) as write:
+                write(table_of(self._core.columns(), description))
+            return
+        description["is_sorted"] = True
+        with table_writer(path, description) as write:
+            self._core.write_sorted(lambda *columns: write(table_of(columns, description)), ROWS)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PieceCounts:
@@ -213,18 +279,86 @@ class PieceCounts:
                     f"{os.fspath(path)}: expected counts whose sum is below 2**64: {error}"
                 ) from error
 
+    @classmethod
+    def merge_files(cls, paths: Iterable[str | os.PathLike[str]]) -> PieceCounts:
+        """Returns the sum of the counts in sorted files, which other processes or machines have counted.
+
+        The files are merged into a temporary one; no table of all pieces is ever in memory, also when a
+        vocabulary is learned from the counts. The result does not depend on how the text was distributed to
+        the files, nor on their order.
+
+        Args:
+            paths: Files that `save(path, sort=True)` wrote, of the same pattern and special tokens; at least
+                one.
+
+        Raises:
+            ValueError: There is no file; a file has another format, is not sorted, is damaged, or has
+                another pattern or special tokens than the first.
+            OverflowError: All pieces together occur 2**64 times or more.
+            OSError: A file cannot be read, or the temporary file not written.
+            ImportError: `pyarrow` is not installed.
+
+        Complexity:
+            O(n log k) for n rows in k files; memory for 65,536 rows of each file.
+        """
+        from contextlib import ExitStack
+
+        from bytemill.io.piece_table import read_table
+
+        if isinstance(paths, (str, bytes, os.PathLike)):
+            raise TypeError(f"expected several paths, got one {type(paths).__name__}: give it in a list")
+        names = [os.fspath(path) for path in paths]
+        if not names:
+            raise ValueError("expected files of sorted counts, got none")
+        with ExitStack() as stack:
+            tables = [stack.enter_context(read_table(name)) for name in names]
+            first = tables[0][0]
+            for name, (description, _) in zip(names, tables, strict=True):
+                if not description["is_sorted"]:
+                    raise ValueError(f"{name}: expected sorted counts: write them with save(path, sort=True)")
+                if origin(description) != origin(first):
+                    raise ValueError(
+                        f"{name}: expected counts of the same pattern and special tokens as {names[0]}, "
+                        f"{origin(first)}, got {origin(description)}"
+                    )
+            # No table is filled: the limit only says that there is a directory for files.
+            counts = cls._described(first, LEAST_MEMORY)
+            counts._core.add_sorted([chunks for _, chunks in tables])  # noqa: SLF001 - of its own class
+        return counts
+
     def _description(self) -> Description:
-        return {"pattern": self.pattern, "special_tokens": list(self.special_tokens)}
+        return {
+            "pattern": self.pattern,
+            "special_tokens": list(self.special_tokens),
+            "is_sorted": self.is_sorted,
+        }
 
     @classmethod
-    def _restored(cls, description: Description, chunks: Iterable[Chunk]) -> PieceCounts:
-        counts = cls(pattern=description["pattern"], special_tokens=description["special_tokens"])
+    def _restored(
+        cls, description: Description, chunks: Iterable[Chunk], memory_limit: int | str | None = None
+    ) -> PieceCounts:
+        counts = cls._described(description, memory_limit)
         for pieces, occurrences in chunks:
-            counts._core.add_pieces(pieces, occurrences)
+            counts._core.add_columns(pieces, occurrences)  # noqa: SLF001 - of its own class
+        return counts
+
+    @classmethod
+    def _described(cls, description: Description, memory_limit: int | str | None = None) -> PieceCounts:
+        counts = cls(
+            pattern=description["pattern"],
+            special_tokens=description["special_tokens"],
+            memory_limit=memory_limit,
+        )
+        counts.is_sorted = description["is_sorted"]
         return counts
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (restored, (self._description(), *self._core.columns()))
+
+
+def origin(description: Description) -> tuple[str | None, list[str]]:
+    """Returns what the pieces of counts depend on, beside the text."""
+    return description["pattern"], sorted(description["special_tokens"])
 
 
 def limited_table(memory_limit: int | str | None) -> _backend.PieceCounts:
@@ -244,13 +378,9 @@ def restored(
     description: Description, data: bytes, offsets: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
 ) -> PieceCounts:
     """Rebuilds the counts of a pickle."""
-
-    def chunks() -> Iterator[Chunk]:
-        for start in range(0, len(counts), ROWS):
-            bounds = offsets[start : start + ROWS + 1].tolist()
-            yield [data[begin:end] for begin, end in pairwise(bounds)], counts[start : start + ROWS]
-
-    return PieceCounts._restored(description, chunks())  # noqa: SLF001 - used for pickling only
+    restored_counts = PieceCounts._described(description)  # noqa: SLF001 - used for pickling only
+    restored_counts._core.add_joined(data, offsets, counts)  # noqa: SLF001
+    return restored_counts
 
 
 def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:

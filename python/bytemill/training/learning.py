@@ -268,6 +268,11 @@ def learn_merges(  # noqa: PLR0913 - as `train`
     Returns:
         The merges. They continue the numbers of the tokens of `start`.
     """
+    if tie_break == "first_seen" and counts.is_sorted:
+        raise ValueError(
+            "tie_break='first_seen' needs the order in which pieces first occurred, which counts from sorted "
+            "files do not have: count the text in one process, or choose another tie_break"
+        )
     return _backend.train_merges(
         counts._core,  # noqa: SLF001 - of this package
         wanted,

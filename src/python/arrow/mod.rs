@@ -27,10 +27,35 @@ use pyo3::prelude::*;
 
 use super::encoding::CoreBpe;
 use super::runtime::{run, threads_for};
+use crate::checkpoint::{Checkpoint, RunToEnd};
 use crate::encode::batch::Batch;
+use crate::util::text::RawText;
 use input::Column;
 pub(super) use output::EncodedColumn;
 use output::Lists;
+
+/// Runs `work` on the texts of a column with the GIL released. Nulls are empty texts.
+pub(super) fn with_texts<R: Send>(
+    column: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[RawText<'_>], &dyn Checkpoint) -> PyResult<R> + Send,
+) -> PyResult<R> {
+    let source = input::Source::of(column)?;
+    run(column.py(), usize::MAX, |checkpoint| {
+        let column = Column::read(source, checkpoint)?;
+        let (texts, _) = column.texts(checkpoint)?;
+        work(&texts, checkpoint)
+    })
+}
+
+/// As [`with_texts`], for a few texts: the GIL is kept.
+pub(super) fn with_few_texts<R>(
+    column: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[RawText<'_>]) -> PyResult<R>,
+) -> PyResult<R> {
+    let column = Column::read(input::Source::of(column)?, &RunToEnd)?;
+    let (texts, _) = column.texts(&RunToEnd)?;
+    work(&texts)
+}
 
 /// Encodes each text of a column.
 pub(super) fn encode(

@@ -22,7 +22,7 @@ impl CountTable {
     }
 
     /// Appends a piece.
-    pub(super) fn push(&mut self, piece: &[u8], count: u64) {
+    pub fn push(&mut self, piece: &[u8], count: u64) {
         self.bytes.extend_from_slice(piece);
         self.ends.push(self.bytes.len());
         self.counts.push(count);

@@ -28,7 +28,8 @@ pub use self::counter::Item;
 pub(super) use self::counter::PieceCounter;
 pub use self::export::CountTable;
 pub(super) use self::piece_map::PieceMap;
-use self::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_run};
+pub use self::runs::NextTable;
+use self::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_map, for_each_of_run};
 use crate::checkpoint::{Checkpoint, Interrupted, RunToEnd};
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
@@ -281,6 +282,52 @@ impl PieceCounts {
             })?;
         }
         Ok(())
+    }
+
+    /// Adds sorted counts of other processes as a file, which is merged with others when counts are read. No table of
+    /// all pieces is ever in memory.
+    ///
+    /// # Errors
+    /// [`TrainError::NotSorted`], [`TrainError::NotCounted`] if a source is not what it must be;
+    /// [`TrainError::TooManyOccurrences`]; [`TrainError`] of sources and of temporary files, or if interrupted. Nothing
+    /// is counted then.
+    ///
+    /// # Panics
+    /// If the counts have no memory limit, and so no directory for files.
+    pub fn add_sorted(
+        &mut self,
+        sources: Vec<NextTable<'_>>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), TrainError> {
+        let runs = self.runs.as_mut();
+        let runs = runs.expect("sorted counts go to a file, for which there is a directory");
+        let start = self.next_position;
+        let sum = runs.add_sorted(sources, start, checkpoint, |total| {
+            self.total
+                .checked_add(total)
+                .map(|_| ())
+                .ok_or(TrainError::TooManyOccurrences)
+        })?;
+        self.next_position += sum.pieces;
+        self.text_bytes += sum.text_bytes;
+        self.total += sum.total;
+        Ok(())
+    }
+
+    /// Calls `visit(piece, count)` for every piece, sorted by bytes, until it fails.
+    ///
+    /// # Errors
+    /// Those of `visit`; [`TrainError`] of temporary files, or if interrupted.
+    pub fn for_each_sorted(
+        &mut self,
+        checkpoint: &dyn Checkpoint,
+        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
+    ) -> Result<(), TrainError> {
+        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        if let Gathered::Run(run, _) = self.gather(checkpoint)? {
+            return for_each_of_run(&run, checkpoint, visit);
+        }
+        for_each_of_map(&mut self.maps[0], checkpoint, visit)
     }
 
     /// Number of different pieces.

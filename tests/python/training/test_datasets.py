@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bytemill
-from bytemill._arguments import thread_count
+from bytemill._arguments import available_processors, thread_count
 from support.subprocesses import run
 
 # Datasets keep files of their own: each script has a directory for them, which goes when it ends.
@@ -103,7 +103,7 @@ def threads_of_a_worker(_: int) -> tuple[int, int]:
 def test_workers_use_one_thread_unless_asked(method: str) -> None:
     with multiprocessing.get_context(method).Pool(2) as pool:
         assert set(pool.map(threads_of_a_worker, range(4))) == {(1, 3)}
-    assert thread_count(None) == (multiprocessing.cpu_count() or 1)
+    assert thread_count(None) == available_processors()
 
 
 def test_pickles_are_the_same_whatever_came_before(byte_ranks: dict[bytes, int]) -> None:

@@ -16,6 +16,7 @@ mod kway_merge;
 mod sort_buffer;
 mod sorted_pieces;
 mod sorted_run;
+mod sorted_tables;
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub(super) use self::sort_buffer::SortBuffer;
 use self::sorted_pieces::SortedPieces;
 use self::sorted_run::RunWriter;
 pub(super) use self::sorted_run::SortedRun;
+pub use self::sorted_tables::NextTable;
+use self::sorted_tables::TableCursor;
 use super::counted::Counted;
 use super::piece_map::PieceMap;
 use crate::checkpoint::{self, Checkpoint};
@@ -96,6 +99,34 @@ impl RunStore {
         }
     }
 
+    /// Adds sorted pieces as a run. Each has the position `start` and following, in their order.
+    ///
+    /// `check_total` may refuse the number of their occurrences, before anything is added.
+    pub(super) fn add_sorted(
+        &mut self,
+        sources: Vec<NextTable<'_>>,
+        start: u64,
+        checkpoint: &dyn Checkpoint,
+        check_total: impl FnOnce(u64) -> Result<(), TrainError>,
+    ) -> Result<SortedSum, TrainError> {
+        let mut sum = SortedSum::default();
+        let mut writer = RunWriter::new(&self.directory).map_err(TrainError::TemporaryFile)?;
+        merge_tables(sources, checkpoint, |piece, counted| {
+            let first = start + sum.pieces;
+            sum.add(piece, counted.count)?;
+            writer
+                .push(piece, Counted { first, ..counted })
+                .map_err(TrainError::TemporaryFile)
+        })?;
+        let run = writer.finish().map_err(TrainError::TemporaryFile)?;
+        check_total(sum.total)?;
+        if sum.pieces > 0 {
+            let levels = self.spiller(1, checkpoint).levels;
+            levels.push(LeveledRun { level: 0, run })?;
+        }
+        Ok(sum)
+    }
+
     /// Adds all runs of `other`, whose positions are shifted by `shift`.
     pub(super) fn add_runs(
         &mut self,
@@ -160,6 +191,55 @@ impl RunStore {
         let readers = runs.iter().map(|run| run.run.reader(SortOrder::First));
         kway_merge(readers.collect(), checkpoint, visit)
     }
+}
+
+/// Sums over sorted pieces.
+#[derive(Debug, Default)]
+pub(super) struct SortedSum {
+    /// Number of different pieces.
+    pub(super) pieces: u64,
+    /// Number of occurrences.
+    pub(super) total: u64,
+    /// Bytes of all occurrences.
+    pub(super) text_bytes: u128,
+}
+
+impl SortedSum {
+    fn add(&mut self, piece: &[u8], count: u64) -> Result<(), TrainError> {
+        self.pieces += 1;
+        self.total = self
+            .total
+            .checked_add(count)
+            .ok_or(TrainError::TooManyOccurrences)?;
+        self.text_bytes += piece.len() as u128 * u128::from(count);
+        Ok(())
+    }
+}
+
+/// Calls `visit(piece, counted)` for the pieces of all sources, sorted by bytes; equal pieces are visited once.
+fn merge_tables(
+    sources: Vec<NextTable<'_>>,
+    checkpoint: &dyn Checkpoint,
+    visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
+    let cursors = sources.into_iter().map(TableCursor::new).collect();
+    kway_merge(cursors, checkpoint, visit)
+}
+
+/// Calls `visit(piece, counted)` for each piece of a map, sorted by bytes. The map is sorted in its own memory, and
+/// has the same pieces afterwards.
+pub(super) fn for_each_of_map(
+    map: &mut PieceMap,
+    checkpoint: &dyn Checkpoint,
+    visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
+    let mut sorted = SortedPieces::new(std::mem::take(map));
+    let visited = sorted
+        .sort(checkpoint)
+        .map_err(TrainError::from)
+        .and_then(|()| kway_merge(sorted.cursors(), checkpoint, visit));
+    *map = sorted.into_map();
+    visited
 }
 
 /// Calls `visit(piece, counted)` for each piece of a run of a [`RunStore`], sorted by bytes.
