@@ -67,7 +67,7 @@ def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int
     match line.split():
         case [b"=", _]:
             raise ValueError(
-                "expected a token of at least one byte; no text becomes an empty one, so that all texts have the "
+                "expected a token of at least one byte; no text becomes an empty one, so that texts have the "
                 "same ids without this line"
             )
         case [encoded, digits]:
