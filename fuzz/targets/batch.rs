@@ -32,7 +32,14 @@ static ENCODERS: LazyLock<Vec<Encoder>> = LazyLock::new(|| {
 });
 
 pub(crate) fn run(mut input: Input) {
-    let encoder = &ENCODERS[input.below(ENCODERS.len())];
+    let drawn;
+    let encoder = match input.below(ENCODERS.len() + 2) {
+        index if index < ENCODERS.len() => &ENCODERS[index],
+        _ => {
+            drawn = models::with_rules(&mut input);
+            &drawn
+        }
+    };
     let allowed = if input.below(3) == 0 {
         Allowed::All
     } else {

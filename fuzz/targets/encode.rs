@@ -9,15 +9,22 @@ use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
+use crate::files;
 use crate::input::Input;
 use crate::models::{self, PATTERNS, PUBLISHED, WARM};
 use crate::oracle;
+use crate::pieces;
 use crate::support::{Random, byte_merges};
 
 /// Longer texts only slow the reference down.
 const LONGEST: usize = 800;
 
 pub(crate) fn run(mut input: Input) {
+    match input.below(8) {
+        0 => return files::run(input),
+        1 => return pieces::run(input),
+        _ => (),
+    }
     let kind = input.byte();
     let published = usize::from(kind >> 5) % PUBLISHED.len();
     let limit = input.pick(&[64 << 20, 1 << 16, 1 << 14, 0]);

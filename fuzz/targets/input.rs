@@ -32,6 +32,13 @@ impl<'a> Input<'a> {
         usize::from(self.byte()) % bound
     }
 
+    /// The next bytes, as many as there are.
+    pub(crate) fn take(&mut self, most: usize) -> &'a [u8] {
+        let (taken, rest) = self.rest.split_at(most.min(self.rest.len()));
+        self.rest = rest;
+        taken
+    }
+
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }

@@ -8,6 +8,7 @@ mod batch;
 mod chain;
 mod decode;
 mod encode;
+mod files;
 mod fit;
 mod input;
 mod json;
@@ -32,7 +33,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 
 /// All targets by name.
-const TARGETS: [(&str, fn(Input)); 13] = [
+const TARGETS: [(&str, fn(Input)); 14] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -46,6 +47,7 @@ const TARGETS: [(&str, fn(Input)); 13] = [
     ("chain", chain::run),
     ("model", model::run),
     ("pieces", pieces::run),
+    ("files", files::run),
 ];
 
 /// Returns the target named by `BYTEMILL_FUZZ`.

@@ -1,4 +1,4 @@
-//! Vocabularies and patterns that several targets choose from.
+//! Vocabularies, patterns and encoders that several targets choose from.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -13,7 +13,9 @@ use bytemill::util::tier::Tier;
 use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
+use crate::files::File;
 use crate::input::Input;
+use crate::pieces;
 use crate::support::{CL100K, O200K, R50K, ranks_with_bytes};
 
 /// A pattern and the engine that defines it.
@@ -115,6 +117,16 @@ pub(crate) fn encoders(
         encoder
     });
     encoders.collect()
+}
+
+/// The encoder of a SentencePiece model or of a tokenizer.json, which have more rules than ranks and a pattern.
+pub(crate) fn with_rules(input: &mut Input) -> Encoder {
+    if input.below(2) == 0 {
+        return pieces::encoder(input);
+    }
+    let tokens = ["<|a|>", "a'"].map(str::to_owned);
+    let count = input.below(3);
+    File::draw(input, &tokens[..count]).encoder()
 }
 
 /// Encoders of the published vocabularies, each for all tiers, whose caches keep all inputs so far.

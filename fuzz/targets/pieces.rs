@@ -37,9 +37,7 @@ type Halves = HashMap<String, (String, String)>;
 
 pub(crate) fn run(mut input: Input) {
     let definition = definition(&mut input);
-    let model = definition.draft().build().expect("a model");
-    let special = SpecialTokens::new(Vec::new()).expect("no special tokens");
-    let encoder = Encoder::of_model(&model, special).expect("an encoder");
+    let encoder = definition.encoder();
     let repeat = input.pick(&[1, 1, 1, 3, 40]);
     let raw = input.below(3) == 0;
     let mut ids = Vec::new();
@@ -79,6 +77,11 @@ pub(crate) fn run(mut input: Input) {
             );
         }
     }
+}
+
+/// The encoder of a model drawn at random.
+pub(crate) fn encoder(input: &mut Input) -> Encoder {
+    definition(input).encoder()
 }
 
 /// Pieces of few letters; some are unused, user-defined, of equal scores, or without their letters.
@@ -128,6 +131,11 @@ fn definition(input: &mut Input) -> Definition {
 }
 
 impl Definition {
+    fn encoder(&self) -> Encoder {
+        let model = self.draft().build().expect("a model");
+        Encoder::of_model(&model, SpecialTokens::default()).expect("an encoder")
+    }
+
     fn draft(&self) -> Draft {
         let mut draft = Draft::default();
         let pieces = self.pieces.iter();

@@ -12,6 +12,7 @@ use bytemill::split::Splitter;
 use bytemill::train::counting::{Item, PieceCounts};
 use bytemill::vocabulary::Vocabulary;
 
+use crate::files::File;
 use crate::input::Input;
 use crate::models::{PATTERNS, PUBLISHED, Pattern};
 use crate::oracle;
@@ -55,6 +56,8 @@ pub(crate) fn run(mut input: Input) {
             .map(|&byte| alphabet[usize::from(byte) % alphabet.len()]);
         symbols.collect()
     };
+    let has_file = input.below(4) == 0;
+    let mut choices = Input::new(input.take(if has_file { 160 } else { 0 }));
     let mut parts = input.parts();
     let mut tokens: Vec<String> = Vec::new();
     for part in parts.by_ref().take(count) {
@@ -62,6 +65,12 @@ pub(crate) fn run(mut input: Input) {
         if !token.is_empty() && !tokens.contains(&token) {
             tokens.push(token);
         }
+    }
+    if has_file {
+        let file = File::draw(&mut choices, &tokens);
+        let texts: Vec<String> = parts.map(spelled).collect();
+        file.assert_encodes(&file.encoder(), &texts);
+        return;
     }
     let special = SpecialTokens::new(tokens.iter().cloned().zip(FIRST_ID..).collect())
         .expect("special tokens");
