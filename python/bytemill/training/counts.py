@@ -321,8 +321,7 @@ class PieceCounts:
                         f"{name}: expected counts of the same pattern and special tokens as {names[0]}, "
                         f"{origin(first)}, got {origin(description)}"
                     )
-            # No table is filled: the limit only says that there is a directory for files.
-            counts = cls._described(first, LEAST_MEMORY)
+            counts = cls._described(first)
             counts._core.add_sorted([chunks for _, chunks in tables])  # noqa: SLF001 - of its own class
         return counts
 

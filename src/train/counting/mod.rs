@@ -19,6 +19,7 @@ mod long_pieces;
 mod piece_map;
 mod runs;
 
+use std::env;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -291,16 +292,13 @@ impl PieceCounts {
     /// [`TrainError::NotSorted`], [`TrainError::NotCounted`] if a source is not what it must be;
     /// [`TrainError::TooManyOccurrences`]; [`TrainError`] of sources and of temporary files, or if interrupted. Nothing
     /// is counted then.
-    ///
-    /// # Panics
-    /// If the counts have no memory limit, and so no directory for files.
     pub fn add_sorted(
         &mut self,
         sources: Vec<NextTable<'_>>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let runs = self.runs.as_mut();
-        let runs = runs.expect("sorted counts go to a file, for which there is a directory");
+        let without_limit = || RunStore::new(usize::MAX, env::temp_dir());
+        let runs = self.runs.get_or_insert_with(without_limit);
         let start = self.next_position;
         let sum = runs.add_sorted(sources, start, checkpoint, |total| {
             self.total
