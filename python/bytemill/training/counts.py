@@ -219,6 +219,7 @@ class PieceCounts:
             memory_limit: As for `PieceCounts`.
 
         Raises:
+            TypeError: It is neither.
             ValueError: It has other columns, nulls, or no metadata that say which pattern its pieces come
                 from.
             OverflowError: All pieces together occur 2**64 times or more.
@@ -228,6 +229,8 @@ class PieceCounts:
         from bytemill.io.piece_table import chunk, described
 
         arrow = import_optional("pyarrow", "tables of piece counts")
+        if not isinstance(table, (arrow.Table, arrow.RecordBatch)):
+            raise TypeError(f"table must be a pyarrow.Table or RecordBatch, not {type(table).__name__}")
         batches = [table] if isinstance(table, arrow.RecordBatch) else table.to_batches()
         try:
             chunks = [chunk(batch) for batch in batches]

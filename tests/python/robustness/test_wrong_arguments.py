@@ -220,6 +220,13 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "hf.Encoded": lambda: INSTANCES["hf.Tokenizer"]().encode("abc", "ab"),
 }
 
+
+def sorted_counts() -> list[str]:
+    """Returns the name of a file of sorted counts."""
+    bytemill.PieceCounts({b"a": 1}).save("sorted.arrow", sort=True)
+    return ["sorted.arrow"]
+
+
 # Valid arguments by the name of the parameter, or of callable and parameter if that is ambiguous.
 GOOD: dict[str, Callable[[], Any]] = {
     "add_bos": lambda: False,
@@ -347,7 +354,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "train.kind": lambda: "bytes",
     "pat_str": lambda: r"\w+|\W+",
     "path": lambda: "counts.arrow",
-    "PieceCounts.merge_files.paths": lambda: ["counts.arrow"],
+    "PieceCounts.merge_files.paths": sorted_counts,
     "PieceCounts.save.sort": lambda: True,
     "PieceCounts.from_arrow.table": lambda: bytemill.PieceCounts({b"a": 1}).to_arrow(),
     "Encoding.from_file.path": lambda: "toy.bytemill",
