@@ -17,12 +17,12 @@ import base64
 import hashlib
 import json
 import struct
-import subprocess
 import sys
-import tempfile
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+
+from cargo_packages import package_folder
 
 SOURCE_PACKAGE = "tiktoken-rs"
 SOURCE_VERSION = "0.12.1"
@@ -70,19 +70,7 @@ def fetch_assets() -> dict[str, bytes]:
         DerivationError: A file is not, byte for byte, the one that tiktoken expects.
         subprocess.CalledProcessError: cargo failed.
     """
-    with tempfile.TemporaryDirectory() as project:
-        Path(project, "Cargo.toml").write_text(
-            '[package]\nname = "rank-files"\nversion = "0.0.0"\nedition = "2021"\n'
-            f'[dependencies]\n{SOURCE_PACKAGE} = "={SOURCE_VERSION}"\n',
-            encoding="utf-8",
-        )
-        Path(project, "src").mkdir()
-        Path(project, "src", "lib.rs").touch()
-        command = ["cargo", "metadata", "--format-version", "1"]
-        metadata = json.loads(subprocess.run(command, cwd=project, check=True, stdout=subprocess.PIPE).stdout)
-    [package] = [found for found in metadata["packages"] if found["name"] == SOURCE_PACKAGE]
-    directory = Path(package["manifest_path"]).parent / "assets"
-
+    directory = package_folder(SOURCE_PACKAGE, SOURCE_VERSION) / "assets"
     contents = {name: (directory / name).read_bytes() for name in PUBLISHED_SHA256}
     # The package contains this file indented; the published one is the plain dump of the same object.
     contents["encoder.json"] = json.dumps(json.loads(contents["encoder.json"])).encode()

@@ -103,7 +103,7 @@ def thread_count(num_threads: int | None, *, as_in_tiktoken: bool = False) -> in
 
 
 def available_processors() -> int:
-    """Returns the number of processors that are for this process, at least 1.
+    """Returns the number of processors that are for this process.
 
     That is `OMP_NUM_THREADS` where it is set, as Ray sets it for its tasks and many schedulers of clusters
     for theirs; otherwise the processors that the process may run on, and no more than the quota of its
@@ -114,7 +114,7 @@ def available_processors() -> int:
         return int(wanted)
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota = control_group_quota()
-    return max(1, processors if quota is None else min(processors, math.ceil(quota)))
+    return processors if quota is None else min(processors, math.ceil(quota))
 
 
 def control_group_quota() -> float | None:

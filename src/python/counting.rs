@@ -76,8 +76,7 @@ impl PieceCounts {
     ) -> PyResult<()> {
         guarded(|| {
             let py = batches.py();
-            let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
-            let splitter = splitter.map(|splitter| &splitter.get().0);
+            let (splitter, special) = pieces_by(splitter, special)?;
             let add = |texts: &[Text],
                        counts: &mut counting::PieceCounts,
                        checkpoint: &dyn Checkpoint| {
@@ -167,8 +166,7 @@ impl PieceCounts {
         num_threads: usize,
     ) -> PyResult<()> {
         guarded(|| {
-            let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
-            let splitter = splitter.map(|splitter| &splitter.get().0);
+            let (splitter, special) = pieces_by(splitter, special)?;
             arrow::with_texts(column, |texts, checkpoint| {
                 let mut items = Vec::with_capacity(texts.len());
                 for text in texts {
@@ -239,6 +237,15 @@ impl PieceCounts {
             list(py, &most)
         })
     }
+}
+
+/// Returns what makes pieces of texts.
+fn pieces_by<'a>(
+    splitter: Option<&'a Bound<'_, CoreSplitter>>,
+    special: Vec<String>,
+) -> PyResult<(Option<&'a Splitter>, SpecialTokens)> {
+    let special = SpecialTokens::new(special.into_iter().zip(0..).collect())?;
+    Ok((splitter.map(|splitter| &splitter.get().0), special))
 }
 
 /// Returns the piece between two offsets.

@@ -48,9 +48,11 @@ class Description(TypedDict):
     is_sorted: bool
 
 
-def metadata_of(description: Description) -> dict[bytes, bytes]:
-    """Returns the metadata of a table of counts."""
-    return {KEY: json.dumps({"version": VERSION, **description}).encode()}
+def schema_of(description: Description) -> Any:  # noqa: ANN401 - pyarrow is optional
+    """Returns the `pyarrow.Schema` of a table of counts, with its metadata."""
+    arrow = import_optional("pyarrow", PURPOSE)
+    columns = [("piece", arrow.large_binary()), ("count", arrow.uint64())]
+    return arrow.schema(columns, metadata={KEY: json.dumps({"version": VERSION, **description}).encode()})
 
 
 def table_of(columns: Columns, description: Description) -> Any:  # noqa: ANN401 - pyarrow is optional
@@ -63,10 +65,8 @@ def table_of(columns: Columns, description: Description) -> Any:  # noqa: ANN401
     data, offsets, counts = columns
     buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
     pieces = arrow.LargeBinaryArray.from_buffers(arrow.large_binary(), len(counts), buffers)
-    schema = arrow.schema(
-        [("piece", arrow.large_binary()), ("count", arrow.uint64())], metadata=metadata_of(description)
-    )
-    return arrow.Table.from_arrays([pieces, arrow.array(counts, arrow.uint64())], schema=schema)
+    arrays = [pieces, arrow.array(counts, arrow.uint64())]
+    return arrow.Table.from_arrays(arrays, schema=schema_of(description))
 
 
 @contextmanager
@@ -90,9 +90,7 @@ def table_writer(path: str | os.PathLike[str], description: Description) -> Iter
         known = ", ".join([PARQUET_SUFFIX, *ARROW_SUFFIXES])
         raise ValueError(f"cannot tell the format of {name!r}: expected a name that ends in one of {known}")
     arrow = import_optional("pyarrow", PURPOSE)
-    schema = arrow.schema(
-        [("piece", arrow.large_binary()), ("count", arrow.uint64())], metadata=metadata_of(description)
-    )
+    schema = schema_of(description)
     with replacing(path) as temporary, create(temporary) as file:
         if name.lower().endswith(PARQUET_SUFFIX):
             parquet = import_optional("pyarrow.parquet", PURPOSE)

@@ -130,6 +130,20 @@ class PieceCounts:
             raise TypeError(f"expected several texts, got one {type(texts).__name__}: give it in a list")
         self._add_batches([list(texts)], num_threads=num_threads, prefetch=False)
 
+    def add_arrow(self, column: ArrowArray | ArrowStream, *, num_threads: int = 1) -> None:
+        """Splits the texts of an Arrow column and counts their pieces, without a Python object for each.
+
+        Args:
+            column: Strings or bytes, as for `Encoding.encode_arrow`. Nulls are no texts; in bytes, what is
+                not UTF-8 is a piece of its own.
+            num_threads: How many threads may work.
+
+        Raises:
+            TypeError: It is no such column.
+            PatternError, OverflowError, OSError, KeyboardInterrupt: As `add`.
+        """
+        self._core.add_texts(column, self._splitter, list(self.special_tokens), thread_count(num_threads))
+
     def _add_batches(self, batches: Iterable[list[Document]], *, num_threads: int, prefetch: bool) -> None:
         """Adds lists of texts, as `add`.
 
@@ -180,20 +194,6 @@ class PieceCounts:
 
     def _empty(self) -> PieceCounts:
         return PieceCounts(pattern=self.pattern, special_tokens=self.special_tokens)
-
-    def add_arrow(self, column: ArrowArray | ArrowStream, *, num_threads: int = 1) -> None:
-        """Splits the texts of an Arrow column and counts their pieces, without a Python object for each.
-
-        Args:
-            column: Strings or bytes, as for `Encoding.encode_arrow`. Nulls are no texts; in bytes, what is
-                not UTF-8 is a piece of its own.
-            num_threads: How many threads may work.
-
-        Raises:
-            TypeError: It is no such column.
-            PatternError, OverflowError, OSError, KeyboardInterrupt: As `add`.
-        """
-        self._core.add_texts(column, self._splitter, list(self.special_tokens), thread_count(num_threads))
 
     # --- Files and other processes ---
 

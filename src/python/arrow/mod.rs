@@ -41,9 +41,7 @@ pub(super) fn with_texts<R: Send>(
 ) -> PyResult<R> {
     let source = input::Source::of(column)?;
     run(column.py(), usize::MAX, |checkpoint| {
-        let column = Column::read(source, checkpoint)?;
-        let (texts, _) = column.texts(checkpoint)?;
-        work(&texts, checkpoint)
+        read_texts(source, checkpoint, |texts| work(texts, checkpoint))
     })
 }
 
@@ -52,8 +50,16 @@ pub(super) fn with_few_texts<R>(
     column: &Bound<'_, PyAny>,
     work: impl FnOnce(&[RawText<'_>]) -> PyResult<R>,
 ) -> PyResult<R> {
-    let column = Column::read(input::Source::of(column)?, &RunToEnd)?;
-    let (texts, _) = column.texts(&RunToEnd)?;
+    read_texts(input::Source::of(column)?, &RunToEnd, work)
+}
+
+fn read_texts<R>(
+    source: input::Source,
+    checkpoint: &dyn Checkpoint,
+    work: impl FnOnce(&[RawText<'_>]) -> PyResult<R>,
+) -> PyResult<R> {
+    let column = Column::read(source, checkpoint)?;
+    let (texts, _) = column.texts(checkpoint)?;
     work(&texts)
 }
 

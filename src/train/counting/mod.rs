@@ -5,7 +5,8 @@
 //! short pieces ────► a map for each thread     (piece_map, key)
 //! other pieces ────► a map over an arena       (long_pieces)
 //! full maps ───────► sorted files              (runs)
-//! all of these ────► columns, or learning      (export)
+//! all of these ────► one map or one file       (gathered)
+//! that ────────────► columns, or learning      (export)
 //! ```
 //!
 //! Each thread counts into a map of its own. The maps are merged only when counts are read, so many small
@@ -14,6 +15,7 @@
 mod counted;
 mod counter;
 mod export;
+mod gathered;
 mod key;
 mod long_pieces;
 mod piece_map;
@@ -30,8 +32,8 @@ pub(super) use self::counter::PieceCounter;
 pub use self::export::CountTable;
 pub(super) use self::piece_map::PieceMap;
 pub use self::runs::NextTable;
-use self::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_map, for_each_of_run};
-use crate::checkpoint::{Checkpoint, Interrupted, RunToEnd};
+use self::runs::RunStore;
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
@@ -312,46 +314,6 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Calls `visit(piece, count)` for every piece, sorted by bytes, until it fails.
-    ///
-    /// # Errors
-    /// Those of `visit`; [`TrainError`] of temporary files, or if interrupted.
-    pub fn for_each_sorted(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
-    ) -> Result<(), TrainError> {
-        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
-        if let Gathered::Run(run, _) = self.gather(checkpoint)? {
-            return for_each_of_run(&run, checkpoint, visit);
-        }
-        for_each_of_map(&mut self.maps[0], checkpoint, visit)
-    }
-
-    /// Number of different pieces.
-    ///
-    /// # Errors
-    /// With a memory limit: [`TrainError`] of temporary files, or if interrupted.
-    pub fn len(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
-        Ok(match self.gather(checkpoint)? {
-            Gathered::Map(map) => map.len(),
-            Gathered::Run(run, _) => run.pieces,
-        })
-    }
-
-    /// Total length of all different pieces in bytes.
-    pub(super) fn bytes(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
-        if let Gathered::Run(run, _) = self.gather(checkpoint)? {
-            return Ok(run.bytes);
-        }
-        let mut bytes = 0;
-        self.for_each(checkpoint, |piece, _| {
-            bytes += piece.len();
-            Ok(())
-        })?;
-        Ok(bytes)
-    }
-
     /// True if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.total == 0
@@ -371,118 +333,6 @@ impl PieceCounts {
     pub fn memory(&self) -> usize {
         self.maps.iter().map(PieceMap::memory).sum()
     }
-
-    /// The map of all pieces, or `None` if some are in files.
-    pub(super) fn map(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<&PieceMap>, TrainError> {
-        Ok(match self.gather(checkpoint)? {
-            Gathered::Map(map) => Some(map),
-            Gathered::Run(..) => None,
-        })
-    }
-
-    /// Calls `visit(piece, count)` for every piece, in no particular order, until it fails.
-    pub(super) fn for_each(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
-    ) -> Result<(), TrainError> {
-        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
-        match self.gather(checkpoint)? {
-            Gathered::Map(map) => map.for_each(checkpoint, visit),
-            Gathered::Run(run, _) => for_each_of_run(&run, checkpoint, visit),
-        }
-    }
-
-    /// As [`for_each`](Self::for_each), in the order of first occurrence.
-    pub(super) fn for_each_in_order(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-        mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
-    ) -> Result<(), TrainError> {
-        let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
-        match self.gather(checkpoint)? {
-            Gathered::Map(map) => {
-                let mut buffer = SortBuffer::default();
-                map.for_each(checkpoint, |piece, counted| {
-                    buffer.push(piece, counted);
-                    Ok(())
-                })?;
-                buffer.for_each_sorted(SortOrder::First, usize::MAX, checkpoint, visit)
-            }
-            Gathered::Run(run, runs) => runs.for_each_by_first(&run, checkpoint, visit),
-        }
-    }
-
-    /// Returns all pieces in the order of first occurrence, in memory whatever the limit.
-    ///
-    /// # Errors
-    /// As [`len`](Self::len).
-    pub fn columns(&mut self, checkpoint: &dyn Checkpoint) -> Result<CountTable, TrainError> {
-        let mut table = CountTable::with_capacity(self.len(checkpoint)?, self.bytes(checkpoint)?);
-        self.for_each_in_order(checkpoint, |piece, count| {
-            table.push(piece, count);
-            Ok(())
-        })?;
-        Ok(table)
-    }
-
-    /// Returns the most frequent pieces, at most `most`; of equally frequent ones, those that occur first.
-    /// Needs memory for all pieces.
-    ///
-    /// # Errors
-    /// As [`len`](Self::len).
-    pub fn most_common(
-        &mut self,
-        most: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<CountTable, TrainError> {
-        let mut buffer = SortBuffer::default();
-        let mut first = 0;
-        self.for_each_in_order(checkpoint, |piece, count| {
-            buffer.push(piece, Counted { count, first });
-            first += 1;
-            Ok(())
-        })?;
-        let mut table = CountTable::default();
-        buffer.for_each_sorted(SortOrder::Count, most, checkpoint, |piece, counted| {
-            if table.counts.len() < most {
-                table.push(piece, counted.count);
-            }
-            Ok(())
-        })?;
-        Ok(table)
-    }
-
-    /// Merges all counts: into one map if there are no runs and merging keeps the limit, else into one run.
-    fn gather(&mut self, checkpoint: &dyn Checkpoint) -> Result<Gathered<'_>, TrainError> {
-        self.maps.sort_by_key(PieceMap::len);
-        if let Some(runs) = &mut self.runs
-            && (!runs.is_empty() || memory_to_merge(&self.maps) > runs.limit())
-        {
-            let spiller = runs.spiller(1, checkpoint);
-            while let Some(map) = self.maps.last_mut() {
-                if map.len() > 0 {
-                    spiller.spill(map)?;
-                }
-                self.maps.pop();
-            }
-        }
-        if let Some(runs) = &mut self.runs
-            && let Some(run) = runs.merge_all(checkpoint)?
-        {
-            return Ok(Gathered::Run(run, runs));
-        }
-        let mut all = self.maps.pop().unwrap_or_default();
-        for map in self.maps.drain(..) {
-            // Not interrupted: some pieces would be counted twice or not at all.
-            all.merge(&map, 0, &RunToEnd)?;
-        }
-        self.maps.push(all);
-        Ok(Gathered::Map(&self.maps[0]))
-    }
 }
 
 /// The positions of a block, as a power of two: no block of normalized text has as many bytes.
@@ -496,25 +346,6 @@ struct CountSource<'s> {
     special: &'s SpecialTokens,
     /// About how many bytes all texts have.
     bytes: usize,
-}
-
-/// All counts, merged.
-enum Gathered<'a> {
-    Map(&'a PieceMap),
-    Run(SortedRun, &'a RunStore),
-}
-
-/// Peak memory, in bytes, while all maps are merged into the last one.
-fn memory_to_merge(maps: &[PieceMap]) -> usize {
-    let memory: usize = maps.iter().map(PieceMap::memory).sum();
-    match maps.split_last() {
-        Some((last, others)) if !others.is_empty() => {
-            let pieces = others.iter().map(PieceMap::len).sum();
-            let bytes = others.iter().map(PieceMap::long_bytes).sum();
-            memory - last.memory() + last.memory_with(pieces, bytes)
-        }
-        _ => memory,
-    }
 }
 
 fn lock(pool: &Mutex<Vec<PieceMap>>) -> MutexGuard<'_, Vec<PieceMap>> {
