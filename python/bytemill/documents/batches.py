@@ -82,8 +82,8 @@ class BatchReader:
         """Reads a source.
 
         Args:
-            source: A path; or an iterable whose items are documents or, if they are `os.PathLike` or
-                `Stream`, files.
+            source: A path; or an iterable whose items are documents or, if they are `os.PathLike`,
+                `Stream` or `FileRange`, files.
 
         Yields:
             Batches of at most 4 MiB and 65,536 texts, except for the last text of each; 64 MiB and 1,048,576
@@ -125,7 +125,7 @@ class BatchReader:
                 yield self._checked([item], number)[0], True, 0
                 continue
             with opened(item) as stream:
-                for block in self._files.read(stream, Position()):
+                for block in self._files.read(stream, Position(offset=stream.start)):
                     if isinstance(block, SmallDocument):
                         yield block.text, True, block.size
                         continue

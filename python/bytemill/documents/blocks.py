@@ -178,7 +178,7 @@ class FileReader:
 
         Args:
             stream: The file.
-            start: Where to start: at its beginning, or where a block starts.
+            start: Where to start: at its beginning, at that of its range, or where a block starts.
 
         Raises:
             ValueError: It is not what its name says, is not UTF-8, or lacks the field; the message names the
@@ -186,7 +186,7 @@ class FileReader:
             OSError: It cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
-        before = 0
+        before = stream.start
         for block in self._contents(stream, start):
             # For compressed files too, this is a size in bytes of the file.
             now = stream.file.tell() if stream.file.seekable() else before + block.size
@@ -217,17 +217,18 @@ class FileReader:
         with decompressed(stream.file, stream.name) as file:
             if start.offset:
                 skip(file, start.offset)
+            most = None if stream.end is None else stream.end - start.offset
             if kind == "json lines":
-                yield from self._json(file, stream.name, start)
+                yield from self._json(line_blocks(file, self._block_bytes, most), stream.named, start)
             elif self._lines:
-                yield from self._text_lines(file, stream.name, start)
+                yield from self._text_lines(line_blocks(file, self._block_bytes, most), stream.named, start)
             else:
                 yield from self._document(file, stream.name, start)
 
     # --- Lines ---
 
-    def _json(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block]:
-        for block in line_blocks(file, self._block_bytes):
+    def _json(self, blocks: Iterable[bytes], name: str, start: Position) -> Iterator[Block]:
+        for block in blocks:
             if not start.offset:
                 check_start(block, name, has_field=self._has_field)
             yield Block(name, start, *self._strings(block, name, start), ends=True, size=len(block))
@@ -246,8 +247,8 @@ class FileReader:
         texts = json_texts(io.BytesIO(block), name, self._fields, first_line=start.line + 1)
         return joined([utf8(text) for text in texts])
 
-    def _text_lines(self, file: IO[bytes], name: str, start: Position) -> Iterator[Block]:
-        for block in line_blocks(file, self._block_bytes):
+    def _text_lines(self, blocks: Iterable[bytes], name: str, start: Position) -> Iterator[Block]:
+        for block in blocks:
             if not start.offset:
                 check_start(block, name, is_text=True)
             data = self.checked(block, len(block), name, start)
@@ -313,7 +314,12 @@ class FileReader:
     def _parquet(self, stream: Stream, start: Position) -> Iterator[Block]:
         np = import_optional("numpy", "Parquet files")
         batches = column_batches(
-            stream.file, stream.name, self._fields, batch_bytes=self._block_bytes, first_row=start.offset
+            stream.file,
+            stream.name,
+            self._fields,
+            batch_bytes=self._block_bytes,
+            first_row=start.offset,
+            end_row=stream.end,
         )
         for row, batch in batches:
             texts = batch.drop_null()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Any
 
 from bytemill._backend import find_invalid_utf8
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-__all__ = ["column_batches", "first_invalid"]
+__all__ = ["column_batches", "first_invalid", "group_starts"]
 
 # The most rows that are read at a time.
 BATCH_ROWS = 1 << 16
@@ -29,8 +30,14 @@ TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary",
 CONTINUATION_MASK, CONTINUATION = 0xC0, 0x80
 
 
-def column_batches(
-    file: IO[bytes], name: str, columns: Sequence[str], *, batch_bytes: int, first_row: int = 0
+def column_batches(  # noqa: PLR0913 - most have names
+    file: IO[bytes],
+    name: str,
+    columns: Sequence[str],
+    *,
+    batch_bytes: int,
+    first_row: int = 0,
+    end_row: int | None = None,
 ) -> Iterator[tuple[int, Any]]:
     """Reads a column of strings or bytes, the first of some that the file has.
 
@@ -40,6 +47,7 @@ def column_batches(
         columns: The names of the columns.
         batch_bytes: The size of a batch, about. Which rows are in one depends on the file and on this.
         first_row: The first row of a batch, to start with that one.
+        end_row: The first row of a row group, to stop before it; `None` for the end of the file.
 
     Yields:
         The number of the batch's first row, and the batch as an Arrow array of `large_binary`, nulls
@@ -58,7 +66,7 @@ def column_batches(
         with errors_named(name):
             schema = table.schema_arrow
         column = text_column(schema, name, columns)
-        batches = stored_batches(table, column, arrow.large_binary(), batch_bytes, first_row)
+        batches = stored_batches(table, column, arrow.large_binary(), batch_bytes, first_row, end_row)
         while True:
             with errors_named(name):
                 batch = next(batches, None)
@@ -109,16 +117,37 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
     return column
 
 
-def stored_batches(
+def group_starts(file: IO[bytes], name: str) -> list[tuple[int, int]]:
+    """Returns of each row group the number of its first row, and its size in the file, in bytes.
+
+    Raises:
+        ValueError: It is no Parquet file, or is damaged; the message names the file.
+        OSError: The file cannot be read.
+        ImportError: `pyarrow` is not installed.
+    """
+    parquet = import_optional("pyarrow.parquet", "Parquet files")
+    with errors_named(name), parquet.ParquetFile(file) as table:
+        groups = [table.metadata.row_group(group) for group in range(table.num_row_groups)]
+        rows = accumulate((group.num_rows for group in groups), initial=0)
+        sizes = (
+            sum(group.column(at).total_compressed_size for at in range(group.num_columns)) for group in groups
+        )
+        return list(zip(rows, sizes, strict=False))
+
+
+def stored_batches(  # noqa: PLR0913, PLR0917 - used once
     table: Any,  # noqa: ANN401 - as above
     column: str,
     stored: Any,  # noqa: ANN401
     batch_bytes: int,
     first_row: int,
+    end_row: int | None,
 ) -> Iterator[tuple[int, Any]]:
     """Yields what `column_batches` does, as arrays of the type `stored`, with Arrow's own errors."""
     row = 0
     for group in range(table.num_row_groups):
+        if row == end_row:
+            return
         metadata = table.metadata.row_group(group)
         if row + metadata.num_rows <= first_row:
             row += metadata.num_rows

@@ -122,10 +122,20 @@ def skip(file: IO[bytes], size: int) -> None:
         size -= len(data)
 
 
-def line_blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
-    """Reads whole lines, `size` bytes of them and the rest of the last line at a time."""
-    while block := file.read(size):
-        yield block if block.endswith(b"\n") else block + file.readline()
+def line_blocks(file: IO[bytes], size: int, most: int | None = None) -> Iterator[bytes]:
+    """Reads whole lines, `size` bytes of them and the rest of the last line at a time.
+
+    Args:
+        file: The file, at the start of a line.
+        size: The size of a block.
+        most: Where to stop: so many bytes of whole lines; `None` for the end of the file.
+    """
+    while block := file.read(size if most is None else min(size, most)):
+        if not block.endswith(b"\n"):
+            block += file.readline()
+        yield block
+        if most is not None:
+            most -= len(block)
 
 
 # --- JSON lines ---

@@ -18,6 +18,7 @@ __all__ = [
     "DEFAULT_FIELDS",
     "Document",
     "Field",
+    "FileRange",
     "Kind",
     "Source",
     "Stream",
@@ -50,14 +51,33 @@ class Stream(NamedTuple):
     Attributes:
         file: The file, open for reading bytes.
         name: Its name, whose suffixes say what it holds; also used in messages.
+        start: Where to start, at the beginning of a line: bytes of the file, or rows of Parquet at the
+            beginning of a row group.
+        end: Where to stop, likewise; `None` for the end of the file. Not for compressed files, nor for those
+            that are one document.
     """
 
     file: IO[bytes]
     name: str
+    start: int = 0
+    end: int | None = None
+
+    @property
+    def named(self) -> str:
+        """The name for messages, which count lines from the start."""
+        return f"{self.name}, from {self.start} on" if self.start else self.name
+
+
+class FileRange(NamedTuple):
+    """A part of a file, or all of it; see `Stream`."""
+
+    path: str
+    start: int = 0
+    end: int | None = None
 
 
 Document: TypeAlias = str | bytes
-Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream]
+Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream | FileRange]
 
 # The fields of JSON lines, or columns of Parquet, that hold text: the first that a line or file has; `None`
 # for the default, which says nothing of files whose names do not.
@@ -165,7 +185,7 @@ def opened(item: object) -> Iterator[Stream]:
     """Opens an item of a source that is a file, and expects it to be read to its end.
 
     Args:
-        item: A path, or a `Stream`, which stays open.
+        item: A path, a `FileRange`, or a `Stream`, which stays open.
 
     Raises:
         TypeError: It is neither.
@@ -175,15 +195,17 @@ def opened(item: object) -> Iterator[Stream]:
     if isinstance(item, Stream):
         yield item
         return
-    if not isinstance(item, os.PathLike):
+    if isinstance(item, os.PathLike):
+        item = FileRange(os.fspath(item))
+    if not isinstance(item, FileRange):
         raise TypeError(f"expected documents as str or bytes, or paths, got {type(item).__name__}")
-    with Path(item).open("rb") as file:
+    with Path(item.path).open("rb") as file:
         before = os.fstat(file.fileno())
-        yield Stream(file, os.fspath(item))
+        yield Stream(file, *item)
         after = os.fstat(file.fileno())
     if S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise ValueError(
-            f"{os.fspath(item)}: the file has changed while it was read, from {before.st_size} bytes to "
+            f"{item.path}: the file has changed while it was read, from {before.st_size} bytes to "
             f"{after.st_size}: give a copy that nobody writes to"
         )
 

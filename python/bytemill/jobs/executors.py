@@ -1,0 +1,75 @@
+"""Executors, which run tasks: processes of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING, Protocol
+
+from bytemill._arguments import thread_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Executor", "Local"]
+
+
+class Executor(Protocol):
+    """Runs tasks, anywhere.
+
+    A task can be pickled, and may run more than once, also at the same time.
+    """
+
+    def run(self, task: Callable[[int], None], numbers: Sequence[int]) -> Iterator[int]:
+        """Calls `task(number)` for each number, and yields it when that has ended, in any order.
+
+        Raises:
+            Exception: What a call has raised.
+        """
+        ...
+
+
+class Local:
+    """Processes of this machine."""
+
+    def __init__(self, processes: int | None = None) -> None:
+        """Takes the number of processes; that of all processors if not given. With one, there is no other.
+
+        They are spawned: a script must start its work below `if __name__ == "__main__":`.
+
+        Raises:
+            ValueError: It is below 1.
+            TypeError: It is no integer.
+        """
+        self.processes = thread_count(processes)
+
+    def __repr__(self) -> str:
+        return f"Local({self.processes})"
+
+    def run(self, task: Callable[[int], None], numbers: Sequence[int]) -> Iterator[int]:
+        """Calls `task(number)` for each number, see `Executor`.
+
+        Calls whose process died are repeated, with those that never began. A task that always kills its
+        process must end that itself.
+        """
+        if self.processes == 1:
+            for number in numbers:
+                task(number)
+                yield number
+            return
+        left = dict.fromkeys(numbers)
+        while left:
+            context = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(min(self.processes, len(left)), mp_context=context) as pool:
+                calls = {pool.submit(task, number): number for number in left}
+                try:
+                    for call in as_completed(calls):
+                        call.result()
+                        del left[calls[call]]
+                        yield calls[call]
+                except BrokenProcessPool:
+                    continue
+                except BaseException:
+                    pool.shutdown(cancel_futures=True)
+                    raise

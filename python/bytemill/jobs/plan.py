@@ -1,0 +1,247 @@
+"""Plans: files divided into units."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+from bytemill._arguments import byte_limit
+from bytemill.documents.blocks import InvalidUtf8
+from bytemill.documents.parquet import group_starts
+from bytemill.documents.sources import (
+    COMPRESSIONS,
+    FileRange,
+    check_files,
+    fields_of,
+    items_of,
+    kind_of,
+)
+from bytemill.jobs.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bytemill.documents.sources import Field
+
+__all__ = ["Plan", "Unit", "plan"]
+
+VERSION = 1
+NAME = "plan.json"
+
+# A unit is the most that is done again after a failure.
+UNIT_BYTES = 2 << 30
+
+
+class Unit(NamedTuple):
+    """The files of one task.
+
+    Attributes:
+        ranges: Files and parts of files, in their order.
+        size: Their bytes, as stored.
+    """
+
+    ranges: list[FileRange]
+    size: int
+
+
+class Plan(NamedTuple):
+    """Files divided into units, as stored in a work folder.
+
+    Attributes:
+        work: The name of the folder.
+        units: The units; all together are the files in their order.
+        sources: Of each file, its size in bytes and the time of its last change in nanoseconds.
+        field: As in `plan`.
+        lines: As in `plan`.
+        errors: As in `plan`.
+    """
+
+    work: str
+    units: list[Unit]
+    sources: dict[str, tuple[int, int]]
+    field: Field
+    lines: bool
+    errors: InvalidUtf8
+
+    @classmethod
+    def load(cls, work: str | os.PathLike[str]) -> Plan:
+        """Reads the plan of a work folder.
+
+        Raises:
+            ValueError: It is no plan, or one of another version.
+            OSError: There is none, or it cannot be read.
+        """
+        stored = Work(work).read(NAME)
+        path = Path(work) / NAME
+        if stored.get("version") != VERSION:
+            raise ValueError(
+                f"{path}: expected a plan of version {VERSION}, got version {stored.get('version')!r}"
+            )
+        try:
+            units = [
+                Unit([FileRange(*part) for part in unit["ranges"]], unit["size"]) for unit in stored["units"]
+            ]
+            sources = {name: (size, changed) for name, (size, changed) in stored["sources"].items()}
+            return cls(os.fspath(work), units, sources, stored["field"], stored["lines"], stored["errors"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path}: expected a plan: {error!r}") from error
+
+    def check_sources(self, unit: Unit) -> None:
+        """Raises unless the files of a unit are those that were planned.
+
+        Raises:
+            ValueError: A file has changed.
+            OSError: A file is missing.
+        """
+        for name in {part.path for part in unit.ranges}:
+            if (found := identity(name)) != self.sources[name]:
+                raise ValueError(
+                    f"{name}: the file has changed since it was planned, from {self.sources[name][0]} bytes "
+                    f"to {found[0]}: make a plan in another work folder"
+                )
+
+
+def plan(  # noqa: PLR0913 - all but the first two have names
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    work: str | os.PathLike[str],
+    *,
+    field: Field = None,
+    lines: bool = False,
+    errors: InvalidUtf8 = "strict",
+    unit_bytes: int | str = UNIT_BYTES,
+) -> Plan:
+    """Divides files into units and stores that in a work folder, where it stays the same.
+
+    Files of JSON lines, of text with `lines`, and Parquet are cut, at line breaks and between row groups;
+    others are in one unit as a whole, of any size. Small files share a unit.
+
+    Args:
+        files: A file or folder, or several; the files in folders are sorted by their names. Every machine
+            must know them by these names.
+        work: The folder for the plan and all that is made by it; made if there is none.
+        field: As in `bytemill.count_pieces`.
+        lines: As in `bytemill.count_pieces`.
+        errors: As in `bytemill.count_pieces`.
+        unit_bytes: The size of a unit in bytes, about, as files are stored; at least one. An integer, or
+            as "512M".
+
+    Returns:
+        The plan; the one that is stored, if it is the same.
+
+    Raises:
+        TypeError: An argument is of a wrong type.
+        ValueError: An argument has no meaning, there is no file, a file is there twice, a Parquet file is
+            damaged, or the folder has another plan, as it has if a file has changed.
+        OSError: A file is missing, or the folder cannot be written to.
+        ImportError: A file needs a package that is not installed.
+
+    Complexity:
+        Reads the ends of Parquet files and a line for each cut of other files.
+    """
+    size = byte_limit("unit_bytes", unit_bytes)
+    if size < 1:
+        raise ValueError(f"expected unit_bytes of at least 1, got {unit_bytes}")
+    fields = fields_of(field)
+    if fields is not None and lines:
+        raise ValueError("lines are those of text, and with a field all files are JSON lines or Parquet")
+    if errors not in get_args(InvalidUtf8):
+        raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {errors!r}")
+    several = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    paths = [Path(os.fspath(each)) for each in several]
+    check_files(paths)
+    names = [os.path.abspath(str(path)) for path in items_of(paths)]  # noqa: PTH100 - links stay
+    if not names:
+        raise ValueError("expected files to plan, got none")
+    if twice := [name for name, number in Counter(names).items() if number > 1]:
+        raise ValueError(f"{twice[0]}: the file is given twice")
+    units = list(units_of(parts_of(names, size, has_field=fields is not None, lines=lines), size))
+    made = Plan(
+        os.fspath(work),
+        units,
+        {name: identity(name) for name in names},
+        None if fields is None else list(fields),
+        bool(lines),
+        errors,
+    )
+    Work(work).write_once(NAME, contents(made), what="another plan, or other files")
+    return made
+
+
+def contents(made: Plan) -> dict[str, Any]:
+    """Returns the contents of `plan.json`."""
+    return {
+        "version": VERSION,
+        "field": made.field,
+        "lines": made.lines,
+        "errors": made.errors,
+        "sources": made.sources,
+        "units": [{"size": unit.size, "ranges": unit.ranges} for unit in made.units],
+    }
+
+
+def identity(name: str) -> tuple[int, int]:
+    """Returns the size of a file and the time of its last change, in nanoseconds."""
+    status = Path(name).stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def units_of(parts: Iterable[tuple[FileRange, int]], size: int) -> Iterator[Unit]:
+    """Yields parts of files, with their bytes, in units that are full with `size` bytes."""
+    ranges: list[FileRange] = []
+    full = 0
+    for part, part_bytes in parts:
+        ranges.append(part)
+        full += part_bytes
+        if full >= size:
+            yield Unit(ranges, full)
+            ranges, full = [], 0
+    if ranges:
+        yield Unit(ranges, full)
+
+
+def parts_of(
+    names: Iterable[str], size: int, *, has_field: bool, lines: bool
+) -> Iterator[tuple[FileRange, int]]:
+    """Yields the parts of files that are of about `size` bytes, and their bytes."""
+    for name in names:
+        kind = kind_of(name, has_field=has_field)
+        length = Path(name).stat().st_size
+        if kind == "parquet" and length > size:
+            yield from row_ranges(name, size)
+        elif length > size and (kind == "json lines" or lines) and not name.lower().endswith(COMPRESSIONS):
+            yield from byte_ranges(name, length, size)
+        else:
+            yield FileRange(name), length
+
+
+def byte_ranges(name: str, length: int, size: int) -> Iterator[tuple[FileRange, int]]:
+    """Yields the ranges of a file of lines, cut behind the first line break after `size` bytes."""
+    start = 0
+    with Path(name).open("rb") as file:
+        while start < length:
+            end = length
+            if length - start > size:
+                file.seek(start + size - 1)
+                file.readline()
+                end = min(file.tell(), length)
+            yield FileRange(name, start, None if end == length else end), end - start
+            start = end
+
+
+def row_ranges(name: str, size: int) -> Iterator[tuple[FileRange, int]]:
+    """Yields the ranges of rows of a Parquet file, cut between row groups."""
+    with Path(name).open("rb") as file:
+        groups = group_starts(file, name)
+    start = full = 0
+    for at, (_, group_bytes) in enumerate(groups):
+        full += group_bytes
+        if at + 1 == len(groups):
+            yield FileRange(name, start), full
+        elif full >= size:
+            end = groups[at + 1][0]
+            yield FileRange(name, start, end), full
+            start, full = end, 0
+    if not groups:
+        yield FileRange(name), 0
