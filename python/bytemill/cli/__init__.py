@@ -56,6 +56,7 @@ COMMANDS = (
     "split",
     "train",
     "shard",
+    "job",
     "list",
     "inspect",
     "playground",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytemill._arguments import byte_limit, thread_count
+from bytemill._arguments import thread_count
 from bytemill.core import __version__
 from bytemill.errors import InternalError
 from bytemill.jobs.executors import Local
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bytemill.jobs.executors import Executor
 
-__all__ = ["Status", "count_pieces", "count_unit", "status"]
+__all__ = ["Status", "begin", "count_left", "count_pieces", "count_unit", "merged", "status"]
 
 NAME = "count.json"
 
@@ -76,38 +76,70 @@ def count_pieces(
         As `bytemill.count_pieces`, divided by the processes. Adding up n rows of k units takes O(n log k), in
         this process.
     """
+    plan = begin(plan, pattern, special_tokens)
+    count_left(plan, memory_limit, executor or Local())
+    return merged(plan)
+
+
+def begin(plan: Plan | str | os.PathLike[str], pattern: str | None, special_tokens: Iterable[str]) -> Plan:
+    """Returns the plan, once its work folder has these options of counting.
+
+    Raises:
+        Exception: As `count_pieces`.
+    """
     plan = plan if isinstance(plan, Plan) else Plan.load(plan)
-    work = Work(plan.work)
-    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+    checked = PieceCounts(pattern=pattern, special_tokens=special_tokens)
     options = {
         "bytemill": __version__,
-        "pattern": counts.pattern,
-        "special_tokens": list(counts.special_tokens),
+        "pattern": checked.pattern,
+        "special_tokens": list(checked.special_tokens),
     }
-    work.write_once(NAME, options, what="other options of counting")
-    done = work.commits("count")
+    Work(plan.work).write_once(NAME, options, what="other options of counting")
+    return plan
+
+
+def count_left(plan: Plan, memory_limit: int | str | None, executor: Executor) -> None:
+    """Counts the units that are not yet counted.
+
+    Raises:
+        Exception: As `count_pieces`.
+    """
+    # Checked here, not by each of the tasks.
+    PieceCounts(memory_limit=memory_limit)
+    done = Work(plan.work).commits("count")
     left = [number for number in range(len(plan.units)) if number not in done]
     # The largest first: none of them is what all others wait for.
     left.sort(key=lambda number: -plan.units[number].size)
-    limit = None if memory_limit is None else byte_limit("memory_limit", memory_limit)
-    task = functools.partial(count_unit, plan.work, memory_limit=limit)
-    for _ in (executor or Local()).run(task, left):
+    for _ in executor.run(functools.partial(count_unit, plan.work, memory_limit=memory_limit), left):
         pass
+
+
+def merged(plan: Plan) -> PieceCounts:
+    """Returns the sum of the counts of all units.
+
+    Raises:
+        ValueError: A unit is not counted, or its counts are not those that were committed.
+        OSError: A file cannot be read, or a temporary file not written.
+    """
+    work = Work(plan.work)
     commits = work.commits("count")
     if missing := [number for number in range(len(plan.units)) if number not in commits]:
-        raise RuntimeError(f"the executor has ended, but the units {missing[:10]} are not counted")
+        raise ValueError(
+            f"expected all {len(plan.units)} units to be counted, but {len(missing)} are not, the first of "
+            f"them unit {missing[0]}"
+        )
     paths = [work.checked_output("count", number, commits[number]) for number in range(len(plan.units))]
-    merged = PieceCounts.merge_files(paths)
-    if merged.total() != (total := sum(commits[number].total for number in range(len(plan.units)))):
-        raise InternalError(f"expected {total} pieces in all units, got {merged.total()}")
-    return merged
+    counts = PieceCounts.merge_files(paths)
+    if counts.total() != (total := sum(commits[number].total for number in range(len(plan.units)))):
+        raise InternalError(f"expected {total} pieces in all units, got {counts.total()}")
+    return counts
 
 
 def count_unit(
     work: str | os.PathLike[str],
     number: int,
     *,
-    memory_limit: int | None = None,
+    memory_limit: int | str | None = None,
     num_threads: int | None = None,
 ) -> None:
     """Counts the pieces of a unit, unless they are counted: the task of an executor.

@@ -112,7 +112,7 @@ def test_encodings_and_models_are_listed() -> None:
 
 def test_helps_are_whole_sentences() -> None:
     listed = run("--help").out.partition("Commands:\n")[2].splitlines()
-    assert len(listed) == 14
+    assert len(listed) == 15
     assert all(re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line) for line in listed)
     for line in listed:
         assert "\\b" not in run(line.split()[0], "--help").out

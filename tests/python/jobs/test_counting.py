@@ -244,7 +244,7 @@ def test_an_executor_that_leaves_units_out_is_noticed(corpus: Path, tmp_path: Pa
             del task
             return iter(numbers)
 
-    with pytest.raises(RuntimeError, match="are not counted"):
+    with pytest.raises(ValueError, match="but 1 are not, the first of them unit 0"):
         jobs.count_pieces(jobs.plan(corpus, tmp_path / "work"), executor=Lazy())
 
 

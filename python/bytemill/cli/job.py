@@ -1,0 +1,146 @@
+"""`bytemill job`: count files by units, for schedulers that run a command for each number of an array."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bytemill.cli.options import expanded, json_option, print_record, source_options, threads_option
+from bytemill.cli.sizes import byte_size
+from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.cli.reading import Reading
+
+work_option = click.option(
+    "--work", required=True, metavar="FOLDER", help="The work folder, which all processes and machines share."
+)
+
+
+@click.group()
+def command() -> None:
+    """Count files by units, on many processes or machines.
+
+    They share a folder. A unit is counted once and committed: what is killed is run again, and goes on with
+    the units that are left. A scheduler of arrays runs `bytemill job count --unit K` for each of the units
+    from 0 that `bytemill job plan` makes.
+    """
+
+
+@command.command("plan")
+@click.argument("files", nargs=-1, required=True, callback=expanded, metavar="FILES...")
+@work_option
+@click.option(
+    "--unit-size",
+    callback=byte_size(),
+    default="2G",
+    show_default=True,
+    metavar="SIZE",
+    help="About how many bytes of files a unit has.",
+)
+@source_options
+@json_option
+def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Reading, as_json: bool) -> None:
+    """Divide files into units and store that in the work folder."""
+    from bytemill import jobs
+
+    jobs.plan([Path(name) for name in files], work, **reading._asdict(), unit_bytes=unit_size)
+    print_record(jobs.status(work)._asdict(), as_json=as_json)
+
+
+@command.command("count")
+@work_option
+@click.option("--unit", type=click.IntRange(min=0), metavar="K", help="Count this unit only, from 0.")
+@click.option(
+    "--pattern",
+    default=DEFAULT_PATTERN,
+    show_default=True,
+    metavar="PATTERN",
+    help="What cuts text into pieces: gpt2, cl100k, o200k, llama3, a regular expression, or none.",
+)
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    metavar="TEXT",
+    help="A special token, which cuts text; may be given several times.",
+)
+@click.option(
+    "--memory-limit",
+    callback=byte_size(),
+    metavar="SIZE",
+    help="How many bytes of memory the counts of a process may take, such as 2G; the rest goes to temporary "
+    "files.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many processes may count units; one for each processor if not given.",
+)
+@threads_option
+@json_option
+def count_command(  # noqa: PLR0913 - its options
+    *,
+    work: str,
+    unit: int | None,
+    pattern: str,
+    special_tokens: Sequence[str],
+    memory_limit: int | None,
+    processes: int | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Count the units that are not yet counted, or one of them."""
+    from bytemill import jobs
+    from bytemill.jobs.counting import begin, count_left, count_unit
+
+    if unit is not None and processes is not None:
+        raise click.UsageError("--unit is counted by one process: leave out --processes")
+    if unit is None and threads is not None:
+        raise click.UsageError("--threads is for --unit; without it, --processes says how many work")
+    plan = begin(work, chosen_pattern(pattern, None), special_tokens)
+    if unit is None:
+        count_left(plan, memory_limit, jobs.Local(processes))
+    else:
+        count_unit(work, unit, memory_limit=memory_limit, num_threads=threads)
+    print_record(jobs.status(plan)._asdict(), as_json=as_json)
+
+
+@command.command("merge")
+@work_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="Where to write: a name that ends in .parquet, .arrow, .feather or .ipc.",
+)
+@json_option
+def merge_command(*, work: str, output: str, as_json: bool) -> None:
+    """Add up the counts of all units and write them to a file, which `PieceCounts.load` reads."""
+    from bytemill import jobs
+    from bytemill.jobs.counting import merged
+
+    counts = merged(jobs.Plan.load(work))
+    counts.save(output, sort=True)
+    record = {"pieces": counts.total(), "different_pieces": len(counts), "files": [output]}
+    print_record(record, as_json=as_json)
+
+
+@command.command("status")
+@work_option
+@json_option
+def status_command(*, work: str, as_json: bool) -> None:
+    """Print how far a job is; the exit code is 1 if units are left."""
+    from bytemill import jobs
+    from bytemill.cli import NO
+
+    found = jobs.status(work)
+    print_record(found._asdict(), as_json=as_json)
+    if found.done < found.units:
+        click.get_current_context().exit(NO)

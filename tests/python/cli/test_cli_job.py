@@ -1,0 +1,65 @@
+"""`job`: units counted by commands are the counts of one process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bytemill
+from support.command_line import bytemill as run
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.jsonl"
+    lines = [json.dumps({"body": f"the {number}th lowest of the low"}) for number in range(300)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    planned = run("job", "plan", corpus, "--work", work, "--field", "body", "--unit-size", "4k", "--json")
+    assert planned.code == 0, planned.err
+    units = json.loads(planned.out)["units"]
+    assert units > 2
+    for unit in range(units - 1):
+        counted = run("job", "count", "--work", work, "--unit", unit, "--pattern", "gpt2", "--json")
+        assert json.loads(counted.out)["done"] == unit + 1
+    assert run("job", "status", "--work", work).code == 1
+    missing = run("job", "merge", "--work", work, "-o", tmp_path / "counts.parquet")
+    assert missing.code == 2
+    assert f"unit {units - 1}" in missing.err
+    rest = run("job", "count", "--work", work, "--pattern", "gpt2", "--processes", 1)
+    assert rest.code == 0, rest.err
+    assert run("job", "status", "--work", work).code == 0
+    merged = run("job", "merge", "--work", work, "-o", tmp_path / "counts.parquet")
+    assert merged.code == 0, merged.err
+    expected = bytemill.count_pieces(corpus, "gpt2", field="body", progress=False)
+    assert dict(bytemill.PieceCounts.load(tmp_path / "counts.parquet")) == dict(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["count", "--unit", "1", "--processes", "2"], "leave out --processes"),
+        (["count", "--threads", "2"], "--threads is for --unit"),
+        (["count", "--unit", "7"], "expected a unit from 0 to 0, got 7"),
+        (["count", "--pattern", "("], "pattern"),
+        (["status", "--json", "more"], "unexpected extra argument"),
+    ],
+)
+def test_wrong_usage_is_an_error(corpus: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
+    work = tmp_path / "work"
+    assert run("job", "plan", corpus, "--work", work, "--field", "body").code == 0
+    called = run("job", *arguments, "--work", work)
+    assert called.code == 2
+    assert message in called.err
+
+
+def test_a_folder_without_a_plan_is_an_error(tmp_path: Path) -> None:
+    called = run("job", "status", "--work", tmp_path)
+    assert called.code == 2
+    assert "plan.json" in called.err
