@@ -192,12 +192,12 @@ impl SentenceCounts {
             let learned = run(py, usize::MAX, |checkpoint| {
                 let mut reader = self.lock();
                 let words = reader.finish(num_threads, checkpoint)?;
-                let learner = Learner::new(words, &coverage, num_threads, checkpoint)?;
+                let learner = Learner::new(words, &rules, &coverage, num_threads, checkpoint)?;
                 let required = learner.required();
                 let wanted = most.saturating_sub(required);
                 let pieces = (required <= most).then(|| {
                     let mut report = |done| report.call(done, wanted);
-                    learner.learn(most, &rules, num_threads, checkpoint, &mut report)
+                    learner.learn(most, num_threads, checkpoint, &mut report)
                 });
                 Ok::<_, SentenceError>((required, pieces.transpose()?))
             });

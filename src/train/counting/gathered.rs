@@ -1,12 +1,16 @@
 //! Reading counts: the maps of all threads and the files are merged first.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::PieceCounts;
 use super::counted::Counted;
+use super::counter::PieceCounter;
 use super::export::CountTable;
 use super::piece_map::PieceMap;
 use super::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_map, for_each_of_run};
 use crate::checkpoint::{Checkpoint, RunToEnd};
 use crate::error::TrainError;
+use crate::util::parallel;
 
 impl PieceCounts {
     /// Calls `visit(piece, count)` for every piece, sorted by bytes, until it fails.
@@ -94,6 +98,43 @@ impl PieceCounts {
             }
             Gathered::Run(run, runs) => runs.for_each_by_first(&run, checkpoint, visit),
         }
+    }
+
+    /// Returns the counts of parts of all pieces, with the same memory limit. `new_cut` makes, for each thread, the
+    /// function that gets a piece and its count, and counts the parts.
+    ///
+    /// # Errors
+    /// [`TrainError::TooManyOccurrences`]; those of `cut`; [`TrainError`] of temporary files, or if interrupted.
+    pub(in crate::train) fn count_parts<
+        C: FnMut(&mut PieceCounter<'_, '_>, &[u8], u64) -> Result<(), TrainError>,
+    >(
+        mut self,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        new_cut: impl Fn() -> C + Sync,
+    ) -> Result<Self, TrainError> {
+        let mut parts = Self {
+            runs: self.runs.as_ref().map(RunStore::without_runs),
+            ..Self::default()
+        };
+        if let Some(map) = self.map(checkpoint)? {
+            let threads = threads.min(parallel::cores()).max(1);
+            let indices: Vec<usize> = (0..threads).collect();
+            parts.add_blocks(&indices, 0, threads, checkpoint, |counter, &index| {
+                let mut cut = new_cut();
+                map.for_each_in_part(index, threads, checkpoint, |piece, counted| {
+                    cut(counter, piece, counted.count)
+                })
+            })?;
+            return Ok(parts);
+        }
+        let whole = [Mutex::new(self)];
+        parts.add_blocks(&whole, 0, 1, checkpoint, |counter, whole| {
+            let mut cut = new_cut();
+            let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+            whole.for_each(checkpoint, |piece, count| cut(counter, piece, count))
+        })?;
+        Ok(parts)
     }
 
     /// Returns all pieces in the order of first occurrence, in memory whatever the limit.

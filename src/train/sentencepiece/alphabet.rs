@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::normalized::Words;
 use super::{BOUNDARY, for_each_character};
 use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::token::TokenId;
+use crate::train::counting::PieceCounts;
 use crate::util::parallel;
 
 /// Which characters are in the alphabet.
@@ -39,35 +39,26 @@ pub(super) struct Alphabet {
 
 /// Returns how often each character occurs, those of protected strings and NUL left out.
 pub(super) fn count_characters(
-    words: &mut Words<'_>,
+    spans: &mut PieceCounts,
     threads: usize,
     checkpoint: &dyn Checkpoint,
 ) -> Result<BTreeMap<char, u64>, TrainError> {
     let threads = threads.min(parallel::cores()).max(1);
-    let sentences = words.sentences;
-    let tables = if let Some(map) = words.counts.map(checkpoint)? {
+    let tables = if let Some(map) = spans.map(checkpoint)? {
         let parts: Vec<usize> = (0..threads).collect();
         parallel::map(&parts, threads, checkpoint, |&part| {
             let mut table = CharacterTable::default();
-            let mut buffer = Vec::new();
-            map.for_each_in_part(part, threads, checkpoint, |found, counted| {
-                let add = |word: &[u8]| {
-                    table.add(word, counted.count);
-                    Ok(())
-                };
-                sentences.for_each_word(found, &mut buffer, add)
+            map.for_each_in_part(part, threads, checkpoint, |span, counted| {
+                table.add(span, counted.count);
+                Ok(())
             })?;
             Ok::<_, TrainError>(table)
         })?
     } else {
         let mut table = CharacterTable::default();
-        let mut buffer = Vec::new();
-        words.counts.for_each(checkpoint, |found, count| {
-            let add = |word: &[u8]| {
-                table.add(word, count);
-                Ok(())
-            };
-            sentences.for_each_word(found, &mut buffer, add)
+        spans.for_each(checkpoint, |span, count| {
+            table.add(span, count);
+            Ok(())
         })?;
         vec![table]
     };
@@ -94,9 +85,9 @@ const PAGE: usize = 256;
 struct CharacterTable(Vec<Option<Box<[u64; PAGE]>>>);
 
 impl CharacterTable {
-    /// Adds the characters of a word that occurs `count` times.
-    fn add(&mut self, word: &[u8], count: u64) {
-        for_each_character(word, |character| {
+    /// Adds the characters of a span that occurs `count` times.
+    fn add(&mut self, span: &[u8], count: u64) {
+        for_each_character(span, |character| {
             let (page, at) = (character as usize / PAGE, character as usize % PAGE);
             let sum = match self.0.get_mut(page) {
                 Some(Some(page)) => &mut page[at],
@@ -184,16 +175,16 @@ impl Alphabet {
         order.into_iter().map(|(character, _)| character)
     }
 
-    /// Calls `visit` with the tokens of each run of characters of a word that are in the alphabet, using `tokens`
+    /// Calls `visit` with the tokens of each run of characters of a span that are in the alphabet, using `tokens`
     /// for them.
     pub(super) fn for_each_run<E>(
         &self,
-        word: &[u8],
+        span: &[u8],
         tokens: &mut Vec<TokenId>,
         visit: impl FnMut(&[TokenId]) -> Result<(), E>,
     ) -> Result<(), E> {
         tokens.clear();
-        for_each_character(word, |character| {
+        for_each_character(span, |character| {
             let token = self.tokens.get(character as usize);
             tokens.push(token.copied().unwrap_or(NONE));
         });

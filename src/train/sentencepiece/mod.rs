@@ -3,8 +3,9 @@
 //! ```text
 //! texts ── lines ──────────────► sentences      (sentences, sample)
 //! sentences ── normalized, cut ► words          (normalized, words), counted by `counting`
-//! words ── coverage ───────────► the alphabet   (alphabet)
-//! words of the alphabet ───────► merges         `learning`, by the rules of (rules)
+//! words ── cut again ──────────► spans          (spans), counted by `counting`
+//! spans ── coverage ───────────► the alphabet   (alphabet)
+//! spans of the alphabet ───────► merges         `learning`, by the rules of (rules)
 //! if no pair is left ──────────► more pieces    (zero_counts)
 //! a chosen alphabet ───────────► fewer pieces   (balance)
 //! ```
@@ -14,8 +15,8 @@
 //!
 //! Inside, a mark is a space: a byte instead of three. No normalized text holds a space otherwise.
 //!
-//! A character that is not in the alphabet never is in a pair, so a word ends before it and goes on behind it. Nor
-//! does it matter to the counts of pairs whether equal words are counted together.
+//! A character that is not in the alphabet never is in a pair, so a span ends before it and goes on behind it. Nor
+//! does it matter to the counts of pairs whether equal spans are counted together, or what stands around them.
 
 mod alphabet;
 mod balance;
@@ -23,6 +24,7 @@ mod normalized;
 mod rules;
 mod sample;
 mod sentences;
+mod spans;
 mod words;
 mod zero_counts;
 
@@ -37,6 +39,8 @@ use std::collections::HashSet;
 
 use self::alphabet::{Alphabet, count_characters};
 use self::rules::TextRestriction;
+use self::spans::count_spans;
+use super::counting::PieceCounts;
 use super::learning::{self, Corpus, MergePolicy, TieBreaker};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
@@ -51,15 +55,18 @@ const MARK: char = '\u{2581}';
 /// Stands between what was before and behind a protected string in the text.
 const BOUNDARY: u8 = 0x1F;
 
+/// Returns a character of a word as it is in pieces.
+fn as_in_pieces(character: char) -> char {
+    if character == char::from(INNER_MARK) {
+        MARK
+    } else {
+        character
+    }
+}
+
 /// Calls `visit` with the characters of a word as they are in pieces.
 fn for_each_character(word: &[u8], mut visit: impl FnMut(char)) {
-    let mut visit = |character| {
-        visit(if character == char::from(INNER_MARK) {
-            MARK
-        } else {
-            character
-        });
-    };
+    let mut visit = |character| visit(as_in_pieces(character));
     // Most words; and most of the others.
     if word.is_ascii() {
         word.iter().copied().map(char::from).for_each(visit);
@@ -75,31 +82,35 @@ fn for_each_character(word: &[u8], mut visit: impl FnMut(char)) {
     }
 }
 
-/// Counted words with the alphabet that was chosen for them.
-pub struct Learner<'a> {
-    words: Words<'a>,
+/// Counted spans with the alphabet that was chosen for them.
+pub struct Learner {
+    spans: PieceCounts,
+    rules: PieceRules,
     alphabet: Alphabet,
     is_balanced: bool,
 }
 
-impl<'a> Learner<'a> {
-    /// Chooses the alphabet of counted words.
+impl Learner {
+    /// Chooses the alphabet of counted words, from which pieces are to be learned by some rules.
     ///
     /// # Errors
     /// [`SentenceError::NoText`]; [`TrainError::TooManyOccurrences`] if there are too many characters; [`TrainError`]
     /// of reading `words`.
     pub fn new(
-        mut words: Words<'a>,
+        words: Words<'_>,
+        rules: &PieceRules,
         coverage: &Coverage,
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Self, SentenceError> {
-        let counts = count_characters(&mut words, threads, checkpoint)?;
+        let mut spans = count_spans(words, rules, threads, checkpoint)?;
+        let counts = count_characters(&mut spans, threads, checkpoint)?;
         if counts.is_empty() {
             return Err(SentenceError::NoText);
         }
         Ok(Self {
-            words,
+            spans,
+            rules: *rules,
             alphabet: Alphabet::choose(counts, coverage),
             is_balanced: *coverage == Coverage::Balanced,
         })
@@ -122,32 +133,30 @@ impl<'a> Learner<'a> {
     pub fn learn(
         self,
         most: usize,
-        rules: &PieceRules,
         threads: usize,
         checkpoint: &dyn Checkpoint,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<Vec<String>, TrainError> {
         let wanted = most.saturating_sub(self.required());
         let Self {
-            words,
+            mut spans,
+            rules,
             alphabet,
             is_balanced,
         } = self;
-        // The counts are no longer needed, and their memory is free, while merges are learned.
-        let corpus = corpus(words, &alphabet, threads, checkpoint)?;
+        let corpus = corpus(&mut spans, &alphabet, threads, checkpoint)?;
+        // Their memory is free while merges are learned.
+        drop(spans);
         let policy = MergePolicy::new(
             TieBreaker::shortest_text(alphabet.characters()),
             vec![1; alphabet.len()],
             Some(rules.max_length),
-            Some(Box::new(TextRestriction::new(
-                *rules,
-                alphabet.characters(),
-            ))),
+            Some(Box::new(TextRestriction::new(rules, alphabet.characters()))),
         );
         let merges = learning::learn(&corpus, policy, wanted, 1, checkpoint, progress)?;
         let mut pieces = texts(&alphabet, &merges.pairs);
         if merges.len() < wanted {
-            let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, rules, checkpoint)?;
+            let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, &rules, checkpoint)?;
             let known: HashSet<&String> = pieces.iter().collect();
             let more = more.into_iter().filter(|piece| !known.contains(piece));
             let more: Vec<String> = more.take(wanted - merges.len()).collect();
@@ -167,29 +176,23 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// Returns the runs of characters of the alphabet in all words, to be merged.
+/// Returns the runs of characters of the alphabet in all spans, to be merged.
 fn corpus(
-    words: Words<'_>,
+    spans: &mut PieceCounts,
     alphabet: &Alphabet,
     threads: usize,
     checkpoint: &dyn Checkpoint,
 ) -> Result<Corpus, TrainError> {
-    let Words {
-        mut counts,
-        sentences,
-    } = words;
-    let partitions = Corpus::partitions_for(&mut counts, threads, checkpoint)?;
+    let partitions = Corpus::partitions_for(spans, threads, checkpoint)?;
     let new_push = || {
-        let (mut buffer, mut tokens) = (Vec::new(), Vec::new());
-        move |partition: &mut learning::CorpusPartition, found: &[u8], count| {
-            sentences.for_each_word(found, &mut buffer, |word| {
-                alphabet.for_each_run(word, &mut tokens, |run| {
-                    partition.push_units(run, |token| token, count, checkpoint)
-                })
+        let mut tokens = Vec::new();
+        move |partition: &mut learning::CorpusPartition, span: &[u8], count| {
+            alphabet.for_each_run(span, &mut tokens, |run| {
+                partition.push_units(run, |token| token, count, checkpoint)
             })
         }
     };
-    Corpus::new(&mut counts, false, partitions, new_push, checkpoint)
+    Corpus::new(spans, false, partitions, new_push, checkpoint)
 }
 
 /// Returns the text of each merge.

@@ -31,7 +31,7 @@ pub struct PieceRules {
 /// The facts about a text that decide with which others it may be joined.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct Shape {
+pub(super) struct Shape {
     /// The script that the text before must have.
     first: Expected,
     /// The script that the text behind must have, if any; `None` if any will do.
@@ -63,7 +63,8 @@ impl PieceRules {
         self.split_by_whitespace
     }
 
-    fn shape(&self, character: char) -> Shape {
+    /// The facts about a character.
+    pub(super) fn shape(&self, character: char) -> Shape {
         let is_mark = character == MARK;
         let has_digit = matches!(character, '0'..='9' | '\u{FF10}'..='\u{FF19}');
         let first = if is_mark {
@@ -93,6 +94,14 @@ impl PieceRules {
             is_marks: is_mark,
             has_digit,
         }
+    }
+
+    /// Whether no piece holds one character behind another.
+    ///
+    /// What forbids to join two characters also forbids to join texts that end and begin with them, since these rules
+    /// look at the ends that meet. Those for sentences that are not cut look at the other ends.
+    pub(super) fn keeps_apart(&self, left: Shape, right: Shape) -> bool {
+        self.split_by_whitespace && !self.allows(left, right)
     }
 
     /// Whether two texts joined may be a piece, apart from their length.
@@ -179,5 +188,62 @@ impl Restriction for TextRestriction {
 
     fn allows_predecessors(&self) -> bool {
         self.rules.allows_parts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PieceRules, Shape};
+
+    /// A letter of two scripts, a kana and its long sound, digits of two widths, a sign, an accent, the mark.
+    const CHARACTERS: [char; 9] = ['a', 'α', 'か', 'ー', '1', '１', '_', '\u{301}', '\u{2581}'];
+
+    fn all_rules() -> impl Iterator<Item = PieceRules> {
+        (0..1 << 6).map(|bits: u32| {
+            let option = |at: u32| bits >> at & 1 == 1;
+            PieceRules {
+                max_length: 16,
+                split_by_whitespace: option(0),
+                treat_whitespace_as_suffix: option(1),
+                allow_whitespace_only_pieces: option(2),
+                split_by_unicode_script: option(3),
+                split_by_number: option(4),
+                split_digits: option(5),
+            }
+        })
+    }
+
+    /// Returns the shapes of all texts of up to four characters that joining allowed parts makes, by length.
+    fn pieces(rules: &PieceRules) -> Vec<Vec<(String, Shape)>> {
+        let single = CHARACTERS.map(|character| (character.to_string(), rules.shape(character)));
+        let mut all = vec![single.to_vec()];
+        for length in 2..=4 {
+            let mut made = Vec::new();
+            for cut in 1..length {
+                for (left, left_shape) in &all[cut - 1] {
+                    for (right, right_shape) in &all[length - cut - 1] {
+                        if rules.allows(*left_shape, *right_shape) {
+                            made.push((format!("{left}{right}"), left_shape.join(*right_shape)));
+                        }
+                    }
+                }
+            }
+            all.push(made);
+        }
+        all
+    }
+
+    #[test]
+    fn no_piece_holds_characters_that_are_kept_apart() {
+        let mut number = 0;
+        for rules in all_rules() {
+            for (piece, _) in pieces(&rules).iter().flatten() {
+                let shapes: Vec<Shape> = piece.chars().map(|c| rules.shape(c)).collect();
+                let apart = |pair: &[Shape]| rules.keeps_apart(pair[0], pair[1]);
+                assert!(!shapes.windows(2).any(apart), "{piece} {rules:?}");
+                number += shapes.len();
+            }
+        }
+        assert!(number > 500_000, "{number}");
     }
 }
