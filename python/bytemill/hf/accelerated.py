@@ -7,20 +7,22 @@ The contract: every call returns what it returned before.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bytemill._optional import import_optional
+from bytemill.hf.calls import DEFAULTS, call_of
+from bytemill.hf.columns import result_of
+from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
 from bytemill.hf.samples import check
-from bytemill.hf.settings import Padding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import SupportsIndex
 
-    from bytemill.hf.processing import Frame
 
 __all__ = ["accelerate", "restore"]
 
@@ -41,36 +43,15 @@ REPLACED = (
     "update_post_processor",
 )
 
-# The arguments of `_encode_plus` and what they are if they are not given.
-DEFAULTS: dict[str, Any] = {
-    "text_pair": None,
-    "add_special_tokens": True,
-    "padding_strategy": "do_not_pad",
-    "truncation_strategy": "do_not_truncate",
-    "max_length": None,
-    "stride": 0,
-    "is_split_into_words": False,
-    "pad_to_multiple_of": None,
-    "padding_side": None,
-    "return_tensors": None,
-    "return_token_type_ids": None,
-    "return_attention_mask": None,
-    "return_overflowing_tokens": False,
-    "return_special_tokens_mask": False,
-    "return_offsets_mapping": False,
-    "return_length": False,
-    "verbose": True,
-    "split_special_tokens": None,
-}
-
 
 def accelerate(tokenizer: Any) -> Any:
     """Makes a tokenizer of `transformers` encode and decode here; `restore` undoes it.
 
-    The object stays the same, and so does everything that it returns. Texts, batches, truncation, padding,
-    tensors, chat templates and decoding are fast; pairs, lists of words and offsets go to the original
-    methods. Tokens that are added by the methods of the tokenizer are seen; after a change of
-    `backend_tokenizer` itself, call this again.
+    The object stays the same, and so does everything that it returns: for texts, pairs, lists of words and
+    batches of them, with truncation, padding, offsets and tensors. Calls that raise, or have other arguments,
+    go to the original methods; so do offsets where characters have no token, as in SmolLM 2 and BLOOM. Tokens
+    that are added by the methods of the tokenizer are seen; after a change of `backend_tokenizer` itself,
+    call this again.
 
     Args:
         tokenizer: A fast tokenizer of `transformers` 5, with a model that `Encoding.from_file` reads.
@@ -136,77 +117,36 @@ def original_class(tokenizer: Any) -> type:
     return bases[1]
 
 
-class Limits(NamedTuple):
-    """How long rows of ids may be, and what they are filled up with.
-
-    Attributes:
-        frame: What stands around each text.
-        room: The most ids of a text; `None` for any number.
-        keeps_end: Whether the beginning is dropped, not the end.
-        padding: What fills up; `None` for nothing.
-    """
-
-    frame: Frame
-    room: int | None
-    keeps_end: bool
-    padding: Padding | None
-
-    def kept(self, ids: list[int]) -> list[int]:
-        """Returns the ids of a text that are kept."""
-        if self.room is None or len(ids) <= self.room:
-            return ids
-        return ids[-self.room :] if self.keeps_end else ids[: self.room]
-
-    def column(
-        self, first: list[int], rows: Iterable[list[int]], last: list[int], pad: int, target: int
-    ) -> list[list[int]]:
-        """Returns rows of numbers for tokens.
-
-        Args:
-            first: The numbers of the tokens before each text.
-            rows: Those of the tokens of each text.
-            last: Those of the tokens after each text.
-            pad: That of a token that fills up.
-            target: The number of tokens to fill up to.
-        """
-        if first or last:
-            rows = (first + row + last for row in rows)
-        if self.padding is None:
-            return list(rows)
-        if self.padding.direction == "left":
-            return [[pad] * (target - len(row)) + row for row in rows]
-        return [row + [pad] * (target - len(row)) for row in rows]
-
-
 class Accelerated:
     """The methods that replace those of a fast tokenizer."""
 
     def _encode_plus(self: Any, text: Any, *args: Any, **given: Any) -> Any:
         original = super()._encode_plus  # type: ignore[misc]
-        batched = isinstance(text, (list, tuple))
-        texts = list(text) if batched else [text]
-
-        def fall_back() -> Any:
-            return original(texts if batched else text, *args, **given)
-
-        options = DEFAULTS | given
-        if args or not is_known(texts, options):
-            return fall_back()
-        limits = limits_of(self, options)
-        columns = None if limits is None else columns_of(self, texts, limits, options)
-        if columns is None:
-            return fall_back()
-        max_length, verbose = options["max_length"], options["verbose"]
+        # What is asked for later is of these texts, whatever becomes of the list.
+        text = list(text) if isinstance(text, (list, tuple)) else text
+        options, engine = DEFAULTS | given, self.__dict__[ENGINE]
+        call = None if args else call_of(self, engine, text, options)
+        result = None if call is None else result_of(engine, call)
+        if call is None or result is None:
+            return original(text, *args, **given)
+        columns, tensors = result.columns, options["return_tensors"]
         for ids in columns["input_ids"]:
-            self._eventual_warn_about_too_long_sequence(ids, max_length, verbose)
-        tensors = options["return_tensors"]
-        if not batched and tensors is None:
+            self._eventual_warn_about_too_long_sequence(ids, options["max_length"], options["verbose"])
+        if not call.is_batch and tensors is None and not call.with_overflow:
             columns = {
                 name: values[0] if isinstance(values[0], list) else values for name, values in columns.items()
             }
-        encodings = LazyEncodings(len(texts), lambda: fall_back().encodings)
+
+        def encodings() -> list[Any]:
+            return result.encodings() if engine.is_traced else original(text, **given).encodings
+
         batch_encoding = import_optional("transformers", "accelerated tokenizers").BatchEncoding
-        return batch_encoding(columns, encodings, tensor_type=tensors, n_sequences=1)
+        return batch_encoding(
+            columns,
+            LazyEncodings(result.size, encodings),
+            tensor_type=tensors,
+            n_sequences=result.sequences,
+        )
 
     def _decode(
         self: Any,
@@ -272,91 +212,11 @@ def is_batch(token_ids: Any) -> bool:
     )
 
 
-def is_known(texts: list[Any], options: dict[str, Any]) -> bool:
-    """Whether the texts and arguments of a call are known here, but for its limits."""
-    unknown = ("text_pair", "is_split_into_words", "stride", "return_overflowing_tokens")
-    return (
-        len(options) == len(DEFAULTS)
-        and bool(texts)
-        and all(isinstance(text, str) for text in texts)
-        and not any(options[name] for name in (*unknown, "return_offsets_mapping"))
-    )
-
-
-def limits_of(tokenizer: Any, options: dict[str, Any]) -> Limits | None:
-    """Returns the limits of a call; `None` if they are not known here."""
-    frame: Frame = tokenizer.__dict__[ENGINE].frames[bool(options["add_special_tokens"])]
-    room = padding = None
-    max_length = options["max_length"]
-    if options["truncation_strategy"] != "do_not_truncate":
-        known = options["truncation_strategy"] in {"longest_first", "only_first"}
-        if not known or not isinstance(max_length, int):
-            return None
-        room = max_length - len(frame.before) - len(frame.after)
-        if room <= 0:
-            return None
-    strategy = options["padding_strategy"]
-    if strategy != "do_not_pad":
-        if strategy not in {"longest", "max_length"} or tokenizer.pad_token_id is None:
-            return None
-        padding = Padding(
-            options["padding_side"] or tokenizer.padding_side,
-            tokenizer.pad_token_id,
-            tokenizer.pad_token_type_id,
-            tokenizer.pad_token,
-            max_length if strategy == "max_length" else None,
-            options["pad_to_multiple_of"],
-        )
-    return Limits(frame, room, tokenizer.truncation_side == "left", padding)
-
-
-def columns_of(
-    tokenizer: Any,
-    texts: list[str],
-    limits: Limits,
-    options: dict[str, Any],
-) -> dict[str, list[Any]] | None:
-    """Returns the columns of a result; `None` if its rows, of different lengths, cannot be a tensor."""
-    engine: Engine = tokenizer.__dict__[ENGINE]
-    split = options["split_special_tokens"]
-    finds_special = not (tokenizer.split_special_tokens if split is None else split)
-    before, after, type_id = limits.frame
-    rows = [limits.kept(ids) for ids in engine.rows(texts, finds_special=finds_special)]
-    counts = [len(row) for row in rows]
-    lengths = [len(before) + count + len(after) for count in counts]
-    padding = limits.padding
-    if options["return_tensors"] is not None and padding is None and len(set(lengths)) > 1:
-        return None
-    target = 0 if padding is None else padding.target(max(lengths))
-
-    def wanted(option: str, name: str) -> bool:
-        given = options[option]
-        return name in tokenizer.model_input_names if given is None else bool(given)
-
-    pad_id, pad_type_id = (0, 0) if padding is None else (padding.pad_id, padding.pad_type_id)
-    columns: dict[str, list[Any]] = {
-        "input_ids": limits.column(
-            [e.token_id for e in before], rows, [e.token_id for e in after], pad_id, target
-        )
-    }
-    if wanted("return_token_type_ids", "token_type_ids"):
-        types = ([type_id] * count for count in counts)
-        columns["token_type_ids"] = limits.column(
-            [e.type_id for e in before], types, [e.type_id for e in after], pad_type_id, target
-        )
-    if wanted("return_attention_mask", "attention_mask"):
-        ones = ([1] * length for length in lengths)
-        columns["attention_mask"] = limits.column([], ones, [], 0, target)
-    if options["return_special_tokens_mask"]:
-        mask = ([0] * count for count in counts)
-        columns["special_tokens_mask"] = limits.column([1] * len(before), mask, [1] * len(after), 1, target)
-    if options["return_length"]:
-        columns["length"] = [len(row) for row in columns["input_ids"]]
-    return columns
-
-
 class LazyEncodings(Sequence[Any]):
-    """The encodings in a `BatchEncoding`, for offsets and words: made when they are asked for."""
+    """The encodings in a `BatchEncoding`, for offsets and words: made when they are asked for.
+
+    They are ours, which have all that those of `tokenizers` have. Pickling makes them those.
+    """
 
     def __init__(self, count: int, make: Callable[[], list[Any]]) -> None:
         """Takes the number of encodings, and what makes them."""
@@ -374,4 +234,27 @@ class LazyEncodings(Sequence[Any]):
         return self._made[index]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return list, (self._made,)
+        return list, ([theirs(each) if isinstance(each, Encoded) else each for each in self._made],)
+
+
+def theirs(encoded: Encoded) -> Any:
+    """Returns the encoding of `tokenizers` with the contents of one of ours."""
+    encoding = import_optional("tokenizers", "accelerated tokenizers").Encoding()
+    encoding.__setstate__(json.dumps(state_of(encoded)).encode())
+    return encoding
+
+
+def state_of(encoded: Encoded) -> dict[str, Any]:
+    """Returns everything that an encoding has, as a `tokenizers.Encoding` is pickled."""
+    ranges = encoded.layout.ranges.items()
+    return {
+        "ids": encoded.ids,
+        "type_ids": encoded.type_ids,
+        "tokens": encoded.tokens,
+        "words": encoded.word_ids,
+        "offsets": encoded.offsets,
+        "special_tokens_mask": encoded.special_tokens_mask,
+        "attention_mask": encoded.attention_mask,
+        "overflowing": [state_of(other) for other in encoded.overflowing],
+        "sequence_ranges": {str(number): {"start": low, "end": high} for number, (low, high) in ranges},
+    }

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
-from bytemill.hf.layout import Columns, Layout, Run
+from bytemill.hf.layout import Columns, Layout, joined
 from bytemill.hf.settings import DIRECTIONS, Padding, one_of, unsigned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 __all__ = ["Encoded"]
-
-T = TypeVar("T")
 
 
 class Encoded:
@@ -58,7 +56,7 @@ class Encoded:
     @cached_property
     def offsets(self) -> list[tuple[int, int]]:
         """The start and end of each token in its text, in characters; (0, 0) for those beside texts."""
-        return joined(offsets_of(run) for run in self.layout.runs)
+        return joined(run.offsets for run in self.layout.runs)
 
     @cached_property
     def word_ids(self) -> list[int | None]:
@@ -210,17 +208,6 @@ class Encoded:
             check_type("an encoding", encoding, Encoded)
             result = result.joined(encoding.layout, growing=growing_offsets)
         return Encoded(result)
-
-
-def joined(parts: Iterable[Sequence[T]]) -> list[T]:
-    """Returns the elements of all parts."""
-    return list(chain.from_iterable(parts))
-
-
-def offsets_of(run: Run) -> Sequence[tuple[int, int]]:
-    """Returns the start and end of each token of a run."""
-    offsets = run.source.offsets[run.start : run.end]
-    return [(start + run.shift, end + run.shift) for start, end in offsets] if run.shift else offsets
 
 
 def plain(layout: Layout) -> Layout:

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import thread_count
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError, VocabularyError
+from bytemill.formats.data_gym import CHARACTER_OF_BYTE
 from bytemill.formats.huggingface_tokenizer import load
 from bytemill.formats.json_file import Value, parse_json
 from bytemill.hf.added import AddedToken, normalized_texts, numbered, parse_added
 from bytemill.hf.processing import frame_of, parse_processor
+from bytemill.special import NO_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["Engine"]
+
+# The bytes of UTF-8.
+BYTES_OF_TEXTS = [*range(0xC0), *range(0xC2, 0xF5)]
 
 
 class Engine:
@@ -72,6 +77,28 @@ class Engine:
         contents = self._file.object() | settings
         return json.dumps(contents, ensure_ascii=False, indent=2 if pretty else None)
 
+    @cached_property
+    def is_traced(self) -> bool:
+        """Whether offsets and spellings of tokens are those of `tokenizers` for every text.
+
+        Characters without a token are left out, after which it has the offsets of others. A token that has
+        several spellings, or takes white space of a normalized text, is spelled as it was found.
+        """
+        model, model_ids = self._file["model"], self._model_ids
+        has_token = not model["unk_token"].is_null
+        if not has_token and model["byte_fallback"].flag():
+            has_token = all(f"<0x{byte:02X}>" in model_ids for byte in range(256))
+        elif not has_token and is_byte_level(self._file["pre_tokenizer"]):
+            has_token = all(CHARACTER_OF_BYTE[byte] in model_ids for byte in BYTES_OF_TEXTS)
+        spellings = {token_id: token for token, token_id in model_ids.items()}
+        strips = not self._file["normalizer"].is_null
+        return (
+            has_token
+            and not self._normalized
+            and not any(strips and (token.lstrip or token.rstrip) for token in self.added.values())
+            and all(spellings.get(i, token.content) == token.content for i, token in self.added.items())
+        )
+
     # --- Ids ---
 
     def rows(self, texts: Sequence[str], *, finds_special: bool) -> list[list[int]]:
@@ -94,10 +121,18 @@ class Engine:
             return self.encoding.encode(text, allowed_special="all")
         return self.encoding.encode_ordinary(text)
 
+    def offsets(self, text: str, *, finds_special: bool) -> list[tuple[int, int]]:
+        """Returns the start and end of each token of a text, in characters; arguments as `rows`."""
+        allowed = None if finds_special else NO_TOKENS
+        core = self.encoding._core_bpe  # noqa: SLF001 - the public method resolves its arguments
+        _, starts, ends = core.encode_with_offsets(text, allowed, NO_TOKENS, True)  # noqa: FBT003
+        return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
     def piece_numbers(self, text: str, *, finds_special: bool) -> list[int]:
         """Returns the number of the piece of a text that each of its ids is part of; arguments as `rows`."""
+        allowed = None if finds_special else NO_TOKENS
         core = self.encoding._core_bpe  # noqa: SLF001 - has no public name
-        numbers: list[int] = core.piece_numbers(text, None if finds_special else set()).tolist()
+        numbers: list[int] = core.piece_numbers(text, allowed).tolist()
         return numbers
 
     # --- Text ---
@@ -147,3 +182,13 @@ class Engine:
         """Returns the id of a token; `None` if there is none."""
         token_id = self._added_ids.get(token)
         return self._model_ids.get(token) if token_id is None else token_id
+
+
+def is_byte_level(pre_tokenizer: Value) -> bool:
+    """Whether a pre-tokenizer, or a step of a sequence of them, is ByteLevel."""
+    if pre_tokenizer.is_null:
+        return False
+    steps = (
+        pre_tokenizer["pretokenizers"] if pre_tokenizer["type"].contents == "Sequence" else [pre_tokenizer]
+    )
+    return any(step["type"].contents == "ByteLevel" for step in steps)

@@ -7,16 +7,19 @@ are asked for: cutting, joining and filling up layouts moves numbers only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from bytemill.hf.settings import windows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bytemill.hf.settings import Padding, Truncation
 
-__all__ = ["Columns", "Layout", "Run", "Source", "shortened"]
+__all__ = ["Columns", "Layout", "Run", "Source", "joined", "shortened"]
+
+T = TypeVar("T")
 
 
 class Source(Protocol):
@@ -73,6 +76,12 @@ class Run(NamedTuple):
     def size(self) -> int:
         """The number of tokens."""
         return self.end - self.start
+
+    @property
+    def offsets(self) -> Sequence[tuple[int, int]]:
+        """The start and end of each token."""
+        offsets, shift = self.source.offsets[self.start : self.end], self.shift
+        return [(start + shift, end + shift) for start, end in offsets] if shift else offsets
 
     @property
     def last_end(self) -> int:
@@ -243,3 +252,8 @@ def longest_first(sizes: list[int], room: int) -> list[int]:
     if short + long > room:
         short, long = room // 2, room - room // 2
     return [long, short] if sizes[0] > sizes[1] else [short, long]
+
+
+def joined(parts: Iterable[Sequence[T]]) -> list[T]:
+    """Returns the elements of all parts."""
+    return list(chain.from_iterable(parts))

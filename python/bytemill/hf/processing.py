@@ -5,7 +5,7 @@ Each is a function of the encodings of a text, or of two, and follows what `toke
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bytemill.errors import VocabularyError
@@ -23,6 +23,8 @@ SPACE = "\u0120"
 
 # Unicode's, which lacks four control characters that Python strips.
 WHITESPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and not "\x1c" <= c <= "\x1f")
+
+BLANK = SPACE + WHITESPACE
 
 
 class Processor(Protocol):
@@ -94,32 +96,27 @@ class TrimmedRun:
 
     def __init__(self, run: Run, keeps_first: bool, *, is_first: bool) -> None:
         """Takes a run, and whether it is the first."""
-        self._source, self._start, self._end = run[:3]
         self._run, self._keeps_first, self._is_first = run, keeps_first, is_first
 
     @cached_property
     def ids(self) -> Sequence[int]:
         """The ids."""
-        return self._source.ids[self._start : self._end]
+        return self._run.source.ids[self._run.start : self._run.end]
 
     @cached_property
     def tokens(self) -> Sequence[str]:
         """The spellings."""
-        return self._source.tokens[self._start : self._end]
+        return self._run.source.tokens[self._run.start : self._run.end]
 
     @cached_property
     def words(self) -> Sequence[int | None]:
         """The numbers of words."""
-        return self._source.words[self._start : self._end]
+        return self._run.source.words[self._run.start : self._run.end]
 
     @cached_property
     def offsets(self) -> Sequence[tuple[int, int]]:
         """The start and end of each token, without the spaces."""
-        shift = self._run.shift
-        offsets = [
-            (start + shift, end + shift) for start, end in self._source.offsets[self._start : self._end]
-        ]
-        return trimmed(self.tokens, offsets, keeps_first=self._keeps_first, is_first=self._is_first)
+        return trimmed(self.tokens, self._run.offsets, keeps_first=self._keeps_first, is_first=self._is_first)
 
 
 class Extra(NamedTuple):
@@ -344,15 +341,20 @@ def trimmed(
         keeps_first: Whether a single space at the start of a text stays.
         is_first: Whether the first token counts as the start of a text.
     """
-    blank = SPACE + WHITESPACE
-    result = []
-    for index, (token, (start, end)) in enumerate(zip(tokens, offsets, strict=True)):
-        leading = len(token) - len(token.lstrip(blank))
-        trailing = len(token) - len(token.rstrip(blank))
-        if keeps_first and leading == 1 and ((is_first and index == 0) or start == 0):
-            leading = 0
-        start = min(start + leading, end)  # noqa: PLW2901 - moved
-        if 0 < trailing <= end:
-            end = max(end - trailing, start)  # noqa: PLW2901 - moved
-        result.append((start, end))
+    result = list(offsets)
+    for index, (leading, trailing) in enumerate(map(blanks, tokens)):
+        if leading or trailing:
+            start, end = result[index]
+            if not (keeps_first and leading == 1 and ((is_first and index == 0) or start == 0)):
+                start = end if end - start < leading else start + leading
+            if 0 < trailing <= end:
+                end = start if end - start < trailing else end - trailing
+            result[index] = (start, end)
     return result
+
+
+@lru_cache(maxsize=1 << 16)
+def blanks(token: str) -> tuple[int, int]:
+    """Returns how many blanks the spelling of a token starts and ends with."""
+    size = len(token)
+    return size - len(token.lstrip(BLANK)), size - len(token.rstrip(BLANK))

@@ -1,29 +1,28 @@
-"""`SourceText`: a text and its tokens."""
+"""`SourceText`: a text and its tokens; `SourceWords`: a list of words and theirs."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bytemill.hf.layout import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.hf.engine import Engine
 
-__all__ = ["SourceText"]
+__all__ = ["SourceText", "SourceWords"]
 
 
 class SourceText:
     """A text and its tokens; all but the ids are made when they are asked for."""
 
-    def __init__(
-        self, engine: Engine, text: str, ids: list[int], *, finds_special: bool, word: int | None = None
-    ) -> None:
-        """Takes a text and its ids, and its number if it is one of several words."""
+    def __init__(self, engine: Engine, text: str, ids: list[int], *, finds_special: bool) -> None:
+        """Takes a text and its ids."""
         self._engine = engine
         self._text = text
         self._finds_special = finds_special
-        self._word = word
         self.ids = ids
 
     @cached_property
@@ -42,18 +41,47 @@ class SourceText:
     @cached_property
     def offsets(self) -> list[tuple[int, int]]:
         """The start and end of each token in characters."""
-        found = self._engine.encoding.encode_with_offsets(
-            self._text, unit="char", allowed_special=self._allowed, disallowed_special=()
-        )
-        return list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+        return self._engine.offsets(self._text, finds_special=self._finds_special)
 
     @cached_property
     def words(self) -> Sequence[int]:
-        """The number of the piece of the text, or of the word, that each token is part of."""
-        if self._word is not None:
-            return [self._word] * len(self.ids)
+        """The number of the piece of the text that each token is part of."""
         return self._engine.piece_numbers(self._text, finds_special=self._finds_special)
 
-    @property
-    def _allowed(self) -> Any:
-        return "all" if self._finds_special else set()
+
+class SourceWords:
+    """Words that are encoded by themselves, and their tokens.
+
+    All but the ids are made when they are asked for.
+    """
+
+    def __init__(
+        self, engine: Engine, words: Sequence[str], rows: Sequence[list[int]], *, finds_special: bool
+    ) -> None:
+        """Takes words and the ids of each."""
+        self._engine = engine
+        self._words = words
+        self._rows = rows
+        self._finds_special = finds_special
+        self.ids = joined(rows)
+
+    @cached_property
+    def _parts(self) -> list[SourceText]:
+        engine, finds_special = self._engine, self._finds_special
+        pairs = zip(self._words, self._rows, strict=True)
+        return [SourceText(engine, word, ids, finds_special=finds_special) for word, ids in pairs]
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The spelling of each token."""
+        return joined(part.tokens for part in self._parts)
+
+    @cached_property
+    def offsets(self) -> list[tuple[int, int]]:
+        """The start and end of each token in its word, in characters."""
+        return joined(part.offsets for part in self._parts)
+
+    @cached_property
+    def words(self) -> list[int]:
+        """The number of the word that each token is part of."""
+        return [number for number, ids in enumerate(self._rows) for _ in ids]

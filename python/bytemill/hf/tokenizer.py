@@ -10,11 +10,9 @@ from bytemill._arguments import check_type
 from bytemill.hf.added import AddedToken
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
-from bytemill.hf.inputs import PAIR, inputs_of, words_of
-from bytemill.hf.layout import Layout, Run, shortened
-from bytemill.hf.processing import processed
+from bytemill.hf.inputs import inputs_of, words_of
+from bytemill.hf.pipeline import Settings, completed, encoded
 from bytemill.hf.settings import Padding, Truncation
-from bytemill.hf.sources import SourceText
 from bytemill.io.atomic import write_atomically
 
 if TYPE_CHECKING:
@@ -145,40 +143,10 @@ class Tokenizer:
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
 
     def _encode(self, batch: list[list[Sequence[str]]], in_words: bool, adds: bool) -> list[Encoded]:
-        """Encodes one text, or two, for each element: each a list of parts that are encoded by themselves."""
-        engine, finds_special = self._engine, not self.encode_special_tokens
-        texts = [text for inputs in batch for parts in inputs for text in parts]
-        rows = iter(engine.rows(texts, finds_special=finds_special)) if texts else iter(())
-        layouts = []
-        for inputs in batch:
-            plain = []
-            for number, parts in enumerate(inputs):
-                runs = []
-                for word, (text, ids) in enumerate(zip(parts, rows, strict=False)):
-                    source = SourceText(
-                        engine, text, ids, finds_special=finds_special, word=word if in_words else None
-                    )
-                    runs.append(Run(source, 0, len(ids), number))
-                plain.append(Layout(tuple(runs)))
-            layouts.append(self._processed(plain, adds))
-        if self._padding is not None:
-            target = self._padding.target(max((layout.size for layout in layouts), default=0))
-            layouts = [layout.filled(self._padding, target) for layout in layouts]
-        return [Encoded(layout) for layout in layouts]
+        return [Encoded(layout) for layout in encoded(self._engine, batch, self._settings(in_words, adds))]
 
-    def _processed(self, layouts: list[Layout], adds: bool) -> Layout:
-        """Truncates what belongs together, and applies the post-processor."""
-        processor, truncation = self._engine.processor, self._truncation
-        if truncation is not None:
-            is_pair = len(layouts) == PAIR
-            extras = processor.added(is_pair=is_pair) if processor is not None and adds else 0
-            if truncation.max_length < extras:
-                raise ValueError(
-                    f"expected a max_length of at least {extras}, the tokens that are added, got "
-                    f"{truncation.max_length}"
-                )
-            layouts = shortened(layouts, truncation, truncation.max_length - extras)
-        return processed(processor, layouts, adds=adds)
+    def _settings(self, in_words: bool, adds: bool) -> Settings:
+        return Settings(in_words, adds, not self.encode_special_tokens, self._truncation, self._padding)
 
     def post_process(
         self, encoding: Encoded, pair: Encoded | None = None, add_special_tokens: bool = True
@@ -196,7 +164,8 @@ class Tokenizer:
         given = [encoding] if pair is None else [encoding, pair]
         for each in given:
             check_type("encoding" if each is encoding else "pair", each, Encoded)
-        layout = self._processed([each.layout for each in given], add_special_tokens)
+        settings = self._settings(in_words=False, adds=add_special_tokens)
+        layout = completed(self._engine, [each.layout for each in given], settings)
         if self._padding is not None:
             layout = layout.filled(self._padding, self._padding.target(layout.size))
         return Encoded(layout)

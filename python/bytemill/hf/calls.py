@@ -1,0 +1,198 @@
+"""`Call`: what a call of a tokenizer of `transformers` asks for, if it is known here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytemill.hf.inputs import inputs_of
+from bytemill.hf.pipeline import Settings
+from bytemill.hf.settings import Padding, Truncation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytemill.hf.engine import Engine
+
+__all__ = ["DEFAULTS", "Call", "call_of"]
+
+# The arguments of `_encode_plus` and what they are if they are not given.
+DEFAULTS: dict[str, Any] = {
+    "text_pair": None,
+    "add_special_tokens": True,
+    "padding_strategy": "do_not_pad",
+    "truncation_strategy": "do_not_truncate",
+    "max_length": None,
+    "stride": 0,
+    "is_split_into_words": False,
+    "pad_to_multiple_of": None,
+    "padding_side": None,
+    "return_tensors": None,
+    "return_token_type_ids": None,
+    "return_attention_mask": None,
+    "return_overflowing_tokens": False,
+    "return_special_tokens_mask": False,
+    "return_offsets_mapping": False,
+    "return_length": False,
+    "verbose": True,
+    "split_special_tokens": None,
+}
+
+# The columns that a tokenizer returns by itself if a model takes them.
+MODEL_INPUTS = ("token_type_ids", "attention_mask")
+
+# How deep texts may be in lists: a batch of pairs of lists of words.
+DEPTH = 3
+
+
+class Call(NamedTuple):
+    """The texts of a call, and how they are asked to be encoded.
+
+    Attributes:
+        inputs: One text, or two, for each element: each a list of parts that are encoded by themselves.
+        is_batch: Whether these are the elements of a batch, not the one text or pair that was given.
+        settings: How they are encoded.
+        columns: The names of the columns of the result.
+        with_overflow: Whether the other parts of truncated texts are rows too.
+    """
+
+    inputs: list[list[Sequence[str]]]
+    is_batch: bool
+    settings: Settings
+    columns: frozenset[str]
+    with_overflow: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each text is one row by itself, without offsets."""
+        truncation = self.settings.truncation
+        if self.settings.in_words or self.with_overflow or "offset_mapping" in self.columns:
+            return False
+        if truncation is not None and truncation.strategy == "only_second":
+            return False
+        return all(len(texts) == 1 for texts in self.inputs)
+
+
+def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) -> Call | None:
+    """Returns what a call asks for; `None` if that is not known here, or no valid call.
+
+    Args:
+        tokenizer: The tokenizer of `transformers`.
+        engine: What stands in for the one behind it.
+        text: The text or texts.
+        options: The arguments of `_encode_plus`.
+    """
+    if options.keys() != DEFAULTS.keys():
+        return None
+    in_words, split = bool(options["is_split_into_words"]), options["split_special_tokens"]
+    columns = columns_of(tokenizer, options)
+    try:
+        elements, is_batch = elements_of(text, options["text_pair"], in_words)
+        inputs = [inputs_of(element, in_words) for element in elements]
+        settings = Settings(
+            in_words,
+            bool(options["add_special_tokens"]),
+            not (tokenizer.split_special_tokens if split is None else split),
+            truncation_of(tokenizer, engine, options),
+            padding_of(tokenizer, options),
+        )
+    except (TypeError, ValueError):
+        return None
+    if not inputs or ("offset_mapping" in columns and not engine.is_traced):
+        return None
+    return Call(inputs, is_batch, settings, columns, bool(options["return_overflowing_tokens"]))
+
+
+def elements_of(text: Any, pair: Any, in_words: bool) -> tuple[list[Any], bool]:
+    """Returns texts and pairs, and whether they are the elements of a batch.
+
+    Raises:
+        TypeError: These are no texts.
+        ValueError: The numbers of texts differ.
+    """
+    for each in (text, "" if pair is None else pair):
+        if not is_text(each):
+            raise TypeError(f"expected texts, got {each!r:.60}")
+    if isinstance(text, str) or (in_words and (not text or isinstance(text[0], str))):
+        return [(text, pair)] if pair else [text], False
+    if pair is None:
+        return list(text), True
+    if isinstance(pair, str):
+        raise TypeError("expected as many second texts as first ones, got one")
+    return list(zip(text, pair, strict=True)), True
+
+
+def is_text(value: Any, depth: int = DEPTH) -> bool:
+    """Whether this is a text, or lists whose first elements are."""
+    if not isinstance(value, (list, tuple)):
+        return isinstance(value, str)
+    return not value or (depth > 0 and is_text(value[0], depth - 1))
+
+
+def truncation_of(tokenizer: Any, engine: Engine, options: dict[str, Any]) -> Truncation | None:
+    """Returns how much of a text a call keeps.
+
+    Raises:
+        TypeError: A value is not an integer.
+        ValueError: A value is out of range, or the library ignores or refuses it.
+    """
+    if options["truncation_strategy"] == "do_not_truncate":
+        return None
+    most, stride = options["max_length"], options["stride"]
+    check_integers(most, stride)
+    extras = 0 if engine.processor is None else engine.processor.added(is_pair=False)
+    if most - extras <= stride:
+        raise ValueError(f"expected a max_length above {extras + stride}, got {most}")
+    return Truncation(most, stride, options["truncation_strategy"], tokenizer.truncation_side).checked()
+
+
+def padding_of(tokenizer: Any, options: dict[str, Any]) -> Padding | None:
+    """Returns what a call fills up with.
+
+    Raises:
+        TypeError: A value is not an integer, or there is no token to fill up with.
+        ValueError: A value is out of range.
+    """
+    strategy, multiple = options["padding_strategy"], options["pad_to_multiple_of"]
+    if strategy == "do_not_pad":
+        return None
+    if strategy not in {"longest", "max_length"}:
+        raise ValueError(f"expected to fill up to the longest text or to max_length, got {strategy!r}")
+    length = options["max_length"] if strategy == "max_length" else None
+    check_integers(
+        *(number for number in (length, multiple) if number is not None),
+        tokenizer.pad_token_id,
+        tokenizer.pad_token_type_id,
+    )
+    return Padding(
+        options["padding_side"] or tokenizer.padding_side,
+        tokenizer.pad_token_id,
+        tokenizer.pad_token_type_id,
+        tokenizer.pad_token,
+        length,
+        multiple,
+    ).checked()
+
+
+def check_integers(*numbers: Any) -> None:
+    """Raises `TypeError` if a number is not an integer, and `ValueError` if it is negative."""
+    for number in numbers:
+        if type(number) is not int:
+            raise TypeError(f"expected an integer, got {number!r:.60}")
+        if number < 0:
+            raise ValueError(f"expected an integer of 0 or more, got {number}")
+
+
+def columns_of(tokenizer: Any, options: dict[str, Any]) -> frozenset[str]:
+    """Returns the names of the columns that a call returns."""
+    columns = {"input_ids"}
+    for name in MODEL_INPUTS:
+        given = options[f"return_{name}"]
+        if name in tokenizer.model_input_names if given is None else given:
+            columns.add(name)
+    wished = {
+        "special_tokens_mask": "return_special_tokens_mask",
+        "offset_mapping": "return_offsets_mapping",
+        "length": "return_length",
+        "overflow_to_sample_mapping": "return_overflowing_tokens",
+    }
+    return frozenset(columns | {name for name, option in wished.items() if options[option]})
