@@ -89,6 +89,17 @@ test-browser: build $(VENV)/browser ## The playground in Chromium, its pictures 
 bench-playground: build $(VENV)/browser ## Measure the playground in Chromium: keys, pastes, start
 	$(BENCH) harness.playground
 
+# Engines of clusters: each in an environment of its own, with its extra and this tree.
+$(VENV)/%/engine: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/$*
+	$(VENV)/$*/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)/$*/bin/python -m pip install --quiet --group engines --editable ".[$*]"
+	touch $@
+
+.PHONY: test-ray
+test-ray: build $(VENV)/ray/engine ## Results and faults on a cluster of three Ray nodes, all on this machine (2 minutes)
+	$(VENV)/ray/bin/python -m pytest tests/engines/ray
+
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
 	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored

@@ -464,9 +464,9 @@ class Encoding:
         kind = None if dtype is None else integer_type(dtype, self.max_token_value)
         before = known_ids("prepend", prepend, self._core_bpe.is_token)
         after = known_ids("append", append, self._core_bpe.is_token)
-        if add_special_tokens and self._template is not None:
-            before += map(self.encode_single_token, self._template.prefix)
-            after = [*map(self.encode_single_token, self._template.suffix), *after]
+        if add_special_tokens:
+            prefix, suffix = self._template_ids()
+            before, after = before + prefix, suffix + after
         texts = list(several("texts", texts))
         name = "uint32" if kind is None else kind.name
         ids, offsets = self._core_bpe.encode_batch_to_numpy(
@@ -474,6 +474,13 @@ class Encoding:
         )
         # `dtype` may have the other byte order.
         return Ragged(ids if kind is None else ids.astype(kind, copy=False), offsets)
+
+    def _template_ids(self) -> tuple[list[int], list[int]]:
+        """Returns the ids that `add_special_tokens` puts before and after those of each text."""
+        if self._template is None:
+            return [], []
+        prefix, suffix = (list(map(self.encode_single_token, tokens)) for tokens in self._template)
+        return prefix, suffix
 
     def encode_iter(
         self,

@@ -24,6 +24,7 @@ processes or machines that share the folder, and may die at any time: the counts
 | `work` | the work folder: what is written once, commits, attempts |
 | `counting` | counting a unit; adding up all units |
 | `executors` | what runs tasks: processes of this machine |
+| `columns` | counting and encoding columns of tables that an engine hands out |
 """
 
 from bytemill.jobs.counting import Status, count_pieces, status

@@ -57,7 +57,7 @@ PUBLIC = [
     "bytemill.training",
 ]
 # Public too; its methods are not yet called with wrong arguments here.
-UNTRIED = ["bytemill.jobs", "bytemill.playground"]
+UNTRIED = ["bytemill.jobs", "bytemill.playground", "bytemill.ray"]
 INNER = [
     "__main__",
     "_arguments",

@@ -1,0 +1,218 @@
+"""Columns of tables that an engine hands out in parts: counting and encoding them, in any process."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bytemill._arguments import check_type
+from bytemill._optional import import_optional
+from bytemill.core import Encoding, __version__
+from bytemill.errors import InternalError
+from bytemill.registry import get_encoding
+from bytemill.shards.options import ids_of
+from bytemill.special import NO_TOKENS
+from bytemill.training.counts import PieceCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bytemill.shards.options import Tokens
+    from bytemill.special import AllowedSpecial, DisallowedSpecial
+
+__all__ = ["ColumnCounter", "ColumnEncoder", "Run"]
+
+# Encodings that a process keeps: most jobs use one.
+MOST_ENCODINGS = 4
+
+
+class Run(NamedTuple):
+    """Sorted counts of what one task has read.
+
+    Attributes:
+        name: The file in the folder of the `ColumnCounter`.
+        total: The sum of its counts.
+    """
+
+    name: str
+    total: int
+
+
+class ColumnCounter:
+    """Counts the pieces of a column that several tasks read.
+
+    Each task writes its counts to a file under a name of its own, which it returns. An engine may run a task
+    again, also at the same time: it hands back the result of one attempt, so the file of the other is never
+    read, whatever rows that one got.
+    """
+
+    def __init__(
+        self,
+        to: str | os.PathLike[str],
+        column: str,
+        pattern: str | None,
+        special_tokens: Iterable[str],
+        memory_limit: int | str | None,
+    ) -> None:
+        """Takes a folder that all tasks share, and arguments as of `bytemill.count_pieces`.
+
+        Raises:
+            Exception: As `bytemill.count_pieces`.
+            OSError: The folder cannot be made.
+        """
+        check_type("column", column, str)
+        checked = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+        self._pattern, self._special_tokens = checked.pattern, checked.special_tokens
+        self._column, self._memory_limit = column, memory_limit
+        self._folder = Path(to).absolute() / f"runs-{os.urandom(8).hex()}"
+        self._folder.mkdir(parents=True)
+
+    def count(self, tables: Iterable[Any]) -> Run:
+        """Counts the column of tables or record batches of PyArrow, as one task."""
+        counts = self._counts()
+        # Those without rows may have no columns either.
+        for table in filter(len, tables):
+            counts.add_arrow(column_of(table, self._column))
+        name = f"{os.urandom(8).hex()}.parquet"
+        counts.save(self._folder / name, sort=True)
+        return Run(name, counts.total())
+
+    def merged(self, runs: Iterable[Run]) -> PieceCounts:
+        """Returns the sum of the counts of all tasks.
+
+        Raises:
+            OSError: A file cannot be read, or a temporary file not written.
+        """
+        runs = list(runs)
+        if not runs:
+            return self._counts()
+        counts = PieceCounts.merge_files(self._folder / run.name for run in runs)
+        if counts.total() != (total := sum(run.total for run in runs)):
+            raise InternalError(f"expected {total} pieces in all runs, got {counts.total()}")
+        return counts
+
+    def remove(self) -> None:
+        """Removes the files of all attempts."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _counts(self) -> PieceCounts:
+        return PieceCounts(
+            pattern=self._pattern, special_tokens=self._special_tokens, memory_limit=self._memory_limit
+        )
+
+
+class ColumnEncoder:
+    """Encodes a column of tables, in any process that has this library."""
+
+    def __init__(  # noqa: PLR0913 - all but the first two have names
+        self,
+        encoding: Encoding | str,
+        column: str,
+        *,
+        into: str,
+        prepend: Tokens,
+        append: Tokens,
+        add_special_tokens: bool,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+    ) -> None:
+        """Takes the encoding or its name, the names of the columns, and arguments as of `write_shards`.
+
+        Raises:
+            TypeError, ValueError: An argument is of a wrong type or has no meaning.
+        """
+        check_type("column", column, str)
+        check_type("into", into, str)
+        if isinstance(encoding, str):
+            encoding = get_encoding(encoding)
+        check_type("encoding", encoding, Encoding)
+        self._column, self._into = column, into
+        self._before, self._after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
+        if add_special_tokens:
+            prefix, suffix = encoding._template_ids()  # noqa: SLF001 - of this package
+            self._before, self._after = self._before + prefix, suffix + self._after
+        self._allowed, self._disallowed = allowed_special, disallowed_special
+        # Wrong values are errors here, before any task runs.
+        encoding.encode("", allowed_special=allowed_special, disallowed_special=disallowed_special)
+        # In bytes: a process rebuilds an encoding once, not for each task that it gets.
+        self._pickled, self._sha256, self._made_by = pickle.dumps(encoding), encoding.sha256, __version__
+
+    def __call__(self, table: Any) -> Any:  # noqa: ANN401 - pyarrow is optional
+        """Returns a table or record batch of PyArrow with the column of ids: large_list<uint32>."""
+        if not len(table) and self._column not in table.schema.names:
+            return table
+        ids = self.ids(table)
+        if self._into in table.schema.names:
+            return table.set_column(table.schema.get_field_index(self._into), self._into, ids)
+        return table.append_column(self._into, ids)
+
+    def ids(self, table: Any) -> Any:  # noqa: ANN401 - as above
+        """Returns the ids as an array of PyArrow; null where the text is."""
+        arrow = import_optional("pyarrow", "columns of ids")
+        encoding = rebuilt(self._pickled, self._sha256, self._made_by)
+        encoded = encoding.encode_arrow(
+            column_of(table, self._column),
+            allowed_special=self._allowed,
+            disallowed_special=self._disallowed,
+        )
+        ids = arrow.array(encoded)
+        if self._before or self._after:
+            ids = with_marks(arrow, ids, self._before, self._after)
+        # One type for all tables of a job, whatever their sizes.
+        return ids.cast(arrow.large_list(arrow.uint32()))
+
+
+def column_of(table: Any, name: str) -> Any:  # noqa: ANN401 - pyarrow is optional
+    """Returns a column of a table or record batch.
+
+    Raises:
+        ValueError: There is none of that name.
+    """
+    if name not in table.schema.names:
+        raise ValueError(f"expected a column {name!r}, got a table with {', '.join(table.schema.names)}")
+    return table.column(name)
+
+
+@lru_cache(MOST_ENCODINGS)
+def rebuilt(pickled: bytes, sha256: str, made_by: str) -> Encoding:
+    """Returns an encoding of another process, which this process rebuilds once.
+
+    Raises:
+        ValueError: It is another encoding here: a built-in one is pickled as its name.
+    """
+    encoding: Encoding = pickle.loads(pickled)  # noqa: S301 - what the driver has sent, as the task itself
+    if encoding.sha256 != sha256:
+        raise ValueError(
+            f"expected the encoding {encoding.name!r} of bytemill {made_by}, whose SHA-256 is {sha256}, but "
+            f"in this process bytemill {__version__} has one of {encoding.sha256}: install the same version "
+            "on all machines"
+        )
+    return encoding
+
+
+def with_marks(arrow: Any, ids: Any, before: list[int], after: list[int]) -> Any:  # noqa: ANN401 - as above
+    """Returns a column of lists with ids before and after each; a null stays null."""
+    counts = np.diff(np.asarray(ids.offsets, np.int64))
+    marks = len(before) + len(after)
+    is_text = np.asarray(ids.is_valid())
+    offsets = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum(np.where(is_text, counts + marks, 0), out=offsets[1:])
+    starts, ends = offsets[:-1][is_text], offsets[1:][is_text]
+    values = np.empty(offsets[-1], np.uint32)
+    is_mark = np.zeros(len(values), bool)
+    for at, token in [(starts + i, token) for i, token in enumerate(before)] + [
+        (ends - len(after) + i, token) for i, token in enumerate(after)
+    ]:
+        values[at] = token
+        is_mark[at] = True
+    values[~is_mark] = ids.flatten()
+    valid = arrow.array(is_text).buffers()[1] if ids.null_count else None
+    lists = [valid, arrow.py_buffer(offsets)]
+    kind = arrow.large_list(arrow.uint32())
+    return arrow.LargeListArray.from_buffers(kind, len(ids), lists, children=[arrow.array(values)])

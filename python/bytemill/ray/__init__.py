@@ -1,0 +1,25 @@
+"""Counting, training and tokenizing on a cluster of Ray, with the results of one process.
+
+    >>> import bytemill.ray
+    >>> counts = bytemill.ray.count_pieces("corpus/", to="work", field="text")
+    >>> encoding = bytemill.ray.train("work", 200_000, memory="64G")
+
+Files are divided into units, which tasks of Ray do; see `bytemill.jobs`. A task may run twice and its node
+may die; a driver that dies is started again and goes on with the units that are left. All nodes must have
+this library in one version, and share the files and the work folder under the same names.
+
+| module | responsibility |
+|---|---|
+| `executor` | running the tasks of a job on Ray |
+| `counting` | counting files, and datasets of Ray |
+| `sink` | counting the blocks of a dataset |
+| `encoding` | encoding a column of a dataset |
+| `learning` | training in a task on a large node |
+"""
+
+from bytemill.ray.counting import count_pieces
+from bytemill.ray.encoding import encode
+from bytemill.ray.executor import Executor
+from bytemill.ray.learning import train
+
+__all__ = ["Executor", "count_pieces", "encode", "train"]

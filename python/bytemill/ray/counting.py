@@ -1,0 +1,123 @@
+"""Counting pieces on Ray: of files by units, of datasets by their blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bytemill import jobs
+from bytemill._optional import import_optional
+from bytemill.jobs.columns import ColumnCounter
+from bytemill.jobs.plan import UNIT_BYTES
+from bytemill.ray.encoding import check_column
+from bytemill.ray.executor import Executor, connected, processors
+from bytemill.training.options import DEFAULT_PATTERN
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from bytemill.documents.blocks import InvalidUtf8
+    from bytemill.documents.sources import Field
+    from bytemill.training.counts import PieceCounts
+
+__all__ = ["count_pieces"]
+
+
+def count_pieces(  # noqa: PLR0913 - all but the first two have names
+    source: Any,  # noqa: ANN401 - ray is optional
+    pattern: str | None = DEFAULT_PATTERN,
+    *,
+    to: str | os.PathLike[str] | None = None,
+    column: str | None = None,
+    field: Field = None,
+    lines: bool = False,
+    errors: InvalidUtf8 = "strict",
+    special_tokens: Iterable[str] = (),
+    memory_limit: int | str | None = None,
+    unit_bytes: int | str = UNIT_BYTES,
+    num_cpus: int = 1,
+    address: str | None = None,
+) -> PieceCounts:
+    """Counts the pieces of files, or of a column of a dataset, on a cluster of Ray.
+
+    Files are divided into units, whose plan and counts are in the folder `to`. If the call ends for whatever
+    reason, the same call goes on with the units that are left. Of a dataset, each task that Ray makes of
+    it counts what it reads; that cannot go on later, so write a dataset that takes long to make to Parquet
+    first, and count the files.
+
+    Args:
+        source: Files and folders, as of `bytemill.jobs.plan`; such a plan, which `to` and what says how
+            files are read are not given with; or a `ray.data.Dataset`.
+        pattern: As in `bytemill.count_pieces`.
+        to: The work folder, which all nodes share. For a dataset it holds one file of counts for each task,
+            until the call ends.
+        column: The column of the dataset that holds the text: strings or bytes.
+        field: As in `bytemill.count_pieces`, for files.
+        lines: As in `bytemill.count_pieces`, for files.
+        errors: As in `bytemill.count_pieces`, for files.
+        special_tokens: As in `bytemill.count_pieces`.
+        memory_limit: As in `bytemill.count_pieces`, for each task.
+        unit_bytes: As in `bytemill.jobs.plan`.
+        num_cpus: The processors of a task, which are also its threads.
+        address: As of `Executor`.
+
+    Returns:
+        The counts, as of `bytemill.jobs.count_pieces`.
+
+    Raises:
+        Exception: As `bytemill.jobs.plan`, `bytemill.jobs.count_pieces` and `Executor`.
+
+    Complexity:
+        As `bytemill.jobs.count_pieces`.
+    """
+    if is_dataset(source):
+        if to is None or column is None:
+            raise ValueError(
+                "expected to= and column= with a dataset: a folder that all nodes share, for counts of its "
+                "parts, and the name of the column that holds the text"
+            )
+        if field is not None or lines:
+            raise ValueError("field and lines say how files are read: a dataset has a column")
+        check_column(source, column)
+        connected(address)
+        counter = ColumnCounter(to, column, pattern, special_tokens, memory_limit)
+        return count_dataset(source, counter, column, num_cpus=num_cpus)
+    if column is not None:
+        raise ValueError("column is for a dataset: with files it is called field")
+    executor = Executor(num_cpus=num_cpus, address=address)
+    if not isinstance(source, jobs.Plan):
+        if to is None:
+            raise ValueError("expected to= with files: the work folder, which all nodes share")
+        source = jobs.plan(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
+    elif to is not None or field is not None or lines:
+        raise ValueError(
+            "a plan has a work folder and says how files are read: leave out to, field and lines"
+        )
+    return jobs.count_pieces(
+        source, pattern, special_tokens=special_tokens, memory_limit=memory_limit, executor=executor
+    )
+
+
+def is_dataset(source: object) -> bool:
+    """Returns whether a source is a dataset of Ray; Ray is not imported for that."""
+    return any(each.__module__ == "ray.data.dataset" for each in type(source).__mro__)
+
+
+def count_dataset(dataset: Any, counter: ColumnCounter, column: str, *, num_cpus: int) -> PieceCounts:  # noqa: ANN401
+    """Returns the counts of a column of a dataset."""
+    from bytemill.ray.sink import CountsSink
+
+    ray_data = import_optional("ray.data", "datasets of Ray")
+    if ray_data.DataContext.get_current().max_errored_blocks != 0:
+        raise ValueError(
+            "expected DataContext.max_errored_blocks of 0: Ray would leave out blocks that fail, and the "
+            "counts would not be those of the dataset"
+        )
+    sink = CountsSink(counter)
+    try:
+        dataset.select_columns([column]).write_datasink(
+            sink, ray_remote_args={"num_cpus": processors(num_cpus)}
+        )
+        return counter.merged(sink.runs)
+    finally:
+        counter.remove()

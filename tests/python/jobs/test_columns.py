@@ -1,0 +1,130 @@
+"""Tables that an engine hands out are counted and encoded as in one process."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+import bytemill
+import bytemill.ray
+from bytemill.definition import Template
+from bytemill.jobs import columns
+from bytemill.jobs.columns import ColumnCounter, ColumnEncoder
+
+TEXTS = ["the cat", None, "", "naïve 東京 <|endoftext|>", "the cat", None]
+
+
+def tables() -> list[pa.Table]:
+    whole = pa.table({"text": TEXTS, "row": range(len(TEXTS))})
+    return [whole.slice(0, 2), whole.slice(2, 0), whole.slice(2), pa.table({})]
+
+
+def counter(folder: Path) -> Any:
+    return sent(ColumnCounter(folder, "text", "gpt2", ["<|endoftext|>"], None))
+
+
+def sent(task: Any) -> Any:
+    """Returns a task as another process gets it."""
+    return pickle.loads(pickle.dumps(task))  # noqa: S301 - our own
+
+
+def test_runs_of_tasks_add_up(tmp_path: Path) -> None:
+    count = counter(tmp_path)
+    runs = [count.count(tables()), count.count([]), count.count(tables()[:1])]
+    # An attempt whose result the engine does not take.
+    count.count(tables())
+    texts = [text for text in [*TEXTS, *TEXTS[:2]] if text is not None]
+    here = bytemill.count_pieces(texts, "gpt2", special_tokens=["<|endoftext|>"], progress=False)
+    assert dict(count.merged(runs)) == dict(here)
+    assert len(count.merged([])) == 0
+    assert len(list(tmp_path.rglob("*.parquet"))) == 4
+    count.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_lacks_pieces_is_an_error(tmp_path: Path) -> None:
+    count = counter(tmp_path)
+    run = count.count(tables())
+    with pytest.raises(bytemill.errors.InternalError, match="expected 9 pieces in all runs"):
+        count.merged([run._replace(total=9)])
+    with pytest.raises(ValueError, match="expected a column 'text', got a table with row"):
+        count.count([pa.table({"row": [1]})])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary()])
+@pytest.mark.parametrize("before", [[], [5], [5, 6]])
+@pytest.mark.parametrize("after", [[], ["<|endoftext|>"], ["<|endoftext|>", 7]])
+def test_ids_with_marks(kind: pa.DataType, before: list[int], after: list[int | str]) -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    encode = ColumnEncoder(
+        "gpt2",
+        "text",
+        into="ids",
+        prepend=before,
+        append=after,
+        add_special_tokens=False,
+        allowed_special="all",
+    )
+    marks = [50256 if isinstance(token, str) else token for token in after]
+    for table in tables()[:3]:
+        given = table.set_column(0, "text", table["text"].cast(kind))
+        ids = sent(encode)(given)
+        assert ids.column_names == ["text", "row", "ids"]
+        assert ids["ids"].type == pa.large_list(pa.uint32())
+        ids.validate(full=True)
+        assert ids["ids"].to_pylist() == [
+            None if text is None else [*before, *encoding.encode(text, allowed_special="all"), *marks]
+            for text in table["text"].to_pylist()
+        ]
+    assert encode(pa.table({})) == pa.table({})
+
+
+def test_a_column_is_replaced_and_a_template_added() -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    definition = encoding.definition
+    template = Template(("<|endoftext|>",), ("!", "?"))
+    made = bytemill.Encoding.from_definition(definition._replace(name="t", template=template))
+    encode = ColumnEncoder(made, "text", into="text", prepend=9, append=8, add_special_tokens=True)
+    ids = encode(tables()[0])
+    assert ids.column_names == ["text", "row"]
+    assert ids["text"].to_pylist()[0] == [9, 50256, *encoding.encode("the cat"), 0, 30, 8]
+
+
+def test_another_encoding_of_that_name_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    encode = ColumnEncoder("gpt2", "text", into="ids", prepend=None, append=None, add_special_tokens=False)
+    columns.rebuilt.cache_clear()
+    other = bytemill.Encoding(
+        "gpt2", pat_str=".", mergeable_ranks={bytes([byte]): byte for byte in range(256)}, special_tokens={}
+    )
+    monkeypatch.setattr(pickle, "loads", lambda _: other)
+    with pytest.raises(
+        ValueError, match=r"expected the encoding 'gpt2' of bytemill .*install the same version"
+    ):
+        encode(tables()[0])
+
+
+def test_an_encoding_is_rebuilt_once_for_each_process() -> None:
+    columns.rebuilt.cache_clear()
+    for _ in range(3):
+        encode = ColumnEncoder(
+            "gpt2", "text", into="ids", prepend=None, append=None, add_special_tokens=False
+        )
+        encode(tables()[0])
+    assert (columns.rebuilt.cache_info().misses, columns.rebuilt.cache_info().hits) == (1, 2)
+
+
+def test_engines_are_imported_when_they_are_used() -> None:
+    script = "import sys, bytemill.ray; assert not {'ray', 'pyarrow'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)  # noqa: S603
+
+
+def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match="jobs on Ray need the package ray"):
+        bytemill.ray.Executor()
