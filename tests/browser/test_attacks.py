@@ -14,10 +14,12 @@ import pytest
 
 from bytemill.playground import Playground
 from bytemill.playground.server import Handler
-
-playwright = pytest.importorskip("playwright.sync_api")
+from support.chromium import playwright
 
 pytest_plugins = ["support.browser"]
+
+
+Error = playwright().Error
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_a_name_that_was_bound_to_this_machine(
     context = browser.new_context()
     page = context.new_page()
     rebound = running.url.replace("127.0.0.1", "evil.test")
-    with pytest.raises(playwright.Error, match="ERR_HTTP_RESPONSE_CODE_FAILURE"):
+    with pytest.raises(Error, match="ERR_HTTP_RESPONSE_CODE_FAILURE"):
         page.goto(rebound)
     assert statuses == [("", 403)]
     # What the name served before it was bound anew: to the browser, a page of the same origin as the server.

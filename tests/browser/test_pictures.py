@@ -13,9 +13,9 @@ import pytest
 import bytemill
 from bytemill import inspection
 
-pytest.importorskip("playwright.sync_api")
-
 pytest_plugins = ["support.browser"]
+
+
 Opened = Callable[..., Any]
 
 SAMPLE = '''\

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,20 +11,9 @@ import pytest
 
 from bytemill import playground
 from bytemill.playground import Playground
+from support.chromium import chromium, playwright
 
 __all__ = ["browser", "folder", "opened", "running"]
-
-
-def chromium() -> str:
-    """Returns the path of Chromium; without one the tests are skipped, and fail where `CI` is set."""
-    named = os.environ.get("BYTEMILL_CHROMIUM")
-    found = named or shutil.which("chromium") or shutil.which("chromium-headless-shell")
-    if found is None:
-        message = "no Chromium: apt-get install chromium, or name one by BYTEMILL_CHROMIUM"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +22,8 @@ def browser() -> Iterator[Any]:
     arguments = ["--host-resolver-rules=MAP evil.test 127.0.0.1"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--no-sandbox")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs `pip install --group browser`")
     path = chromium()
-    with playwright.sync_playwright() as started:
+    with playwright().sync_playwright() as started:
         launched = started.chromium.launch(executable_path=path, args=arguments)
         yield launched
         launched.close()
@@ -63,11 +50,11 @@ Opened = Callable[..., Any]
 @pytest.fixture
 def opened(browser: Any, running: Playground) -> Iterator[Opened]:
     """Opens the page; every request to elsewhere, and every error in it, fails the test."""
-    expect = pytest.importorskip("playwright.sync_api").expect
+    expect = playwright().expect
     contexts = []
     wrong: list[str] = []
 
-    def open_page(width: int = 1280, height: int = 800, **options: str) -> Any:
+    def open_page(width: int = 1280, height: int = 800, *, link: str = "", **options: Any) -> Any:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=running.server.base)
         contexts.append(context)
@@ -80,8 +67,8 @@ def opened(browser: Any, running: Playground) -> Iterator[Opened]:
                 None if request.url.startswith((running.url, "data:")) else wrong.append(request.url)
             ),
         )
-        page.goto(running.url)
-        expect(page.locator("#encoding")).to_contain_text("_base")
+        page.goto(running.url + link[link.find("#") :] if link else running.url)
+        expect(page.locator("#encoding > span")).not_to_be_empty()
         return page
 
     yield open_page

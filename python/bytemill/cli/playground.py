@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+# A link that a page has copied; what it shows stands behind `#`, and is read by the page that is opened.
+LINK = re.compile(r"https?://[^\s#]*(#v1=[A-Za-z0-9_-]+)")
+
 
 @click.command(short_help="Open a local page that shows tokens while you type.")
-@click.argument("text", required=False, metavar="[TEXT|FILE|-]")
+@click.argument("text", required=False, metavar="[TEXT|FILE|LINK|-]")
 @encoding_option
 @click.option("--compare", metavar="ENCODING", help="A second encoding beside it: a name or a file.")
 @click.option(
@@ -52,10 +56,12 @@ def command(  # noqa: PLR0913 - the options of the command
 ) -> None:
     """Open a page on this machine that shows the tokens of a text while it is typed.
 
-    TEXT is what it starts with, or the name of a file with it, or - for standard input. Nothing leaves this
-    machine, and no other page can ask the server. Ctrl-C ends it.
+    TEXT is what it starts with, the name of a file with it, a link that such a page has copied, or - for
+    standard input. Nothing leaves this machine, and no other page can ask the server. Ctrl-C ends it.
     """
-    # Here: it imports the server.
+    # Here: they import the server.
+    import webbrowser
+
     from bytemill.cli import complain, encoding_of
     from bytemill.playground import start
     from bytemill.playground.gate import LOOPBACK_NAMES
@@ -64,18 +70,22 @@ def command(  # noqa: PLR0913 - the options of the command
         if not allow_hosts:
             raise click.UsageError(f"--host {host} needs --allow-host NAME, the name that browsers will use")
         complain("everybody who can reach this machine and knows the address can use the page", "warning")
+    link = LINK.fullmatch(text) if text is not None else None
     running = start(
-        text_of(text),
+        None if link else text_of(text),
         encoding=encoding,
         compare_with=None if compare is None else encoding_of(compare),
         port=port,
         host=host,
         allow_hosts=allow_hosts,
-        open_browser=not no_browser,
+        open_browser=False,
         verbose=verbose,
     )
     try:
-        click.echo(running.url)
+        state = link[1] if link else ""
+        click.echo(running.url + state)
+        if not no_browser:
+            webbrowser.open(running.ticket() + state)
         sys.stdout.flush()
         while True:
             time.sleep(3600)

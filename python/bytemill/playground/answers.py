@@ -12,8 +12,11 @@ import numpy as np
 from bytemill import reference
 from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
 from bytemill.inspection.traces import merge_trace, training_trace
+from bytemill.io.reading import MissingPatternError
 from bytemill.patterns import PATTERNS
-from bytemill.playground.wire import pack, tokenize
+from bytemill.playground.chat import FORMATS, Message, chat_tokens
+from bytemill.playground.stages import definition_of
+from bytemill.playground.wire import pack, rule_of, tokenize
 from bytemill.splitting import Splitter
 
 if TYPE_CHECKING:
@@ -33,6 +36,13 @@ MOST_DECODED = 4_000_000
 
 # The most characters that a pattern cuts by the definition.
 MOST_CUT = 10_000
+
+# The most bytes of a text that is saved as a page: one of a megabyte has about 30.
+MOST_ON_A_PAGE = 1_000_000
+
+# The most tokens that are looked up by their bytes at once, and messages of a chat.
+MOST_LOOKED_UP = 1_024
+MOST_MESSAGES = 64
 
 
 class Answer(NamedTuple):
@@ -61,6 +71,8 @@ def failure(error: Exception) -> dict[str, Any]:
     if isinstance(error, DisallowedSpecialTokenError):
         message = f"The text holds the special token {error.token} at character {error.start}."
         return {"error": message, "place": error.start, "token": error.token}
+    if isinstance(error, MissingPatternError):
+        return {"error": str(error), "patterns": list(PATTERNS)}
     if isinstance(error, KeyError):
         return {"error": str(error.args[0])}
     return {"error": str(error) or type(error).__name__}
@@ -229,6 +241,52 @@ def train(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:  # n
     return as_json(training_trace(text, merges, pattern, tie_break))
 
 
+def known(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Looks tokens up by their bytes: the id of each, or null."""
+    encoding = chosen(loaded, query)
+    wanted = request_of(body).get("tokens")
+    if not isinstance(wanted, list) or len(wanted) > MOST_LOOKED_UP:
+        raise Problem(f"expected at most {MOST_LOOKED_UP:,} tokens")
+    ids = {value: token_id for token_id, value in encoding.vocab().items()}
+    return as_json({"ids": [ids.get(bytes.fromhex(each)) for each in wanted]})
+
+
+def parts(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Cuts a text into parts of at most n tokens: sizes in bytes, 4 bytes each."""
+    cut = chosen(loaded, query).split(text_of(body), int(query.get("n", "")))
+    return Answer(np.array([len(part.encode()) for part in cut], np.dtype("<u4")).tobytes(), binary=True)
+
+
+def page(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
+    """Renders a text as a page without scripts, to be saved."""
+    from bytemill.inspection.token_view import show
+
+    if len(body) > MOST_ON_A_PAGE:
+        raise Problem(f"expected a text of at most {MOST_ON_A_PAGE:,} bytes for a page, got {len(body):,}")
+    view = show(chosen(loaded, query), text_of(body), **rule_of(query.get("special", "text")))
+    return Answer(view.page().encode(), binary=True)
+
+
+def chat(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:  # noqa: ARG001 - one signature
+    """Encodes a chat."""
+    request = request_of(body)
+    name, messages, answering = request.get("format"), request.get("messages"), request.get("answering")
+    if name not in FORMATS:
+        raise Problem(f"expected a format, one of {', '.join(FORMATS)}")
+    if not isinstance(messages, list) or len(messages) > MOST_MESSAGES:
+        raise Problem(f"expected at most {MOST_MESSAGES} messages")
+    given = [Message(*each) for each in messages if isinstance(each, list)]
+    texts = [*(text for each in given for text in each), *([] if answering is None else [answering])]
+    if len(given) < len(messages) or not all(isinstance(text, str) for text in texts):
+        raise Problem("expected messages of a role and a content")
+    return as_json(chat_tokens(FORMATS[name], given, answering, parsed=request.get("parsed") is True))
+
+
+def stage(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:  # noqa: ARG001 - one signature
+    """Returns the lines of the reference that define a stage of encoding."""
+    return as_json(definition_of(query.get("name", "")))
+
+
 def load(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
     """Opens a tokenizer file."""
     pattern = query.get("pattern") or None
@@ -242,6 +300,7 @@ def load(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
 ENDPOINTS: dict[tuple[str, str], Callable[[Loaded, Mapping[str, str], bytes], Answer]] = {
     ("GET", "encodings"): encodings,
     ("GET", "details"): details,
+    ("GET", "stage"): stage,
     ("POST", "encode"): encode,
     ("POST", "decode"): decode,
     ("POST", "token"): token,
@@ -249,6 +308,10 @@ ENDPOINTS: dict[tuple[str, str], Callable[[Loaded, Mapping[str, str], bytes], An
     ("POST", "pieces"): pieces,
     ("POST", "search"): search,
     ("POST", "train"): train,
+    ("POST", "known"): known,
+    ("POST", "parts"): parts,
+    ("POST", "page"): page,
+    ("POST", "chat"): chat,
     ("POST", "load"): load,
 }
 

@@ -102,15 +102,23 @@ class Loaded:
     def described(self) -> list[dict[str, Any]]:
         """Returns what the page lists: name, size and models of each encoding.
 
-        An encoding that nobody has chosen yet is not built for it.
+        An encoding that nobody has chosen yet is not built for it: of a plugin's, the size is unknown.
         """
         families = {f"{prefix}*": name for prefix, name in MODEL_PREFIX_TO_ENCODING.items()}
         models: dict[str, list[str]] = {}
         for model, name in {**MODEL_TO_ENCODING, **families}.items():
             models.setdefault(name, []).append(model)
-        names = [*list_encoding_names(), *self._opened]
+        sizes = {name: each.max_id + 1 for name, each in BUILTIN_ENCODINGS.items()}
+        sizes |= {name: each.n_vocab for name, each in self._opened.items()}
         return [
-            {"name": name, "models": models.get(name, []), "file": name in self._opened} for name in names
+            {
+                "name": name,
+                "tokens": sizes.get(name),
+                "models": models.get(name, []),
+                "file": name in self._opened,
+                "ranks": name not in self._opened or self._opened[name]._has_ranks,  # noqa: SLF001 - of this library
+            }
+            for name in [*list_encoding_names(), *self._opened]
         ]
 
     def details(self, name: str) -> dict[str, Any]:

@@ -13,20 +13,19 @@ import threading
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from bytemill.inspection.palette import COLOURS
 from bytemill.playground.answers import ENDPOINTS, REFUSED, failure
+from bytemill.playground.files import static_files
 from bytemill.playground.gate import Gate
 from bytemill.playground.loaded import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["HEADERS", "Server", "static_files"]
+__all__ = ["HEADERS", "Server"]
 
 # On every answer.
 HEADERS = {
@@ -41,12 +40,6 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-}
-
 # A browser keeps six for each open page.
 MOST_CONNECTIONS = 64
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -54,28 +47,6 @@ IDLE_SECONDS = 30
 
 # For how long the address that opens the page may be used, once.
 TICKET_SECONDS = 60
-
-
-def static_files() -> dict[str, tuple[str, bytes]]:
-    """Returns the files of the page, type and content by name, and the palette as a style sheet."""
-    files = {}
-    for each in resources.files("bytemill.playground").joinpath("static").iterdir():
-        kind = TYPES.get(each.name.rpartition(".")[2])
-        if kind is not None:
-            files["" if each.name == "index.html" else each.name] = (kind, each.read_bytes())
-    files["palette.css"] = (TYPES["css"], palette_css().encode())
-    return files
-
-
-def palette_css() -> str:
-    """Returns the colours of tokens as a style sheet."""
-    light = "".join(f"--c{i}:{colour.light};" for i, colour in enumerate(COLOURS))
-    dark = "".join(f"--c{i}:{colour.dark};" for i, colour in enumerate(COLOURS))
-    return (
-        f":root{{{light}}}\n:root[data-theme=dark]{{{dark}}}\n"
-        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
-        + "".join(f".c{i}{{background:var(--c{i})}}\n" for i in range(len(COLOURS)))
-    )
 
 
 class Server(ThreadingHTTPServer):

@@ -12,12 +12,13 @@ const WAIT = 70;
 export class Details {
 	/**
 	 * @param {(pane: Pane) => string} encodingOf
-	 * @param {(name: string, index: number, pane: Pane) => void} explain
+	 * @param {{explain: (name: string, index: number, pane: Pane) => void, find: (id: number) => void}} actions
 	 */
-	constructor(encodingOf, explain) {
+	constructor(encodingOf, { explain, find }) {
 		this.element = byId("details");
 		this.encodingOf = encodingOf;
 		this.explain = explain;
+		this.find = find;
 		/** @type {Map<string, Promise<any>>} */
 		this.known = new Map();
 		this.pinned = false;
@@ -37,9 +38,8 @@ export class Details {
 	/**
 	 * Connects a pane.
 	 * @param {Pane} pane
-	 * @param {() => void} moved
 	 */
-	watch(pane, moved) {
+	watch(pane) {
 		const { element } = pane;
 		element.addEventListener("pointerover", (event) => {
 			const index = pane.indexOf(event.target);
@@ -52,7 +52,6 @@ export class Details {
 			const index = pane.indexOf(event.target);
 			if (index >= 0) this.pin(pane, index);
 			else this.release(pane);
-			moved();
 		});
 		element.addEventListener("keydown", (event) => {
 			const { length } = pane.tokens;
@@ -70,7 +69,6 @@ export class Details {
 				this.pinned = false;
 				pane.activate(index, true);
 				this.show(pane, index);
-				moved();
 			} else if (event.key === "Enter" && pane.active >= 0) {
 				this.pin(pane, pane.active);
 			} else if (event.key === "Escape") {
@@ -111,6 +109,8 @@ export class Details {
 		token.append(...(bytes.length ? shown(bytes) : ["∅"]));
 		const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => this.release(pane) }, "×");
 		const tree = el("button", { class: "plain small", onclick: () => this.explain(encoding, index, pane) }, "merge tree");
+		const count = pane.name === "a" ? tokens.ids.reduce((sum, each) => sum + Number(each === id), 0) : 0;
+		const places = count > 1 ? [el("button", { class: "plain small", onclick: () => this.find(id) }, `all ${grouped(count)} places`)] : [];
 		this.element.replaceChildren(
 			el(
 				"div",
@@ -118,6 +118,7 @@ export class Details {
 				token,
 				el("span", { class: "faint" }, `token ${grouped(index + 1)} of ${grouped(tokens.length)} in ${encoding}`),
 				el("span", { class: "gap" }),
+				...places,
 				tree,
 				close,
 			),
@@ -125,13 +126,14 @@ export class Details {
 		);
 		fact(facts, "id", mono(String(id)));
 		fact(facts, "bytes", mono(bytes.length > 64 ? `${hex(bytes.subarray(0, 64))} …` : hex(bytes) || "none"));
+		fact(facts, "place", mono(`bytes ${grouped(tokens.starts[index])} to ${grouped(tokens.ends[index])}`));
 		this.shownFor = `${encoding} ${id}`;
 		const wanted = this.shownFor;
 		clearTimeout(this.timer);
 		this.timer = setTimeout(async () => {
 			const report = await this.report(encoding, id).catch(() => null);
 			if (!report || this.shownFor !== wanted) return;
-			fact(facts, "written in", report.kind);
+			fact(facts, "kind", report.kind);
 			if (report.score !== undefined) fact(facts, "score", mono(String(report.score)));
 			if (report.parts.length) {
 				fact(

@@ -53,7 +53,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Shows a popover below its button, inside of the window.
+ * Shows a popover at its button, inside of the window: below it, or above where there is more room.
  * @param {HTMLElement} popover
  * @param {HTMLElement} button
  */
@@ -62,6 +62,8 @@ export function openBelow(popover, button) {
 	const from = button.getBoundingClientRect();
 	const left = Math.min(from.left, innerWidth - popover.offsetWidth - 8);
 	popover.style.left = `${Math.max(8, left)}px`;
-	popover.style.top = `${from.bottom + 6}px`;
-	popover.style.maxHeight = `${Math.max(160, innerHeight - from.bottom - 18)}px`;
+	const below = innerHeight - from.bottom - 18;
+	const above = below < 200 && from.top > below;
+	popover.style.maxHeight = `${Math.max(160, above ? from.top - 18 : below)}px`;
+	popover.style.top = above ? `${Math.max(8, from.top - popover.offsetHeight - 6)}px` : `${from.bottom + 6}px`;
 }

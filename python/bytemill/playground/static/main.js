@@ -2,38 +2,42 @@
 /** Puts the page together. */
 
 import { Details } from "./details.js";
-import { EDITABLE, hasCarriageReturns, hideDocument, showDocument } from "./documents.js";
-import { byId, counted, el, grouped, openBelow } from "./dom.js";
+import { byId, counted, el, openBelow } from "./dom.js";
+import { announce, codePoints, figures } from "./figures.js";
+import { files } from "./files.js";
+import { Find } from "./find.js";
 import { Ids } from "./ids.js";
-import { DIFFERS, Pane, STARTS_PIECE } from "./pane.js";
-import { list, pick } from "./picker.js";
+import { complain, remark } from "./notices.js";
+import { Pane, STARTS_PART, STARTS_PIECE } from "./pane.js";
+import { list, listedAs, pick } from "./picker.js";
 import { PRESETS } from "./presets.js";
 import { Session } from "./session.js";
+import { Statistics } from "./statistics.js";
 import { tabs } from "./tabs.js";
 import { themes } from "./theme.js";
-import { transport } from "./transport.js";
-import { showTree } from "./tree.js";
+import { transport, Unreachable } from "./transport.js";
+import { way } from "./way.js";
 import { differences, NOTHING } from "./wire.js";
+import { Writing } from "./writing.js";
 
 /** @typedef {import("./wire.js").Tokens} Tokens */
 
-const text = byId("text");
-const message = byId("message");
 const panes = { a: new Pane(byId("a"), "a"), b: new Pane(byId("b"), "b") };
-const session = new Session(show, complain);
-const details = new Details((pane) => pane === panes.b ? session.compare ?? "" : session.encoding, explain);
-const ids = new Ids(() => session.encoding, (decoded) => {
-	if (opened) closeDocument();
-	text.value = decoded;
-	session.update(decoded);
+const both = [panes.a, panes.b];
+const session = new Session(show, trouble);
+const writing = new Writing((bytes) => session.update(bytes));
+const details = new Details((pane) => pane === panes.b ? session.compare ?? "" : session.encoding, {
+	explain: async (encoding, index, pane) => (await import("./tree.js")).showTree(encoding, pane.tokens, index),
+	find: (id) => find.search(`#${id}`),
 });
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
-/** @type {Uint8Array | null} */
-let opened = null;
-let cuts = new Uint32Array();
+const ids = new Ids(() => session.encoding, (decoded) => writing.show(decoded, "Decoded text"));
+const statistics = new Statistics(byId("panel-statistics"));
+const find = new Find(panes.a, (index) => {
+	panes.a.activate(index, true);
+	details.show(panes.a, index);
+});
 
-details.watch(panes.a, () => outlineCaret(-1));
-details.watch(panes.b, () => outlineCaret(-1));
+for (const pane of both) details.watch(pane);
 
 /**
  * @param {Tokens[]} found
@@ -43,17 +47,18 @@ async function show(found, began) {
 	const [one, two] = found;
 	const first = two ? differences(one, two) : { marks: new Uint8Array(one.length), count: 0 };
 	const second = two ? differences(two, one) : { marks: new Uint8Array(), count: 0 };
-	addPieces(one, first.marks);
 	const shift = one.length !== panes.a.tokens.length;
 	panes.a.show(one, first.marks);
 	panes.b.show(two ?? NOTHING, second.marks);
+	if (find.input.value) find.update();
 	ids.show(one);
 	figures("a", session.encoding, one);
 	if (two && session.compare) figures("b", session.compare, two);
 	byId("card-a").classList.toggle("is-empty", one.length === 0);
 	byId("columns").classList.toggle("two", Boolean(two));
-	byId("card-b").hidden = !two;
+	byId("card-b").hidden = byId("side").hidden = !two;
 	if (details.pinned && shift) details.clear();
+	if (!byId("panel-statistics").hidden) statistics.show(panes.a);
 	const differing = two
 		? `${counted(first.count, "token")} of ${session.encoding} and ${second.count} of ${session.compare} are cut elsewhere`
 		: "";
@@ -63,134 +68,43 @@ async function show(found, began) {
 	);
 	const took = one.microseconds < 1000 ? `${one.microseconds} µs` : `${(one.microseconds / 1000).toFixed(1)} ms`;
 	byId("foot").textContent = differing ? `${differing} (marked ◤) · encoded in ${took}` : `encoded in ${took}`;
-	if (byId("show-pieces").checked) await pieces();
+	drawWay(0);
+	await Promise.all([pieces(), parts()]);
 	requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("colour", { start: began, end: performance.now() })));
 }
 
-/**
- * @param {"a" | "b"} side
- * @param {string} name
- * @param {Tokens} tokens
- */
-function figures(side, name, tokens) {
-	const size = tokens.bytes.length, characters = codePoints(tokens.bytes);
-	byId(`name-${side}`).textContent = name;
-	byId(`count-${side}`).textContent = counted(tokens.length, "token");
-	const seen = size <= 20_000 && characters !== size ? asSeen(tokens.bytes) : characters;
-	byId(`figures-${side}`).textContent = [
-		counted(characters, "character") + (seen === characters ? "" : ` (${grouped(seen)} as seen)`),
-		counted(size, "byte"),
-		`${tokens.length ? (size / tokens.length).toFixed(2) : "0.00"} bytes per token`,
-	].join(" · ");
-}
-
-/** @param {Uint8Array} bytes */
-function codePoints(bytes) {
-	let count = 0;
-	for (let i = 0; i < bytes.length; i++) if ((bytes[i] & 0xc0) !== 0x80) count++;
-	return count;
-}
-
-/** @param {Uint8Array} bytes */
-function asSeen(bytes) {
-	return [...segmenter.segment(new TextDecoder().decode(bytes))].length;
-}
-
-let saying = 0;
-/** @param {...string} sentences */
-function announce(...sentences) {
-	clearTimeout(saying);
-	saying = setTimeout(() => byId("status").textContent = sentences.filter(Boolean).join("; "), 1000);
+/** @param {number} count of pieces */
+function drawWay(count) {
+	const { tokens } = panes.a;
+	byId("way").hidden = !listedAs(session.encoding)?.ranks;
+	way({
+		text: codePoints(tokens.bytes),
+		special: tokens.special.size,
+		pieces: count,
+		bytes: tokens.bytes.length,
+		ids: tokens.length,
+	});
 }
 
 /** @param {Error | null} error */
-function complain(error) {
-	message.hidden = !error;
-	byId("columns").classList.toggle("stale", Boolean(error));
-	message.classList.remove("note");
-	message.textContent = error?.message ?? "";
+function trouble(error) {
+	/** @type {import("./notices.js").Action[]} */
+	const actions = [];
 	const { place, token } = /** @type {import("./transport.js").Refused} */ (error ?? {});
-	if (place !== undefined && token) {
-		const from = [...text.value].slice(0, place).join("").length;
-		message.append(el("button", {
-			class: "plain small",
-			onclick: () => {
-				text.focus();
-				text.setSelectionRange(from, from + token.length);
-			},
-		}, "Show"));
-	}
+	if (place !== undefined && token) actions.push(["Show", () => writing.select(place, token)]);
+	if (error instanceof Unreachable) actions.push(["Try again", () => session.refresh()]);
+	complain(error, ...actions);
 }
-
-/** @param {string} note */
-function remark(note) {
-	complain(new Error(note));
-	message.classList.add("note");
-	byId("columns").classList.remove("stale");
-}
-
-/**
- * Replaces the text such that the browser can undo it.
- * @param {string} replacement
- */
-function replaceText(replacement) {
-	if (opened) closeDocument();
-	const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-	text.focus();
-	text.select();
-	if (!document.execCommand(replacement ? "insertText" : "delete", false, replacement) && text.value !== replacement) {
-		text.value = replacement;
-	}
-	if (focused && focused !== text && focused !== document.body) focused.focus();
-	session.update(text.value);
-}
-
-/**
- * @param {Uint8Array} bytes
- * @param {string} name
- */
-function openDocument(bytes, name) {
-	opened = bytes;
-	showDocument(bytes, name, () => {
-		closeDocument();
-		session.update("");
-	});
-	session.update(bytes);
-}
-
-function closeDocument() {
-	opened = null;
-	hideDocument();
-	text.value = "";
-}
-
-text.addEventListener("input", () => session.update(text.value));
-text.addEventListener("paste", (/** @type {ClipboardEvent} */ event) => {
-	const pasted = event.clipboardData?.getData("text/plain") ?? "";
-	if (pasted.length + text.value.length > EDITABLE) {
-		event.preventDefault();
-		const whole = text.value.slice(0, text.selectionStart) + pasted + text.value.slice(text.selectionEnd);
-		openDocument(new TextEncoder().encode(whole), "Pasted text");
-	} else if (hasCarriageReturns(pasted)) {
-		setTimeout(() =>
-			remark("The pasted text ended its lines with CR LF, which a text area turns into LF. Drop it as a file to see the tokens of CR LF.")
-		);
-	}
-});
-
-/** @param {number} index */
-function outlineCaret(index) {
-	if (index !== panes.a.active) panes.a.activate(index < 0 ? panes.a.active : index);
-}
+// Without timers: the page asks again when somebody comes back to it.
+for (const event of ["online", "focus"]) addEventListener(event, () => session.lost && session.refresh());
 
 /** Outlines the token in front of the caret. */
 function followCaret() {
-	if (document.activeElement !== text || opened || details.pinned || text.selectionStart !== text.selectionEnd) return;
-	const offset = new TextEncoder().encode(text.value.slice(0, text.selectionStart)).length;
-	panes.a.activate(offset ? panes.a.tokens.at(offset - 1) : -1);
+	const offset = writing.offset();
+	if (document.activeElement === writing.input && !details.pinned) panes.a.activate(offset ? panes.a.tokens.at(offset - 1) : -1);
 }
-text.addEventListener("keyup", followCaret);
-text.addEventListener("click", followCaret);
+writing.input.addEventListener("keyup", followCaret);
+writing.input.addEventListener("click", followCaret);
 
 // Two panes, one place in the text.
 for (const [one, other] of [[panes.a, panes.b], [panes.b, panes.a]]) {
@@ -205,117 +119,127 @@ for (const radio of document.querySelectorAll("[name=special]")) {
 		session.refresh();
 	});
 }
+for (const radio of document.querySelectorAll("[name=side]")) {
+	radio.addEventListener("change", () => {
+		byId("columns").dataset.side = /** @type {HTMLInputElement} */ (radio).value;
+		for (const pane of both) pane.fill();
+	});
+}
 
 /** @param {string | null} name */
 function setEncoding(name) {
 	session.encoding = name ?? session.encoding;
-	byId("encoding").lastElementChild.textContent = session.encoding;
+	byId("encoding").lastElementChild.textContent = byId("side-a").textContent = session.encoding;
 	details.clear();
 }
 
 /** @param {string | null} name */
 function setCompare(name) {
 	session.compare = name;
-	byId("compare").lastElementChild.textContent = name ?? "none";
+	byId("compare").lastElementChild.textContent = byId("side-b").textContent = name ?? "none";
 	details.clear();
 }
 
-byId("encoding").addEventListener("click", () =>
-	pick(byId("encoding"), session.encoding, {
-		none: false,
-		open: () => byId("file").click(),
-		choose: (name) => {
-			setEncoding(name);
-			session.refresh();
-		},
-	}));
-byId("compare").addEventListener("click", () =>
-	pick(byId("compare"), session.compare, {
-		none: true,
-		open: () => byId("file").click(),
-		choose: (name) => {
-			setCompare(name);
-			session.refresh();
-		},
-	}));
-
-/** @param {File} file */
-async function openTokenizer(file) {
-	remark(`Reading ${file.name} …`);
-	try {
-		const answer = await transport.load(file, "");
-		list((await transport.encodings()).encodings);
-		setEncoding(answer.name);
-		session.refresh();
-	} catch (error) {
-		complain(/** @type {Error} */ (error));
-	}
+for (
+	const [id, none, set] of /** @type {[string, boolean, (name: string | null) => void][]} */ ([
+		["encoding", false, setEncoding],
+		["compare", true, setCompare],
+	])
+) {
+	const button = byId(id);
+	button.addEventListener("click", () =>
+		pick(button, none ? session.compare : session.encoding, {
+			none,
+			open: () => byId("file").click(),
+			choose: (name) => {
+				set(name);
+				session.refresh();
+			},
+		}));
 }
-byId("file").addEventListener("change", () => {
-	const [file] = byId("file").files;
-	if (file) openTokenizer(file);
-	byId("file").value = "";
-});
-
-const TOKENIZERS = /\.(json|model|tiktoken|bpe|bytemill|gguf|vocab)$/i;
-document.addEventListener("dragover", (event) => {
-	event.preventDefault();
-	byId("writing").classList.add("over");
-});
-document.addEventListener("dragleave", () => byId("writing").classList.remove("over"));
-document.addEventListener("drop", async (event) => {
-	event.preventDefault();
-	byId("writing").classList.remove("over");
-	const file = event.dataTransfer?.files[0];
-	if (!file) return;
-	if (TOKENIZERS.test(file.name)) await openTokenizer(file);
-	else openDocument(new Uint8Array(await file.arrayBuffer()), file.name);
-});
+files((name) => {
+	setEncoding(name);
+	session.refresh();
+}, (bytes, name) => writing.open(bytes, name));
 
 /**
- * Marks the tokens with which a piece starts.
- * @param {Tokens} tokens
- * @param {Uint8Array} marks
+ * Returns the tokens at which stretches of bytes begin, the first stretch left out.
+ * @param {Uint32Array} sizes
+ * @param {boolean} exact whether only tokens count that begin there
  */
-function addPieces(tokens, marks) {
-	let at = 0, next = 0;
-	for (const size of cuts) {
-		while (next < tokens.length && tokens.starts[next] < at) next++;
-		if (at && tokens.starts[next] === at) marks[next] |= STARTS_PIECE;
+function begun(sizes, exact) {
+	const { tokens } = panes.a;
+	const found = [];
+	let at = 0;
+	for (const size of sizes) {
+		const index = tokens.at(at);
+		if (at && (!exact || tokens.starts[index] === at)) found.push(index);
 		at += size;
 	}
+	return found;
 }
 
 async function pieces() {
 	const on = byId("show-pieces").checked;
 	document.body.classList.toggle("show-pieces", on);
+	if (!on) return;
+	const { sequence, bytes, encoding } = session;
 	try {
-		cuts = on ? await transport.pieces(session.encoding, session.bytes) : new Uint32Array();
+		const sizes = await transport.pieces({ e: encoding }, bytes);
+		if (sequence !== session.sequence) return;
+		panes.a.flag(STARTS_PIECE, begun(sizes, true));
+		drawWay(sizes.length);
 	} catch (error) {
-		cuts = new Uint32Array();
+		panes.a.flag(STARTS_PIECE, []);
 		remark(/** @type {Error} */ (error).message);
 	}
-	const marks = panes.a.marks.map((mark) => mark & DIFFERS);
-	addPieces(panes.a.tokens, marks);
-	panes.a.marks = marks;
-	panes.a.mark();
 }
 byId("show-pieces").addEventListener("change", pieces);
-byId("show-ids").addEventListener("change", () => {
-	document.body.classList.toggle("show-ids", byId("show-ids").checked);
-	panes.a.fill();
-	panes.b.fill();
-});
 
-/**
- * @param {string} encoding
- * @param {number} index
- * @param {Pane} pane
- */
-function explain(encoding, index, pane) {
-	showTree(encoding, pane.tokens, index);
+async function parts() {
+	const limit = Number(byId("limit").value), note = byId("limit-note");
+	const { sequence, bytes, encoding } = session;
+	if (!(limit >= 1)) {
+		if (panes.a.parts.size) panes.a.flag(STARTS_PART, []);
+		panes.a.parts.clear();
+		note.textContent = "";
+		return;
+	}
+	try {
+		const sizes = await transport.parts(encoding, Math.floor(limit), bytes);
+		if (sequence !== session.sequence) return;
+		const starts = begun(sizes, false);
+		panes.a.parts = new Map(starts.map((index, i) => [index, i + 2]));
+		panes.a.flag(STARTS_PART, starts);
+		note.textContent = counted(sizes.length, "part");
+	} catch (error) {
+		note.textContent = /** @type {Error} */ (error).message;
+	}
+}
+byId("limit").addEventListener("input", parts);
+
+for (
+	const [id, set] of /** @type {[string, (pane: Pane, on: boolean) => void][]} */ ([
+		["show-ids", (_, on) => document.body.classList.toggle("show-ids", on)],
+		["alike", (pane, on) => pane.alike = on],
+		["written", (pane, on) => pane.written = on],
+	])
+) {
+	byId(id).addEventListener("change", () => {
+		for (const pane of both) {
+			set(pane, byId(id).checked);
+			pane.redraw();
+		}
+	});
 }
 
+byId("more").addEventListener("click", () => openBelow(byId("options"), byId("more")));
+byId("share").addEventListener("click", async () => {
+	const { share } = await import("./share.js");
+	const { encoding, compare, special, bytes } = session;
+	const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+	share(byId("share"), { text, encoding, compare, special }, Boolean(listedAs(encoding)?.file), bytes);
+});
 byId("examples").addEventListener("click", () => {
 	const presets = byId("presets");
 	presets.replaceChildren(...PRESETS.map((preset) =>
@@ -327,8 +251,8 @@ byId("examples").addEventListener("click", () => {
 					presets.hidePopover();
 					if (preset.encoding) setEncoding(preset.encoding);
 					setCompare(preset.compare ?? null);
-					replaceText(preset.text);
-					byId("text-note").textContent = preset.why;
+					writing.replace(preset.text);
+					writing.note.textContent = preset.why;
 				},
 			},
 			el("b", {}, preset.name),
@@ -338,22 +262,45 @@ byId("examples").addEventListener("click", () => {
 	openBelow(presets, byId("examples"));
 	presets.querySelector("button")?.focus();
 });
-text.addEventListener("input", () => {
-	if (!opened) byId("text-note").textContent = "";
-});
+
+/** Takes what a link holds, and the link out of the address. */
+async function takeLink() {
+	const state = location.hash ? await (await import("./share.js")).unpacked(location.hash) : null;
+	if (!state) return null;
+	history.replaceState(null, "", location.pathname);
+	for (const name of [state.encoding, state.compare]) {
+		if (name && !listedAs(name)) remark(`The link was made with ${name}, which is not open here.`);
+	}
+	setEncoding(listedAs(state.encoding) ? state.encoding : null);
+	setCompare(state.compare && listedAs(state.compare) ? state.compare : null);
+	const rule =
+		/** @type {HTMLInputElement | undefined} */ ([...document.getElementsByName("special")].find((radio) =>
+			/** @type {HTMLInputElement} */ (radio).value === state.special
+		));
+	if (rule) {
+		rule.checked = true;
+		session.special = rule.value;
+	}
+	writing.show(state.text, "The text");
+	return state;
+}
+addEventListener("hashchange", takeLink);
 
 async function start() {
 	themes(byId("theme"));
 	const [state, listed] = await Promise.all([transport.start(), transport.encodings()]);
 	list(listed.encodings);
-	tabs(listed.patterns, () => session.encoding);
+	const made = new Set();
+	tabs(byId("tabs"), async (name) => {
+		if (made.has(name)) return;
+		made.add(name);
+		if (name === "training") (await import("./training.js")).training(byId("view-training"), listed.patterns);
+		if (name === "vocabulary") (await import("./vocabulary.js")).vocabulary(byId("view-vocabulary"), () => session.encoding);
+		if (name === "chat") (await import("./chat.js")).chat(byId("view-chat"));
+	});
+	tabs(byId("below"), (name) => name === "statistics" && statistics.show(panes.a));
 	setEncoding(state.encoding);
 	setCompare(state.compare);
-	const bytes = new TextEncoder().encode(state.text);
-	if (bytes.length > EDITABLE || hasCarriageReturns(state.text)) openDocument(bytes, "The text");
-	else {
-		text.value = state.text;
-		session.update(state.text);
-	}
+	if (!await takeLink()) writing.show(state.text, "The text");
 }
 start().catch(complain);

@@ -55,6 +55,14 @@ export function recoloured(old, length, before, behind) {
 }
 
 /**
+ * Returns colours that are equal for equal tokens; neighbours may have the same.
+ * @param {Uint32Array} ids
+ */
+export function byIds(ids) {
+	return Uint8Array.from(ids, (id) => (Math.imul(id, 0x9e3779b1) >>> 16) % COLOURS);
+}
+
+/**
  * Returns how many line breaks a token has.
  * @param {Tokens} tokens
  * @param {number} index

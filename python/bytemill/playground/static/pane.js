@@ -5,17 +5,22 @@
  */
 
 import { characterEnds, isPartial, shown, visible } from "./bytes.js";
-import { common, cuts, isWhole, lineBreaks, recoloured } from "./painting.js";
+import { byIds, common, cuts, isWhole, lineBreaks, recoloured } from "./painting.js";
 import { NOTHING } from "./wire.js";
 
 /** @typedef {import("./wire.js").Tokens} Tokens */
 /** @typedef {{key: number, start: number, end: number, element: HTMLElement, filled: boolean}} Block */
 
 const LINE = 31;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const MOST_SHARING = 32;
 
+/** What marks of a token say, as bits. */
 export const DIFFERS = 1;
 export const STARTS_PIECE = 2;
+export const FOUND = 4;
+export const STARTS_PART = 8;
+const CLASSES = /** @type {const} */ ([[DIFFERS, "differs"], [STARTS_PIECE, "piece"], [FOUND, "found"], [STARTS_PART, "part"]]);
 
 let nextKey = 0;
 
@@ -35,6 +40,11 @@ export class Pane {
 		/** @type {Block[]} */
 		this.blocks = [];
 		this.active = -1;
+		/** Whether equal tokens have equal colours, and whether the text is shown whole. */
+		this.alike = false;
+		this.written = false;
+		/** @type {Map<number, number>} the number of a part by its first token */
+		this.parts = new Map();
 		let waiting = false;
 		const soon = () => {
 			if (waiting) return;
@@ -55,16 +65,38 @@ export class Pane {
 	 */
 	show(tokens, marks) {
 		const old = this.tokens;
+		this.parts.clear();
 		let [before, behind] = old.gaps || tokens.gaps ? [0, 0] : common(old, tokens);
 		// Nothing between two tokens of one colour: the second is painted again.
 		const joined = before + behind === tokens.length && before > 0 && behind > 0;
 		if (joined && this.colours[before - 1] === this.colours[old.length - behind]) behind--;
-		this.colours = recoloured(this.colours, tokens.length, before, behind);
+		this.colours = this.alike ? byIds(tokens.ids) : recoloured(this.colours, tokens.length, before, behind);
 		this.tokens = tokens;
 		this.marks = marks;
 		this.rebuild(old.length, before, behind);
 		if (this.active >= tokens.length) this.active = -1;
 		this.fill();
+		this.mark();
+	}
+
+	/** Draws everything again, with other settings. */
+	redraw() {
+		const { tokens } = this;
+		this.colours = this.alike ? byIds(tokens.ids) : recoloured(this.colours, tokens.length, 0, 0);
+		this.element.classList.toggle("written", this.written);
+		for (const block of this.blocks) if (block.filled) this.fillBlock(block);
+		this.fill();
+	}
+
+	/**
+	 * Gives some tokens a mark, and takes it from all others.
+	 * @param {number} mark
+	 * @param {Iterable<number>} indices
+	 */
+	flag(mark, indices) {
+		const { marks } = this;
+		for (let i = 0; i < marks.length; i++) marks[i] &= ~mark;
+		for (const index of indices) marks[index] |= mark;
 		this.mark();
 	}
 
@@ -159,6 +191,14 @@ export class Pane {
 			}
 			const made = [];
 			for (let k = i; k < end; k++) made.push(this.token(k, block));
+			if (this.written) {
+				// The first token has the text of all that share a character: joined scripts stay joined.
+				for (const each of made) each.textContent = "";
+				made[0].textContent = decoder.decode(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1]));
+				fragment.append(...made);
+				i = end;
+				continue;
+			}
 			if (end - i > 1) {
 				const group = document.createElement("span");
 				group.className = "shared";
@@ -176,6 +216,7 @@ export class Pane {
 			i = end;
 		}
 		block.element.replaceChildren(fragment);
+		block.element.classList.toggle("goes-on", block.end < tokens.length && !lineBreaks(tokens, block.end - 1));
 		block.element.style.height = "auto";
 		block.filled = true;
 		this.markBlock(block);
@@ -209,8 +250,8 @@ export class Pane {
 		const elements = block.element.getElementsByClassName("t");
 		for (let i = 0; i < elements.length; i++) {
 			const index = block.start + i, marks = this.marks[index] ?? 0;
-			elements[i].classList.toggle("differs", (marks & DIFFERS) !== 0);
-			elements[i].classList.toggle("piece", (marks & STARTS_PIECE) !== 0);
+			for (const [mark, name] of CLASSES) elements[i].classList.toggle(name, (marks & mark) !== 0);
+			if (marks & STARTS_PART) elements[i].setAttribute("data-part", String(this.parts.get(index)));
 			elements[i].classList.toggle("active", index === this.active);
 		}
 	}

@@ -1,9 +1,13 @@
 // @ts-check
 /** The list in which an encoding is chosen by its name, a model that uses it, or a file. */
 
-import { byId, el, openBelow } from "./dom.js";
+import { byId, el, grouped, openBelow } from "./dom.js";
+import { transport } from "./transport.js";
 
-/** @typedef {{name: string, models: string[], file: boolean}} Listed */
+/** @typedef {{name: string, tokens: number | null, models: string[], file: boolean, ranks: boolean}} Listed */
+
+/** Before the fingerprint of an encoding is asked for, which opens it. */
+const WAIT = 150;
 
 /** @type {Listed[]} */
 let listed = [];
@@ -11,6 +15,14 @@ let listed = [];
 /** @param {Listed[]} encodings */
 export function list(encodings) {
 	listed = encodings;
+}
+
+/**
+ * Returns an encoding of the list.
+ * @param {string} name
+ */
+export function listedAs(name) {
+	return listed.find((each) => each.name === name);
 }
 
 /**
@@ -37,13 +49,25 @@ export function pick(button, current, { none, choose, open }) {
 		button.focus();
 		choose(name);
 	};
-	let active = 0;
+	const print = el("p", { class: "print faint", role: "status" });
+	let active = 0, timer = 0;
+	/** @param {string | undefined} name */
+	const fingerprint = (name) => {
+		clearTimeout(timer);
+		print.textContent = name ? `${name}: sha256 …` : "";
+		if (!name) return;
+		timer = setTimeout(async () => {
+			const found = await transport.details(name).catch(() => null);
+			if (found && print.textContent === `${name}: sha256 …`) print.textContent = `${name}: sha256 ${found.sha256 ?? "unknown"}`;
+		}, WAIT);
+	};
 	const move = () => {
 		for (const [i, option] of [...options.children].entries()) {
 			option.setAttribute("aria-selected", String(i === active));
 			if (i === active) {
 				option.scrollIntoView({ block: "nearest" });
 				input.setAttribute("aria-activedescendant", option.id);
+				fingerprint(/** @type {HTMLElement} */ (option).dataset.name);
 			}
 		}
 	};
@@ -56,7 +80,7 @@ export function pick(button, current, { none, choose, open }) {
 			return el(
 				"div",
 				{ role: "option", id: `pick-${i}`, "data-name": each.name, onclick: () => chosen(each.name) },
-				el("b", {}, each.name),
+				el("span", { class: "sizes" }, el("b", {}, each.name), el("small", {}, each.tokens ? `${grouped(each.tokens)} tokens` : "")),
 				el("small", {}, about),
 			);
 		}));
@@ -94,7 +118,7 @@ export function pick(button, current, { none, choose, open }) {
 		el("b", {}, "Open a tokenizer file…"),
 		el("small", {}, "tokenizer.json, .model, .tiktoken, .gguf and others; it stays on this machine"),
 	);
-	picker.replaceChildren(input, options, el("hr"), file);
+	picker.replaceChildren(input, options, print, el("hr"), file);
 	openBelow(picker, button);
 	draw();
 	input.focus();

@@ -7,8 +7,6 @@ import { transport, Unreachable } from "./transport.js";
 const LARGE = 256 * 1024;
 const QUIET = 120;
 
-const encoder = new TextEncoder();
-
 export class Session {
 	/**
 	 * @param {(tokens: import("./wire.js").Tokens[], began: number) => void} show
@@ -24,6 +22,8 @@ export class Session {
 		/** @type {Uint8Array} */
 		this.bytes = new Uint8Array();
 		this.sequence = 0;
+		/** Whether the server did not answer the last request. */
+		this.lost = false;
 		this.running = false;
 		this.again = false;
 		this.began = 0;
@@ -33,10 +33,10 @@ export class Session {
 
 	/**
 	 * Takes another text and shows its tokens.
-	 * @param {string | Uint8Array} text
+	 * @param {Uint8Array} bytes
 	 */
-	update(text) {
-		this.bytes = typeof text === "string" ? encoder.encode(text) : text;
+	update(bytes) {
+		this.bytes = bytes;
 		this.refresh();
 	}
 
@@ -65,13 +65,15 @@ export class Session {
 				seq: sequence,
 			});
 			this.lasted = performance.now() - start;
+			this.lost = false;
 			// While keys follow each other, what is shown lags by one answer; the last of them is always shown.
 			if (answer.sequence === sequence) {
 				this.complain(null);
 				this.show(answer.tokens, began);
 			}
 		} catch (error) {
-			if (sequence === this.sequence || error instanceof Unreachable) this.complain(/** @type {Error} */ (error));
+			this.lost = error instanceof Unreachable;
+			if (sequence === this.sequence || this.lost) this.complain(/** @type {Error} */ (error));
 		} finally {
 			this.running = false;
 			if (this.again) {

@@ -1,15 +1,19 @@
 // @ts-check
 /** Training, merge by merge: the merges of a short text are learned once and replayed here, so going back is exact. */
 
-import { unhex, visible } from "./bytes.js";
+import { hex, unhex, visible } from "./bytes.js";
+import { curve } from "./curve.js";
 import { counted, el, grouped } from "./dom.js";
 import { transport } from "./transport.js";
+import { stageButton } from "./way.js";
 
 /** @typedef {{pair: [number, number], count: number, ties: number, others: [number, number, number][], tokens: number}} Merge */
 /** @typedef {{bytes: number, pieces: [string, number][], merges: Merge[]}} Trace */
 
 const SAMPLE = "the lowest of the low, slower and slowest; ".repeat(100);
 const SHOWN = 60;
+/** The vocabulary in which merges are looked up. */
+const KNOWN = "cl100k_base";
 const RULES = {
 	first_seen: "the pair that occurs first in the text",
 	smallest_pair: "the pair with the smaller ids",
@@ -110,6 +114,14 @@ function replay(trace, pattern, rule) {
 		"aria-label": "Encode with the vocabulary of this step",
 	});
 	const result = el("div", { class: "trial" });
+	const tokensLeft = curve([trace.bytes, ...trace.merges.map((merge) => merge.tokens)]);
+	const elsewhere = el("span", { class: "faint" });
+	/** @type {(number | null)[]} */
+	let known = [];
+	transport.known(KNOWN, vocabulary.slice(256).map((value) => hex(value).replaceAll(" ", ""))).then((answer) => {
+		known = answer.ids;
+		draw();
+	});
 	let timer = 0;
 
 	/** @param {number} step */
@@ -170,6 +182,13 @@ function replay(trace, pattern, rule) {
 				el("small", {}, grouped(count)),
 			);
 		}));
+		tokensLeft.mark(step);
+		const rank = known[step - 1];
+		elsewhere.textContent = !step || !known.length
+			? ""
+			: rank === null
+			? `In ${KNOWN}, “${name(255 + step)}” is not a token.`
+			: `In ${KNOWN}, “${name(255 + step)}” has rank ${grouped(rank)}.`;
 		const items = list.querySelectorAll("button");
 		for (const [i, item] of items.entries()) item.setAttribute("aria-current", String(i === step - 1));
 		if (step) list.scrollTop = Math.max(0, items[step - 1].offsetTop - list.clientHeight / 2);
@@ -192,7 +211,7 @@ function replay(trace, pattern, rule) {
 	async function encode() {
 		const bytes = new TextEncoder().encode(trial.value), mine = ++newest, ids = [];
 		let at = 0;
-		const sizes = await transport.cut(pattern, bytes);
+		const sizes = await transport.pieces({ pattern }, bytes);
 		if (mine !== newest) return;
 		for (const size of sizes) ids.push(...merged(bytes.subarray(at, at += size), Number(slider.value)));
 		result.replaceChildren(...drawn(ids, -1), el("small", {}, counted(ids.length, "token")));
@@ -216,13 +235,16 @@ function replay(trace, pattern, rule) {
 				where,
 			),
 			said,
+			elsewhere,
 			bars,
+			el("h2", {}, "Tokens of the text"),
+			tokensLeft.element,
 			el("h2", {}, "Pieces of the text"),
 			pieces,
 			el("h2", {}, "Try it"),
 			trial,
 			result,
-			el("p", { class: "faint" }, "The steps are those of count_pairs, merge and train_steps in bytemill/reference.py."),
+			el("p", { class: "faint" }, "The steps are those of ", stageButton("training", "train_steps in bytemill/reference.py"), "."),
 		),
 		el("section", { class: "card side" }, el("div", { class: "head" }, el("h2", {}, "Merges")), list),
 	);

@@ -5,9 +5,10 @@ import { unpack } from "./wire.js";
 
 /** An answer that says what is wrong with the request. */
 export class Refused extends Error {
-	/** @param {{error: string, place?: number, token?: string}} answer */
+	/** @param {{error: string, place?: number, token?: string, patterns?: string[]}} answer */
 	constructor(answer) {
 		super(answer.error);
+		this.patterns = answer.patterns;
 		this.place = answer.place;
 		this.token = answer.token;
 	}
@@ -42,7 +43,7 @@ async function ask(path, body = null) {
 	return response;
 }
 
-/** @param {Record<string, string | number | null | undefined>} values */
+/** @param {Record<string, string | number | null | undefined>} values those that are given */
 function query(values) {
 	const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
 	return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
@@ -55,6 +56,14 @@ function query(values) {
  */
 async function json(path, request) {
 	return (await ask(path, request === undefined ? null : JSON.stringify(request))).json();
+}
+
+/**
+ * @param {string} path
+ * @param {Uint8Array} bytes
+ */
+async function sizes(path, bytes) {
+	return new Uint32Array(await (await ask(path, /** @type {BodyInit} */ (bytes))).arrayBuffer());
 }
 
 export const transport = {
@@ -90,21 +99,35 @@ export const transport = {
 		return (await ask(`explain?${query({ e })}`, text)).json();
 	},
 	/**
-	 * @param {string} e
+	 * Returns the sizes of pieces, by an encoding or a pattern.
+	 * @param {{e?: string, pattern?: string}} by
 	 * @param {Uint8Array} bytes
 	 */
-	async pieces(e, bytes) {
-		const response = await ask(`pieces?${query({ e })}`, /** @type {BodyInit} */ (bytes));
-		return new Uint32Array(await response.arrayBuffer());
+	pieces: (by, bytes) => sizes(`pieces?${query(by)}`, bytes),
+	/**
+	 * Returns the sizes of parts of at most n tokens.
+	 * @param {string} e
+	 * @param {number} n
+	 * @param {Uint8Array} bytes
+	 */
+	parts: (e, n, bytes) => sizes(`parts?${query({ e, n })}`, bytes),
+	/**
+	 * @param {string} e
+	 * @param {string} special
+	 * @param {Uint8Array} bytes
+	 */
+	async page(e, special, bytes) {
+		return (await ask(`page?${query({ e, special })}`, /** @type {BodyInit} */ (bytes))).arrayBuffer();
 	},
 	/**
-	 * @param {string} pattern
-	 * @param {Uint8Array} bytes
+	 * @param {string} e
+	 * @param {string[]} tokens in hexadecimal digits
 	 */
-	async cut(pattern, bytes) {
-		const response = await ask(`pieces?${query({ pattern })}`, /** @type {BodyInit} */ (bytes));
-		return new Uint32Array(await response.arrayBuffer());
-	},
+	known: (e, tokens) => json(`known?${query({ e })}`, { tokens }),
+	/** @param {{format: string, messages: unknown[], answering: string | null, parsed: boolean}} request */
+	chat: (request) => json("chat", request),
+	/** @param {string} name */
+	stage: (name) => json(`stage?${query({ name })}`),
 	/**
 	 * @param {string} e
 	 * @param {string} text

@@ -4,6 +4,7 @@
 import { unhex, visible } from "./bytes.js";
 import { byId, el } from "./dom.js";
 import { transport } from "./transport.js";
+import { stageButton } from "./way.js";
 
 /** @typedef {{bytes: Uint8Array, left?: Node_, right?: Node_, step: number, rank?: number, start: number, end: number}} Node_ */
 /** @typedef {{index: number, rank: number, others: [number, number][]}} Step */
@@ -25,12 +26,13 @@ export async function showTree(encoding, tokens, index) {
 		{ class: "head" },
 		el("h2", {}, "Merges"),
 		el("span", { class: "faint" }, encoding),
+		stageButton("merges", "definition"),
 		el("span", { class: "gap" }),
 		close,
 	);
 	card.replaceChildren(head);
 	try {
-		const all = await transport.pieces(encoding, tokens.bytes);
+		const all = await transport.pieces({ e: encoding }, tokens.bytes);
 		let start = 0, size = 0;
 		for (const each of all) {
 			if (start + each > tokens.starts[index]) {

@@ -1,52 +1,17 @@
-"""The page in a real browser, feature by feature."""
+"""Features that the page must have, one by one, in a real browser."""
 
 # ruff: noqa: E501, RUF001 - scripts of pages, and the signs that are shown
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import bytemill
-from bytemill.playground import Playground
-
-expect = pytest.importorskip("playwright.sync_api").expect
+from support.page import CODE, FAMILY, IDS, O200K, PASTE, Opened, choose, expect, ids, wait, write
 
 pytest_plugins = ["support.browser"]
-Opened = Callable[..., Any]
-
-CODE = "def f(x):  return x"
-IDS = [1314, 285, 4061, 3127, 220, 622, 1215]
-FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
-O200K = bytemill.get_encoding("o200k_base")
-
-
-def ids(page: Any, pane: str = "a") -> list[int]:
-    """Returns the ids of the tokens that have elements."""
-    found = page.locator(f"#{pane} .t").evaluate_all("all => all.map(each => Number(each.dataset.id))")
-    assert isinstance(found, list)
-    return found
-
-
-def write(page: Any, text: str) -> None:
-    """Writes a text and waits for its tokens."""
-    page.fill("#text", text)
-    wait(page, O200K.count(text))
-
-
-def wait(page: Any, tokens: int, pane: str = "a") -> None:
-    expect(page.locator(f"#count-{pane}")).to_have_text(f"{tokens:,} token" + "s" * (tokens != 1))
-
-
-def choose(page: Any, button: str, name: str) -> None:
-    page.click(f"#{button}")
-    page.keyboard.type(name)
-    page.keyboard.press("Enter")
 
 
 def test_m1_live_tokens(opened: Opened) -> None:
@@ -185,13 +150,6 @@ def test_m8_two_encodings(opened: Opened) -> None:
     assert page.locator("#a .t.differs").count() == 3
 
 
-PASTE = """(text) => {
-  const data = new DataTransfer();
-  data.setData("text/plain", text);
-  document.getElementById("text").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-}"""
-
-
 def test_m9_a_megabyte(opened: Opened) -> None:
     page = opened()
     page.evaluate("""() => {
@@ -281,7 +239,7 @@ def test_m10_the_keyboard_reaches_everything(opened: Opened) -> None:
     write(page, "hello")
     page.evaluate("document.activeElement.blur()")
     reached = set()
-    for _ in range(24):
+    for _ in range(40):
         page.keyboard.press("Tab")
         reached.add(
             page.evaluate(
@@ -319,133 +277,3 @@ def test_m11_presets(opened: Opened, index: int) -> None:
     page.focus("#text")
     page.keyboard.press("Control+z")
     expect(page.locator("#text")).to_have_value("mine")
-
-
-def test_s1_tokenizer_files(opened: Opened, tmp_path: Path) -> None:
-    encoding = bytemill.train(["low lower lowest " * 20], 262, name="<img src=x>")
-    encoding.save(tmp_path / "mine.bytemill")
-    page = opened()
-    write(page, "lowest")
-    page.set_input_files("#file", tmp_path / "mine.bytemill")
-    expect(page.locator("#name-a")).to_have_text("<img src=x>")
-    wait(page, encoding.count("lowest"))
-    (tmp_path / "bad.json").write_text("{")
-    page.set_input_files("#file", tmp_path / "bad.json")
-    expect(page.locator("#message")).to_contain_text("bad.json")
-    assert page.locator("img").count() == 0
-
-
-def test_s2_pieces(opened: Opened) -> None:
-    page = opened()
-    write(page, "hello wörlds")
-    page.check("#show-pieces", force=True)
-    expect(page.locator("#a .t.piece")).to_have_count(1)
-    page.locator("#text").press_sequentially(" again")
-    expect(page.locator("#a .t.piece")).to_have_count(2)
-
-
-def test_s3_merge_tree(opened: Opened) -> None:
-    page = opened()
-    write(page, "hello wörlds")
-    page.click("#a .t >> nth=2")
-    page.click("text=merge tree")
-    tree = page.locator("#tree")
-    expect(tree).to_contain_text("286 2877 123485")
-    page.locator("#tree input").fill("0")
-    expect(tree).to_contain_text("Single bytes")
-    assert tree.locator(".stage .t").all_inner_texts()[2:4] == ["‹c3›", "‹b6›"]
-
-
-@pytest.mark.parametrize(("rule", "merge"), [("smallest_pair", 8), ("first_seen", 7)])
-def test_s4_training(opened: Opened, rule: str, merge: int) -> None:
-    page = opened()
-    page.click("#tab-training")
-    page.locator(".replay").wait_for()
-    page.select_option("[aria-label=Ties]", rule)
-    page.wait_for_timeout(400)
-    slider = page.locator("[aria-label='Merges so far']")
-    slider.fill("1")
-    expect(page.locator(".replay p[role=status]")).to_contain_text(
-        "“l” + “o” occurs 400 times and becomes token 256. 2 pairs occur as often"
-    )
-    slider.fill(str(merge))
-    expect(page.locator(".replay p[role=status]")).to_contain_text(f"becomes token {255 + merge}")
-    assert "lowest" in " ".join(page.locator(".pieces .active").all_inner_texts())
-    slider.fill("0")
-    assert all(len(each) == 1 for each in page.locator(".pieces .t").all_inner_texts())
-    expect(page.locator(".trial")).to_contain_text("16 tokens")
-
-
-def test_s5_vocabulary_search(opened: Opened) -> None:
-    page = opened()
-    choose(page, "encoding", "gpt2")
-    page.click("#tab-vocabulary")
-    page.fill("#view-vocabulary input", "Magikarp")
-    expect(page.locator(".hit")).to_have_count(3)
-    assert re.findall(r"\b\d{5}\b", page.locator(".hits").inner_text()) == ["41538", "42202", "43453"]
-
-
-def test_s8_the_token_at_the_caret_is_outlined(opened: Opened) -> None:
-    page = opened()
-    write(page, CODE)
-    page.evaluate("document.getElementById('text').setSelectionRange(5, 5)")
-    page.focus("#text")
-    page.keyboard.press("ArrowRight")
-    assert page.locator("#a .active").inner_text() == "(x"
-
-
-# --- Flow ---
-
-
-def test_a_hundred_keys_end_with_the_last_text(opened: Opened) -> None:
-    page = opened()
-    page.locator("#text").press_sequentially("ab c" * 25, delay=4)
-    wait(page, O200K.count("ab c" * 25))
-    assert ids(page) == O200K.encode("ab c" * 25)
-    for _ in range(10):
-        page.keyboard.press("Backspace")
-    wait(page, O200K.count(("ab c" * 25)[:-10]))
-
-
-def test_the_server_ends_and_the_text_stays(opened: Opened, running: Playground) -> None:
-    page = opened()
-    write(page, CODE)
-    running.stop()
-    page.fill("#text", "other")
-    expect(page.locator("#message")).to_have_text("The playground was stopped.")
-    assert page.input_value("#text") == "other"
-
-
-def test_markup_stays_text(opened: Opened) -> None:
-    page = opened()
-    write(page, '<img src=x onerror="window.bad=1"><script>window.bad=1</script>')
-    page.click("#a .t >> nth=1")
-    page.wait_for_timeout(300)
-    assert page.evaluate("window.bad") is None
-    assert page.locator("img").count() == 0
-
-
-def test_right_to_left_stands_in_the_order_of_ids(opened: Opened) -> None:
-    page = opened()
-    write(page, "مرحبا بالعالم")
-    boxes = page.locator("#a .t").evaluate_all("all => all.map(e => e.getBoundingClientRect().left)")
-    assert boxes == sorted(boxes)
-    assert ids(page) == O200K.encode("مرحبا بالعالم")
-
-
-@pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 844), (900, 700), (1280, 800), (1920, 1080)])
-def test_nothing_scrolls_sideways(opened: Opened, width: int, height: int) -> None:
-    page = opened(width, height)
-    write(page, CODE * 20 + "x" * 300)
-    for tab in ("text", "training", "vocabulary"):
-        page.click(f"#tab-{tab}")
-        page.wait_for_timeout(200)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_targets_are_large_enough(opened: Opened) -> None:
-    page = opened(390, 844)
-    small = page.locator("button:visible, .segments span, .check span").evaluate_all(
-        "all => all.map(e => e.getBoundingClientRect()).filter(r => r.height < 24 || r.width < 24).length"
-    )
-    assert small == 0

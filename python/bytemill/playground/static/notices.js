@@ -1,0 +1,39 @@
+// @ts-check
+/** The line above the panes: what went wrong, or what the reader should know. */
+
+import { byId, el } from "./dom.js";
+
+/** @typedef {[string, () => void]} Action what a button says and does */
+
+const message = byId("message");
+
+/**
+ * Says what went wrong, above the last good view; nothing without an error.
+ * @param {Error | null} error
+ * @param {...Action} actions
+ */
+export function complain(error, ...actions) {
+	draw(error?.message ?? "", actions);
+	message.classList.remove("note");
+	byId("columns").classList.toggle("stale", Boolean(error));
+}
+
+/**
+ * Says something that is no error.
+ * @param {string} note
+ * @param {...Action} actions
+ */
+export function remark(note, ...actions) {
+	draw(note, actions);
+	message.classList.add("note");
+	byId("columns").classList.remove("stale");
+}
+
+/**
+ * @param {string} words
+ * @param {Action[]} actions
+ */
+function draw(words, actions) {
+	message.hidden = !words;
+	message.replaceChildren(words, ...actions.map(([name, onclick]) => el("button", { class: "plain small", onclick }, name)));
+}

@@ -1,0 +1,138 @@
+// @ts-check
+/**
+ * The text: typed or pasted into a text area, or a document. A text area turns every line end into LF and is slow
+ * with large texts; a document goes to the server as it is, and is read only.
+ */
+
+import { byId, el, grouped } from "./dom.js";
+import { remark } from "./notices.js";
+
+/** A text area takes 0.1 s for each key in a megabyte; up to this many bytes it is quick. */
+const EDITABLE = 300_000;
+const EXCERPT = 6000;
+
+const encoder = new TextEncoder();
+
+export class Writing {
+	/** @param {(bytes: Uint8Array) => void} changed */
+	constructor(changed) {
+		this.changed = changed;
+		this.input = byId("text");
+		this.note = byId("text-note");
+		this.lineEnds = byId("crlf");
+		/** @type {Uint8Array | null} */
+		this.opened = null;
+		this.input.addEventListener("input", () => {
+			if (this.opened) return;
+			this.note.textContent = "";
+			this.send();
+		});
+		this.input.addEventListener("paste", (/** @type {ClipboardEvent} */ event) => this.paste(event));
+		this.lineEnds.addEventListener("change", () => this.send());
+	}
+
+	/** The text as it is sent. */
+	get text() {
+		return this.lineEnds.checked ? this.input.value.replaceAll("\n", "\r\n") : this.input.value;
+	}
+
+	send() {
+		this.changed(this.opened ?? encoder.encode(this.text));
+	}
+
+	/**
+	 * Shows a text, as a document where a text area would be slow or change it.
+	 * @param {string} text
+	 * @param {string} name
+	 */
+	show(text, name) {
+		const bytes = encoder.encode(text);
+		if (bytes.length > EDITABLE || text.includes("\r")) this.open(bytes, name);
+		else {
+			this.close();
+			this.input.value = text;
+			this.send();
+		}
+	}
+
+	/**
+	 * Replaces the text such that the browser can undo it.
+	 * @param {string} replacement
+	 */
+	replace(replacement) {
+		this.close();
+		const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+		this.input.focus();
+		this.input.select();
+		if (!document.execCommand(replacement ? "insertText" : "delete", false, replacement) && this.input.value !== replacement) {
+			this.input.value = replacement;
+		}
+		if (focused && focused !== this.input && focused !== document.body) focused.focus();
+		this.send();
+	}
+
+	/**
+	 * Opens a document.
+	 * @param {Uint8Array} bytes
+	 * @param {string} name
+	 */
+	open(bytes, name) {
+		this.opened = bytes;
+		this.input.readOnly = true;
+		this.input.value = `${new TextDecoder().decode(bytes.subarray(0, EXCERPT))}${bytes.length > EXCERPT ? "\n…" : ""}`;
+		const close = () => {
+			this.close();
+			this.send();
+		};
+		this.note.replaceChildren(
+			`${name}, ${grouped(bytes.length)} bytes, as a document: read only `,
+			el("button", { class: "plain small", onclick: close }, "close"),
+		);
+		this.send();
+	}
+
+	/** Lets the text be edited again, without the document. */
+	close() {
+		if (!this.opened) return;
+		this.opened = null;
+		this.input.readOnly = false;
+		this.input.value = "";
+		this.note.replaceChildren();
+	}
+
+	/** Returns how many bytes are before the caret; 0 where there is none. */
+	offset() {
+		const { selectionStart, selectionEnd, value } = this.input;
+		if (document.activeElement !== this.input || this.opened || selectionStart !== selectionEnd) return 0;
+		const before = value.slice(0, selectionStart);
+		return encoder.encode(this.lineEnds.checked ? before.replaceAll("\n", "\r\n") : before).length;
+	}
+
+	/**
+	 * Selects characters of the text.
+	 * @param {number} place the number of code points before them
+	 * @param {string} found
+	 */
+	select(place, found) {
+		const before = [...this.text].slice(0, place).join("").replaceAll("\r\n", "\n").length;
+		this.input.focus();
+		this.input.setSelectionRange(before, before + found.length);
+	}
+
+	/** @param {ClipboardEvent} event */
+	paste(event) {
+		const pasted = event.clipboardData?.getData("text/plain") ?? "";
+		const { value, selectionStart, selectionEnd } = this.input;
+		if (pasted.length + value.length > EDITABLE) {
+			event.preventDefault();
+			this.open(encoder.encode(value.slice(0, selectionStart) + pasted + value.slice(selectionEnd)), "Pasted text");
+		} else if (pasted.includes("\r") && !this.lineEnds.checked) {
+			// After the answer to this text, which takes remarks away.
+			setTimeout(() =>
+				remark("The pasted text ended its lines with CR LF, which a text area turns into LF: other tokens.", [
+					"Send CR LF",
+					() => this.lineEnds.click(),
+				]), 300);
+		}
+	}
+}

@@ -1,0 +1,424 @@
+"""Features that the page should have, one by one, in a real browser."""
+
+# ruff: noqa: E501, RUF001 - scripts of pages, and the signs that are shown
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shlex
+import subprocess
+import sys
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bytemill
+from bytemill import inspection, reference
+from bytemill.playground import Playground
+from bytemill.playground.wire import rule_of
+from support import command_line
+from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, wait, write
+
+pytest_plugins = ["support.browser"]
+
+
+def test_s1_tokenizer_files(opened: Opened, tmp_path: Path) -> None:
+    encoding = bytemill.train(["low lower lowest " * 20], 262, name="<img src=x>")
+    encoding.save(tmp_path / "mine.bytemill")
+    page = opened()
+    write(page, "lowest")
+    page.set_input_files("#file", tmp_path / "mine.bytemill")
+    expect(page.locator("#name-a")).to_have_text("<img src=x>")
+    wait(page, encoding.count("lowest"))
+    (tmp_path / "bad.json").write_text("{")
+    page.set_input_files("#file", tmp_path / "bad.json")
+    expect(page.locator("#message")).to_contain_text("bad.json")
+    assert page.locator("img").count() == 0
+
+
+def test_s2_pieces(opened: Opened) -> None:
+    page = opened()
+    write(page, "hello wörlds")
+    page.check("#show-pieces", force=True)
+    expect(page.locator("#a .t.piece")).to_have_count(1)
+    page.locator("#text").press_sequentially(" again")
+    expect(page.locator("#a .t.piece")).to_have_count(2)
+
+
+def test_s3_merge_tree(opened: Opened) -> None:
+    page = opened()
+    write(page, "hello wörlds")
+    page.click("#a .t >> nth=2")
+    page.click("text=merge tree")
+    tree = page.locator("#tree")
+    expect(tree).to_contain_text("286 2877 123485")
+    page.locator("#tree input").fill("0")
+    expect(tree).to_contain_text("Single bytes")
+    assert tree.locator(".stage .t").all_inner_texts()[2:4] == ["‹c3›", "‹b6›"]
+
+
+@pytest.mark.parametrize(("rule", "merge"), [("smallest_pair", 8), ("first_seen", 7)])
+def test_s4_training(opened: Opened, rule: str, merge: int) -> None:
+    page = opened()
+    page.click("#tab-training")
+    page.locator(".replay").wait_for()
+    page.select_option("[aria-label=Ties]", rule)
+    page.wait_for_timeout(400)
+    slider = page.locator("[aria-label='Merges so far']")
+    slider.fill("1")
+    expect(page.locator(".replay p[role=status]")).to_contain_text(
+        "“l” + “o” occurs 400 times and becomes token 256. 2 pairs occur as often"
+    )
+    slider.fill(str(merge))
+    expect(page.locator(".replay p[role=status]")).to_contain_text(f"becomes token {255 + merge}")
+    assert "lowest" in " ".join(page.locator(".pieces .active").all_inner_texts())
+    slider.fill("0")
+    assert all(len(each) == 1 for each in page.locator(".pieces .t").all_inner_texts())
+    expect(page.locator(".trial")).to_contain_text("16 tokens")
+
+
+def test_s5_vocabulary_search(opened: Opened) -> None:
+    page = opened()
+    choose(page, "encoding", "gpt2")
+    page.click("#tab-vocabulary")
+    page.fill("#view-vocabulary input", "Magikarp")
+    expect(page.locator(".hit")).to_have_count(3)
+    assert re.findall(r"\b\d{5}\b", page.locator(".hits").inner_text()) == ["41538", "42202", "43453"]
+
+
+def test_s1_a_file_without_a_pattern(opened: Opened, tmp_path: Path) -> None:
+    encoding = bytemill.train(["low lower lowest " * 20], 262, pattern="gpt2", name="mine")
+    lines = (f"{base64.b64encode(value).decode()} {rank}\n" for rank, value in encoding.vocab().items())
+    (tmp_path / "mine.tiktoken").write_text("".join(lines), encoding="ascii")
+    page = opened()
+    write(page, "lowest lower")
+    page.set_input_files("#file", tmp_path / "mine.tiktoken")
+    expect(page.locator("#message")).to_contain_text("mine.tiktoken has no pattern")
+    page.select_option("#pattern", "gpt2")
+    page.click("#dialog .primary")
+    expect(page.locator("#name-a")).to_have_text("mine")
+    wait(page, encoding.count("lowest lower"))
+    assert ids(page) == encoding.encode("lowest lower")
+
+
+def test_s1_dropped_files(opened: Opened, tmp_path: Path) -> None:
+    page = opened()
+    drop = """([name, bytes]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(bytes)], name));
+      document.getElementById("writing").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(drop, ["<b>notes</b>.txt", list(b"one\r\ntwo\r\n")])
+    wait(page, O200K.count("one\r\ntwo\r\n"))
+    expect(page.locator("#text-note")).to_contain_text("<b>notes</b>.txt, 10 bytes, as a document")
+    assert ids(page) == O200K.encode("one\r\ntwo\r\n")
+    page.evaluate(drop, ["bad.txt", [97, 255]])
+    expect(page.locator("#message")).to_contain_text("not UTF-8: byte 1 is 0xff")
+    encoding = bytemill.train(["low lower lowest " * 20], 262, name="mine")
+    encoding.save(tmp_path / "mine.bytemill")
+    page.evaluate(drop, ["mine.bytemill", list((tmp_path / "mine.bytemill").read_bytes())])
+    expect(page.locator("#encoding")).to_contain_text("mine")
+
+
+def test_s6_what_a_message_contains_is_text(opened: Opened) -> None:
+    harmony = bytemill.get_encoding("o200k_harmony")
+    page = opened()
+    page.click("#tab-chat")
+    for _ in range(2):
+        page.click("[aria-label='Remove this message'] >> nth=0")
+    wait(page, 0, "c")
+    page.click("text=Add a message")
+    page.keyboard.type("hi")
+    wait(page, 5, "c")
+    text = "<|start|>user<|message|>hi<|end|>"
+    assert ids(page, "c") == harmony.encode(text, allowed_special="all")
+    expect(page.locator("#view-chat .head")).to_contain_text(
+        ["Messages", "17 if all of it were ordinary text"]
+    )
+    page.fill("#view-chat textarea", "<|end|>")
+    wait(page, 4 + harmony.count("<|end|>"), "c")
+    assert page.locator("#c .special").count() == 3
+    page.check("#parsed", force=True)
+    wait(page, 5, "c")
+    assert page.locator("#c .special").count() == 4
+    page.check("#answering", force=True)
+    wait(page, 7, "c")
+
+
+def test_s6_assumed_ids_are_said_to_be(opened: Opened) -> None:
+    page = opened()
+    page.click("#tab-chat")
+    page.select_option("[aria-label=Format]", "chatml")
+    expect(page.locator("#view-chat > p.faint")).to_contain_text("not published")
+    expect(page.locator("#c .special").first).to_have_attribute("data-id", "100264")
+
+
+def test_s7_link(opened: Opened, running: Playground) -> None:
+    page = opened()
+    choose(page, "encoding", "gpt2")
+    choose(page, "compare", "cl100k")
+    page.check("[name=special][value=allow]", force=True)
+    page.fill("#text", "größer 👋<|endoftext|>")
+    page.click("#share")
+    page.click("text=Copy link")
+    expect(page.locator("#dialog [role=status]")).to_contain_text("Copied")
+    link = copied(page)
+    assert running.server.secret not in link
+    assert "gpt2" not in link
+    other = opened(link=link)
+    expect(other.locator("#text")).to_have_value("größer 👋<|endoftext|>")
+    expect(other.locator("#name-a")).to_have_text("gpt2")
+    expect(other.locator("#name-b")).to_have_text("cl100k_base")
+    assert ids(other)[-1] == 50256
+    assert "#" not in other.url
+    page.fill("#text", "".join(map(chr, range(0x4E00, 0x4E00 + 6000))))
+    page.click("#share")
+    page.click("text=Copy link")
+    expect(page.locator("#dialog [role=status]")).to_contain_text("too long")
+
+
+def test_s7_a_damaged_link_changes_nothing(opened: Opened) -> None:
+    for state in ("#v1=", "#v1=AAAA", "#v1=%3Cimg", "#other"):
+        page = opened(link=f"http://127.0.0.1/{state}")
+        wait(page, 0)
+        expect(page.locator("#text")).to_have_value("")
+
+
+@pytest.mark.parametrize("rule", ["text", "allow"])
+def test_s7_commands_and_programs_give_the_same_ids(opened: Opened, rule: str) -> None:
+    text = 'it\'s "quoted" $HOME \\n\n<|endoftext|>\ttab 👋'
+    encoding = bytemill.get_encoding("gpt2")
+    expected = encoding.encode(text, **rule_of(rule))
+    page = opened()
+    choose(page, "encoding", "gpt2")
+    page.check(f"[name=special][value={rule}]", force=True)
+    page.fill("#text", text)
+    wait(page, len(expected))
+    page.click("#share")
+    page.click("text=Copy as Python")
+    expect(page.locator("#dialog [role=status]")).to_contain_text("Copied")
+    names: dict[str, Any] = {}
+    exec(copied(page), names)  # noqa: S102 - what a reader would run
+    assert names["ids"] == expected
+    page.click("text=Copy as command")
+    page.wait_for_function("navigator.clipboard.readText().then(text => text.startsWith('bytemill inspect'))")
+    shown = json.loads(shell(copied(page).removeprefix("bytemill")))
+    assert [each["id"] for each in shown["token_list"]] == expected
+
+
+def shell(arguments: str) -> str:
+    """Returns what the command prints when a shell runs it, as JSON."""
+    line = f"{shlex.quote(sys.executable)} -m bytemill {arguments.replace(' inspect', ' inspect --json', 1)}"
+    environment = command_line.environment()
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True, env=environment)  # noqa: S603, S607
+    return done.stdout
+
+
+def test_s7_saved_page(opened: Opened, tmp_path: Path) -> None:
+    page = opened()
+    write(page, CODE)
+    page.click("#share")
+    with page.expect_download() as download:
+        page.click("text=Save page")
+    download.value.save_as(tmp_path / "tokens.html")
+    saved = (tmp_path / "tokens.html").read_text(encoding="utf-8")
+    assert saved == inspection.show(O200K, CODE).page()
+    assert "<script" not in saved
+
+
+def test_s9_find(opened: Opened) -> None:
+    page = opened()
+    lines = "".join(f"line {i} of many words\n" for i in range(3000))
+    page.evaluate(PASTE, lines + "a needle\n" + lines)
+    wait(page, O200K.count(lines + "a needle\n" + lines))
+    page.fill("#find", "needle")
+    expect(page.locator("#found")).to_have_text("1 of 1")
+    assert "".join(page.locator("#a .found").all_inner_texts()) == "·needle"
+    expect(page.locator("#a .active")).to_be_in_viewport()
+    page.fill("#find", "nothing of this")
+    expect(page.locator("#found")).to_have_text("not found")
+    write(page, CODE + CODE)
+    page.fill("#find", "#4061")
+    expect(page.locator("#found")).to_have_text("1 of 2")
+    page.press("#find", "Enter")
+    expect(page.locator("#found")).to_have_text("2 of 2")
+    expect(page.locator("#details")).to_contain_text(f"token {len(IDS) + 3} of")
+    page.press("#find", "Shift+Enter")
+    expect(page.locator("#found")).to_have_text("1 of 2")
+    page.press("#find", "Escape")
+    assert page.locator("#a .found").count() == 0
+
+
+def test_s9_all_places_of_a_token(opened: Opened) -> None:
+    page = opened()
+    write(page, "the cat and the dog and the end")
+    page.click("#a .t >> nth=3")
+    page.click("text=all 2 places")
+    expect(page.locator("#found")).to_have_text("1 of 2")
+    assert page.locator("#a .found").all_inner_texts() == ["·the", "·the"]
+
+
+def test_s10_equal_tokens_have_equal_colours(opened: Opened) -> None:
+    page = opened()
+    write(page, "a b a b c a\n" * 20)
+    page.click("#more")
+    page.check("#alike", force=True)
+    found = page.locator("#a .t").evaluate_all(
+        "all => all.map(e => [e.dataset.id, getComputedStyle(e).backgroundColor])"
+    )
+    colours: dict[str, set[str]] = {}
+    for token, colour in found:
+        colours.setdefault(token, set()).add(colour)
+    assert all(len(each) == 1 for each in colours.values())
+    page.uncheck("#alike", force=True)
+    plain = page.locator("#a .t").evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)")
+    assert all(left != right for left, right in pairwise(plain))
+
+
+def test_s11_statistics(opened: Opened) -> None:
+    page = opened()
+    text = "the cat and the dog\n你 the end 𓀀"
+    encoding = O200K
+    write(page, text)
+    page.click("#tab-statistics")
+    values = encoding.decode_tokens_bytes(encoding.encode(text))
+    partial = sum(value.decode(errors="ignore").encode() != value for value in values)
+    assert partial
+    facts = page.locator(".facts")
+    expect(facts).to_contain_text(f"different tokens{len(set(values))} (")
+    expect(facts).to_contain_text(f"parts of characters{partial} (")
+    expect(facts).to_contain_text(f"longest token{max(map(len, values))} bytes")
+    expect(facts).to_contain_text(f"tokens per line{len(values) / 2:.1f}")
+    expect(page.locator(".repeated")).to_have_text(re.compile(r"·the ×2"))
+    label = page.get_attribute(".lengths", "aria-label")
+    assert f"4 bytes: {sum(len(value) == 4 for value in values)}," in label
+    page.fill("#text", "changed")
+    expect(facts).to_contain_text("different tokens1 (100.0 %)")
+
+
+def test_s12_parts_of_n_tokens(opened: Opened) -> None:
+    page = opened()
+    text = "one two three four five six seven eight nine ten 👩‍👩‍👧‍👦"
+    write(page, text)
+    page.click("#more")
+    page.fill("#limit", "4")
+    parts = O200K.split(text, 4)
+    expect(page.locator("#limit-note")).to_have_text(f"{len(parts)} parts")
+    marked = page.locator("#a .part").evaluate_all("all => all.map(e => e.dataset.part)")
+    assert marked == [str(i) for i in range(2, len(parts) + 1)]
+    at = [
+        i
+        for i, names in enumerate(page.locator("#a .t").evaluate_all("all => all.map(e => e.className)"))
+        if "part" in names.split()
+    ]
+    values = O200K.decode_tokens_bytes(O200K.encode(text))
+    starts = [sum(map(len, values[:i])) for i in at]
+    assert starts == list(accumulate(len(part.encode()) for part in parts[:-1]))
+    page.fill("#limit", "")
+    expect(page.locator("#a .part")).to_have_count(0)
+
+
+def test_s13_line_ends(opened: Opened) -> None:
+    page = opened()
+    page.focus("#text")
+    page.evaluate(PASTE, "one\r\n\r\ntwo")
+    expect(page.locator("#message")).to_contain_text("CR LF")
+    wait(page, O200K.count("one\n\ntwo"))
+    page.click("#message button")
+    wait(page, O200K.count("one\r\n\r\ntwo"))
+    assert ids(page) == O200K.encode("one\r\n\r\ntwo")
+    expect(page.locator("#figures-a")).to_contain_text("10 bytes")
+    page.evaluate("document.getElementById('text').setSelectionRange(6, 6)")
+    page.focus("#text")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#a .active").inner_text() == "two"
+    page.click("#more")
+    page.uncheck("#crlf", force=True)
+    wait(page, O200K.count("one\n\ntwo"))
+
+
+def test_s14_the_price_is_the_readers(opened: Opened) -> None:
+    page = opened()
+    write(page, CODE)
+    page.click("#tab-statistics")
+    prices = page.locator(".prices input")
+    assert [prices.nth(i).input_value() for i in range(2)] == ["", ""]
+    assert "=" not in page.locator(".prices").inner_text()
+    prices.nth(0).fill("2.5")
+    expect(page.locator(".prices b").first).to_have_text("= 0.0000175")
+    page.reload()
+    page.click("#tab-statistics")
+    expect(prices.nth(0)).to_have_value("2.5")
+
+
+def test_text_as_it_is_written(opened: Opened) -> None:
+    page = opened()
+    text = "مرحبا بالعالم\nनमस्ते 你𓀀 e\u0301"
+    write(page, text)
+    page.click("#more")
+    page.check("#written", force=True)
+    assert page.locator("#a .block").evaluate_all("all => all.map(e => e.textContent).join('')") == text
+    assert page.locator("#a .t").count() == O200K.count(text)
+    styles = page.locator("#a .t").first.evaluate(
+        "e => [getComputedStyle(e).display, getComputedStyle(e).paddingLeft, getComputedStyle(e).unicodeBidi]"
+    )
+    assert styles == ["inline", "0px", "normal"]
+    # Arabic letters join across cuts: the line is as wide as if there were none.
+    width = """([element, text]) => {
+      const plain = document.createElement('span');
+      plain.textContent = text;
+      element.append(plain);
+      const found = plain.getBoundingClientRect().width;
+      plain.remove();
+      return found;
+    }"""
+    block = page.locator("#a .block").element_handle()
+    line = page.locator("#a .t").evaluate_all(
+        "all => all.slice(0, 4).reduce((sum, e) => sum + e.getBoundingClientRect().width, 0)"
+    )
+    assert O200K.count("مرحبا بالعالم") == 4
+    assert abs(line - page.evaluate(width, [block, "مرحبا بالعالم"])) < 1
+
+
+def test_a_block_that_is_cut_without_a_line_break(opened: Opened) -> None:
+    page = opened()
+    write(page, "word " * 900 + "\nend")
+    going = page.locator("#a .block").evaluate_all("all => all.map(e => e.classList.contains('goes-on'))")
+    assert going[0]
+    assert not going[-1]
+    assert "↪" in page.locator("#a .block").first.evaluate("e => getComputedStyle(e, '::after').content")
+
+
+def test_the_way_of_a_text(opened: Opened) -> None:
+    page = opened()
+    choose(page, "encoding", "gpt2")
+    page.check("[name=special][value=allow]", force=True)
+    page.fill("#text", "hello wörlds<|endoftext|>")
+    way = page.locator("#way")
+    expect(way).to_have_text("25 characters1 special token cut outpieces26 bytesmerges6 ids")
+    page.uncheck("#show-pieces", force=True)
+    stages = way.locator("button").evaluate_all("all => all.map(e => e.dataset.stage)")
+    assert stages == ["text", "special", "pieces", "bytes", "merges", "ids"]
+    lines = Path(reference.__file__).read_text(encoding="utf-8").splitlines()
+    for stage in stages:
+        page.click(f"#way [data-stage={stage}]")
+        marked = page.locator("#dialog mark").first
+        expect(page.locator("#dialog")).to_have_attribute("aria-label", f"Definition: {stage}")
+        number = int(marked.locator("small").inner_text())
+        shown = marked.evaluate("e => e.lastChild.textContent")
+        assert lines[number - 1].strip() == shown.strip() != ""
+        expect(page.locator("#dialog")).to_contain_text(f"reference.py, line {number}")
+        page.keyboard.press("Escape")
+
+
+def test_s8_the_token_at_the_caret_is_outlined(opened: Opened) -> None:
+    page = opened()
+    write(page, CODE)
+    page.evaluate("document.getElementById('text').setSelectionRange(5, 5)")
+    page.focus("#text")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#a .active").inner_text() == "(x"

@@ -1,0 +1,78 @@
+"""Steps that tests of the page have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bytemill
+from support.chromium import playwright
+
+__all__ = [
+    "CODE",
+    "FAMILY",
+    "IDS",
+    "O200K",
+    "PASTE",
+    "Opened",
+    "choose",
+    "copied",
+    "expect",
+    "ids",
+    "wait",
+    "write",
+]
+
+Opened = Callable[..., Any]
+
+CODE = "def f(x):  return x"
+IDS = [1314, 285, 4061, 3127, 220, 622, 1215]
+FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+O200K = bytemill.get_encoding("o200k_base")
+
+# Pastes a text, as a browser does when somebody presses Ctrl+V.
+PASTE = """(text) => {
+  const data = new DataTransfer();
+  data.setData("text/plain", text);
+  const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+  const field = document.getElementById("text");
+  field.focus();
+  if (field.dispatchEvent(event)) document.execCommand("insertText", false, text);
+}"""
+
+
+def expect(locator: Any) -> Any:
+    """Returns assertions on a locator, which wait."""
+    return playwright().expect(locator)
+
+
+def ids(page: Any, pane: str = "a") -> list[int]:
+    """Returns the ids of the tokens that have elements."""
+    found = page.locator(f"#{pane} .t").evaluate_all("all => all.map(each => Number(each.dataset.id))")
+    assert isinstance(found, list)
+    return found
+
+
+def write(page: Any, text: str) -> None:
+    """Writes a text and waits for its tokens."""
+    page.fill("#text", text)
+    wait(page, O200K.count(text))
+
+
+def wait(page: Any, tokens: int, pane: str = "a") -> None:
+    """Waits for a number of tokens."""
+    expect(page.locator(f"#count-{pane}")).to_have_text(f"{tokens:,} token" + "s" * (tokens != 1))
+
+
+def choose(page: Any, button: str, name: str) -> None:
+    """Chooses an encoding by its name or a model."""
+    page.click(f"#{button}")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+
+
+def copied(page: Any) -> str:
+    """Returns what the clipboard holds."""
+    found = page.evaluate("navigator.clipboard.readText()")
+    assert isinstance(found, str)
+    return found
