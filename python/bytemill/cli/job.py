@@ -1,13 +1,23 @@
-"""`bytemill job`: count files by units, for schedulers that run a command for each number of an array."""
+"""`bytemill job`: files done by units, for schedulers that run a command for each number of an array."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytemill.cli.options import expanded, json_option, print_record, source_options, threads_option
+from bytemill.cli.options import (
+    encoding_option,
+    expanded,
+    json_option,
+    print_record,
+    source_options,
+    special_option,
+    special_rule,
+    threads_option,
+)
+from bytemill.cli.shard import shard_options
 from bytemill.cli.sizes import byte_size
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
 
@@ -15,19 +25,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.cli.reading import Reading
+    from bytemill.core import Encoding
+    from bytemill.jobs import Status
 
 work_option = click.option(
     "--work", required=True, metavar="FOLDER", help="The work folder, which all processes and machines share."
 )
 
 
+unit_option = click.option(
+    "--unit", type=click.IntRange(min=0), metavar="K", help="Do this unit only, from 0."
+)
+
+processes_option = click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many processes may do units; one for each processor if not given.",
+)
+
+
 @click.group()
 def command() -> None:
-    """Count files by units, on many processes or machines.
+    """Count files, and encode them into shards, by units, on many processes or machines.
 
-    They share a folder. A unit is counted once and committed: what is killed is run again, and goes on with
-    the units that are left. A scheduler of arrays runs `bytemill job count --unit K` for each of the units
-    from 0 that `bytemill job plan` makes.
+    They share a folder. A unit is done once and committed: what is killed is run again, and goes on with
+    the units that are left. A scheduler of arrays runs `bytemill job count --unit K`, or `bytemill job
+    shard --unit K`, for each of the units from 0 that `bytemill job plan` makes.
     """
 
 
@@ -49,12 +73,12 @@ def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Re
     from bytemill import jobs
 
     jobs.plan([Path(name) for name in files], work, **reading._asdict(), unit_bytes=unit_size)
-    print_record(jobs.status(work)._asdict(), as_json=as_json)
+    print_record(shown(jobs.status(work)), as_json=as_json)
 
 
 @command.command("count")
 @work_option
-@click.option("--unit", type=click.IntRange(min=0), metavar="K", help="Count this unit only, from 0.")
+@unit_option
 @click.option(
     "--pattern",
     default=DEFAULT_PATTERN,
@@ -76,12 +100,7 @@ def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Re
     help="How many bytes of memory the counts of a process may take, such as 2G; the rest goes to temporary "
     "files.",
 )
-@click.option(
-    "--processes",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many processes may count units; one for each processor if not given.",
-)
+@processes_option
 @threads_option
 @json_option
 def count_command(  # noqa: PLR0913 - its options
@@ -99,19 +118,63 @@ def count_command(  # noqa: PLR0913 - its options
     from bytemill import jobs
     from bytemill.jobs.counting import begin, count_left, count_unit
 
-    if unit is not None and processes is not None:
-        raise click.UsageError("--unit is counted by one process: leave out --processes")
-    if unit is None and threads is not None:
-        raise click.UsageError("--threads is for --unit; without it, --processes says how many work")
+    check_workers(unit, processes, threads)
     plan = begin(work, chosen_pattern(pattern, None), special_tokens)
     if unit is None:
         count_left(plan, memory_limit, jobs.Local(processes))
     else:
         count_unit(work, unit, memory_limit=memory_limit, num_threads=threads)
-    print_record(jobs.status(plan)._asdict(), as_json=as_json)
+    print_record(shown(jobs.status(plan)), as_json=as_json)
 
 
-@command.command("merge")
+@command.command("shard")
+@work_option
+@unit_option
+@encoding_option
+@shard_options
+@special_option
+@processes_option
+@threads_option
+@json_option
+def shard_command(  # noqa: PLR0913 - its options
+    *,
+    work: str,
+    unit: int | None,
+    encoding: Encoding,
+    shard_tokens: int,
+    special: str,
+    processes: int | None,
+    threads: int | None,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 - those that `write_shards` knows by the same names
+) -> None:
+    """Write the shards of the units that are not yet written, or of one of them.
+
+    What was written is in manifest.json in the work folder, as soon as all units are.
+    """
+    from bytemill import jobs
+    from bytemill.jobs.tokenizing import EncodingValue, begin, shard_unit, write_left
+
+    check_workers(unit, processes, threads)
+    plan = begin(work, encoding, shard_tokens=shard_tokens or None, **special_rule(special), **options)
+    if unit is None:
+        write_left(plan, encoding, jobs.Local(processes))
+    else:
+        shard_unit(work, unit, encoding=EncodingValue(encoding), num_threads=threads)
+    if jobs.status(plan).written == len(plan.units):
+        jobs.Manifest.finish(plan)
+    print_record(shown(jobs.status(plan)), as_json=as_json)
+
+
+def check_workers(unit: int | None, processes: int | None, threads: int | None) -> None:
+    """Raises `UsageError` for options that exclude each other."""
+    if unit is not None and processes is not None:
+        raise click.UsageError("--unit is done by one process: leave out --processes")
+    if unit is None and threads is not None:
+        raise click.UsageError("--threads is for --unit; without it, --processes says how many work")
+
+
+@command.command("reduce")
 @work_option
 @click.option(
     "-o",
@@ -121,7 +184,7 @@ def count_command(  # noqa: PLR0913 - its options
     help="Where to write: a name that ends in .parquet, .arrow, .feather or .ipc.",
 )
 @json_option
-def merge_command(*, work: str, output: str, as_json: bool) -> None:
+def reduce_command(*, work: str, output: str, as_json: bool) -> None:
     """Add up the counts of all units and write them to a file, which `PieceCounts.load` reads."""
     from bytemill import jobs
     from bytemill.jobs.counting import merged
@@ -141,6 +204,16 @@ def status_command(*, work: str, as_json: bool) -> None:
     from bytemill.cli import NO
 
     found = jobs.status(work)
-    print_record(found._asdict(), as_json=as_json)
-    if found.done < found.units:
+    print_record(shown(found), as_json=as_json)
+    if not found.is_done:
         click.get_current_context().exit(NO)
+
+
+def shown(status: Status) -> dict[str, object]:
+    """Returns what to print of a status: what has begun."""
+    return {
+        name: value
+        for name, value in status._asdict().items()
+        if not (name in {"counted", "counted_size", "pieces"} and status.counted is None)
+        and not (name in {"written", "written_size", "documents", "tokens"} and status.written is None)
+    }

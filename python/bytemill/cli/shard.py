@@ -24,7 +24,7 @@ from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.sizes import token_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
@@ -33,6 +33,54 @@ if TYPE_CHECKING:
 def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> list[int | str]:
     """Parses tokens: digits are an id, anything else is text."""
     return [int(value) if value.isdecimal() else value for value in values]
+
+
+SHARD_OPTIONS = (
+    click.option(
+        "--format",
+        type=click.Choice(["bin", "npy", "megatron", "parquet"]),
+        default="bin",
+        show_default=True,
+        help="bin: ids and nothing else, for nanoGPT. npy: arrays of NumPy. megatron: .bin and .idx for "
+        "Megatron-LM. parquet: a column of lists.",
+    ),
+    click.option(
+        "--shard-tokens",
+        default="100M",
+        show_default=True,
+        callback=token_count(),
+        metavar="N",
+        help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
+    ),
+    click.option(
+        "--prepend",
+        "--bos",
+        multiple=True,
+        callback=tokens_of,
+        metavar="TOKEN",
+        help="An id, or the text of a token, to put before each document; may be given several times.",
+    ),
+    click.option(
+        "--append",
+        "--eos",
+        multiple=True,
+        callback=tokens_of,
+        metavar="TOKEN",
+        help="The same, to put after each document.",
+    ),
+    click.option(
+        "--dtype",
+        type=click.Choice(["uint16", "uint32", "int32", "int64"]),
+        help="The integer type of the ids; the smallest that holds the vocabulary if not given.",
+    ),
+)
+
+
+def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the arguments `format`, `shard_tokens` (0 for a single shard), `prepend`, `append` and `dtype`."""
+    for option in reversed(SHARD_OPTIONS):
+        function = option(function)
+    return function
 
 
 @click.command
@@ -46,43 +94,7 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
     help="A folder, new, empty, or with shards of another --name.",
 )
 @encoding_option
-@click.option(
-    "--format",
-    type=click.Choice(["bin", "npy", "megatron", "parquet"]),
-    default="bin",
-    show_default=True,
-    help="bin: ids and nothing else, for nanoGPT. npy: arrays of NumPy. megatron: .bin and .idx for "
-    "Megatron-LM. parquet: a column of lists.",
-)
-@click.option(
-    "--shard-tokens",
-    default="100M",
-    show_default=True,
-    callback=token_count(),
-    metavar="N",
-    help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
-)
-@click.option(
-    "--prepend",
-    "--bos",
-    multiple=True,
-    callback=tokens_of,
-    metavar="TOKEN",
-    help="An id, or the text of a token, to put before each document; may be given several times.",
-)
-@click.option(
-    "--append",
-    "--eos",
-    multiple=True,
-    callback=tokens_of,
-    metavar="TOKEN",
-    help="The same, to put after each document.",
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(["uint16", "uint32", "int32", "int64"]),
-    help="The integer type of the ids; the smallest that holds the vocabulary if not given.",
-)
+@shard_options
 @click.option("--name", default="shard", show_default=True, help="What the names of the shards begin with.")
 @click.option("--resume", is_flag=True, help="Go on where a run ended that was the same but for its end.")
 @click.option(

@@ -24,6 +24,7 @@ __all__ = [
     "replacing",
     "write_all",
     "write_atomically",
+    "write_durably",
 ]
 
 IS_FOLDER = "expected the name of a file, and this is a folder"
@@ -172,3 +173,17 @@ def write_atomically(path: str | os.PathLike[str], contents: bytes) -> None:
         OSError: The file cannot be written; nothing is left behind.
     """
     write_all({path: contents})
+
+
+def write_durably(path: str | os.PathLike[str], contents: bytes) -> None:
+    """Writes a file as `write_atomically` does, and waits until it is on the disk.
+
+    So nothing that was renamed before it is lost with the power.
+
+    Raises:
+        OSError: The file cannot be written; nothing is left behind.
+    """
+    with replacing(path) as temporary, create(temporary) as file, named(temporary):
+        file.write(contents)
+        file.flush()
+        os.fsync(file.fileno())

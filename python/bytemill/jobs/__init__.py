@@ -1,34 +1,57 @@
-"""Counting beyond one process: planned units, done once each, by whatever can run a function.
+"""Counting and tokenizing beyond one process: planned units, done once each, by whatever can run a function.
 
     >>> from bytemill import jobs
     >>> plan = jobs.plan(["corpus/"], "work", field="text")
     >>> counts = jobs.count_pieces(plan, "o200k", executor=jobs.Local(8))
     >>> encoding = bytemill.train(counts, 200_000)
+    >>> jobs.write_shards(plan, encoding, append="<|endoftext|>", executor=jobs.Local(8))
 
 A plan divides files into units and is stored in a work folder; it is what a run that was killed goes on with.
-A unit is counted by one task, from beginning to end; its output has a name and contents that depend on the
-plan alone. It is complete when its commit is there. So tasks may run twice, in any order, on any number of
-processes or machines that share the folder, and may die at any time: the counts are those of one process.
+A unit is done by one task, from beginning to end; its output has names and contents that depend on the plan
+and the options alone. It is complete when its commit is there. So tasks may run twice, in any order, on any
+number of processes or machines that share the folder, and may die at any time: the results are those of one
+process.
 
 | in the work folder | what it holds |
 |---|---|
 | `plan.json` | the units, and how files are read; written once |
-| `count.json` | the options of counting; written once |
+| `count.json`, `shard.json` | the options of counting and of shards; written once |
 | `counts/unit-000123.parquet` | the sorted counts of a unit |
-| `commits/count-000123.json` | written last: size and SHA-256 of that file, and the sum of its counts |
-| `attempts/` | units that are being counted, or whose process died |
+| `shards/unit-000123/` | the shards of a unit |
+| `commits/count-000123.json` | written last: sizes and SHA-256 of its files, and sums of what is in them |
+| `manifest.json` | all shards in order; written when all units are |
+| `attempts/` | units that are being done, or whose process died |
+| `scratch/` | outputs that are not complete |
 
 | module | responsibility |
 |---|---|
 | `plan` | dividing files into units; storing a plan |
+| `stores` | files by name, in a folder |
 | `work` | the work folder: what is written once, commits, attempts |
 | `counting` | counting a unit; adding up all units |
+| `tokenizing` | writing the shards of a unit |
+| `manifest` | the shards of all units |
+| `status` | how far a job is |
 | `executors` | what runs tasks: processes of this machine |
 | `columns` | counting and encoding columns of tables that an engine hands out |
 """
 
-from bytemill.jobs.counting import Status, count_pieces, status
+from bytemill.jobs.counting import count_pieces
 from bytemill.jobs.executors import Executor, Local
+from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan, Unit, plan
+from bytemill.jobs.status import Status, status
+from bytemill.jobs.tokenizing import write_shards
 
-__all__ = ["Executor", "Local", "Plan", "Status", "Unit", "count_pieces", "plan", "status"]
+__all__ = [
+    "Executor",
+    "Local",
+    "Manifest",
+    "Plan",
+    "Status",
+    "Unit",
+    "count_pieces",
+    "plan",
+    "status",
+    "write_shards",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
 from bytemill.core import __version__
@@ -21,27 +21,9 @@ if TYPE_CHECKING:
 
     from bytemill.jobs.executors import Executor
 
-__all__ = ["Status", "begin", "count_left", "count_pieces", "count_unit", "merged", "status"]
+__all__ = ["begin", "count_left", "count_pieces", "count_unit", "merged"]
 
 NAME = "count.json"
-
-
-class Status(NamedTuple):
-    """How far a job is.
-
-    Attributes:
-        units: The number of units.
-        done: How many of them are counted.
-        size: The bytes of all units, as stored.
-        size_done: Those of the units that are counted.
-        total: The number of pieces counted.
-    """
-
-    units: int
-    done: int
-    size: int
-    size_done: int
-    total: int
 
 
 def count_pieces(
@@ -87,7 +69,7 @@ def begin(plan: Plan | str | os.PathLike[str], pattern: str | None, special_toke
     Raises:
         Exception: As `count_pieces`.
     """
-    plan = plan if isinstance(plan, Plan) else Plan.load(plan)
+    plan = Plan.of(plan)
     checked = PieceCounts(pattern=pattern, special_tokens=special_tokens)
     options = {
         "bytemill": __version__,
@@ -106,12 +88,8 @@ def count_left(plan: Plan, memory_limit: int | str | None, executor: Executor) -
     """
     # Checked here, not by each of the tasks.
     PieceCounts(memory_limit=memory_limit)
-    done = Work(plan.work).commits("count")
-    left = [number for number in range(len(plan.units)) if number not in done]
-    # The largest first: none of them is what all others wait for.
-    left.sort(key=lambda number: -plan.units[number].size)
-    for _ in executor.run(functools.partial(count_unit, plan.work, memory_limit=memory_limit), left):
-        pass
+    task = functools.partial(count_unit, plan.work, memory_limit=memory_limit)
+    Work(plan.work).run_left("count", plan.largest_first(), task, executor)
 
 
 def merged(plan: Plan) -> PieceCounts:
@@ -122,16 +100,12 @@ def merged(plan: Plan) -> PieceCounts:
         OSError: A file cannot be read, or a temporary file not written.
     """
     work = Work(plan.work)
-    commits = work.commits("count")
-    if missing := [number for number in range(len(plan.units)) if number not in commits]:
-        raise ValueError(
-            f"expected all {len(plan.units)} units to be counted, but {len(missing)} are not, the first of "
-            f"them unit {missing[0]}"
-        )
-    paths = [work.checked_output("count", number, commits[number]) for number in range(len(plan.units))]
+    commits = work.all_commits("count", len(plan.units))
+    paths = [path for commit in commits for path in work.check_outputs(commit, contents=True)]
     counts = PieceCounts.merge_files(paths)
-    if counts.total() != (total := sum(commits[number].total for number in range(len(plan.units)))):
+    if counts.total() != (total := sum(commit.sums["pieces"] for commit in commits)):
         raise InternalError(f"expected {total} pieces in all units, got {counts.total()}")
+    work.store.sweep("count")
     return counts
 
 
@@ -153,17 +127,12 @@ def count_unit(
     Raises:
         Exception: As `count_pieces`.
     """
-    folder = Work(work)
-    plan = Plan.load(work)
-    if not 0 <= number < len(plan.units):
-        raise ValueError(f"expected a unit from 0 to {len(plan.units) - 1}, got {number}")
+    folder, plan = Work(work), Plan.load(work)
+    unit = plan.unit(number)
     if folder.is_done("count", number):
         return
-    options = folder.read(NAME)
-    if options["bytemill"] != __version__:
-        raise ValueError(f"the job was begun by bytemill {options['bytemill']}, and this is {__version__}")
-    unit = plan.units[number]
-    with folder.attempt("count", number):
+    options = folder.options("count")
+    with folder.unit("count", number) as (outputs, sums):
         plan.check_sources(unit)
         counts = PieceCounts(
             pattern=options["pattern"], special_tokens=options["special_tokens"], memory_limit=memory_limit
@@ -178,27 +147,5 @@ def count_unit(
             report=lambda _: None,
         )
         plan.check_sources(unit)
-        counts.save(folder.output("count", number), sort=True)
-        folder.commit("count", number, counts.total())
-    folder.forget_attempts("count", number)
-
-
-def status(plan: Plan | str | os.PathLike[str]) -> Status:
-    """Returns how far a job is.
-
-    Args:
-        plan: The plan, or its work folder.
-
-    Raises:
-        ValueError: The folder has no plan, or a commit is malformed.
-        OSError: The folder cannot be read.
-    """
-    plan = plan if isinstance(plan, Plan) else Plan.load(plan)
-    commits = Work(plan.work).commits("count")
-    return Status(
-        len(plan.units),
-        len(commits),
-        sum(unit.size for unit in plan.units),
-        sum(plan.units[number].size for number in commits),
-        sum(commit.total for commit in commits.values()),
-    )
+        counts.save(outputs / f"unit-{number:06}.parquet", sort=True)
+        sums["pieces"] = counts.total()

@@ -88,6 +88,25 @@ class Plan(NamedTuple):
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path}: expected a plan: {error!r}") from error
 
+    @classmethod
+    def of(cls, plan: Plan | str | os.PathLike[str]) -> Plan:
+        """Returns a plan, or that of a work folder; errors as `load`."""
+        return plan if isinstance(plan, Plan) else cls.load(plan)
+
+    def unit(self, number: int) -> Unit:
+        """Returns a unit by its number, from 0.
+
+        Raises:
+            ValueError: There is none.
+        """
+        if not 0 <= number < len(self.units):
+            raise ValueError(f"expected a unit from 0 to {len(self.units) - 1}, got {number}")
+        return self.units[number]
+
+    def largest_first(self) -> list[int]:
+        """Returns the numbers of the units, the largest first: none of them is what all others wait for."""
+        return sorted(range(len(self.units)), key=lambda number: -self.units[number].size)
+
     def check_sources(self, unit: Unit) -> None:
         """Raises unless the files of a unit are those that were planned.
 

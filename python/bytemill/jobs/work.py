@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from bytemill.io.atomic import discard, write_atomically
+from bytemill.core import __version__
+from bytemill.jobs.stores import Facts, FolderStore, facts_of, sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
-__all__ = ["Commit", "Kind", "Work"]
+    from bytemill.jobs.executors import Executor
+    from bytemill.jobs.stores import Store
 
-Kind: TypeAlias = Literal["count"]
+__all__ = ["FOLDERS", "Commit", "Kind", "Work"]
+
+# What is done by units, and the folder of its outputs.
+Kind: TypeAlias = Literal["count", "shard"]
+FOLDERS: dict[Kind, str] = {"count": "counts", "shard": "shards"}
 
 # A unit whose process died so often is not begun again: a document that takes all memory would kill every
 # worker, for ever.
 MOST_DEATHS = 3
-
-CHUNK = 1 << 20
 
 
 class Commit(NamedTuple):
     """Says that a unit is done.
 
     Attributes:
-        size: Bytes of its output.
-        sha256: Their SHA-256.
-        total: The number of pieces counted.
+        files: Its outputs, by their names in the work folder.
+        sums: What was counted, such as "pieces" or "tokens".
     """
 
-    size: int
-    sha256: str
-    total: int
+    files: dict[str, Facts]
+    sums: dict[str, int]
 
 
 class Work:
@@ -44,7 +45,9 @@ class Work:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         """Takes the folder, which need not exist."""
-        self.folder = Path(folder)
+        self.store: Store = FolderStore(folder)
+
+    # --- What is written once ---
 
     def write_once(self, name: str, contents: dict[str, Any], *, what: str) -> None:
         """Writes a JSON file, or checks that it has these contents.
@@ -53,22 +56,11 @@ class Work:
             ValueError: It has others: the folder belongs to another job.
             OSError: It cannot be written.
         """
-        path = self.folder / name
-        data = json.dumps(contents, indent=1, ensure_ascii=False).encode() + b"\n"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{name}.{os.urandom(8).hex()}.tmp")
-        try:
-            write_atomically(temporary, data)
-            # Unlike renaming, this fails if there is a file, which another process may write right now.
-            os.link(temporary, path)
-        except FileExistsError:
-            if path.read_bytes() != data:
-                raise ValueError(
-                    f"{path}: the folder belongs to a job with {what}: give another work folder, or remove "
-                    "this one"
-                ) from None
-        finally:
-            discard(temporary)
+        if not self.store.create(name, data := json_of(contents)) and self._bytes(name) != data:
+            raise ValueError(
+                f"{self.store.path(name)}: the folder belongs to a job with {what}: give another work "
+                "folder, or remove this one"
+            )
 
     def read(self, name: str) -> dict[str, Any]:
         """Returns the contents of a JSON file.
@@ -77,99 +69,179 @@ class Work:
             ValueError: It is no JSON object.
             OSError: It cannot be read.
         """
-        path = self.folder / name
+        path = self.store.path(name)
         try:
-            contents = json.loads(path.read_bytes())
+            contents = json.loads(self._bytes(name))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: expected JSON: {error}") from error
         if not isinstance(contents, dict):
             raise ValueError(f"{path}: expected a JSON object, got {type(contents).__name__}")  # noqa: TRY004
         return contents
 
-    def output(self, kind: Kind, number: int) -> Path:
-        """Returns the file for the output of a unit; its folder exists then."""
-        folder = self.folder / f"{kind}s"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"unit-{number:06}.parquet"
+    def options(self, kind: Kind) -> dict[str, Any]:
+        """Returns the options of a kind of units, which were written once.
+
+        Raises:
+            ValueError: They were written by another version.
+            OSError: They cannot be read.
+        """
+        options = self.read(f"{kind}.json")
+        if options.get("bytemill") != __version__:
+            raise ValueError(
+                f"the job was begun by bytemill {options.get('bytemill')}, and this is {__version__}"
+            )
+        return options
+
+    def has_begun(self, kind: Kind) -> bool:
+        """Returns whether there are options of a kind of units."""
+        return self.store.exists(f"{kind}.json")
+
+    def _bytes(self, name: str) -> bytes:
+        with self.store.open(name) as file:
+            return file.read()
+
+    # --- Units ---
+
+    def run_left(
+        self, kind: Kind, numbers: Iterable[int], task: Callable[[int], None], executor: Executor
+    ) -> None:
+        """Runs the tasks of the units that are not done, in this order if one runs after the other.
+
+        Raises:
+            Exception: What a task has raised.
+        """
+        done = self.done(kind)
+        for _ in executor.run(task, [number for number in numbers if number not in done]):
+            pass
+
+    @contextmanager
+    def unit(self, kind: Kind, number: int) -> Iterator[tuple[Path, dict[str, int]]]:
+        """Does a unit: publishes and commits what the body has written.
+
+        Args:
+            kind: The kind.
+            number: The number of the unit, which is not done.
+
+        Yields:
+            A folder of this machine, for the outputs of the unit; and a place for the sums of its commit.
+
+        Raises:
+            RuntimeError: So many processes died of the unit, or are at it, that it is not begun again.
+            OSError: An output cannot be written, unless another process has done the unit meanwhile.
+        """
+        name = name_of(kind, number)
+        self._check_attempts(name)
+        mark = f"attempts/{name}.{os.urandom(8).hex()}"
+        self.store.write(mark, b"")
+        sums: dict[str, int] = {}
+        try:
+            with self.store.scratch(name) as folder:
+                yield folder, sums
+                self.commit(kind, number, folder, sums)
+        except OSError:
+            # The job may have been finished without this process, and its scratch folder been removed.
+            if not self.is_done(kind, number):
+                raise
+        finally:
+            # A mark stays if the process dies.
+            self.store.remove(mark)
+
+    def _check_attempts(self, name: str) -> None:
+        marks = [mark for mark in self.store.names("attempts") if mark.startswith(f"{name}.")]
+        if len(marks) >= MOST_DEATHS:
+            raise RuntimeError(
+                f"unit {int(name[-6:])} was begun {MOST_DEATHS} times without an end: processes were killed, "
+                f"perhaps for want of memory; remove {self.store.path(f'attempts/{name}')}.* to try again"
+            )
+
+    def commit(self, kind: Kind, number: int, folder: Path, sums: dict[str, int]) -> None:
+        """Publishes the outputs of a unit, and writes its commit."""
+        if self.is_done(kind, number):
+            return
+        root = FOLDERS[kind]
+        commit = Commit({f"{root}/{name}": facts for name, facts in facts_of(folder).items()}, sums)
+        for path in sorted(folder.iterdir()):
+            self.store.publish(path, f"{root}/{path.name}")
+        name = name_of(kind, number)
+        self.store.write(f"commits/{name}.json", json_of(commit._asdict()))
+        # Processes that have died of it no longer count.
+        for mark in self.store.names("attempts"):
+            if mark.startswith(f"{name}."):
+                self.store.remove(f"attempts/{mark}")
 
     # --- Commits ---
 
-    def commit(self, kind: Kind, number: int, total: int) -> None:
-        """Writes the commit of a unit whose output is there."""
-        path = self.output(kind, number)
-        commit = Commit(path.stat().st_size, sha256_of(path), total)
-        folder = self.folder / "commits"
-        folder.mkdir(exist_ok=True)
-        write_atomically(folder / f"{kind}-{number:06}.json", json.dumps(commit._asdict()).encode() + b"\n")
-
     def is_done(self, kind: Kind, number: int) -> bool:
         """Returns whether a unit has a commit."""
-        return (self.folder / "commits" / f"{kind}-{number:06}.json").exists()
+        return self.store.exists(f"commits/{name_of(kind, number)}.json")
+
+    def done(self, kind: Kind) -> set[int]:
+        """Returns the numbers of the units that have a commit."""
+        names = [name.removesuffix(".json") for name in self.store.names("commits")]
+        numbers = [name.removeprefix(f"{kind}-") for name in names if name.startswith(f"{kind}-")]
+        return {int(number) for number in numbers if number.isdecimal()}
 
     def commits(self, kind: Kind) -> dict[int, Commit]:
-        """Returns the commits of all units that are done.
+        """Returns the commits of all units that are done, in the order of their numbers.
 
         Raises:
             ValueError: One is malformed.
         """
         found = {}
-        for path in sorted((self.folder / "commits").glob(f"{kind}-*.json")):
-            fields = self.read(f"commits/{path.name}")
+        for number in sorted(self.done(kind)):
+            name = f"commits/{name_of(kind, number)}.json"
+            contents = self.read(name)
             try:
-                found[int(path.stem.removeprefix(f"{kind}-"))] = Commit(**fields)
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"{path}: expected a commit: {error}") from error
+                files = {file: Facts(*facts) for file, facts in contents["files"].items()}
+                found[number] = Commit(files, dict(contents["sums"]))
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise ValueError(f"{self.store.path(name)}: expected a commit: {error!r}") from error
         return found
 
-    def checked_output(self, kind: Kind, number: int, commit: Commit) -> Path:
-        """Returns the output of a unit that is done.
+    def all_commits(self, kind: Kind, units: int) -> list[Commit]:
+        """Returns the commits of all units.
 
         Raises:
-            ValueError: It is not what was committed.
-            OSError: It cannot be read.
+            ValueError: A unit is not done, or a commit malformed.
         """
-        path = self.output(kind, number)
-        if (path.stat().st_size, sha256_of(path)) != (commit.size, commit.sha256):
+        commits = self.commits(kind)
+        if missing := [number for number in range(units) if number not in commits]:
             raise ValueError(
-                f"{path}: expected the {commit.size} bytes that were committed: the file has changed since; "
-                f"remove {kind}-{number:06}.json from {self.folder / 'commits'} to do the unit again"
+                f"expected all {units} units of {FOLDERS[kind]} to be done, but {len(missing)} are not, the "
+                f"first of them unit {missing[0]}"
             )
-        return path
+        return [commits[number] for number in range(units)]
 
-    # --- Attempts ---
+    def check_outputs(self, commit: Commit, *, contents: bool) -> list[str]:
+        """Returns the paths of the outputs of a unit.
 
-    @contextmanager
-    def attempt(self, kind: Kind, number: int) -> Iterator[None]:
-        """Marks a unit as begun while the body runs; a mark stays if the process dies.
+        Args:
+            commit: Its commit.
+            contents: Whether to compare the contents of the files, and not only their sizes.
 
         Raises:
-            RuntimeError: So many processes died of the unit, or are at it, that it is not begun again.
+            ValueError: One is not what was committed.
+            OSError: One cannot be read.
         """
-        folder = self.folder / "attempts"
-        folder.mkdir(parents=True, exist_ok=True)
-        name = f"{kind}-{number:06}"
-        if len(list(folder.glob(f"{name}.*"))) >= MOST_DEATHS:
-            raise RuntimeError(
-                f"unit {number} was begun {MOST_DEATHS} times without an end: processes were killed, perhaps "
-                f"for want of memory; remove {folder / name}.* to try again"
-            )
-        mark = folder / f"{name}.{os.urandom(8).hex()}"
-        mark.touch()
-        try:
-            yield
-        finally:
-            discard(mark)
-
-    def forget_attempts(self, kind: Kind, number: int) -> None:
-        """Removes the marks of processes that died."""
-        for mark in (self.folder / "attempts").glob(f"{kind}-{number:06}.*"):
-            discard(mark)
+        for name, facts in commit.files.items():
+            is_same = self.store.size(name) == facts.size
+            if is_same and contents:
+                with self.store.open(name) as file:
+                    is_same = sha256_of(file) == facts.sha256
+            if not is_same:
+                raise ValueError(
+                    f"{self.store.path(name)}: expected the {facts.size} bytes that were committed: the "
+                    "file has changed since; remove the commit that names it from "
+                    f"{self.store.path('commits')} to do the unit again"
+                )
+        return [self.store.path(name) for name in commit.files]
 
 
-def sha256_of(path: Path) -> str:
-    """Returns the SHA-256 of a file, as hexadecimal digits."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while data := file.read(CHUNK):
-            digest.update(data)
-    return digest.hexdigest()
+def name_of(kind: Kind, number: int) -> str:
+    """Returns what a unit of a kind is called."""
+    return f"{kind}-{number:06}"
+
+
+def json_of(contents: dict[str, Any]) -> bytes:
+    """Returns a JSON object as the bytes of a file."""
+    return json.dumps(contents, indent=1, ensure_ascii=False).encode() + b"\n"

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.documents.blocks import Position
-from bytemill.io.atomic import create, named, replacing
+from bytemill.io.atomic import write_durably
 from bytemill.shards.source_blocks import SourceFile
 
 if TYPE_CHECKING:
@@ -214,10 +214,7 @@ def load(path: Path) -> Provenance | None:
 
 def save(provenance: Provenance, path: Path) -> None:
     """Replaces a record, and flushes it to the disk."""
-    with replacing(path) as temporary, create(temporary) as file, named(temporary):
-        file.write(provenance.to_json().encode())
-        file.flush()
-        os.fsync(file.fileno())
+    write_durably(path, provenance.to_json().encode())
 
 
 @contextmanager

@@ -7,26 +7,28 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from bytemill._arguments import integer_type, known_ids
+from bytemill._arguments import check_type, integer_type, known_ids
 from bytemill._optional import import_optional
+from bytemill.core import Encoding, __version__
+from bytemill.shards.manifest import Provenance
 from bytemill.shards.token_files import FORMATS, ParquetFile, TokenFile
+from bytemill.special import NO_TOKENS, resolve_for_core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from bytemill.core import Encoding
+    from bytemill.documents.sources import Field
+    from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = [
     "Errors",
     "Format",
     "Tokens",
-    "check_options",
+    "described",
     "format_named",
-    "ids_of",
     "mark_of",
-    "stored_type",
 ]
 
 Format: TypeAlias = Literal["bin", "npy", "megatron", "parquet"]
@@ -39,6 +41,56 @@ Tokens: TypeAlias = "int | str | Sequence[int | str] | None"
 
 
 END_OF_TEXT = "<|endoftext|>"
+
+
+def described(  # noqa: PLR0913 - all but the first have names
+    encoding: Encoding,
+    *,
+    format: str,  # noqa: A002 - nothing else is meant
+    shard_tokens: int | None,
+    prepend: Tokens,
+    append: Tokens,
+    dtype: npt.DTypeLike | None,
+    allowed_special: AllowedSpecial,
+    disallowed_special: DisallowedSpecial,
+    field: Field,
+    lines: bool,
+    errors: str,
+    name: str,
+) -> Provenance:
+    """Returns the record of a run that has not started; arguments and errors as `write_shards`."""
+    check_type("encoding", encoding, Encoding)
+    kind = format_named(format)
+    check_options(shard_tokens, errors=errors, name=name)
+    stored = stored_type(kind, dtype, encoding)
+    before, after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
+    special = encoding.special_tokens_set
+    allowed, disallowed = resolve_for_core(special, allowed_special, disallowed_special)
+    if disallowed is None:
+        disallowed = NO_TOKENS if allowed is None else special - allowed
+    for text in disallowed:
+        check_type("what is disallowed", text, str)
+    return Provenance(
+        bytemill=__version__,
+        encoding={
+            "name": encoding.name,
+            "sha256": encoding.sha256,
+            "n_vocab": encoding.n_vocab,
+        },
+        options={
+            "format": format,
+            "dtype": stored,
+            "shard_tokens": shard_tokens,
+            "prepend": before,
+            "append": after,
+            "allowed_special": "all" if allowed is None else sorted(allowed & special),
+            "disallowed_special": sorted(disallowed),
+            "field": field if field is None or isinstance(field, str) else list(field),
+            "lines": lines,
+            "errors": errors,
+            "name": name,
+        },
+    )
 
 
 def format_named(name: str) -> type[TokenFile]:
@@ -100,7 +152,7 @@ def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
                     f"{what} has {token!r}, which is an ordinary token of {encoding.name!r} (id {ids[-1]}) "
                     f"and occurs in texts too: {special_marks(encoding)}",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
         else:
             ids.append(token)

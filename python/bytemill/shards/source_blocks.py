@@ -88,7 +88,7 @@ class SourceBlocks:
         """Reads a source. Documents that are smaller than a block are joined to blocks.
 
         Args:
-            source: As in `write_shards`.
+            source: As in `write_shards`; also parts of files, as `FileRange`.
             start: Where to start: `Position()`, or where a block starts.
 
         Raises:
@@ -145,6 +145,8 @@ class SourceBlocks:
                 yield SmallDocument(name, position, text, len(text))
             else:
                 with opened(item) as stream:
+                    if position == Position(number):
+                        position = position._replace(offset=stream.start)
                     yield from self._reader.read(stream, position)
 
     def _numbered_items(self, source: object) -> Iterator[tuple[int, object]]:

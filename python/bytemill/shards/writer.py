@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytemill._arguments import check_type, thread_count
-from bytemill.core import Encoding, __version__
+from bytemill._arguments import thread_count
 from bytemill.documents.blocks import Position
 from bytemill.documents.sources import check_files
 from bytemill.errors import DisallowedSpecialTokenError
@@ -39,16 +38,9 @@ from bytemill.shards.manifest import (
     open_or_create_manifest,
     save,
 )
-from bytemill.shards.options import (
-    Errors,
-    Format,
-    check_options,
-    format_named,
-    ids_of,
-    stored_type,
-)
+from bytemill.shards.options import described, format_named
 from bytemill.shards.source_blocks import SourceBlocks
-from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial, resolve_for_core
+from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
     import os
@@ -58,13 +50,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
+    from bytemill.core import Encoding
     from bytemill.documents import Source
     from bytemill.documents.blocks import Block
     from bytemill.documents.sources import Field
-    from bytemill.shards.options import Tokens
+    from bytemill.shards.options import Errors, Format, Tokens
     from bytemill.shards.token_files import TokenFile
 
-__all__ = ["Progress", "write_shards"]
+__all__ = ["Progress", "write_described", "write_shards"]
 
 
 class Progress(NamedTuple):
@@ -162,60 +155,94 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         file are in memory as a whole if they are larger. "megatron" keeps 8 bytes for each document of a
         shard.
     """
-    check_type("encoding", encoding, Encoding)
-    kind = format_named(format)
-    threads = thread_count(num_threads)
-    check_options(shard_tokens, errors=errors, name=name)
-    stored = stored_type(kind, dtype, encoding)
-    before, after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
-    special = encoding.special_tokens_set
-    allowed, disallowed = resolve_for_core(special, allowed_special, disallowed_special)
-    if disallowed is None:
-        disallowed = NO_TOKENS if allowed is None else special - allowed
-    for text in disallowed:
-        check_type("what is disallowed", text, str)
-    wanted = Provenance(
-        bytemill=__version__,
-        encoding={
-            "name": encoding.name,
-            "sha256": encoding.sha256,
-            "n_vocab": encoding.n_vocab,
-        },
-        options={
-            "format": format,
-            "dtype": stored,
-            "shard_tokens": shard_tokens,
-            "prepend": before,
-            "append": after,
-            "allowed_special": "all" if allowed is None else sorted(allowed & special),
-            "disallowed_special": sorted(disallowed),
-            "field": field if field is None or isinstance(field, str) else list(field),
-            "lines": lines,
-            "errors": errors,
-            "name": name,
-        },
-    )
-    blocks = SourceBlocks(
+    wanted = described(
+        encoding,
+        format=format,
+        shard_tokens=shard_tokens,
+        prepend=prepend,
+        append=append,
+        dtype=dtype,
+        allowed_special=allowed_special,
+        disallowed_special=disallowed_special,
         field=field,
         lines=lines,
         errors=errors,
-        pattern=encoding._pattern,  # noqa: SLF001 - of this library
-        special_tokens=disallowed | (special if allowed is None else special & allowed),
-        num_threads=threads,
+        name=name,
     )
-    encode = partial(encode_block, encoding, allowed, disallowed, before, after, stored, threads)
     check_files(source)
+    return write_described(
+        source,
+        directory,
+        encoding,
+        wanted,
+        resume=resume,
+        trust_sources=trust_sources,
+        num_threads=thread_count(num_threads),
+        progress=progress,
+    )
+
+
+def write_described(  # noqa: PLR0913 - all but the first four have names
+    source: Source,
+    directory: str | os.PathLike[str],
+    encoding: Encoding,
+    wanted: Provenance,
+    *,
+    num_threads: int,
+    resume: bool = False,
+    trust_sources: bool = False,
+    progress: Callable[[Progress], object] | None = None,
+    may_be_empty: bool = False,
+) -> Provenance:
+    """Writes shards as `write_shards`.
+
+    Args:
+        source: As in `write_shards`; also parts of files, as `FileRange`.
+        directory: As in `write_shards`.
+        encoding: The encoding that `wanted` describes.
+        wanted: The record of a run that has not started, see `described`.
+        num_threads: How many threads may encode.
+        resume: As in `write_shards`.
+        trust_sources: As in `write_shards`.
+        progress: As in `write_shards`.
+        may_be_empty: Whether there may be no documents; then there are no shards.
+
+    Raises:
+        Exception: As `write_shards`.
+    """
+    options = wanted.options
+    allowed = None if options["allowed_special"] == "all" else frozenset(options["allowed_special"])
+    disallowed = frozenset(options["disallowed_special"])
+    blocks = SourceBlocks(
+        field=options["field"],
+        lines=options["lines"],
+        errors=options["errors"],
+        pattern=encoding._pattern,  # noqa: SLF001 - of this library
+        special_tokens=disallowed | (encoding.special_tokens_set if allowed is None else allowed),
+        num_threads=num_threads,
+    )
+    encode = partial(
+        encode_block,
+        encoding,
+        allowed,
+        disallowed,
+        options["prepend"],
+        options["append"],
+        options["dtype"],
+        num_threads,
+    )
     folder = Path(directory)
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with directory_lock(folder):
-        path = manifest_path(folder, name)
+        path = manifest_path(folder, options["name"])
         found = open_or_create_manifest(path, wanted, resume=resume)
         blocks.expect(found.sources, trust=trust_sources)
         if found.next is None:
             blocks.expect_no_more(source)
             return found
-        return ShardWriter(path, kind, found, blocks).run(source, encode, progress)
+        writer = ShardWriter(path, format_named(options["format"]), found, blocks)
+        return writer.run(source, encode, progress, may_be_empty=may_be_empty)
 
 
 class EncodedBlock(NamedTuple):
@@ -259,6 +286,8 @@ class ShardWriter:
         source: object,
         encode: Callable[[Block], EncodedBlock],
         progress: Callable[[Progress], object] | None,
+        *,
+        may_be_empty: bool,
     ) -> Provenance:
         """Writes the shards that are missing."""
         cursor = self._record.next
@@ -281,7 +310,7 @@ class ShardWriter:
                         progress(Progress(size, documents, tokens, self._number))
                 if first is not None:
                     self._first_cursor(first, Position(), EMPTY)
-                if not documents:
+                if not documents and not may_be_empty:
                     raise ValueError(
                         "expected documents, got none: the source is empty, or all its files are"
                     )

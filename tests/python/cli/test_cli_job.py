@@ -27,18 +27,41 @@ def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     assert units > 2
     for unit in range(units - 1):
         counted = run("job", "count", "--work", work, "--unit", unit, "--pattern", "gpt2", "--json")
-        assert json.loads(counted.out)["done"] == unit + 1
+        assert json.loads(counted.out)["counted"] == unit + 1
     assert run("job", "status", "--work", work).code == 1
-    missing = run("job", "merge", "--work", work, "-o", tmp_path / "counts.parquet")
+    missing = run("job", "reduce", "--work", work, "-o", tmp_path / "counts.parquet")
     assert missing.code == 2
     assert f"unit {units - 1}" in missing.err
     rest = run("job", "count", "--work", work, "--pattern", "gpt2", "--processes", 1)
     assert rest.code == 0, rest.err
     assert run("job", "status", "--work", work).code == 0
-    merged = run("job", "merge", "--work", work, "-o", tmp_path / "counts.parquet")
+    merged = run("job", "reduce", "--work", work, "-o", tmp_path / "counts.parquet")
     assert merged.code == 0, merged.err
     expected = bytemill.count_pieces(corpus, "gpt2", field="body", progress=False)
     assert dict(bytemill.PieceCounts.load(tmp_path / "counts.parquet")) == dict(expected)
+
+
+def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> None:
+    work, encoding = tmp_path / "work", ["-e", "gpt2", "--eos", "<|endoftext|>", "--shard-tokens", 500]
+    planned = run("job", "plan", corpus, "--work", work, "--field", "body", "--unit-size", "4k", "--json")
+    units = json.loads(planned.out)["units"]
+    for unit in range(units):
+        assert not (work / "manifest.json").exists()
+        written = run("job", "shard", "--work", work, "--unit", unit, *encoding, "--json")
+        assert json.loads(written.out)["written"] == unit + 1, written.err
+    manifest = json.loads((work / "manifest.json").read_bytes())
+    names = [name for unit in manifest["units"] for name in unit["files"]]
+    assert run("shard", corpus, "-o", tmp_path / "whole", "--field", "body", *encoding).code == 0
+    whole = sorted((tmp_path / "whole").glob("*.bin"))
+    assert len(names) > len(whole) > units
+    expected = b"".join(path.read_bytes() for path in whole)
+    assert b"".join((work / name).read_bytes() for name in names) == expected
+    again = run("job", "shard", "--work", work, *encoding, "--processes", 1)
+    assert again.code == 0, again.err
+    other = run("job", "shard", "--work", work, *encoding[:2])
+    assert other.code == 2
+    assert "other options" in other.err
+    assert run("job", "status", "--work", work).code == 0
 
 
 @pytest.mark.parametrize(

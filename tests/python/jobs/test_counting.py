@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
-import random
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import bytemill
 from bytemill import jobs
 from bytemill.jobs.counting import count_unit
 from bytemill.training.options import TieBreak
-
-TEXTS = ["the cat sat", " on the mat\n", "naïve 東京 😀", "", "line\nbreaks\r\nand tabs\t", "x" * 700]
-
-
-def texts(seed: int, number: int) -> list[str]:
-    source = random.Random(seed)  # noqa: S311 - not for secrets
-    return ["".join(source.choices(TEXTS, k=source.randrange(5))) for _ in range(number)]
+from support.executors import Interleaved, Killed, Twice, kill_at
+from support.mixed_corpus import write_corpus
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Returns a folder with files of every kind, some of several units."""
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    records = [
-        json.dumps({"text": text}, ensure_ascii=seed % 2 > 0)
-        for seed in range(2)
-        for text in texts(seed, 200)
-    ]
-    (folder / "a.jsonl").write_text("\n".join(records), encoding="utf-8")
-    pq.write_table(pa.table({"text": texts(2, 300)}), folder / "b.parquet", row_group_size=37)
-    for number in range(5):
-        (folder / f"c{number}.jsonl").write_text(records[number] + "\n", encoding="utf-8")
-    (folder / "d.jsonl").write_bytes(b"")
-    return folder
+    return write_corpus(tmp_path / "corpus")
 
 
 def counted(counts: bytemill.PieceCounts) -> dict[bytes, int]:
@@ -61,8 +39,9 @@ def test_units_add_up_to_one_process(corpus: Path, tmp_path: Path, unit_bytes: i
     counts = jobs.count_pieces(plan, executor=jobs.Local(1))
     assert counted(counts) == one_process(corpus)
     assert counts.is_sorted
-    assert jobs.status(plan).done == len(plan.units)
-    assert jobs.status(plan).total == counts.total()
+    assert jobs.status(plan).counted == len(plan.units)
+    assert jobs.status(plan).pieces == counts.total()
+    assert jobs.status(plan).is_done
 
 
 def test_a_plan_covers_every_file_in_order(corpus: Path, tmp_path: Path) -> None:
@@ -108,24 +87,6 @@ def test_processes_share_the_work(corpus: Path, tmp_path: Path) -> None:
     assert counted(jobs.count_pieces(plan, executor=jobs.Local(2))) == one_process(corpus)
 
 
-class Killed(BaseException):
-    """Ends a task as a signal would, in a test."""
-
-
-class Twice:
-    """Runs every task twice, in random order, and ends it in between."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)  # noqa: S311 - not for secrets
-
-    def run(self, task: Callable[[int], None], numbers: Sequence[int]) -> Iterator[int]:
-        order = [*numbers, *numbers]
-        self.random.shuffle(order)
-        for number in order:
-            task(number)
-            yield number
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_tasks_may_run_twice_in_any_order(corpus: Path, tmp_path: Path, seed: int) -> None:
     plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=2_000)
@@ -134,7 +95,8 @@ def test_tasks_may_run_twice_in_any_order(corpus: Path, tmp_path: Path, seed: in
 
 # The steps of a task at which it is killed.
 STEPS = ["bytemill.jobs.plan.Plan.check_sources", "bytemill.training.counts.PieceCounts.save"]
-STEPS += ["bytemill.jobs.work.Work.commit", "bytemill.jobs.work.Work.forget_attempts", "os.link"]
+STEPS += ["bytemill.jobs.work.Work.commit", "bytemill.jobs.stores.FolderStore.publish"]
+STEPS += ["bytemill.jobs.stores.FolderStore.write", "bytemill.jobs.stores.FolderStore.remove"]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -143,26 +105,9 @@ def test_a_killed_run_goes_on(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str
 ) -> None:
     work = tmp_path / "work"
-    owner, _, name = step.rpartition(".")
-    target = os if owner == "os" else __import__("pkgutil").resolve_name(owner)
-    original = getattr(target, name)
-    calls = 0
-
-    def killed(*arguments: object, **options: object) -> object:
-        nonlocal calls
-        calls += 1
-        if calls == 4 and when == "before":
-            raise Killed
-        result = original(*arguments, **options)
-        if calls == 4:
-            raise Killed
-        return result
-
     plan = jobs.plan(corpus, work, unit_bytes=2_000)
     with monkeypatch.context() as patch:
-        patch.setattr(target, name, killed)
-        if name == "link":
-            calls = 3
+        kill_at(patch, step, when, 4)
         with pytest.raises(Killed):
             jobs.count_pieces(plan, executor=jobs.Local(1))
     before = {path: path.stat().st_mtime_ns for path in (work / "commits").glob("*")}
@@ -170,6 +115,24 @@ def test_a_killed_run_goes_on(
     assert counted(jobs.count_pieces(again, executor=jobs.Local(1))) == one_process(corpus)
     assert all(path.stat().st_mtime_ns == time for path, time in before.items()), "not counted again"
     assert not list(work.rglob("*.tmp"))
+    assert not list((work / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_plan_that_is_killed_is_made_again(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    with monkeypatch.context() as patch:
+        kill_at(patch, "os.link", when, 1)
+        with pytest.raises(Killed):
+            jobs.plan(corpus, tmp_path / "work", unit_bytes=2_000)
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=2_000)
+    assert counted(jobs.count_pieces(plan, executor=jobs.Local(1))) == one_process(corpus)
+
+
+def test_a_task_may_run_while_it_runs(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=4_000)
+    assert counted(jobs.count_pieces(plan, executor=Interleaved(monkeypatch))) == one_process(corpus)
 
 
 def die_once(work: str, mark: Path, number: int) -> None:
@@ -257,7 +220,7 @@ def test_an_error_names_file_and_place(tmp_path: Path) -> None:
     ):
         jobs.count_pieces(plan, executor=jobs.Local(1))
     assert not list((tmp_path / "work" / "attempts").iterdir())
-    assert jobs.status(plan).done < len(plan.units)
+    assert not jobs.status(plan).is_done
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,191 @@
+"""Where the files of a job are: a folder that processes and machines share."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+
+from bytemill.io.atomic import discard, write_durably
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+__all__ = ["Facts", "FolderStore", "Store", "facts_of"]
+
+# The folder for what is not finished.
+SCRATCH = "scratch"
+
+# Bytes that are hashed at a time.
+CHUNK = 1 << 20
+
+
+class Facts(NamedTuple):
+    """Size and hash of the contents of a file.
+
+    Attributes:
+        size: Their bytes.
+        sha256: Their SHA-256, as hexadecimal digits.
+    """
+
+    size: int
+    sha256: str
+
+
+class Store(Protocol):
+    """Files with names such as "commits/count-000123.json", which processes and machines share."""
+
+    def path(self, name: str) -> str:
+        """Returns the path or URI of a file."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """Returns the names of the files in a folder, sorted; none if there is no folder."""
+        ...
+
+    def open(self, name: str) -> IO[bytes]:
+        """Opens a file for reading."""
+        ...
+
+    def size(self, name: str) -> int:
+        """Returns the bytes of a file."""
+        ...
+
+    def exists(self, name: str) -> bool:
+        """Returns whether there is such a file."""
+        ...
+
+    def create(self, name: str, contents: bytes) -> bool:
+        """Writes a file unless there is one, and returns whether there was none."""
+        ...
+
+    def write(self, name: str, contents: bytes) -> None:
+        """Writes or replaces a file: readers see the old one or the complete new one."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a file if there is one."""
+        ...
+
+    def scratch(self, name: str) -> AbstractContextManager[Path]:
+        """Makes a folder of this machine, which vanishes with the body of the `with` statement."""
+        ...
+
+    def publish(self, local: Path, name: str) -> None:
+        """Moves a file or folder of a scratch folder to its name, which may have its contents already."""
+        ...
+
+    def sweep(self, kind: str) -> None:
+        """Removes the scratch folders that killed processes have left, of names that start so."""
+        ...
+
+
+class FolderStore:
+    """A folder that all machines mount."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Takes the folder, which need not exist."""
+        self.folder = Path(folder)
+
+    def path(self, name: str) -> str:
+        """Returns the path of a file."""
+        return os.fspath(self.folder / name)
+
+    def names(self, folder: str) -> list[str]:
+        """Returns the names of the files in a folder, without those that are being written."""
+        try:
+            return sorted(path.name for path in (self.folder / folder).iterdir() if path.suffix != ".tmp")
+        except FileNotFoundError:
+            return []
+
+    def open(self, name: str) -> IO[bytes]:
+        """Opens a file for reading."""
+        return (self.folder / name).open("rb")
+
+    def size(self, name: str) -> int:
+        """Returns the bytes of a file."""
+        return (self.folder / name).stat().st_size
+
+    def exists(self, name: str) -> bool:
+        """Returns whether there is such a file."""
+        return (self.folder / name).exists()
+
+    def create(self, name: str, contents: bytes) -> bool:
+        """Writes a file unless there is one, and returns whether there was none."""
+        path = self._made(name)
+        temporary = path.with_name(f"{path.name}.{os.urandom(8).hex()}.tmp")
+        try:
+            write_durably(temporary, contents)
+            # Unlike renaming, this fails if there is a file, which another process may write right now.
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        finally:
+            discard(temporary)
+        return True
+
+    def write(self, name: str, contents: bytes) -> None:
+        """Writes or replaces a file."""
+        write_durably(self._made(name), contents)
+
+    def remove(self, name: str) -> None:
+        """Removes a file if there is one."""
+        discard(self.folder / name)
+
+    @contextmanager
+    def scratch(self, name: str) -> Iterator[Path]:
+        """Makes a folder beside the others, from which files can be renamed."""
+        path = self.folder / SCRATCH / f"{name}.{os.urandom(8).hex()}"
+        path.mkdir(parents=True)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def publish(self, local: Path, name: str) -> None:
+        """Renames a file or folder; of two equal folders, the first stays."""
+        target = self._made(name)
+        if not local.is_dir():
+            local.replace(target)
+            return
+        try:
+            local.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+            if facts_of(target) != facts_of(local):
+                # It was not committed, or its commit was removed because it was damaged.
+                target.rename(local.with_name(f"{local.name}.replaced"))
+                local.rename(target)
+
+    def sweep(self, kind: str) -> None:
+        """Removes the scratch folders of a kind of units."""
+        for path in (self.folder / SCRATCH).glob(f"{kind}-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _made(self, name: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+def facts_of(folder: Path) -> dict[str, Facts]:
+    """Returns the facts of all files in a folder and below, by their names from there, sorted."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = {}
+    for path in paths:
+        with path.open("rb") as file:
+            found[path.relative_to(folder).as_posix()] = Facts(path.stat().st_size, sha256_of(file))
+    return found
+
+
+def sha256_of(file: IO[bytes]) -> str:
+    """Returns the SHA-256 of the rest of a file, as hexadecimal digits."""
+    digest = hashlib.sha256()
+    while data := file.read(CHUNK):
+        digest.update(data)
+    return digest.hexdigest()
