@@ -148,8 +148,8 @@ valgrind: build ## Rust tests and a Python script under valgrind, scalar and wit
 	done
 
 .PHONY: models
-models: build ## Write docs/models.md: which open models load, and how
-	PYTHONPATH=tests $(BIN)/python -m programs.models_page
+models: build ## Write docs/models.md: which open models load, how, and how fast
+	$(BENCH) programs.models_page
 
 .PHONY: tables
 tables: ## Check that the merge tables are what their published sources give
@@ -208,6 +208,11 @@ $(VENV)/candidate: $(VENV)/installed
 bench-models: build $(VENV)/rivals $(VENV)/candidate ## Compare models' own files with their libraries and write docs/benchmarks/models.md
 	$(BENCH) harness.models $(ARGS) --output $(RESULTS)/models.json; \
 		code=$$?; $(BENCH) report models && exit $$code
+
+.PHONY: bench-families
+bench-families: build $(VENV)/rivals $(VENV)/candidate ## Measure the files of all families of open models and write docs/models.md
+	$(BENCH) harness.families $(ARGS) --output $(RESULTS)/families.json; \
+		code=$$?; $(BENCH) programs.models_page && exit $$code
 
 .PHONY: bench-adoption
 bench-adoption: build ## Compare a tokenizer of transformers before and after it is accelerated, for docs/benchmarks/models.md

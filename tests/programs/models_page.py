@@ -1,10 +1,10 @@
 """The page about open models: which families load from their own file, and how; what is refused.
 
-    python -m programs.models_page            writes docs/models.md
-    python -m programs.models_page --check    fails if the page is not what this writes
+    PYTHONPATH=tests:benches python -m programs.models_page            writes docs/models.md
+    PYTHONPATH=tests:benches python -m programs.models_page --check    fails if the page is not what this writes
 
 Everything in the tables is read off the files in `support.open_models`, which the tests compare with
-`tokenizers`: a row is there because its test is.
+`tokenizers`: a row is there because its test is. Speeds are those that `make bench-families` recorded.
 """
 
 # ruff: noqa: E501, T201 - a program that prints lines of Markdown
@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from bytemill import Encoding
-from bytemill._backend import CoreSplitter
 from bytemill.errors import VocabularyError
+from report import families
+from support.catalogue import PRE_TOKENIZERS
 from support.open_models import BYTE_LEVEL_MODELS, CHAIN_MODELS, PIECE_MODELS, REFUSED, ROWS, file_of
 from support.open_models.components import Row
+from support.open_models.folders import FOLDERS, SENTENCEPIECE
+from support.open_models.splitting import splitting_of, steps_of
 
 __all__ = ["page"]
 
@@ -45,7 +48,23 @@ way. *Ordinary* added tokens are those that are not special: they are found alwa
 `allowed_special` has them.
 """
 
-AT_SPACES = [{"String": " "}, {"Regex": " "}]
+SPEEDS = """\
+*MB/s* are those of `encode_to_numpy`, then of `encode` to lists, each on text that the process has never seen and on text
+that it has: one thread, documents of 4 KB in many scripts and of code, medians of the texts. The files that are measured
+have a vocabulary of full size, cl100k's or that of Mistral's first model, in place of the small one. Ids are compared
+with `tokenizers` first. {source}.
+"""
+
+FOLDERS_START = """\
+Models that come without a `tokenizer.json` are read from their folder, with no argument. The ids are those of tiktoken,
+or of SentencePiece, as the [guide](guides/from-huggingface.md#folders-without-a-tokenizerjson) says.
+"""
+
+# Models whose folder has pieces of SentencePiece.
+PIECES = "Llama 2, CodeLlama, Mistral v1 to v3, Mixtral, Gemma 1 to 3, Yi, and others"
+
+# How many ids there are before special tokens, in the folders that are read for the page.
+BYTES = {bytes([byte]): byte for byte in range(256)}
 
 CHANGES: dict[str, dict[str, Any]] = {
     "WordPiece (BERT, E5, BGE, GTE, MiniLM)": {
@@ -67,17 +86,24 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 def page() -> str:
-    """Returns the page."""
+    """Returns the page, with speeds if they were measured."""
+    cells = families.recorded()
+    speeds = families.speeds(cells)
     parts = [
         START,
+        *([SPEEDS.format(source=families.source())] if cells else []),
         "## Merges of bytes\n",
-        *table({**BYTE_LEVEL_MODELS, **CHAIN_MODELS}),
+        *table({**BYTE_LEVEL_MODELS, **CHAIN_MODELS}, speeds),
         "\n## Merges of characters\n",
         (
             "The vocabularies of SentencePiece as `tokenizer.json`. A `tokenizer.model` loads too, and so does a GGUF file "
             "of the kind `llama`.\n"
         ),
-        *table(PIECE_MODELS),
+        *table(PIECE_MODELS, speeds),
+        "\n## Folders\n",
+        FOLDERS_START,
+        *folders(speeds),
+        *(["\n## The general engine\n", *general(cells)] if cells else []),
         "\n## Refused\n",
         "What is not byte pair encoding, or not encoded exactly, raises `VocabularyError` with the place in the file:\n",
         *refusals(),
@@ -85,10 +111,9 @@ def page() -> str:
     return "\n".join(parts) + "\n"
 
 
-def table(rows: Mapping[str, Row]) -> Iterator[str]:
+def table(rows: Mapping[str, Row], speeds: Mapping[str, str]) -> Iterator[str]:
     """Yields the lines of a table of rows."""
-    yield "| models | pattern | splitting | normalizer | tokens |"
-    yield "|---|---|---|---|---|"
+    yield from head(["models", "pattern", "splitting", "normalizer", "tokens"], speeds)
     for name, row in rows.items():
         if name in REFUSED:
             continue
@@ -98,8 +123,61 @@ def table(rows: Mapping[str, Row]) -> Iterator[str]:
             pattern_of(row),
             splitting_of(file["pre_tokenizer"]),
             normalizer_of(file["normalizer"]),
+            ", ".join(peculiarities(file)),
         ]
-        yield f"| {' | '.join([*cells, ', '.join(peculiarities(file))])} |"
+        yield line(cells, name, speeds)
+
+
+def head(columns: list[str], speeds: Mapping[str, str]) -> Iterator[str]:
+    """Yields the head of a table, with a column of speeds if they were measured."""
+    columns = [*columns, "MB/s"] if speeds else columns
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+
+
+def line(cells: list[str], name: str, speeds: Mapping[str, str]) -> str:
+    """Returns the line of a family in a table."""
+    return f"| {' | '.join([*cells, speeds.get(name, 'not measured')] if speeds else cells)} |"
+
+
+def folders(speeds: Mapping[str, str]) -> Iterator[str]:
+    """Yields the lines of the table of folders, which are written and read."""
+    yield from head(
+        ["models", "file", "recognised by", "pattern", "splitting", "normalizer", "special tokens"], speeds
+    )
+    for name, folder in FOLDERS.items():
+        with tempfile.TemporaryDirectory() as path:
+            folder.write(Path(path), BYTES)
+            encoding = Encoding.from_file(path)
+        normalizer = ""
+        if encoding.definition.tokenizer is not None:
+            normalizer = normalizer_of(json.loads(encoding.definition.tokenizer)["normalizer"])
+        cells = [
+            folder.models,
+            f"`{folder.ranks}`",
+            folder.sign,
+            f"`{folder.chain}`",
+            splitting_of(PRE_TOKENIZERS[folder.chain]),
+            normalizer,
+            str(encoding.n_vocab - len(BYTES)),
+        ]
+        yield line(cells, name, speeds)
+    yield line(
+        [PIECES, "`tokenizer.model`", "its first bytes", "", "none", "its own", "its own"],
+        SENTENCEPIECE,
+        speeds,
+    )
+
+
+def general(cells: list[Any]) -> Iterator[str]:
+    """Yields what was measured of the general engine."""
+    yield "Lists of ids beside those of tokenizers 1.0.0rc3, the medians of the texts, cold and warm:\n"
+    yield "| family | cold | warm |"
+    yield "|---|---|---|"
+    for name, times in families.times_candidate(cells, "general").items():
+        yield f"| {name} | {times['cold']:.1f}x | {times['warm']:.1f}x |"
+    yield ""
+    yield from (f"- {verdict}" for verdict in families.verdicts(cells))
 
 
 def pattern_of(row: Row) -> str:
@@ -107,35 +185,6 @@ def pattern_of(row: Row) -> str:
     if isinstance(row.chain, str):
         return f"`{row.chain}`"
     return "" if row.chain is None else ", ".join(step["type"] for step in steps_of(row.chain))
-
-
-def steps_of(component: Any) -> list[Any]:
-    """Returns the steps of a pre-tokenizer."""
-    if component is None:
-        return []
-    if component["type"] != "Sequence":
-        return [component]
-    return [step for part in component["pretokenizers"] for step in steps_of(part)]
-
-
-def splitting_of(component: Any) -> str:
-    """Returns how texts are split, by the core itself."""
-    steps = [step for step in steps_of(component) if step["type"] != "Metaspace"]
-    # No space is left to split at, in the files that have such a step.
-    if all(step.get("pattern") in AT_SPACES for step in steps):
-        return "none"
-    return "native" if CoreSplitter.of_steps([described(step) for step in steps]).is_native else "general"
-
-
-def described(step: Any) -> tuple[str, str, str, bool]:
-    """Returns a step as the core takes it."""
-    kind = step["type"]
-    if kind == "Split":
-        ((language, pattern),) = step["pattern"].items()
-        return language, pattern, step["behavior"], step["invert"]
-    if kind == "ByteLevel":
-        return "Gpt2" if step["use_regex"] else "ByteLevel", "", "Isolated", False
-    return kind, "", step.get("behavior", "Isolated"), step.get("individual_digits", False)
 
 
 def normalizer_of(component: Any) -> str:

@@ -206,9 +206,8 @@ CHAIN_MODELS: dict[str, Row] = {
     "clip": Row(
         "CLIP",
         "CLIP",
-        lambda component, normalizer: with_raw(
-            byte_level(component, normalizer, suffix="</w>"), ["<|startoftext|>", "<|endoftext|>"]
-        ),
+        lambda component, normalizer: byte_level(component, normalizer, suffix="</w>"),
+        shape=lambda model: with_raw(model, ["<|startoftext|>", "<|endoftext|>"]),
         normalizer={
             "type": "Sequence",
             "normalizers": [

@@ -78,6 +78,11 @@ def roberta(start: str, end: str) -> Callable[[dict[str, int]], Any]:
     }
 
 
+def unchanged(model: Model) -> Model:
+    """Returns a model as it is."""
+    return model
+
+
 @dataclass(frozen=True)
 class Row:
     """A family of models.
@@ -85,7 +90,8 @@ class Row:
     Attributes:
         models: The models whose files are like this.
         chain: The name of the pre-tokenizer in `support.catalogue`, or the component.
-        vocabulary: Builds the model, given the pre-tokenizer.
+        vocabulary: Builds the model, given the pre-tokenizer and the normalizer.
+        shape: What is peculiar to the model of the family, made of any.
         normalizer: The component.
         tokens: The added tokens.
         post_processor: The component, from the ids of added tokens.
@@ -97,6 +103,7 @@ class Row:
     models: str
     chain: Any
     vocabulary: Callable[[Any, Any], Model]
+    shape: Callable[[Model], Model] = unchanged
     normalizer: Any = None
     tokens: tuple[dict[str, Any], ...] = ()
     post_processor: Any = None
@@ -107,7 +114,7 @@ class Row:
     def contents(self) -> dict[str, Any]:
         """Returns the file as an object."""
         chain = PRE_TOKENIZERS[self.chain] if isinstance(self.chain, str) else self.chain
-        model = self.vocabulary(chain, self.normalizer)
+        model = self.shape(self.vocabulary(chain, self.normalizer))
         # The library numbers what the vocabulary lacks, from the number of its tokens on.
         ids = dict(model["vocab"])
         highest = -1
@@ -133,12 +140,11 @@ class Row:
 
 def byte_row(models: str, chain: Any, **options: Any) -> Row:
     """Returns a row of a byte-level model."""
-    shape = options.pop("shape", lambda model: model)
     options["tokens"] = tuple(options.get("tokens", ()))
     return Row(
         models,
         chain,
-        lambda component, normalizer: shape(byte_level(component, normalizer)),
+        byte_level,
         **({"decoder": BYTE_LEVEL, "post_processor": BYTE_LEVEL} | options),
     )
 
@@ -148,13 +154,12 @@ def piece_row(models: str, **options: Any) -> Row:
     made = {
         key: options.pop(key) for key in ("first", "missing", "fuse_unk", "unk", "more") if key in options
     }
-    shape = options.pop("shape", lambda model: model)
     options["tokens"] = tuple(options.get("tokens", ()))
     chain = options.pop("chain", None)
     return Row(
         models,
         chain,
-        lambda _component, _normalizer: shape(characters(**made)),
+        lambda _component, _normalizer: characters(**made),
         **({"decoder": LLAMA_DECODER} | options),
     )
 
@@ -162,9 +167,7 @@ def piece_row(models: str, **options: Any) -> Row:
 SPACE_RUNS = [" " * count for count in range(24, 1, -1)]
 
 
-def tokens_first(
-    names: list[str], shape: Callable[[Model], Model] = lambda model: model
-) -> Callable[[Model], Model]:
+def tokens_first(names: list[str], shape: Callable[[Model], Model] = unchanged) -> Callable[[Model], Model]:
     """Returns a shape with tokens at the first ids."""
 
     def shaped(model: Model) -> Model:

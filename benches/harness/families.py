@@ -1,0 +1,141 @@
+"""Measures the files of all families of open models: ids first, then time.
+
+    PYTHONPATH=tests:benches python -m harness.families --corpus DIR --output RESULT.json
+
+The file of a family has its normalizer, pre-tokenizer, added tokens and decoder, and what is peculiar to its
+model, as in `support.open_models`; the vocabulary is one of full size: cl100k's, or that of Mistral's first
+model for families that merge characters. Folders without a `tokenizer.json` are measured as they are, beside
+a `tokenizer.json` with their tokens and chain. Runs and figures are those of `harness.models`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import bytemill
+from bytemill.formats.huggingface import format_tokenizer
+from bytemill.patterns import R50K_PATTERN
+from harness import record
+from harness.corpora import read_texts
+from harness.engines import installed
+from harness.model_files import CANDIDATE_VERSION, VOCABULARY, Files, write_sentencepiece
+from harness.models import CANDIDATE, OURS, SUITE, Cell, EngineError, Model, measure
+from harness.vocabularies import tokenizer_json
+from report import families as report
+from support.catalogue import PRE_TOKENIZERS
+from support.open_models import BYTE_LEVEL_MODELS, CHAIN_MODELS, PIECE_MODELS, REFUSED, ROWS
+from support.open_models.components import Row
+from support.open_models.folders import FOLDERS, SENTENCEPIECE
+from support.open_models.splitting import splitting_of
+
+
+@cache
+def bytes_model() -> str:
+    """Returns a model of bytes of full size, as JSON."""
+    model: Any = json.loads(tokenizer_json(bytemill.get_encoding(VOCABULARY)))["model"]
+    return json.dumps(model | {"ignore_merges": False})
+
+
+@cache
+def characters_model(folder: Path) -> str:
+    """Returns a model of characters of full size, as JSON, from a file that is written into a folder."""
+    file = write_sentencepiece(folder)["tokenizers"]
+    return json.dumps(json.loads(file.read_text(encoding="utf-8"))["model"])
+
+
+def row_file(row: Row, folder: Path) -> dict[str, Any]:
+    """Returns the file of a family with a vocabulary of full size.
+
+    A model with a suffix for the end of a word keeps its own vocabulary: no other has such tokens.
+    """
+    if not dict(row.options).get("end_of_word_suffix"):
+        whole = characters_model(folder) if row in PIECE_MODELS.values() else bytes_model()
+        row = replace(row, vocabulary=lambda _chain, _normalizer: json.loads(whole))
+    # Texts are measured whole.
+    return row.contents() | {"truncation": None, "padding": None}
+
+
+def files_of(name: str, folder: Path) -> tuple[str, Files]:
+    """Writes the files of a family, and returns how its texts are split, and what each engine reads."""
+    if name == SENTENCEPIECE:
+        return "none", write_sentencepiece(folder)
+    theirs = folder / "tokenizer.json"
+    if name in FOLDERS:
+        ours = folder / "own"
+        FOLDERS[name].write(ours, bytemill.get_encoding(VOCABULARY)._mergeable_ranks)
+        contents = folder_file(bytemill.Encoding.from_file(ours), FOLDERS[name].chain)
+    else:
+        ours = theirs
+        contents = row_file(ROWS[name], folder)
+    theirs.write_text(json.dumps(contents), encoding="utf-8")
+    files = {OURS: ours, "tokenizers": theirs, CANDIDATE: theirs}
+    return splitting_of(contents["pre_tokenizer"]), files
+
+
+def folder_file(encoding: bytemill.Encoding, chain: str) -> dict[str, Any]:
+    """Returns the file of an encoding with a chain, whose pattern need not have an equal of Oniguruma."""
+    definition = encoding.definition
+    written = definition.tokenizer or format_tokenizer(definition._replace(splitting=R50K_PATTERN))
+    contents: dict[str, Any] = json.loads(written)
+    return contents | {"pre_tokenizer": PRE_TOKENIZERS[chain]}
+
+
+def names() -> Iterator[str]:
+    """Yields the families, in the order of the page."""
+    yield from (name for name in [*BYTE_LEVEL_MODELS, *CHAIN_MODELS, *PIECE_MODELS] if name not in REFUSED)
+    yield from (*FOLDERS, SENTENCEPIECE)
+
+
+def measured(name: str, texts: Sequence[Path], rounds: int) -> Iterator[Cell]:
+    """Yields the cells of a family."""
+    with tempfile.TemporaryDirectory() as folder:
+        kind, files = files_of(name, Path(folder))
+        for text in texts:
+            model = Model(name=name, kind=kind, files=files)
+            try:
+                yield from measure(model, text, rounds)
+            except EngineError as error:
+                # The release candidate refuses some files.
+                reason = str(error).rstrip().rpartition("\n")[2]
+                print(f"{name}, without {CANDIDATE}: {reason}", file=sys.stderr, flush=True)
+                rest = {engine: file for engine, file in files.items() if engine != CANDIDATE}
+                yield from measure(replace(model, files=rest), text, rounds)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measures, prints and writes; the exit code is 1 if our ids differ from those of `tokenizers`."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", type=Path, metavar="DIR", help="its .txt files, not Python's source")
+    parser.add_argument("--families", metavar="A;B", type=lambda value: value.split(";"), help="only these")
+    parser.add_argument("--rounds", type=int, default=1, help="for each figure (default: %(default)s)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the result as JSON")
+    options = parser.parse_args(arguments)
+    cells: list[Cell] = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for corpus, text in read_texts(options.corpus, SUITE["families"]["corpus_bytes"]).items():
+            paths.append(Path(folder) / f"{corpus}.txt")
+            paths[-1].write_text(text, encoding="utf-8", newline="")
+        for name in options.families or names():
+            cells += measured(name, paths, options.rounds)
+    versions = {engine: installed(engine) for engine in (OURS, "sentencepiece", "tokenizers")}
+    head = record.description() | {
+        "versions": versions | {CANDIDATE: CANDIDATE_VERSION},
+        "arguments": record.given(options, "corpus", "families", "rounds"),
+    }
+    print("\n".join(report.lines(cells)))
+    if options.output is not None:
+        record.write(options.output, head, cells=cells)
+    return 0 if all(cell.ids_equal for cell in cells if cell.engine == OURS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
