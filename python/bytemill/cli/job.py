@@ -17,7 +17,7 @@ from bytemill.cli.options import (
     special_rule,
     threads_option,
 )
-from bytemill.cli.shard import shard_options
+from bytemill.cli.shard import shard_options, shard_tokens_option
 from bytemill.cli.sizes import byte_size
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
 
@@ -174,6 +174,35 @@ def check_workers(unit: int | None, processes: int | None, threads: int | None) 
         raise click.UsageError("--threads is for --unit; without it, --processes says how many work")
 
 
+@command.command("compact")
+@work_option
+@click.option("--shard", type=click.IntRange(min=0), metavar="K", help="Write this shard only, from 0.")
+@shard_tokens_option
+@processes_option
+@json_option
+def compact_command(
+    *, work: str, shard: int | None, shard_tokens: int, processes: int | None, as_json: bool
+) -> None:
+    """Copy the shards of all units into few large ones, in the folder compacted of the work folder.
+
+    What was written is in compacted/manifest.json, as soon as all shards are.
+    """
+    from bytemill import jobs
+    from bytemill.jobs.compacting import begin, compact_left, compact_shard, finish
+
+    if shard is not None and processes is not None:
+        raise click.UsageError("--shard is written by one process: leave out --processes")
+    plan, shards = begin(work, shard_tokens or None)
+    if shard is None:
+        compact_left(plan, jobs.Local(processes))
+    else:
+        compact_shard(work, shard)
+    done = jobs.status(plan).compacted
+    if done == shards:
+        finish(plan)
+    print_record({"shards": shards, "compacted": done}, as_json=as_json)
+
+
 @command.command("reduce")
 @work_option
 @click.option(
@@ -211,9 +240,11 @@ def status_command(*, work: str, as_json: bool) -> None:
 
 def shown(status: Status) -> dict[str, object]:
     """Returns what to print of a status: what has begun."""
-    return {
-        name: value
-        for name, value in status._asdict().items()
-        if not (name in {"counted", "counted_size", "pieces"} and status.counted is None)
-        and not (name in {"written", "written_size", "documents", "tokens"} and status.written is None)
-    }
+    left_out: set[str] = set()
+    if status.counted is None:
+        left_out |= {"counted", "counted_size", "pieces"}
+    if status.written is None:
+        left_out |= {"written", "written_size", "documents", "tokens"}
+    if status.compacted is None:
+        left_out.add("compacted")
+    return {name: value for name, value in status._asdict().items() if name not in left_out}

@@ -35,6 +35,16 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
     return [int(value) if value.isdecimal() else value for value in values]
 
 
+# The argument `shard_tokens`, 0 for a single shard.
+shard_tokens_option = click.option(
+    "--shard-tokens",
+    default="100M",
+    show_default=True,
+    callback=token_count(),
+    metavar="N",
+    help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
+)
+
 SHARD_OPTIONS = (
     click.option(
         "--format",
@@ -44,14 +54,7 @@ SHARD_OPTIONS = (
         help="bin: ids and nothing else, for nanoGPT. npy: arrays of NumPy. megatron: .bin and .idx for "
         "Megatron-LM. parquet: a column of lists.",
     ),
-    click.option(
-        "--shard-tokens",
-        default="100M",
-        show_default=True,
-        callback=token_count(),
-        metavar="N",
-        help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
-    ),
+    shard_tokens_option,
     click.option(
         "--prepend",
         "--bos",
@@ -77,7 +80,7 @@ SHARD_OPTIONS = (
 
 
 def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the arguments `format`, `shard_tokens` (0 for a single shard), `prepend`, `append` and `dtype`."""
+    """Adds the arguments `format`, `shard_tokens`, `prepend`, `append` and `dtype`."""
     for option in reversed(SHARD_OPTIONS):
         function = option(function)
     return function

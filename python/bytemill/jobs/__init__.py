@@ -20,6 +20,7 @@ process.
 | `shards/unit-000123/` | the shards of a unit |
 | `commits/count-000123.json` | written last: sizes and SHA-256 of its files, and sums of what is in them |
 | `manifest.json` | all shards in order; written when all units are |
+| `compacted/`, `compact.json` | few large shards with the same ids, and which parts they are made of |
 | `attempts/` | units that are being done, or whose process died |
 | `scratch/` | outputs that are not complete |
 
@@ -31,11 +32,13 @@ process.
 | `counting` | counting a unit; adding up all units |
 | `tokenizing` | writing the shards of a unit |
 | `manifest` | the shards of all units |
+| `compacting` | few large shards of them |
 | `status` | how far a job is |
 | `executors` | what runs tasks: processes of this machine |
 | `columns` | counting and encoding columns of tables that an engine hands out |
 """
 
+from bytemill.jobs.compacting import compact
 from bytemill.jobs.counting import count_pieces
 from bytemill.jobs.executors import Executor, Local
 from bytemill.jobs.manifest import Manifest
@@ -50,6 +53,7 @@ __all__ = [
     "Plan",
     "Status",
     "Unit",
+    "compact",
     "count_pieces",
     "plan",
     "status",

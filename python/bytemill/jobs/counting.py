@@ -101,7 +101,7 @@ def merged(plan: Plan) -> PieceCounts:
     """
     work = Work(plan.work)
     commits = work.all_commits("count", len(plan.units))
-    paths = [path for commit in commits for path in work.check_outputs(commit, contents=True)]
+    paths = [path for commit in commits for path in work.checked(commit.files, contents=True)]
     counts = PieceCounts.merge_files(paths)
     if counts.total() != (total := sum(commit.sums["pieces"] for commit in commits)):
         raise InternalError(f"expected {total} pieces in all units, got {counts.total()}")

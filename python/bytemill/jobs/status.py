@@ -26,6 +26,7 @@ class Status(NamedTuple):
         written_size: The bytes of those.
         documents: The number of documents in them.
         tokens: The number of ids in their shards.
+        compacted: How many large shards are made of those; `None` if that has not begun.
     """
 
     units: int
@@ -37,10 +38,11 @@ class Status(NamedTuple):
     written_size: int
     documents: int
     tokens: int
+    compacted: int | None
 
     @property
     def is_done(self) -> bool:
-        """Whether all units are done, of all that has begun."""
+        """Whether all units are done, of counting and of shards as far as they have begun."""
         begun = [done for done in (self.counted, self.written) if done is not None]
         return bool(begun) and all(done == self.units for done in begun)
 
@@ -75,4 +77,5 @@ def status(plan: Plan | str | os.PathLike[str]) -> Status:
         written_size=sum(plan.units[number].size for number in shards),
         documents=total("documents"),
         tokens=total("tokens"),
+        compacted=len(work.done("compact")) if work.has_begun("compact") else None,
     )

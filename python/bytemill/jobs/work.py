@@ -11,7 +11,7 @@ from bytemill.core import __version__
 from bytemill.jobs.stores import Facts, FolderStore, facts_of, sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from bytemill.jobs.executors import Executor
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["FOLDERS", "Commit", "Kind", "Work"]
 
 # What is done by units, and the folder of its outputs.
-Kind: TypeAlias = Literal["count", "shard"]
-FOLDERS: dict[Kind, str] = {"count": "counts", "shard": "shards"}
+Kind: TypeAlias = Literal["count", "shard", "compact"]
+FOLDERS: dict[Kind, str] = {"count": "counts", "shard": "shards", "compact": "compacted"}
 
 # A unit whose process died so often is not begun again: a document that takes all memory would kill every
 # worker, for ever.
@@ -212,29 +212,29 @@ class Work:
             )
         return [commits[number] for number in range(units)]
 
-    def check_outputs(self, commit: Commit, *, contents: bool) -> list[str]:
-        """Returns the paths of the outputs of a unit.
+    def checked(self, files: Mapping[str, Facts], *, contents: bool = False) -> list[str]:
+        """Returns the paths or URIs of files that were committed.
 
         Args:
-            commit: Its commit.
+            files: What they were then, by their names.
             contents: Whether to compare the contents of the files, and not only their sizes.
 
         Raises:
-            ValueError: One is not what was committed.
+            ValueError: One is something else now.
             OSError: One cannot be read.
         """
-        for name, facts in commit.files.items():
+        for name, facts in files.items():
             is_same = self.store.size(name) == facts.size
             if is_same and contents:
                 with self.store.open(name) as file:
                     is_same = sha256_of(file) == facts.sha256
             if not is_same:
                 raise ValueError(
-                    f"{self.store.path(name)}: expected the {facts.size} bytes that were committed: the "
-                    "file has changed since; remove the commit that names it from "
+                    f"{self.store.path(name)}: expected the {facts.size} bytes that were committed: the file "
+                    "has changed since; remove the commit that names it from "
                     f"{self.store.path('commits')} to do the unit again"
                 )
-        return [self.store.path(name) for name in commit.files]
+        return list(map(self.store.path, files))
 
 
 def name_of(kind: Kind, number: int) -> str:

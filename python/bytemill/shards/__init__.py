@@ -5,6 +5,7 @@
 | `writer` | which ids go to which shard, and when a shard is finished |
 | `source_blocks` | the blocks of a source from a position on, and whether its files have changed |
 | `token_files` | the formats of shards |
+| `token_ranges` | parts of shards: where new ones begin, reading |
 | `manifest` | what was written from what, and where to continue |
 | `background` | reading and writing while ids are made |
 | `options` | the arguments of `write_shards`, checked |

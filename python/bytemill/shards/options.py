@@ -26,6 +26,7 @@ __all__ = [
     "Errors",
     "Format",
     "Tokens",
+    "check_shard_tokens",
     "described",
     "format_named",
     "mark_of",
@@ -105,12 +106,17 @@ def format_named(name: str) -> type[TokenFile]:
 
 def check_options(shard_tokens: int | None, *, errors: str, name: str) -> None:
     """Raises `ValueError` for options without a meaning."""
-    if shard_tokens is not None and index(shard_tokens) < 1:
-        raise ValueError(f"shard_tokens must be positive, or None for a single shard, not {shard_tokens}")
+    check_shard_tokens(shard_tokens)
     if errors not in get_args(Errors):
         raise ValueError(f"errors must be one of {', '.join(get_args(Errors))}, not {errors!r}")
     if not name or name != Path(name).name:
         raise ValueError(f"name must be the beginning of the names of files, not {name!r}")
+
+
+def check_shard_tokens(shard_tokens: int | None) -> None:
+    """Raises `ValueError` for a size that no shard has."""
+    if shard_tokens is not None and index(shard_tokens) < 1:
+        raise ValueError(f"shard_tokens must be positive, or None for a single shard, not {shard_tokens}")
 
 
 def stored_type(kind: type[TokenFile], dtype: npt.DTypeLike | None, encoding: Encoding) -> str:

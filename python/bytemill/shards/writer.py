@@ -44,7 +44,7 @@ from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
     import numpy.typing as npt
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from bytemill.shards.options import Errors, Format, Tokens
     from bytemill.shards.token_files import TokenFile
 
-__all__ = ["Progress", "write_described", "write_shards"]
+__all__ = ["Progress", "shard_names", "write_described", "write_shards"]
 
 
 class Progress(NamedTuple):
@@ -245,6 +245,12 @@ def write_described(  # noqa: PLR0913 - all but the first four have names
         return writer.run(source, encode, progress, may_be_empty=may_be_empty)
 
 
+def shard_names(options: Mapping[str, Any], number: int) -> list[str]:
+    """Returns the names of the files of a shard."""
+    end = "" if options["shard_tokens"] is None else f"-{number:06d}"
+    return [f"{options['name']}{end}{suffix}" for suffix in format_named(options["format"]).suffixes]
+
+
 class EncodedBlock(NamedTuple):
     """The ids of a block.
 
@@ -352,13 +358,16 @@ class ShardWriter:
         ids, ends = encoded
         block, documents, start = cursor
         while start < len(ids) or documents < len(ends):
-            # Only when there is an id for the next shard: documents without ids stay with the one before
-            # them.
-            if self._is_full and start < len(ids):
+            if (
+                self._is_full
+                and start < len(ids)
+                and not (documents < len(ends) and ends[documents] == start)
+            ):
                 self._finish(Cursor(block, documents, start), background)
             if self._file is None:
                 self._file = self._create()
-            end = self._end(len(ids), ends[documents:], start)
+            # Documents without ids stay with the ids before them, also where a block starts with some.
+            end = start if self._is_full else self._end(len(ids), ends[documents:], start)
             complete = int(np.searchsorted(ends, end, side="right"))
             background.submit(self._file.write, ids[start:end], ends[documents:complete] - start)
             self._tokens += end - start
@@ -381,7 +390,7 @@ class ShardWriter:
 
     def _create(self) -> TokenFile:
         """Creates the files of the shard under temporary names."""
-        final = [self._folder / name for name in self._names()]
+        final = [self._folder / name for name in shard_names(self._record.options, self._number)]
         paths = [path.with_name(f"{path.name}{TEMPORARY}") for path in final]
         self._final.update(zip(paths, final, strict=True))
         try:
@@ -393,16 +402,16 @@ class ShardWriter:
         self._unfinished[file] = paths
         return file
 
-    def _names(self) -> list[str]:
-        """Returns the names of the files of the shard."""
-        name = self._record.options["name"]
-        number = "" if self._shard_tokens is None else f"-{self._number:06d}"
-        return [f"{name}{number}{suffix}" for suffix in self._kind.suffixes]
-
     def _finish(self, cursor: Cursor | None, background: BackgroundWriter) -> None:
         """Finishes the shard. The next one begins at the cursor."""
         assert self._file is not None, "there is a shard"
-        background.submit(self._store, self._file, self._names(), (self._documents, self._tokens), cursor)
+        background.submit(
+            self._store,
+            self._file,
+            shard_names(self._record.options, self._number),
+            (self._documents, self._tokens),
+            cursor,
+        )
         self._number += 1
         self._file = None
         self._tokens = self._documents = 0

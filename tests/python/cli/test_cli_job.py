@@ -58,6 +58,15 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     assert b"".join((work / name).read_bytes() for name in names) == expected
     again = run("job", "shard", "--work", work, *encoding, "--processes", 1)
     assert again.code == 0, again.err
+    for number in range(len(whole)):
+        assert not (work / "compacted" / "manifest.json").exists()
+        compacted = run("job", "compact", "--work", work, "--shard", number, *encoding[-2:], "--json")
+        assert json.loads(compacted.out) == {"shards": len(whole), "compacted": number + 1}, compacted.err
+    found = [path.read_bytes() for path in sorted((work / "compacted").glob("*.bin"))]
+    assert found == [path.read_bytes() for path in whole]
+    assert (work / "compacted" / "manifest.json").exists()
+    again = run("job", "compact", "--work", work, *encoding[-2:], "--processes", 1)
+    assert again.code == 0, again.err
     other = run("job", "shard", "--work", work, *encoding[:2])
     assert other.code == 2
     assert "other options" in other.err
@@ -71,6 +80,9 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
         (["count", "--threads", "2"], "--threads is for --unit"),
         (["count", "--unit", "7"], "expected a unit from 0 to 0, got 7"),
         (["count", "--pattern", "("], "pattern"),
+        (["shard", "--unit", "7", "-e", "gpt2"], "expected a unit from 0 to 0, got 7"),
+        (["compact", "--shard", "1", "--processes", "2"], "leave out --processes"),
+        (["compact"], "manifest.json"),
         (["status", "--json", "more"], "unexpected extra argument"),
     ],
 )

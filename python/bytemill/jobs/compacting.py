@@ -1,0 +1,204 @@
+"""Few large shards of the many that units have written."""
+
+from __future__ import annotations
+
+import functools
+import os
+from itertools import starmap
+from typing import IO, TYPE_CHECKING
+
+from bytemill.core import __version__
+from bytemill.errors import InternalError
+from bytemill.jobs.executors import Local
+from bytemill.jobs.manifest import NAME as MANIFEST
+from bytemill.jobs.manifest import Manifest
+from bytemill.jobs.plan import Plan
+from bytemill.jobs.work import FOLDERS, Work, json_of
+from bytemill.shards.options import check_shard_tokens, format_named
+from bytemill.shards.token_ranges import (
+    ItemRange,
+    cut_items,
+    cut_tokens,
+    item_tokens,
+    read_range,
+    stored_tokens,
+)
+from bytemill.shards.writer import shard_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytemill.jobs.executors import Executor
+    from bytemill.jobs.stores import Facts
+
+__all__ = ["begin", "compact", "compact_left", "compact_shard", "finish"]
+
+NAME = "compact.json"
+
+
+def compact(
+    plan: Plan | str | os.PathLike[str],
+    *,
+    shard_tokens: int | None = 100_000_000,
+    executor: Executor | None = None,
+) -> dict[str, Facts]:
+    """Copies the shards of all units into few large ones, in the folder `compacted` of the work folder.
+
+    In "bin", "npy" and "megatron" they are byte for byte those that `bytemill.write_shards` writes of the
+    same files. In "parquet" a shard is full with the row group of a unit's shard that brings it to
+    `shard_tokens`. The shards of the units stay.
+
+    Args:
+        plan: The plan, or its work folder.
+        shard_tokens: As in `bytemill.write_shards`.
+        executor: What runs the tasks, one for each new shard; `Local()` if not given.
+
+    Returns:
+        The files by their names in the work folder, in order, with their sizes and SHA-256: also in
+        `compacted/manifest.json`, which is written last.
+
+    Raises:
+        TypeError: An argument is of a wrong type.
+        ValueError: A unit is not written, or a shard has changed since; or compaction was begun with another
+            `shard_tokens`.
+        RuntimeError: Three processes have died of a shard.
+        OSError: A file cannot be read or written.
+        ImportError: Parquet needs `pyarrow`, which is not installed.
+
+    Complexity:
+        Reads and writes each id once, divided by the processes. "megatron" keeps 8 bytes for each document of
+        a shard in memory, and "parquet" a row group.
+    """
+    plan, _ = begin(plan, shard_tokens)
+    compact_left(plan, executor or Local())
+    return finish(plan)
+
+
+class Inputs:
+    """The shards of all units, as numbered by `ItemRange`."""
+
+    def __init__(self, folder: str) -> None:
+        """Takes the work folder, whose shards are all written.
+
+        Raises:
+            ValueError: Its manifest is none.
+            OSError: There is no manifest, or it cannot be read.
+        """
+        self._work = Work(folder)
+        self.manifest = Manifest.load(folder)
+        self.kind = format_named(self.manifest.options["format"])
+        self.dtype: str = self.manifest.options["dtype"]
+        self._files = {name: facts for unit in self.manifest.units for name, facts in unit.files.items()}
+        first, *_ = self.kind.suffixes
+        self.names = [name.removesuffix(first) for name in self._files if name.endswith(first)]
+
+    def open(self, shard: int, suffix: str) -> IO[bytes]:
+        """Opens the file of a shard that has this suffix.
+
+        Raises:
+            ValueError: Its size has changed.
+            OSError: It cannot be read.
+        """
+        name = f"{self.names[shard]}{suffix}"
+        self._work.checked({name: self._files[name]})
+        return self._work.store.open(name)
+
+    def cuts(self, shard_tokens: int) -> Iterator[list[ItemRange]]:
+        """Yields which parts of shards make up each new one."""
+        shards = range(len(self.names))
+        opens = [functools.partial(self.open, shard) for shard in shards]
+        if self.kind.whole_documents:
+            return cut_items((item_tokens(self.kind, each) for each in opens), shard_tokens)
+        sizes = (self._files[f"{name}{self.kind.suffixes[0]}"].size for name in self.names)
+        return cut_tokens((stored_tokens(self.kind, self.dtype, size) for size in sizes), shard_tokens)
+
+
+def begin(plan: Plan | str | os.PathLike[str], shard_tokens: int | None) -> tuple[Plan, int]:
+    """Returns the plan and the number of new shards, once its work folder says of which parts they are made.
+
+    Raises:
+        Exception: As `compact`.
+    """
+    plan = Plan.of(plan)
+    check_shard_tokens(shard_tokens)
+    inputs = Inputs(plan.work)
+    shards = list(inputs.cuts(inputs.manifest.tokens if shard_tokens is None else shard_tokens))
+    contents = {"bytemill": __version__, "shard_tokens": shard_tokens, "shards": shards}
+    Work(plan.work).write_once(NAME, contents, what="compacted shards of another size")
+    return plan, len(shards)
+
+
+def compact_left(plan: Plan, executor: Executor) -> None:
+    """Writes the new shards that are not yet written.
+
+    Raises:
+        Exception: As `compact`.
+    """
+    work = Work(plan.work)
+    numbers = range(len(work.options("compact")["shards"]))
+    work.run_left("compact", numbers, functools.partial(compact_shard, plan.work), executor)
+
+
+def compact_shard(work: str | os.PathLike[str], number: int) -> None:
+    """Writes a new shard, unless it is written: the task of an executor.
+
+    Args:
+        work: The work folder, where `begin` was called.
+        number: The number of the new shard, from 0.
+
+    Raises:
+        Exception: As `compact`.
+    """
+    folder = Work(work)
+    options = folder.options("compact")
+    shards = options["shards"]
+    if not 0 <= number < len(shards):
+        raise ValueError(f"expected a shard from 0 to {len(shards) - 1}, got {number}")
+    if folder.is_done("compact", number):
+        return
+    inputs = Inputs(os.fspath(work))
+    names = shard_names({**inputs.manifest.options, "shard_tokens": options["shard_tokens"]}, number)
+    with folder.unit("compact", number) as (outputs, sums):
+        file = inputs.kind([outputs / name for name in names], inputs.dtype)
+        tokens = 0
+        try:
+            for part in starmap(ItemRange, shards[number]):
+                for ids, ends in read_range(inputs.kind, inputs.dtype, inputs.open, part):
+                    file.write(ids, ends)
+                    tokens += len(ids)
+            file.close()
+        except BaseException:
+            file.abandon()
+            raise
+        sums["tokens"] = tokens
+
+
+def finish(plan: Plan) -> dict[str, Facts]:
+    """Writes the manifest of new shards that are all written, and returns their files.
+
+    Raises:
+        ValueError: One is not written.
+        OSError: The manifest cannot be written.
+    """
+    work, manifest = Work(plan.work), Manifest.load(plan.work)
+    options = work.options("compact")
+    commits = work.all_commits("compact", len(options["shards"]))
+    if (tokens := sum(commit.sums["tokens"] for commit in commits)) != manifest.tokens:
+        raise InternalError(f"expected {manifest.tokens} ids in all shards, got {tokens}")
+    contents = {
+        "bytemill": manifest.bytemill,
+        "encoding": manifest.encoding,
+        "options": {**manifest.options, "shard_tokens": options["shard_tokens"]},
+        "documents": manifest.documents,
+        "tokens": tokens,
+        "shards": [
+            {
+                "tokens": commit.sums["tokens"],
+                "files": {name: facts._asdict() for name, facts in commit.files.items()},
+            }
+            for commit in commits
+        ],
+    }
+    work.store.write(f"{FOLDERS['compact']}/{MANIFEST}", json_of(contents))
+    work.store.sweep("compact")
+    return {name: facts for commit in commits for name, facts in commit.files.items()}
