@@ -1,6 +1,7 @@
 """Writes the tokenizer files of models that are compared: a real one, and one vocabulary behind many chains.
 
-How fast a chain is depends on its steps and on text more than on the vocabulary, so that all have cl100k's.
+How fast a chain is depends on its steps and on text more than on the vocabulary, so that all have
+cl100k's. Two are this library's own files, of which the time of loading is of interest.
 """
 
 from __future__ import annotations
@@ -65,9 +66,21 @@ def write_chain(chain: str, normalizer: Any, folder: Path) -> Files:
     return {OURS: file, "tokenizers": file, CANDIDATE: file}
 
 
+def write_native(vocabulary: str, folder: Path) -> Files:
+    """Writes this library's own file of a built-in encoding, and a `tokenizer.json`."""
+    encoding = bytemill.get_encoding(vocabulary)
+    file = folder / "tokenizer.json"
+    file.write_text(tokenizer_json(encoding), encoding="utf-8")
+    # Read from there, as that of a model is: what is saved is the same.
+    bytemill.Encoding.from_file(file).save(folder / "own.bytemill")
+    return {OURS: folder / "own.bytemill", "tokenizers": file, CANDIDATE: file}
+
+
 # How this library splits the text of each model, and what writes its files into a folder.
 MODELS: dict[str, tuple[str, Callable[[Path], Files]]] = {
     "Mistral v1": ("sentencepiece", write_sentencepiece),
     **{name: ("native", partial(write_chain, *chain)) for name, chain in NATIVE.items()},
+    "o200k, .bytemill": ("own file", partial(write_native, "o200k_base")),
+    "cl100k, .bytemill": ("own file", partial(write_native, "cl100k_base")),
     **{name: ("general", partial(write_chain, *chain)) for name, chain in GENERAL.items()},
 }

@@ -44,7 +44,8 @@ class Cell:
 
     Attributes:
         model: Name of the model.
-        kind: "sentencepiece", "native" or "general": how this library splits its text.
+        kind: "sentencepiece", "native" or "general": how this library splits its text; "own file" for a
+            `.bytemill`.
         corpus: Name of the text.
         engine: Name of the engine.
         form: Form of its result: "array" or "list".

@@ -73,7 +73,7 @@ def of_model(model: tuple[str, str], contenders: Mapping[tuple[str, str], Sequen
             theirs = {each.corpus: getattr(each, state) for each in rival or ()}
             times = [getattr(each, state) / theirs[each.corpus] for each in contenders[OURS, form]]
             yield verdict(f"{name}: {what}, times {engine}", statistics.median(times), bound)
-    limit = targets["load"]["sentencepiece" if kind == "sentencepiece" else "huggingface"]
+    limit = targets["load"][kind]
     load = medians(contenders[OURS, "list"])["load"]
     yield f"{name}: loads in {load:.0f} ms: at most {limit} ms {'met' if load <= limit else '**missed**'}"
 

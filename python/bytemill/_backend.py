@@ -5,7 +5,7 @@ It does not take every pattern. `splitting`, which uses the `regex` package, spl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bytemill._core import (
     TIER,
@@ -57,6 +57,7 @@ __all__ = [
     "PieceCounts",
     "SentenceCounts",
     "SentencePieceModel",
+    "Stored",
     "__version__",
     "build_core",
     "build_splitter",
@@ -83,14 +84,24 @@ __all__ = [
 ]
 
 
+class Stored(NamedTuple):
+    """A result of `CoreBPE.stored`, as a part of some bytes."""
+
+    contents: bytes
+    start: int
+    end: int
+
+
 def build_core(
-    vocabulary: dict[bytes, int] | LearnedMerges, special_tokens: dict[str, int], pattern: str
+    vocabulary: dict[bytes, int] | LearnedMerges | Stored, special_tokens: dict[str, int], pattern: str
 ) -> CoreBPE:
     """Builds the core, with a splitter in Python if the core does not take the pattern."""
 
     def build(splitter: Splitter | None = None) -> CoreBPE:
         if isinstance(vocabulary, LearnedMerges):
             return CoreBPE.trained(vocabulary, special_tokens, pattern, splitter)
+        if isinstance(vocabulary, Stored):
+            return CoreBPE.from_stored(*vocabulary, special_tokens, pattern, splitter)
         return CoreBPE(vocabulary, special_tokens, pattern, splitter)
 
     try:

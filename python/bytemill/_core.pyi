@@ -71,6 +71,16 @@ class CoreBPE:
         pattern: str,
         splitter: Callable[[str], Sequence[int]] | None = None,
     ) -> CoreBPE: ...
+    # From part of `contents`, which `stored` returned.
+    @staticmethod
+    def from_stored(
+        contents: bytes,
+        start: int,
+        end: int,
+        special_tokens: dict[str, int],
+        pattern: str,
+        splitter: Callable[[str], Sequence[int]] | None = None,
+    ) -> CoreBPE: ...
     # With a vocabulary that is compiled in: "r50k", "p50k", "cl100k" or "o200k".
     @staticmethod
     def builtin(vocabulary: str, special_tokens: dict[str, int], pattern: str) -> CoreBPE: ...
@@ -215,6 +225,8 @@ class CoreBPE:
     # one byte as the ids of their two parts, in rank order.
     def token_byte_values(self) -> list[bytes]: ...
     def mergeable_ranks(self) -> dict[bytes, int]: ...
+    # Returns the mergeable tokens and merges in the form that `src/vocabulary/stored.rs` describes.
+    def stored(self) -> bytes: ...
     def merges(self) -> list[tuple[int, int]]: ...
 
 # A list of ids for each text, for Arrow: `list<uint32>`, or `large_list` if there are 2**31 ids or more or if

@@ -1167,6 +1167,8 @@ class Encoding:
     def save(self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None) -> None:
         """Writes everything to one file, `.bytemill` by convention; see `bytemill.formats.native`.
 
+        It loads in a fraction of the time of other formats.
+
         Args:
             path: The file, replaced if it exists.
             provenance: More to be known, such as where the vocabulary comes from; any JSON. The version of
@@ -1178,7 +1180,7 @@ class Encoding:
         """
         from bytemill.io.writing import write_native
 
-        write_native(self.definition, self._encode_all, path, provenance)
+        write_native(self.definition, self._core_bpe, path, provenance)
 
     def save_tiktoken(self, path: str | os.PathLike[str]) -> None:
         """Writes the mergeable tokens as a `.tiktoken` file, which holds neither pattern nor special tokens.

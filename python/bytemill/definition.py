@@ -188,9 +188,10 @@ class Loaded(NamedTuple):
     @property
     def whole(self) -> Definition:
         """The definition with its ranks; takes time linear in them if a core has them."""
-        if self.core is None or self.definition.tokenizer is not None:
-            return self.definition
-        return self.definition._replace(ranks=self.core.mergeable_ranks())
+        definition = self.definition
+        if self.core is None or definition.model is not None or definition.tokenizer is not None:
+            return definition
+        return definition._replace(ranks=self.core.mergeable_ranks())
 
     @property
     def shared_ranks(self) -> dict[bytes, int]:

@@ -75,6 +75,21 @@ pub(crate) fn by_rank<'a>(
     Some(vocabulary.with_unmade(lengths))
 }
 
+/// Returns a shortest list of merges that gives the same ids as merging by rank, if there is one: the pair of each token
+/// that merges make, in the order of ids. Whole pieces have to be looked up first.
+///
+/// # Complexity
+/// As [`by_rank`].
+pub(crate) fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
+    let derived = derive(vocabulary, vocabulary.byte_merges()?).ok()?;
+    let spans = vocabulary.spans();
+    let tokens: Vec<_> = spans
+        .map(|(span, id)| (id, &vocabulary.all_bytes()[span]))
+        .collect();
+    let by_list = by_rank(tokens.into_iter(), &derived.merges, true)?;
+    Some(derive(&by_list, by_list.byte_merges()?).ok()?.merges)
+}
+
 /// Whether a list has all `merges`, in their order.
 fn is_in_order(listed: &[(TokenId, Pair)], merges: &[(TokenId, Pair)]) -> bool {
     let mut listed = listed.iter();

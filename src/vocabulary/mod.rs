@@ -24,6 +24,7 @@ pub mod listed;
 #[doc(hidden)]
 pub mod pair_table;
 pub(crate) mod sections;
+mod stored;
 mod tokens;
 
 use std::borrow::Cow;
@@ -110,6 +111,11 @@ impl Vocabulary {
             }
             tokens.push(*id, token)?;
         }
+        Self::from_tokens(tokens)
+    }
+
+    /// Builds a vocabulary of tokens, of which every two merge whose bytes are those of a third.
+    fn from_tokens(tokens: Tokens) -> Result<Self, VocabularyError> {
         tokens.check_distinct()?;
         let (pairs, byte_pairs) = every_split(&tokens);
         Self::new(tokens, pairs, byte_pairs)

@@ -46,6 +46,56 @@ impl Tokens {
         }
     }
 
+    /// Returns tokens whose bytes are `arena` one after the other, with an id and a length for each.
+    ///
+    /// # Errors
+    /// [`VocabularyError`] if the ids do not increase, or one is [`NO_TOKEN`]; if a token is empty, or the lengths are not
+    /// those of all bytes.
+    pub(super) fn of_parts(
+        arena: Vec<u8>,
+        ids: impl Iterator<Item = TokenId>,
+        lengths: impl ExactSizeIterator<Item = u32>,
+    ) -> Result<Self, VocabularyError> {
+        let mut starts = Vec::with_capacity(lengths.len() + 1);
+        starts.push(0);
+        let mut others = Vec::new();
+        let (mut end, mut last) = (0_u32, None);
+        for ((id, length), index) in ids.zip(lengths).zip(0..) {
+            let start = end;
+            end = end.checked_add(length).ok_or(VocabularyError::TooLarge)?;
+            if length == 0 {
+                return Err(VocabularyError::EmptyToken(id));
+            }
+            if last >= Some(id) {
+                let last = last.unwrap_or_default();
+                return Err(VocabularyError::OutOfOrder { id, last });
+            }
+            if id == NO_TOKEN {
+                let token = arena.get(start as usize..end as usize);
+                return Err(VocabularyError::IdTooLarge(
+                    token.unwrap_or_default().to_vec(),
+                ));
+            }
+            last = Some(id);
+            starts.push(end);
+            // From the first hole on, no id is its index.
+            if id != index {
+                others.push(id);
+            }
+        }
+        if end as usize != arena.len() {
+            return Err(VocabularyError::BadTable("its tokens have other lengths"));
+        }
+        Ok(Self {
+            arena: arena.into(),
+            dense: starts.len() - 1 - others.len(),
+            starts: starts.into(),
+            others,
+            unlisted: Vec::new(),
+            by_bytes: OnceLock::new(),
+        })
+    }
+
     /// Reads the tokens of an image.
     pub(super) fn of_image(sections: &mut Sections<'static>) -> Option<Self> {
         let arena = sections.next()?;

@@ -29,6 +29,7 @@ from bytemill.shards import write_shards
 from bytemill.training.counts import restored
 from support.faulty import full_disk
 from support.fuzzing import run, within
+from support.native_files import native_version_1, with_checksum
 
 CORPUS = [Path(__file__).read_text(encoding="utf-8"), "slower, slowest; naïve 中文 e\u0301 " * 20]
 SHARDED = [f"some words of document {number}, naïve 中文" for number in range(200)]
@@ -92,6 +93,7 @@ def made_files() -> dict[str, dict[str, bytes]]:
 
     return {
         "bytemill": read("toy.bytemill"),
+        "bytemill 1": {"toy1.bytemill": native_version_1(encoding)},
         "tiktoken": read("toy.tiktoken"),
         "huggingface": read("tokenizer.json"),
         "merges": read("vocab.bpe", "encoder.json"),
@@ -113,8 +115,8 @@ FILES = made_files()
 PUBLISHED = bytemill.get_encoding("gpt2")
 TOY = bytemill.Encoding.from_file(FOLDER / "toy.bytemill")
 COUNTS = bytemill.count_pieces(CORPUS, "gpt2")
-JSON = ["bytemill", "huggingface", "encoder", "tekken"]
-ENCODINGS = [*JSON, "tiktoken", "merges", "minbpe"]
+JSON = ["bytemill 1", "huggingface", "encoder", "tekken"]
+ENCODINGS = [*JSON, "bytemill", "tiktoken", "merges", "minbpe"]
 
 
 def mutated(data: st.DataObject, contents: bytes) -> bytes:
@@ -227,6 +229,13 @@ def encodings_by_bytes(data: st.DataObject) -> None:
     read_encoding(written(names, mutated(data, next(iter(names.values())))))
 
 
+def native_files(data: st.DataObject) -> None:
+    """Checks native files with the right checksum, which damage alone would not have."""
+    names = FILES["bytemill"]
+    contents = mutated(data, next(iter(names.values()))[:-4])
+    read_encoding(written(names, with_checksum(contents)))
+
+
 def encodings_by_values(data: st.DataObject) -> None:
     names = FILES[data.draw(st.sampled_from(JSON))]
     read_encoding(written(names, mutated_json(data, next(iter(names.values())))))
@@ -236,7 +245,9 @@ def any_file(data: st.DataObject) -> None:
     name = data.draw(
         st.sampled_from(["a", "a.tiktoken", "a.model", "tokenizer.json", "vocab.bpe", "merges.txt"])
     )
-    start = data.draw(st.sampled_from([*WORDS, b'{"format": "bytemill", ', b'{"model": {', b"YQ== 0\n"]))
+    start = data.draw(
+        st.sampled_from([*WORDS, b"bytemill 2\n{", b'{"format": "bytemill", ', b'{"model": {', b"YQ== 0\n"])
+    )
     contents = start + data.draw(st.binary(max_size=200))
     read_encoding(written({name: b""}, contents))
 
@@ -320,5 +331,5 @@ def pickles(data: st.DataObject) -> None:
 
 
 if __name__ == "__main__":
-    checks = [encodings_by_bytes, encodings_by_values, any_file, counts, documents]
+    checks = [encodings_by_bytes, native_files, encodings_by_values, any_file, counts, documents]
     run("loaders", [*checks, resumed, minbpe_models, pickles])

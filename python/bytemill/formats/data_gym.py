@@ -25,10 +25,7 @@ from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, d
 if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
 
-__all__ = ["FILE_NAMES", "format_encoder", "format_merges", "parse_data_gym", "parse_pair"]
-
-# The names of the two files: those of GPT-2's authors, and those of the library transformers.
-FILE_NAMES = (("vocab.bpe", "encoder.json"), ("merges.txt", "vocab.json"))
+__all__ = ["format_encoder", "format_merges", "parse_data_gym", "parse_pair"]
 
 PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
 UNPRINTABLE = [byte for byte in range(256) if byte not in PRINTABLE]

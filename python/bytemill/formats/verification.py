@@ -12,6 +12,7 @@ from bytemill.definition import core_of
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
+    from bytemill._backend import CoreBPE
     from bytemill.definition import Definition
 
 __all__ = [
@@ -62,13 +63,16 @@ def sample_texts(definition: Definition) -> list[str]:
     return [*TEXTS, *texts, " ".join(texts), *[f"a{text} b" for text in special[:TOKENS]]]
 
 
-def check_definition(definition: Definition, encode: Encode, read: Definition) -> None:
+def check_definition(
+    definition: Definition, encode: Encode, read: Definition, core: CoreBPE | None = None
+) -> None:
     """Raises `VocabularyError` if a definition that was read back is not the one that was written.
 
     Args:
         definition: The one that was written.
         encode: Encodes by it.
         read: The one that was read back. Its pattern may be another one that gives the same pieces.
+        core: The core that was read back; if not given, it is built of `read`.
     """
     if read._replace(name="", template=None) != definition._replace(
         name="", template=None, splitting=read.splitting
@@ -77,8 +81,8 @@ def check_definition(definition: Definition, encode: Encode, read: Definition) -
             f"the encoding {definition.name!r} cannot be written: the file has other tokens when it is "
             "read back"
         )
-    core = core_of(read)
-    check_ids(definition, encode, lambda text: core.encode(text, None), "this library")
+    reader = core_of(read) if core is None else core
+    check_ids(definition, encode, lambda text: reader.encode(text, None), "this library")
 
 
 def check_ids(definition: Definition, encode: Encode, other: Encode, reader: str) -> None:

@@ -1,4 +1,8 @@
-"""Reads a definition from a file whose format its contents tell, or where they do not, its name."""
+"""Reads a definition from a file whose format its contents tell, or where they do not, its name.
+
+The module of a format is imported when a file may be of it: all together took 20 ms, which is as long as
+loading a vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,6 @@ from typing import TYPE_CHECKING
 
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
-from bytemill.formats import (
-    data_gym,
-    gguf_model,
-    huggingface_tokenizer,
-    kimi,
-    llama,
-    native,
-    qwen,
-    sentencepiece_model,
-    tekken,
-    tiktoken_ranks,
-)
-from bytemill.formats.json_file import parse_json
 from bytemill.io.gguf_file import is_gguf, read_entries
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
@@ -43,6 +34,9 @@ IN_DIRECTORY = [
     "qwen.tiktoken",
     "tokenizer.model",
 ]
+
+# The names of GPT-2's two files, merges and ids: those of its authors, and those of the library transformers.
+PAIR_NAMES = (("vocab.bpe", "encoder.json"), ("merges.txt", "vocab.json"))
 
 USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
 
@@ -96,6 +90,8 @@ def read(
 
 def read_tokenizer(contents: bytes, name: str) -> Loaded:
     """Returns the definition of a `tokenizer.json` that is no file; errors and warnings as `read`."""
+    from bytemill.formats import huggingface_tokenizer
+
     loaded = huggingface_tokenizer.load(contents, name, "the tokenizer")
     warn_of_template(loaded.definition, "the tokenizer")
     return loaded
@@ -117,25 +113,40 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of any format; errors as `read`."""
     source = str(file)
     if is_gguf(file):
+        from bytemill.formats import gguf_model
+
         return Loaded(gguf_model.definition_of(read_entries(file), name, source))
     contents = file.read_bytes()
     if not contents:
         raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")
     start = contents[:100].lstrip()
+    if contents.startswith(b"bytemill "):
+        from bytemill.formats import native
+
+        return native.load(contents, source)
     if start.startswith(b"{"):
         return parse_json_file(file, contents, name, pattern)
     if start.startswith(b"minbpe v"):
-        # Only here: it compiles regular expressions.
         from bytemill.formats import minbpe_model
 
         model = minbpe_model.parse_model(contents, source)
         return Loaded(minbpe_model.definition_of(model, name, source))
-    if start.startswith(b"#version") or file.name in dict(data_gym.FILE_NAMES):
+    if start.startswith(b"#version") or file.name in dict(PAIR_NAMES):
         return Loaded(parse_pair(file, contents, None, name, pattern))
+    return parse_by_looks(file, contents, name, pattern)
+
+
+def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
+    """Parses a file whose format its contents do not say, but look like; errors as `read`."""
+    from bytemill.formats import sentencepiece_model
+
+    # No file of ranks begins as a model does, and asking so is quicker.
+    if file.suffix != ".tiktoken" and sentencepiece_model.looks_like_model(contents):
+        return sentencepiece_model.load(contents, name, str(file))
+    from bytemill.formats import tiktoken_ranks
+
     if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
         return parse_ranks(file, contents, name, pattern)
-    if sentencepiece_model.looks_like_model(contents):
-        return sentencepiece_model.load(contents, name, source)
     raise VocabularyError(
         f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
         "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json, GGUF or a .bytemill file, got a "
@@ -145,6 +156,8 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
 
 def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of ranks, whose pattern a configuration beside it may tell; errors as `read`."""
+    from bytemill.formats import huggingface_tokenizer, kimi, llama, qwen, tiktoken_ranks
+
     source = str(file)
     ranks = tiktoken_ranks.parse_ranks(contents, source)
     if pattern is not None:
@@ -173,6 +186,8 @@ def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | Non
 
 def config_beside(file: Path, name: str) -> Value | None:
     """Returns the contents of a JSON file in the same directory, `None` if there is none."""
+    from bytemill.formats.json_file import parse_json
+
     path = file.with_name(name)
     return parse_json(path.read_bytes(), str(path)) if path.is_file() else None
 
@@ -189,11 +204,16 @@ def file_of(path: Path) -> Path:
 
 def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a JSON file, whose entries tell its format."""
+    from bytemill.formats import huggingface_tokenizer
+
     if huggingface_tokenizer.looks_like_tokenizer(contents):
         return huggingface_tokenizer.load(contents, name, str(path))
+    from bytemill.formats import native, tekken
+    from bytemill.formats.json_file import parse_json
+
     file = parse_json(contents, str(path))
     if file["format"].contents == native.FORMAT:
-        return Loaded(native.parse_native(file))
+        return Loaded(native.parse_version_1(file))
     if isinstance(file["model"].contents, dict):
         return huggingface_tokenizer.load(contents, name, str(path))
     if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
@@ -211,8 +231,11 @@ def parse_pair(
     path: Path, merges: bytes | None, encoder: bytes | None, name: str, pattern: Splitting | None
 ) -> Definition:
     """Parses GPT-2's two files, of which one has been read."""
+    from bytemill.formats import data_gym
+    from bytemill.formats.json_file import parse_json
+
     merges_path, encoder_path = path, path
-    for merges_name, encoder_name in data_gym.FILE_NAMES:
+    for merges_name, encoder_name in PAIR_NAMES:
         if encoder is None and (path.parent / encoder_name).is_file():
             encoder_path = path.parent / encoder_name
         elif merges is None and (path.parent / merges_name).is_file():
@@ -222,7 +245,7 @@ def parse_pair(
         if path.name in {merges_name, encoder_name}:
             break
     if merges_path == encoder_path:
-        others = [names[encoder is None] for names in data_gym.FILE_NAMES]
+        others = [names[encoder is None] for names in PAIR_NAMES]
         raise VocabularyError(
             f"{path}: expected {' or '.join(others)} beside it, as GPT-2's vocabularies have two files"
         )

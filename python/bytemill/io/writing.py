@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from bytemill._backend import CoreBPE
     from bytemill.definition import Definition
     from bytemill.formats.verification import Encode
 
@@ -46,16 +47,23 @@ __all__ = [
 
 def write_native(
     definition: Definition,
-    encode: Encode,
+    core: CoreBPE,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes a native file; arguments and errors as `Encoding.save`."""
-    definition.merging_bytes("native files")
-    contents = native.format_native(definition, {"bytemill": __version__, **(provenance or {})})
+    """Writes a native file.
+
+    Args:
+        definition: The definition.
+        core: Its core.
+        path: As for `Encoding.save`, with its errors.
+        provenance: As for `Encoding.save`.
+    """
+    contents = native.format_native(definition, core, {"bytemill": __version__, **(provenance or {})})
 
     def check(read: bytes) -> None:
-        check_definition(definition, encode, native.parse_native(parse_json(read, str(path))))
+        loaded = native.load(read, str(path))
+        check_definition(definition, lambda text: core.encode(text, None), loaded.whole, loaded.core)
 
     write_all({path: contents}, check)
 

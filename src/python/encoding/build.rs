@@ -54,6 +54,19 @@ pub(super) fn trained(
     assemble(vocabulary, special_tokens, splitter)
 }
 
+/// Builds an encoder from the stored form of its vocabulary.
+pub(super) fn stored(
+    py: Python<'_>,
+    stored: &[u8],
+    special_tokens: &Bound<'_, PyDict>,
+    pattern: &str,
+    splitter: Option<Py<PyAny>>,
+) -> PyResult<CoreBpe> {
+    let splitter = self::splitter(pattern, splitter)?;
+    let vocabulary = Arc::new(py.detach(|| Vocabulary::of_stored(stored))?);
+    assemble(vocabulary, special_tokens, splitter)
+}
+
 /// Builds an encoder around a published vocabulary.
 pub(super) fn builtin(
     py: Python<'_>,

@@ -51,6 +51,21 @@ impl CoreBpe {
     }
 
     #[staticmethod]
+    #[pyo3(signature = (contents, start, end, special_tokens, pattern, splitter=None))]
+    fn from_stored(
+        contents: &Bound<'_, PyBytes>,
+        start: usize,
+        end: usize,
+        special_tokens: &Bound<'_, PyDict>,
+        pattern: &str,
+        splitter: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (py, bytes) = (contents.py(), contents.as_bytes());
+        let stored = bytes.get(start..end).unwrap_or_default();
+        guarded(|| build::stored(py, stored, special_tokens, pattern, splitter))
+    }
+
+    #[staticmethod]
     fn builtin(
         py: Python<'_>,
         vocabulary: &str,
@@ -420,6 +435,10 @@ impl CoreBpe {
 
     fn mergeable_ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         guarded(|| vocabulary::ranks(self, py))
+    }
+
+    fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| Ok(vocabulary::stored(self, py)))
     }
 
     fn merges(&self, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::CoreBpe;
+use crate::merge::agreement::listed;
 use crate::merge::derive::merges_of;
 use crate::python::error::UnknownTokenError;
 use crate::python::ids::arrays::array;
@@ -66,6 +67,15 @@ pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py,
         ranks.set_item(PyBytes::new(py, token), id)?;
     }
     Ok(ranks)
+}
+
+/// Returns the stored form of the vocabulary.
+pub(super) fn stored<'py>(core: &CoreBpe, py: Python<'py>) -> Bound<'py, PyBytes> {
+    let stored = py.detach(|| {
+        let vocabulary = core.encoder.vocabulary();
+        vocabulary.stored(listed(vocabulary).as_deref())
+    });
+    PyBytes::new(py, &stored)
 }
 
 /// Returns the two parts of each merged token, in rank order.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import itertools
 import json
 import pickle
 import random
@@ -22,13 +23,14 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import bytemill
 from bytemill import Encoding
-from bytemill.definition import Definition
+from bytemill.definition import Definition, Loaded, Template
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.fingerprint import vocabulary_sha256
 from bytemill.formats.tiktoken_ranks import format_ranks
 from bytemill.minbpe import BasicTokenizer, RegexTokenizer
 from bytemill.patterns import GPT2_PATTERN, PATTERNS, R50K_PATTERN, WHOLE_TEXT_PATTERN
 from support import texts
+from support.native_files import native_version_1, with_checksum
 from support.toys import BYTE_RANKS
 
 EOT = "<|endoftext|>"
@@ -65,6 +67,11 @@ def refuses(path: Path, reason: str, error: type[Exception] = VocabularyError, *
         Encoding.from_file(path, **options)
     assert str(path.parent) in str(caught.value)
     assert reason in str(caught.value)
+
+
+def write(path: Path, contents: bytes) -> Path:
+    path.write_bytes(contents)
+    return path
 
 
 # --- tiktoken ---
@@ -473,19 +480,103 @@ def test_native_files_hold_everything(tmp_path: Path) -> None:
     encoding.save(path, provenance={"corpus": "texts", "documents": 2})
     read = Encoding.from_file(path)
     assert read.__getstate__() == encoding.__getstate__()
+    assert pickle.dumps(read) == pickle.dumps(encoding)
     assert list(read._special_tokens) == list(encoding._special_tokens)
     assert read.decode([600]) == EOT
+    assert_equal(read, encoding)
     assert Encoding.from_file(path, name="other").name == "other"
     assert Encoding.from_file(path, special_tokens={"<|x|>": 5000})._special_tokens == {"<|x|>": 5000}
     assert Encoding.from_file(path, pattern="o200k").name == "toy"
-    contents = json.loads(path.read_bytes())
+    version, head, _ = path.read_bytes().split(b"\n", 2)
+    assert version == b"bytemill 2"
+    contents = json.loads(head)
     assert contents["provenance"] == {"bytemill": bytemill.__version__, "corpus": "texts", "documents": 2}
-    assert contents["sha256"] == vocabulary_sha256(
+    assert contents["sha256"] == read.sha256 == encoding.sha256
+    assert encoding.sha256 == vocabulary_sha256(
         encoding._pat_str, encoding._mergeable_ranks, encoding._special_tokens
     )
     read.save(tmp_path / "again", provenance={"corpus": "texts", "documents": 2})
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
     refuses(path, "has the pattern", ValueError, pattern="cl100k")
+
+
+def test_native_files_of_version_1_are_read(tmp_path: Path) -> None:
+    encoding = toy("o200k", special={EOT: 600, "<|also|>": 600, "\U0001f600": 1_000_000})
+    path = tmp_path / "mine.bytemill"
+    path.write_bytes(native_version_1(encoding))
+    read = Encoding.from_file(path)
+    assert read.__getstate__() == encoding.__getstate__()
+    assert_equal(read, encoding)
+    assert Encoding.from_file(path, special_tokens={"<|x|>": 5000})._special_tokens == {"<|x|>": 5000}
+    refuses(path, "has the pattern", ValueError, pattern="cl100k")
+
+
+# Tokens that no merges make, alone and as parts of others; parts that follow what they make; ids with holes.
+UNUSUAL = {
+    "no merges": {},
+    "a token that no merges make": {b"abcdef": 256, b"ab": 257},
+    "a part that no merges make": {b"xyz": 256, b"xyzw": 257, b"zw": 258},
+    "two parts that are a token in another way": {
+        b"ab": 256,
+        b"bc": 257,
+        b"abc": 258,
+        b"abcb": 259,
+        b"cb": 260,
+    },
+    "parts of higher ids": {b"abc": 300, b"ab": 301, b"abcd": 299},
+    "holes": {b"ab": 1000, b"aba": 70_000, b"abab": 2**32 - 2},
+    "large ids": {b"ab": 2**24, b"abab": 2**24 + 1},
+}
+
+
+@pytest.mark.parametrize("tokens", UNUSUAL.values(), ids=UNUSUAL)
+def test_unusual_vocabularies_in_native_files(tokens: dict[bytes, int], tmp_path: Path) -> None:
+    ranks = BYTE_RANKS | tokens
+    encoding = Encoding("toy", pat_str=r"(?s).{1,8}", mergeable_ranks=ranks, special_tokens={})
+    path = tmp_path / "mine.bytemill"
+    encoding.save(path)
+    read = Encoding.from_file(path)
+    assert read._mergeable_ranks == ranks
+    for length in range(1, 8):
+        for piece in map("".join, itertools.product("abc", repeat=length)):
+            assert read.encode_ordinary(piece) == encoding.encode_ordinary(piece), piece
+    for piece in texts.patchwork(4, 2000), "abcdefabcde" * 20, "xyzwxyzxyw" * 30:
+        assert read.encode_ordinary(piece) == encoding.encode_ordinary(piece)
+    assert read.token_byte_values() == encoding.token_byte_values()
+
+
+def test_models_and_tokenizers_in_native_files(tmp_path: Path) -> None:
+    theirs = Tokenizer(models.BPE(vocab={"a": 0, "b": 1, "ab": 2, "\u0120": 3}, merges=[("a", "b")]))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    theirs.add_special_tokens(["<s>"])
+    for encoding in (
+        Encoding.from_huggingface(theirs, name="toy"),
+        bytemill.train(CORPUS, 1500, kind="sentencepiece", progress=False, name="toy"),
+    ):
+        more = encoding.with_special_tokens({"<|more|>": 5000}, name="more")
+        for saved in (encoding, more):
+            path = tmp_path / "mine.bytemill"
+            saved.save(path)
+            read = Encoding.from_file(path)
+            assert read.definition == saved.definition
+            assert pickle.loads(pickle.dumps(read)).definition == saved.definition  # noqa: S301 - our own
+            assert (read.name, read.sha256) == (saved.name, saved.sha256)
+            for text in [*SAMPLES, "<s>ab<|more|> ab"]:
+                ids = saved.encode(text, allowed_special="all")
+                assert read.encode(text, allowed_special="all") == ids
+                assert read.decode(ids) == saved.decode(ids)
+            refuses(path, "which has no pattern", ValueError, pattern="gpt2")
+
+
+@pytest.mark.filterwarnings("ignore:.*its post-processor adds")
+def test_templates_are_in_native_files(tmp_path: Path) -> None:
+    definition = toy().definition._replace(template=Template((EOT,), ("<|other|>", EOT)))
+    path = tmp_path / "mine.bytemill"
+    encoding = Encoding.from_definition(definition)
+    encoding.save(path)
+    read = Encoding.from_file(path)
+    assert read.definition.template == definition.template
+    assert read.__getstate__() == encoding.__getstate__()
 
 
 @pytest.mark.parametrize("name", ["o200k_harmony", "p50k_base"])
@@ -507,10 +598,138 @@ def test_provenance_must_be_json(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-MALFORMED_NATIVE = {
+def numbers(*values: int, size: int = 4) -> bytes:
+    return b"".join(value.to_bytes(size, "little") for value in values)
+
+
+def stored(tokens: Mapping[bytes, int], pairs: list[int]) -> bytes:
+    """The body of a native file, whatever the tokens."""
+    return b"".join(
+        [
+            numbers(len(tokens), sum(map(len, tokens)), size=8),
+            numbers(*tokens.values()),
+            numbers(*map(len, tokens)),
+            *tokens,
+            numbers(*pairs),
+        ]
+    )
+
+
+AB, NONE = BYTE_RANKS | {b"ab": 256}, 2**32 - 1
+A, B = BYTE_RANKS[b"a"], BYTE_RANKS[b"b"]
+WHOLE = stored(AB, [A, B])
+
+MALFORMED_NATIVE: dict[str, tuple[Callable[[dict[str, Any]], object], bytes, str]] = {
+    "no kind": (lambda head: head.pop("kind"), WHOLE, "kind: expected a string, got None"),
+    "another kind": (
+        lambda head: head.update(kind="x"),
+        WHOLE,
+        "kind: expected ranks, sentencepiece or tokeni",
+    ),
+    "no name": (lambda head: head.pop("name"), WHOLE, "name: expected a string, got None"),
+    "no pattern": (
+        lambda head: head.update(pattern=5),
+        WHOLE,
+        "pattern: expected a string, got an integer 5",
+    ),
+    "a bad pattern": (lambda head: head.update(pattern="("), WHOLE, "pattern"),
+    "a wrong id": (
+        lambda head: head["special_tokens"].update(x=-1),
+        WHOLE,
+        "special_tokens['x']: expected an",
+    ),
+    "an empty special token": (lambda head: head["special_tokens"].update({"": 5}), WHOLE, "empty"),
+    "a wrong template": (lambda head: head.update(template=5), WHOLE, "template: expected an object"),
+    "half a template": (
+        lambda head: head.update(template={"prefix": []}),
+        WHOLE,
+        "template.suffix: expected a list",
+    ),
+    "no model": (lambda head: head.update(kind="sentencepiece"), WHOLE, "model"),
+    "no tokenizer": (lambda head: head.update(kind="tokenizer.json"), WHOLE, "expected"),
+    "no body": (lambda _: None, b"", "it has fewer bytes than it says"),
+    "half a body": (lambda _: None, WHOLE[:-5], "it has fewer bytes than it says"),
+    "too long a body": (lambda _: None, WHOLE + b"x", "it has more bytes than it says"),
+    "many tokens": (lambda _: None, numbers(2**62, 5, size=8) + WHOLE, "it has fewer bytes than it says"),
+    "many bytes": (lambda _: None, numbers(1, 2**64 - 1, size=8) + WHOLE, "it has fewer bytes than it says"),
+    "a missing byte": (
+        lambda _: None,
+        stored({b"a": 0, b"b": 1, b"ab": 2}, [0, 1]),
+        'has no token for the single byte b"\\x00"',
+    ),
+    "an empty token": (lambda _: None, stored(AB | {b"": 257}, [A, B]), "257"),
+    "an id twice": (lambda _: None, stored(AB | {b"bc": 256}, [A, B, A, B]), "256"),
+    "the largest id": (lambda _: None, stored(AB | {b"bc": NONE}, [A, B, NONE, NONE]), "bc"),
+    "parts of other bytes": (lambda _: None, stored(AB, [B, A]), "the parts of a token have other bytes"),
+    "an unknown part": (lambda _: None, stored(AB, [A, 999]), "999"),
+    "the token itself as a part": (
+        lambda _: None,
+        stored(AB, [256, B]),
+        "the parts of a token have other bytes",
+    ),
+    "no left part": (lambda _: None, stored(AB, [NONE, B]), str(NONE)),
+    "other lengths": (
+        lambda _: None,
+        WHOLE.replace(numbers(2) + bytes([0, 1]), numbers(1) + bytes([0, 1])),
+        "",
+    ),
+}
+
+
+def malformed_native(change: Callable[[dict[str, Any]], object], body: bytes) -> bytes:
+    """A native file with this body and the right checksum."""
+    head = {
+        "kind": "ranks",
+        "name": "toy",
+        "pattern": GPT2_PATTERN,
+        "special_tokens": {EOT: 300},
+        "template": None,
+    }
+    change(head)
+    return with_checksum(b"bytemill 2\n" + json.dumps(head).encode() + b"\n" + body)
+
+
+def test_the_body_of_a_native_file(tmp_path: Path) -> None:
+    written = write(tmp_path / "a", malformed_native(lambda _: None, WHOLE))
+    expected = Encoding("toy", pat_str=GPT2_PATTERN, mergeable_ranks=AB, special_tokens={EOT: 300})
+    assert_equal(Encoding.from_file(written), expected)
+    expected.save(tmp_path / "b")
+    assert (tmp_path / "b").read_bytes().split(b"\n", 2)[2].startswith(WHOLE)
+    with_all_pairs = write(tmp_path / "c", malformed_native(lambda _: None, stored(AB, [])))
+    assert_equal(Encoding.from_file(with_all_pairs), expected)
+
+
+@pytest.mark.parametrize(("change", "body", "reason"), MALFORMED_NATIVE.values(), ids=MALFORMED_NATIVE)
+def test_malformed_native_files(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], body: bytes, reason: str
+) -> None:
+    refuses(write(tmp_path / "mine.bytemill", malformed_native(change, body)), reason)
+
+
+def test_damaged_native_files(tmp_path: Path) -> None:
+    path = tmp_path / "mine.bytemill"
+    toy(size=300).save(path)
+    whole = path.read_bytes()
+    source = random.Random(8)
+    for place in source.sample(range(len(whole)), 300):
+        write(path, whole[:place] + bytes([whole[place] ^ 1 << source.randrange(8)]) + whole[place + 1 :])
+        refuses(path, "")
+        write(path, whole[:place])
+        refuses(path, "")
+    write(path, with_checksum(b"bytemill 3\n{}\n"))
+    refuses(path, "version: expected 1 or 2, got 3: a newer bytemill may read it")
+    write(path, with_checksum(b"bytemill 2\n{}"))
+    refuses(path, "expected a line of JSON after the first")
+    write(path, with_checksum(b"bytemill 2\n[]\n"))
+    refuses(path, "expected an object")
+    write(path, b"bytemill 2\n")
+    refuses(path, "the file is damaged: expected the checksum")
+
+
+MALFORMED_VERSION_1 = {
     "later version": (
-        lambda file: file.update(version=2),
-        "version: expected 1, got 2: a newer bytemill may",
+        lambda file: file.update(version=3),
+        "version: expected 1 or 2, got 3: a newer bytemill may",
     ),
     "other pattern": (lambda file: file.update(pattern="."), "sha256: expected "),
     "other token": (lambda file: file["tokens"].update({"enp6eno=": 999}), "sha256: expected "),
@@ -526,13 +745,12 @@ MALFORMED_NATIVE = {
 }
 
 
-@pytest.mark.parametrize(("change", "reason"), MALFORMED_NATIVE.values(), ids=MALFORMED_NATIVE)
-def test_malformed_native_files(
+@pytest.mark.parametrize(("change", "reason"), MALFORMED_VERSION_1.values(), ids=MALFORMED_VERSION_1)
+def test_malformed_native_files_of_version_1(
     tmp_path: Path, change: Callable[[dict[str, Any]], object], reason: str
 ) -> None:
     path = tmp_path / "mine.bytemill"
-    toy(size=300).save(path)
-    file = json.loads(path.read_bytes())
+    file = json.loads(native_version_1(toy(size=300)))
     change(file)
     path.write_text(json.dumps(file), encoding="utf-8")
     refuses(path, reason)
@@ -584,13 +802,11 @@ def test_files_that_were_damaged_on_the_way_are_not_left(
 def test_what_is_read_back_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoding = toy(size=300)
     others = Definition("toy", encoding._pat_str, BYTE_RANKS, {})
-    monkeypatch.setattr("bytemill.formats.native.parse_native", lambda _: others)
+    monkeypatch.setattr("bytemill.formats.native.load", lambda *_: Loaded(others))
     with pytest.raises(VocabularyError, match="has other tokens when it is read back"):
         encoding.save(tmp_path / "a")
-    monkeypatch.setattr(
-        "bytemill.formats.native.parse_native",
-        lambda _: Definition("toy", r"\s|\S", encoding._mergeable_ranks, encoding._special_tokens),
-    )
+    others = Definition("toy", r"\s|\S", encoding._mergeable_ranks, encoding._special_tokens)
+    monkeypatch.setattr("bytemill.formats.native.load", lambda *_: Loaded(others))
     with pytest.raises(VocabularyError, match="this library gives other ids for"):
         encoding.save(tmp_path / "a")
     assert list(tmp_path.iterdir()) == []

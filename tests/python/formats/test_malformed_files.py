@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 from bytemill import Encoding
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.patterns import GPT2_PATTERN, PATTERNS
+from support.native_files import native_version_1
 from support.toys import BYTE_RANKS
 
 # Most of the file is tokens, as in real ones.
@@ -33,6 +34,7 @@ TOY = Encoding("toy", pat_str=GPT2_PATTERN, mergeable_ranks=RANKS, special_token
 NAMES = [
     "mine.tiktoken",
     "mine.bytemill",
+    "version1.bytemill",
     "mine.model",
     "vocab.bpe",
     "encoder.json",
@@ -47,6 +49,7 @@ def whole_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     TOY.save_tiktoken(folder / "mine.tiktoken")
     TOY.save(folder / "mine.bytemill")
+    (folder / "version1.bytemill").write_bytes(native_version_1(TOY))
     TOY.save_minbpe(folder / "mine")
     TOY.save_gpt2(folder)
     TOY.save_huggingface(folder)
@@ -223,6 +226,7 @@ LARGE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "one line": ("a.tiktoken", lambda: b"YQ== 0\n" + b"! " * 10_000_000),
     "one string": ("a.json", lambda: b'{"a": "' + b"x" * 20_000_000 + b'"}'),
     "one number": ("a.json", lambda: b'{"a": ' + b"1" * 20_000_000 + b"}"),
+    "a native file": ("a.bytemill", lambda: b"bytemill 2\n{}\n" + bytes(20_000_000)),
     "no format": ("a.bin", lambda: b"\x7fELF" + bytes(20_000_000)),
 }
 

@@ -61,7 +61,6 @@ def test_what_needs_merges_of_bytes_is_refused(model: Path, tmp_path: Path) -> N
     encoding = Encoding.from_file(model)
     refused: list[Callable[[], object]] = [
         lambda: encoding.definition.with_vocab_size(280, "cut"),
-        lambda: encoding.save(tmp_path / "a.bytemill"),
         lambda: encoding.save_tiktoken(tmp_path / "a.tiktoken"),
         lambda: encoding.save_gpt2(tmp_path / "b"),
         lambda: encoding.save_minbpe(tmp_path / "c"),
