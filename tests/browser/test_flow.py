@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+import bytemill
+from bytemill import playground
 from bytemill.playground import Playground
-from support.page import CODE, O200K, Opened, expect, ids, wait, write
+from support.page import CODE, IDS, O200K, PASTE, Opened, choose, expect, ids, wait, write
 
 pytest_plugins = ["support.browser"]
 
@@ -29,13 +33,120 @@ def test_the_server_ends_and_the_text_stays(opened: Opened, running: Playground)
     assert page.input_value("#text") == "other"
 
 
-def test_markup_stays_text(opened: Opened) -> None:
+def test_a_server_that_comes_back(opened: Opened) -> None:
     page = opened()
-    write(page, '<img src=x onerror="window.bad=1"><script>window.bad=1</script>')
-    page.click("#a .t >> nth=1")
+    write(page, CODE)
+    page.context.set_offline(True)
+    page.fill("#text", CODE + CODE)
+    expect(page.locator("#message")).to_contain_text("The playground was stopped.")
+    # The last good view stays, and is seen to be old.
+    assert ids(page) == IDS
+    assert page.locator("#a").evaluate("e => getComputedStyle(e).opacity") < "1"
+    page.context.set_offline(False)
+    wait(page, 2 * len(IDS))
+    expect(page.locator("#message")).to_be_hidden()
+    assert page.input_value("#text") == CODE + CODE
+
+
+def test_a_server_that_was_started_again(opened: Opened, running: Playground) -> None:
+    page = opened()
+    write(page, CODE)
+    port = running.server.server_port
+    running.stop()
+    with playground.start("", port=port, open_browser=False):
+        page.fill("#text", "other")
+        expect(page.locator("#message")).to_contain_text("started again under another address")
+        assert page.input_value("#text") == "other"
+
+
+def test_encodings_that_change_while_a_request_is_out(opened: Opened) -> None:
+    page = opened()
+    waiting: list[Any] = []
+
+    def hold(route: Any) -> None:
+        waiting.append(route)
+
+    page.route("**/encode?*", hold)
+    page.fill("#text", CODE)
+    page.wait_for_timeout(100)
+    choose(page, "encoding", "gpt2")
+    page.fill("#text", CODE + "!")
+    page.wait_for_timeout(100)
+    # One request at a time: the newest takes the place of those that wait.
+    assert len(waiting) == 1
+    waiting[0].continue_()
     page.wait_for_timeout(300)
-    assert page.evaluate("window.bad") is None
-    assert page.locator("img").count() == 0
+    assert len(waiting) == 2
+    waiting[1].continue_()
+    gpt2 = bytemill.get_encoding("gpt2")
+    wait(page, gpt2.count(CODE + "!"))
+    expect(page.locator("#name-a")).to_have_text("gpt2")
+    assert ids(page) == gpt2.encode(CODE + "!")
+
+
+def test_delete_undo_and_composition(opened: Opened) -> None:
+    page = opened()
+    page.focus("#text")
+    page.keyboard.type("one two")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    wait(page, 0)
+    page.keyboard.press("Control+z")
+    wait(page, O200K.count("one two"))
+    page.evaluate(PASTE, " three")
+    wait(page, O200K.count(page.input_value("#text")))
+    page.fill("#text", "")
+    session = page.context.new_cdp_session(page)
+    for text in ("n", "ni", "nih"):
+        session.send(
+            "Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
+        )
+    wait(page, O200K.count("nih"))
+    session.send("Input.insertText", {"text": "你好"})
+    wait(page, O200K.count("你好"))
+    assert ids(page) == O200K.encode("你好")
+
+
+def test_an_idle_page_has_no_timers(browser: Any, running: Playground) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script("""
+      window.pending = new Set();
+      for (const kind of ["Timeout", "Interval"]) {
+        const set = window[`set${kind}`], clear = window[`clear${kind}`];
+        window[`set${kind}`] = (work, ...rest) => {
+          const timer = set(() => { if (kind === "Timeout") window.pending.delete(timer); work(); }, ...rest);
+          window.pending.add(timer);
+          return timer;
+        };
+        window[`clear${kind}`] = timer => { window.pending.delete(timer); clear(timer); };
+      }
+    """)
+    page.goto(running.url)
+    write(page, CODE)
+    page.hover("#a .t >> nth=2")
+    page.click("#tab-training")
+    page.locator(".replay").wait_for()
+    page.click("text=Play")
+    assert page.evaluate("window.pending.size") > 0
+    page.click("#tab-text")
+    page.wait_for_timeout(1500)
+    assert page.evaluate("window.pending.size") == 0
+    context.close()
+
+
+def test_combining_marks(opened: Opened) -> None:
+    page = opened()
+    text = "é e\u0301 हिन्दी 각"
+    write(page, text)
+    values = O200K.decode_tokens_bytes(O200K.encode(text))
+    marks = [
+        i for i, value in enumerate(values) if value.decode(errors="ignore")[:1] in {"\u0301", "ि", "ी", "्"}
+    ]
+    assert marks
+    shown = page.locator("#a .t").all_inner_texts()
+    # A mark that begins a token stands on a circle.
+    assert all(shown[i].startswith("◌") for i in marks)
 
 
 def test_right_to_left_stands_in_the_order_of_ids(opened: Opened) -> None:

@@ -4,11 +4,22 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
+import time
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 import bytemill
+from bytemill.playground import Playground
+from bytemill.playground.files import static_files
+from support import command_line
 from support.page import CODE, FAMILY, IDS, O200K, PASTE, Opened, choose, expect, ids, wait, write
 
 pytest_plugins = ["support.browser"]
@@ -43,6 +54,23 @@ def test_m3_the_encoding_is_chosen_and_the_text_kept(opened: Opened) -> None:
     wait(page, bytemill.get_encoding("gpt2").count(CODE))
     assert page.input_value("#text") == CODE
     assert page.evaluate("document.getElementById('text').selectionStart") == 5
+
+
+def test_m3_sizes_models_and_fingerprints(opened: Opened) -> None:
+    page = opened()
+    page.click("#encoding")
+    options = page.locator("#picker [role=option]")
+    assert options.count() == len(bytemill.list_encoding_names())
+    for option in options.all():
+        encoding = bytemill.get_encoding(option.get_attribute("data-name"))
+        assert f"{encoding.n_vocab:,} tokens" in option.inner_text()
+    expect(page.locator("#picker .print")).to_have_text(f"o200k_base: sha256 {O200K.sha256}")
+    page.keyboard.type("davinci-003")
+    expect(options).to_have_count(1)
+    sha256 = bytemill.get_encoding("p50k_base").sha256
+    expect(page.locator("#picker .print")).to_have_text(f"p50k_base: sha256 {sha256}")
+    page.keyboard.press("Escape")
+    expect(page.locator("#encoding > span")).to_have_text("o200k_base")
 
 
 def test_m4_special_tokens(opened: Opened) -> None:
@@ -150,6 +178,40 @@ def test_m8_two_encodings(opened: Opened) -> None:
     assert page.locator("#a .t.differs").count() == 3
 
 
+def test_m8_one_of_two_on_a_phone(opened: Opened) -> None:
+    page = opened(390, 844)
+    expect(page.locator("#side")).to_be_hidden()
+    choose(page, "encoding", "gpt2")
+    choose(page, "compare", "cl100k")
+    page.fill("#text", ".DefaultCellStyle")
+    wait(page, 4)
+    expect(page.locator("#card-a")).to_be_visible()
+    expect(page.locator("#card-b")).to_be_hidden()
+    page.click("#side-b")
+    expect(page.locator("#card-a")).to_be_hidden()
+    assert ids(page, "b") == [98518]
+    expect(page.locator("#b .t.differs")).to_be_visible()
+    page.click("#side-a")
+    expect(page.locator("#card-b")).to_be_hidden()
+
+
+def test_m8_both_show_the_same_place(opened: Opened) -> None:
+    page = opened()
+    choose(page, "compare", "gpt2")
+    text = "".join(f"    line {i} of a long text\n" for i in range(2000))
+    write(page, text)
+    page.hover("#a")
+    page.mouse.wheel(0, 20_000)
+    page.wait_for_timeout(300)
+    top = """pane => {
+      const box = document.getElementById(pane).getBoundingClientRect();
+      return [...document.querySelectorAll(`#${pane} .t`)].filter(e => e.getBoundingClientRect().top >= box.top).slice(0, 30).map(e => e.textContent).join("");
+    }"""
+    first, second = (int(re.findall(r"\d+", page.evaluate(top, pane))[0]) for pane in "ab")
+    assert first > 100
+    assert abs(first - second) <= 12
+
+
 def test_m9_a_megabyte(opened: Opened) -> None:
     page = opened()
     page.evaluate("""() => {
@@ -194,86 +256,114 @@ def test_m9_edits_keep_blocks_and_colours(opened: Opened) -> None:
     assert before[-shared:] == after[-shared:] or before[200:400] == after[201:401]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_m10_themes(opened: Opened, scheme: str) -> None:
-    page = opened(color_scheme=scheme)
-    write(page, "hello")
-    background = "getComputedStyle(document.body).backgroundColor"
-    first = page.evaluate(background)
-    page.click("#theme")
-    page.click("#theme")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert (page.evaluate(background) == first) == (scheme == "dark")
-    page.click("#theme")
-    assert page.evaluate(background) == first
+PRESETS = re.findall(r"counts: \[(\d+), (\d+), (\d+)\]", static_files()["presets.js"][1].decode())
 
 
-def test_m10_forced_colours(opened: Opened) -> None:
-    page = opened(forced_colors="active")
-    write(page, "hello world")
-    widths = page.locator("#a .t").evaluate_all("all => all.map(e => getComputedStyle(e).borderTopWidth)")
-    assert widths == ["1px", "1px"]
-
-
-def test_m10_what_a_screen_reader_gets(opened: Opened) -> None:
-    page = opened()
-    write(page, CODE)
-    page.focus("#a")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    active = page.get_attribute("#a", "aria-activedescendant")
-    token = page.locator(f"[id='{active}']")
-    assert token.get_attribute("aria-label") == "token 2 of 7, blank f, id 285"
-    assert (token.get_attribute("aria-posinset"), token.get_attribute("aria-setsize")) == ("2", "7")
-    assert page.get_by_role("listbox", name="o200k_base").count() == 1
-    status = page.locator("#status")
-    expect(status).to_have_text("7 tokens, 19 characters, 19 bytes")
-    page.locator("#text").press_sequentially(" ab", delay=20)
-    # Not while keys are pressed.
-    assert status.inner_text().startswith("7 tokens")
-    expect(status).to_contain_text("8 tokens")
-
-
-def test_m10_the_keyboard_reaches_everything(opened: Opened) -> None:
-    page = opened()
-    write(page, "hello")
-    page.evaluate("document.activeElement.blur()")
-    reached = set()
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        reached.add(
-            page.evaluate(
-                "document.activeElement.id || document.activeElement.name || document.activeElement.dataset.copy"
-            )
-        )
-    assert {
-        "tab-text",
-        "theme",
-        "encoding",
-        "compare",
-        "special",
-        "show-ids",
-        "show-pieces",
-        "examples",
-        "text",
-        "a",
-        "ids",
-    } <= reached
-
-
-@pytest.mark.parametrize("index", range(15))
+@pytest.mark.parametrize("index", range(len(PRESETS)))
 def test_m11_presets(opened: Opened, index: int) -> None:
     page = opened()
     write(page, "mine")
     page.click("#examples")
     item = page.locator("#presets .item").nth(index)
     why = item.locator("small").inner_text()
+    assert why
     item.click()
     expect(page.locator("#text-note")).to_have_text(why)
-    name = page.locator("#encoding span").inner_text()
-    text = page.input_value("#text")
-    wait(page, bytemill.get_encoding(name).count(text))
-    assert ids(page) == bytemill.get_encoding(name).encode_ordinary(text)
+    counts = dict(zip(("gpt2", "cl100k_base", "o200k_base"), map(int, PRESETS[index]), strict=True))
+    name = page.locator("#encoding > span").inner_text()
+    other = page.locator("#compare > span").inner_text()
+    wait(page, counts[name])
+    if other != "none":
+        wait(page, counts[other], "b")
+    assert ids(page) == bytemill.get_encoding(name).encode_ordinary(page.input_value("#text"))
     page.focus("#text")
     page.keyboard.press("Control+z")
     expect(page.locator("#text")).to_have_value("mine")
+
+
+def test_m11_every_preset_is_listed(opened: Opened) -> None:
+    page = opened()
+    page.click("#examples")
+    assert page.locator("#presets .item").count() == len(PRESETS) >= 11
+
+
+def test_m12_without_a_network(browser: Any, running: Playground) -> None:
+    # A proxy that leads nowhere takes all but this machine's own addresses.
+    context = browser.new_context(proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"})
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(running.url)
+    write(page, CODE)
+    for tab in ("chat", "training", "vocabulary", "text"):
+        page.click(f"#tab-{tab}")
+        page.wait_for_timeout(200)
+    assert ids(page) == IDS
+    assert len(asked) > 20
+    assert all(url.startswith((running.url, "data:")) for url in asked)
+    assert page.evaluate("document.cookie") == ""
+    context.close()
+
+
+def test_m12_markup_stays_text(opened: Opened, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=window.bad=1>"
+    page = opened()
+    write(page, hostile + "<script>window.bad=1</script>\"'&amp;")
+    page.click("#a .t >> nth=1")
+    encoding = bytemill.train([hostile * 20], 270, name=hostile)
+    path = tmp_path / "<b onclick=window.bad=1>.bytemill"
+    encoding.save(path)
+    page.set_input_files("#file", path)
+    expect(page.locator("#name-a")).to_have_text(hostile)
+    path.write_bytes(b"x")
+    page.set_input_files("#file", path)
+    expect(page.locator("#message")).to_contain_text("<b onclick=window.bad=1>.bytemill")
+    page.click("#a .t >> nth=0")
+    page.click("#tab-vocabulary")
+    page.fill("#view-vocabulary input", "<")
+    page.locator(".hit").first.wait_for()
+    page.click("#tab-training")
+    page.fill("#view-training textarea", hostile * 9)
+    page.click("text=Train >> nth=-1")
+    page.locator(".replay").wait_for()
+    page.click("#tab-chat")
+    page.fill("#view-chat textarea >> nth=0", hostile)
+    page.wait_for_timeout(300)
+    assert page.locator("img, b[onclick], body script").count() == 0
+    assert page.evaluate("window.bad") is None
+
+
+def test_m13_the_command(browser: Any, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    viewer = tmp_path / "viewer"
+    viewer.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n', encoding="utf-8")
+    viewer.chmod(0o755)
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from bytemill.cli import main; main()"
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-c", program, "playground", CODE, "-e", "gpt2", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**command_line.environment(), "BROWSER": f"{viewer} %s"},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        address = process.stdout.readline().strip()
+        for _ in range(200):
+            if opened.exists() and opened.read_text(encoding="utf-8"):
+                break
+            time.sleep(0.05)
+        # It is opened by a ticket, which leads to the address that was printed.
+        ticket = opened.read_text(encoding="utf-8")
+        assert urlsplit(address).path not in ticket
+        page = browser.new_page()
+        page.goto(ticket)
+        assert page.url == address
+        expect(page.locator("#text")).to_have_value(CODE)
+        wait(page, bytemill.get_encoding("gpt2").count(CODE))
+        page.goto("about:blank")
+        page.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert process.stdout.read() == ""
+        assert process.stderr.read() == ""

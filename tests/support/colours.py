@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["EYES", "distance", "linear", "nearest_neighbours", "parsed"]
+__all__ = ["EYES", "contrast", "distance", "linear", "nearest_neighbours", "parsed"]
 
 Triple = tuple[float, float, float]
 Matrix = tuple[Triple, Triple, Triple]
@@ -89,3 +89,14 @@ def distance(one: Sequence[int], other: Sequence[int], eye: str) -> float:
 def nearest_neighbours(colours: Sequence[Sequence[int]]) -> float:
     """Returns the smallest distance of neighbours in a cycle of colours, to any eye."""
     return min(distance(one, other, eye) for one, other in pairwise([*colours, colours[0]]) for eye in EYES)
+
+
+def contrast(one: str, other: str) -> float:
+    """Returns the contrast ratio of the Web Content Accessibility Guidelines."""
+
+    def luminance(colour: str) -> float:
+        red, green, blue = linear(parsed(colour))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

@@ -120,7 +120,8 @@ def start(  # noqa: PLR0913 - all but the text have names
         "encoding": "o200k_base" if encoding is None else server.loaded.add(encoding),
         "compare": None if compare_with is None else server.loaded.add(compare_with),
     }
-    threading.Thread(target=server.serve_forever, name="bytemill-playground", daemon=True).start()
+    for work in (server.serve_forever, server.prepare):
+        threading.Thread(target=work, name="bytemill-playground", daemon=True).start()
     running = Playground(server)
     if open_browser:
         webbrowser.open(running.ticket())

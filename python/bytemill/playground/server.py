@@ -11,14 +11,13 @@ import socket
 import sys
 import threading
 from contextlib import suppress
+from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from bytemill.playground.answers import ENDPOINTS, REFUSED, failure
-from bytemill.playground.files import static_files
 from bytemill.playground.gate import Gate
 from bytemill.playground.loaded import Loaded
 
@@ -62,7 +61,6 @@ class Server(ThreadingHTTPServer):
         self.secret = secrets.token_urlsafe(16)
         self.gate = Gate(self.secret, frozenset(hosts))
         self.loaded = Loaded()
-        self.files = static_files()
         self.state: dict[str, Any] = {}
         self.verbose = verbose
         self._ticket: tuple[str, float] | None = None
@@ -72,6 +70,19 @@ class Server(ThreadingHTTPServer):
         if ":" in host:
             self.address_family = socket.AF_INET6
         super().__init__((host, port), Handler)
+
+    @cached_property
+    def files(self) -> dict[str, tuple[str, bytes]]:
+        """The files of the page, type and content by name."""
+        from bytemill.playground.files import static_files
+
+        return static_files()
+
+    def prepare(self) -> None:
+        """Imports what answers need, NumPy above all: 0.1 s for which the address shall not wait."""
+        import bytemill.playground.answers  # noqa: F401 - for its effect
+
+        _ = self.files
 
     def server_bind(self) -> None:
         """Binds the port, and asks no name server for the name of the address."""
@@ -184,13 +195,16 @@ class Handler(BaseHTTPRequestHandler):
                 return
             self._answer(verdict.endpoint, url.query, body)
         if self.server.verbose:
-            name = verdict.endpoint if (self.command, verdict.endpoint) in ENDPOINTS else "-"
+            # What is not found may be a text, pasted into the address.
+            name = "-" if self._status == HTTPStatus.NOT_FOUND else verdict.endpoint or "-"
             taken = (monotonic() - start) * 1000
             sys.stderr.write(f"{self.command} {name} {self._status:d} {taken:.1f} ms\n")
 
     do_GET = do_POST = do_HEAD = do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_any  # noqa: N815 - http.server's names
 
     def _answer(self, endpoint: str, query: str, body: bytes) -> None:
+        from bytemill.playground.answers import ENDPOINTS, REFUSED, failure
+
         if self.command == "GET" and endpoint in self.server.files:
             kind, content = self.server.files[endpoint]
             self._send(HTTPStatus.OK, content, kind)

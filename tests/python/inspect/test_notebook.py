@@ -14,7 +14,7 @@ from bytemill import inspection
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.notebook import DARK_INK, FRAGMENT_TOKENS, INK
 from bytemill.inspection.palette import COLOURS
-from support.colours import linear, parsed
+from support.colours import contrast
 from support.toys import BYTE_RANKS, ONE_PIECE
 
 O200K = bytemill.get_encoding("o200k_base")
@@ -44,17 +44,6 @@ def untrusted(html: str) -> str:
 def without_styles(html: str) -> str:
     """Returns the text of a fragment on a host that drops all styles, where hidden elements are seen."""
     return unescape(re.sub(r"<[^>]*>", "", untrusted(html).replace("<br>", "\n")))
-
-
-def contrast(one: str, other: str) -> float:
-    """Returns the contrast ratio of the Web Content Accessibility Guidelines."""
-
-    def luminance(colour: str) -> float:
-        red, green, blue = linear(parsed(colour))
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("name", VIEWS)

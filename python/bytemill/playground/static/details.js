@@ -12,13 +12,18 @@ const WAIT = 70;
 export class Details {
 	/**
 	 * @param {(pane: Pane) => string} encodingOf
-	 * @param {{explain: (name: string, index: number, pane: Pane) => void, find: (id: number) => void}} actions
+	 * @param {{
+	 *   explain: (name: string, index: number, pane: Pane) => void,
+	 *   find: (id: number) => void,
+	 *   select: (tokens: import("./wire.js").Tokens, index: number) => void,
+	 * }} actions
 	 */
-	constructor(encodingOf, { explain, find }) {
+	constructor(encodingOf, { explain, find, select }) {
 		this.element = byId("details");
 		this.encodingOf = encodingOf;
 		this.explain = explain;
 		this.find = find;
+		this.select = select;
 		/** @type {Map<string, Promise<any>>} */
 		this.known = new Map();
 		this.pinned = false;
@@ -108,6 +113,7 @@ export class Details {
 		const token = el("span", { class: `t c${pane.colours[index]}${tokens.special.has(index) ? " special" : ""}` });
 		token.append(...(bytes.length ? shown(bytes) : ["∅"]));
 		const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => this.release(pane) }, "×");
+		const place = el("button", { class: "plain small", onclick: () => this.select(tokens, index) }, "in the text");
 		const tree = el("button", { class: "plain small", onclick: () => this.explain(encoding, index, pane) }, "merge tree");
 		const count = pane.name === "a" ? tokens.ids.reduce((sum, each) => sum + Number(each === id), 0) : 0;
 		const places = count > 1 ? [el("button", { class: "plain small", onclick: () => this.find(id) }, `all ${grouped(count)} places`)] : [];
@@ -119,6 +125,7 @@ export class Details {
 				el("span", { class: "faint" }, `token ${grouped(index + 1)} of ${grouped(tokens.length)} in ${encoding}`),
 				el("span", { class: "gap" }),
 				...places,
+				place,
 				tree,
 				close,
 			),

@@ -29,6 +29,7 @@ const writing = new Writing((bytes) => session.update(bytes));
 const details = new Details((pane) => pane === panes.b ? session.compare ?? "" : session.encoding, {
 	explain: async (encoding, index, pane) => (await import("./tree.js")).showTree(encoding, pane.tokens, index),
 	find: (id) => find.search(`#${id}`),
+	select: ({ bytes, starts, ends }, index) => writing.selectBytes(bytes, starts[index], ends[index]),
 });
 const ids = new Ids(() => session.encoding, (decoded) => writing.show(decoded, "Decoded text"));
 const statistics = new Statistics(byId("panel-statistics"));

@@ -134,7 +134,9 @@ function replay(trace, pattern, rule) {
 		else {
 			if (Number(slider.value) === total) go(0);
 			play.textContent = "Pause";
-			timer = setInterval(() => Number(slider.value) < total ? go(Number(slider.value) + 1) : stop(), 700);
+			// It stops at the end, and where another view is opened.
+			const next = () => Number(slider.value) < total && view.offsetParent ? go(Number(slider.value) + 1) : stop();
+			timer = setInterval(next, 700);
 		}
 	}
 	function stop() {
@@ -252,9 +254,10 @@ function replay(trace, pattern, rule) {
 		if (/** @type {HTMLElement} */ (event.target).matches("input, textarea, select")) return;
 		/** @type {Record<string, number>} */
 		const steps = { ArrowLeft: Number(slider.value) - 1, ArrowRight: Number(slider.value) + 1, Home: 0, End: total };
-		if (!(event.key in steps)) return;
+		if (event.key === " " && !/** @type {HTMLElement} */ (event.target).matches("button")) toggle();
+		else if (event.key in steps) go(steps[event.key]);
+		else return;
 		event.preventDefault();
-		go(steps[event.key]);
 	});
 	draw();
 	return view;

@@ -7,11 +7,12 @@
 import { byId, el, grouped } from "./dom.js";
 import { remark } from "./notices.js";
 
-/** A text area takes 0.1 s for each key in a megabyte; up to this many bytes it is quick. */
-const EDITABLE = 300_000;
+/** A text area takes 0.1 s for each key in a megabyte, and as long for a paste of 100 KB; up to this many bytes it is quick. */
+const EDITABLE = 200_000;
 const EXCERPT = 6000;
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class Writing {
 	/** @param {(bytes: Uint8Array) => void} changed */
@@ -79,7 +80,7 @@ export class Writing {
 	open(bytes, name) {
 		this.opened = bytes;
 		this.input.readOnly = true;
-		this.input.value = `${new TextDecoder().decode(bytes.subarray(0, EXCERPT))}${bytes.length > EXCERPT ? "\n…" : ""}`;
+		this.input.value = `${decoder.decode(bytes.subarray(0, EXCERPT))}${bytes.length > EXCERPT ? "\n…" : ""}`;
 		const close = () => {
 			this.close();
 			this.send();
@@ -117,6 +118,21 @@ export class Writing {
 		const before = [...this.text].slice(0, place).join("").replaceAll("\r\n", "\n").length;
 		this.input.focus();
 		this.input.setSelectionRange(before, before + found.length);
+	}
+
+	/**
+	 * Selects bytes of the text: the characters of which they are a part.
+	 * @param {Uint8Array} bytes of the whole text
+	 * @param {number} start
+	 * @param {number} end
+	 */
+	selectBytes(bytes, start, end) {
+		while (start && (bytes[start] & 0xc0) === 0x80) start--;
+		while (end < bytes.length && (bytes[end] & 0xc0) === 0x80) end++;
+		/** @param {number} offset */
+		const place = (offset) => decoder.decode(bytes.subarray(0, offset)).replaceAll("\r\n", "\n").length;
+		this.input.focus();
+		this.input.setSelectionRange(place(start), place(end));
 	}
 
 	/** @param {ClipboardEvent} event */

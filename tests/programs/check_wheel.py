@@ -1,0 +1,52 @@
+"""Checks that a wheel has every file of the playground's page, and serves it.
+
+    PYTHONPATH=tests python -m programs.check_wheel FOLDER
+
+FOLDER holds one wheel.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+STATIC = Path("bytemill") / "playground" / "static"
+SOURCE = Path(__file__).parents[2] / "python"
+
+# Run on what the wheel unpacks to.
+PROGRAM = """
+import sys
+import bytemill
+from urllib.request import urlopen
+from bytemill import playground
+from bytemill.playground.files import static_files
+
+assert bytemill.__file__.startswith(sys.argv[1]), bytemill.__file__
+with playground.start("hello", open_browser=False) as running:
+    for name, (_, content) in static_files().items():
+        assert urlopen(running.url + name, timeout=20).read() == content, name
+print(len(static_files()), "files are served from the wheel")
+"""
+
+
+def main(folder: Path) -> None:
+    """Unpacks the wheel, compares its files with the source, and serves them."""
+    [wheel] = folder.glob("*.whl")
+    with tempfile.TemporaryDirectory() as unpacked, zipfile.ZipFile(wheel) as archive:
+        archive.extractall(unpacked)
+        expected = {path.name: path.read_bytes() for path in (SOURCE / STATIC).iterdir()}
+        found = {path.name: path.read_bytes() for path in (Path(unpacked) / STATIC).iterdir()}
+        if found != expected:
+            sys.exit(
+                f"{wheel.name} has other files than the source: {sorted(found.keys() ^ expected.keys())}"
+            )
+        # Isolated, so that the wheel is found before what is installed.
+        program = f"import sys; sys.path.insert(0, sys.argv[1])\n{PROGRAM}"
+        subprocess.run([sys.executable, "-I", "-c", program, str(Path(unpacked))], check=True)  # noqa: S603 - our own
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
