@@ -109,6 +109,14 @@ $(VENV)/%/engine: pyproject.toml
 test-ray: build $(VENV)/ray/engine ## Results and faults on a cluster of three Ray nodes, all on this machine (2 minutes)
 	$(VENV)/ray/bin/python -m pytest tests/engines/ray
 
+$(VENV)/s3/moto: $(VENV)/s3/engine
+	$(VENV)/s3/bin/python -m pip install --quiet --group stores
+	touch $@
+
+.PHONY: test-stores
+test-stores: build $(VENV)/s3/moto ## Jobs on S3, served by this machine, with faults (1 minute)
+	$(VENV)/s3/bin/python -m pytest tests/engines/stores
+
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
 	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored

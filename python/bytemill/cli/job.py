@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +28,10 @@ if TYPE_CHECKING:
     from bytemill.jobs import Status
 
 work_option = click.option(
-    "--work", required=True, metavar="FOLDER", help="The work folder, which all processes and machines share."
+    "--work",
+    required=True,
+    metavar="FOLDER",
+    help="The work folder, which all processes and machines share, or its URI.",
 )
 
 
@@ -45,6 +47,16 @@ processes_option = click.option(
 )
 
 
+def expanded_but_uris(
+    context: click.Context, parameter: click.Parameter, names: Sequence[str]
+) -> tuple[str, ...]:
+    """Expands globs and folders of this machine; those of stores are not known here."""
+    files: list[str] = []
+    for name in names:
+        files += [name] if "://" in name else expanded(context, parameter, [name])
+    return tuple(files)
+
+
 @click.group()
 def command() -> None:
     """Count files, and encode them into shards, by units, on many processes or machines.
@@ -56,7 +68,7 @@ def command() -> None:
 
 
 @command.command("plan")
-@click.argument("files", nargs=-1, required=True, callback=expanded, metavar="FILES...")
+@click.argument("files", nargs=-1, required=True, callback=expanded_but_uris, metavar="FILES...")
 @work_option
 @click.option(
     "--unit-size",
@@ -69,10 +81,13 @@ def command() -> None:
 @source_options
 @json_option
 def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Reading, as_json: bool) -> None:
-    """Divide files into units and store that in the work folder."""
+    """Divide files into units and store that in the work folder.
+
+    FILES and the folder may be URIs, such as "s3://corpus/**/*.parquet".
+    """
     from bytemill import jobs
 
-    jobs.plan([Path(name) for name in files], work, **reading._asdict(), unit_bytes=unit_size)
+    jobs.plan(files, work, **reading._asdict(), unit_bytes=unit_size)
     print_record(shown(jobs.status(work)), as_json=as_json)
 
 

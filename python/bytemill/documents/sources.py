@@ -12,6 +12,7 @@ from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
 from bytemill._optional import import_optional
+from bytemill.io.uris import identity, is_uri, open_input
 
 __all__ = [
     "COMPRESSIONS",
@@ -23,6 +24,7 @@ __all__ = [
     "Source",
     "Stream",
     "check_files",
+    "check_package",
     "fields_of",
     "files_in",
     "items_of",
@@ -69,7 +71,7 @@ class Stream(NamedTuple):
 
 
 class FileRange(NamedTuple):
-    """A part of a file, or all of it; see `Stream`."""
+    """A part of a file, or all of it; see `Stream`. The path may be the URI of an object."""
 
     path: str
     start: int = 0
@@ -163,10 +165,15 @@ def check_files(source: object) -> None:
     for item in with_files_in_folders(source if isinstance(source, (list, tuple)) else [source]):
         if not isinstance(item, os.PathLike):
             continue
-        path = Path(item)
-        path.stat()
-        if path.suffix.lower() in MODULES:
-            import_optional(*MODULES[path.suffix.lower()])
+        Path(item).stat()
+        check_package(os.fspath(item))
+
+
+def check_package(name: str) -> None:
+    """Raises `ImportError` if a file needs a package that is not installed."""
+    suffix = Path(name).suffix.lower()
+    if suffix in MODULES:
+        import_optional(*MODULES[suffix])
 
 
 def is_file(name: object) -> bool:
@@ -199,15 +206,23 @@ def opened(item: object) -> Iterator[Stream]:
         item = FileRange(os.fspath(item))
     if not isinstance(item, FileRange):
         raise TypeError(f"expected documents as str or bytes, or paths, got {type(item).__name__}")
-    with Path(item.path).open("rb") as file:
-        before = os.fstat(file.fileno())
+    with open_input(item.path) as file:
+        before = state_of(file, item.path)
         yield Stream(file, *item)
-        after = os.fstat(file.fileno())
-    if S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        after = state_of(file, item.path)
+    if before != after:
         raise ValueError(
-            f"{item.path}: the file has changed while it was read, from {before.st_size} bytes to "
-            f"{after.st_size}: give a copy that nobody writes to"
+            f"{item.path}: the file has changed while it was read, from {before[0]} bytes to {after[0]}: "
+            "give a copy that nobody writes to"
         )
+
+
+def state_of(file: IO[bytes], name: str) -> tuple[int, int | str]:
+    """Returns the size of an open file, and its version; of what is no file, such as a pipe, nothing."""
+    if is_uri(name):
+        return identity(name)
+    status = os.fstat(file.fileno())
+    return (status.st_size, status.st_mtime_ns) if S_ISREG(status.st_mode) else (0, 0)
 
 
 def fields_of(field: Field) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from bytemill._optional import import_optional
 from bytemill.io.atomic import create, replacing
+from bytemill.io.uris import is_uri, open_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,7 +125,7 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
     name = os.fspath(path)
     try:
         # Not mapped: if another process truncates a mapped file, this process dies.
-        with arrow.OSFile(name) as source:
+        with arrow.PythonFile(open_input(name)) if is_uri(name) else arrow.OSFile(name) as source:
             magic = source.read(4)
             source.seek(0)
             if magic == b"PAR1":

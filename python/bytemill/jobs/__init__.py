@@ -6,6 +6,8 @@
     >>> encoding = bytemill.train(counts, 200_000)
     >>> jobs.write_shards(plan, encoding, append="<|endoftext|>", executor=jobs.Local(8))
 
+Files and the work folder may be URIs, such as "s3://corpus/**/*.parquet" and "s3://work/2026".
+
 A plan divides files into units and is stored in a work folder; it is what a run that was killed goes on with.
 A unit is done by one task, from beginning to end; its output has names and contents that depend on the plan
 and the options alone. It is complete when its commit is there. So tasks may run twice, in any order, on any
@@ -27,7 +29,7 @@ process.
 | module | responsibility |
 |---|---|
 | `plan` | dividing files into units; storing a plan |
-| `stores` | files by name, in a folder |
+| `stores` | files by name, in a folder or on an object store |
 | `work` | the work folder: what is written once, commits, attempts |
 | `counting` | counting a unit; adding up all units |
 | `tokenizing` | writing the shards of a unit |

@@ -90,8 +90,8 @@ class Manifest(NamedTuple):
             "documents": manifest.documents,
             "tokens": manifest.tokens,
             "sources": [
-                {"path": name, "size": size, "mtime_ns": changed}
-                for name, (size, changed) in plan.sources.items()
+                {"path": name, "size": size, "version": version}
+                for name, (size, version) in plan.sources.items()
             ],
             "units": [
                 {

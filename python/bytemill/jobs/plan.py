@@ -13,15 +13,16 @@ from bytemill.documents.parquet import group_starts
 from bytemill.documents.sources import (
     COMPRESSIONS,
     FileRange,
-    check_files,
+    check_package,
     fields_of,
-    items_of,
+    files_in,
     kind_of,
 )
+from bytemill.io.uris import identity, is_uri, open_input, uris_of, without_scheme
 from bytemill.jobs.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from bytemill.documents.sources import Field
 
@@ -52,7 +53,8 @@ class Plan(NamedTuple):
     Attributes:
         work: The name of the folder.
         units: The units; all together are the files in their order.
-        sources: Of each file, its size in bytes and the time of its last change in nanoseconds.
+        sources: Of each file, its size in bytes and the time of its last change in nanoseconds; instead of
+            that its ETag on an object store.
         field: As in `plan`.
         lines: As in `plan`.
         errors: As in `plan`.
@@ -60,7 +62,7 @@ class Plan(NamedTuple):
 
     work: str
     units: list[Unit]
-    sources: dict[str, tuple[int, int]]
+    sources: dict[str, tuple[int, int | str]]
     field: Field
     lines: bool
     errors: InvalidUtf8
@@ -74,7 +76,7 @@ class Plan(NamedTuple):
             OSError: There is none, or it cannot be read.
         """
         stored = Work(work).read(NAME)
-        path = Path(work) / NAME
+        path = Work(work).store.path(NAME)
         if stored.get("version") != VERSION:
             raise ValueError(
                 f"{path}: expected a plan of version {VERSION}, got version {stored.get('version')!r}"
@@ -138,8 +140,9 @@ def plan(  # noqa: PLR0913 - all but the first two have names
 
     Args:
         files: A file or folder, or several; the files in folders are sorted by their names. Every machine
-            must know them by these names.
-        work: The folder for the plan and all that is made by it; made if there is none.
+            must know them by these names. Or URIs of objects, folders of them, or globs of them, such as
+            "s3://corpus/**/*.parquet", see `bytemill.io.uris`.
+        work: The folder for the plan and all that is made by it; made if there is none. Or a URI.
         field: As in `bytemill.count_pieces`.
         lines: As in `bytemill.count_pieces`.
         errors: As in `bytemill.count_pieces`.
@@ -154,7 +157,7 @@ def plan(  # noqa: PLR0913 - all but the first two have names
         ValueError: An argument has no meaning, there is no file, a file is there twice, a Parquet file is
             damaged, or the folder has another plan, as it has if a file has changed.
         OSError: A file is missing, or the folder cannot be written to.
-        ImportError: A file needs a package that is not installed.
+        ImportError: A file or store needs a package that is not installed.
 
     Complexity:
         Reads the ends of Parquet files and a line for each cut of other files.
@@ -167,19 +170,23 @@ def plan(  # noqa: PLR0913 - all but the first two have names
         raise ValueError("lines are those of text, and with a field all files are JSON lines or Parquet")
     if errors not in get_args(InvalidUtf8):
         raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {errors!r}")
-    several = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    paths = [Path(os.fspath(each)) for each in several]
-    check_files(paths)
-    names = [os.path.abspath(str(path)) for path in items_of(paths)]  # noqa: PTH100 - links stay
+    several = [files] if isinstance(files, (str, os.PathLike)) else files
+    names = [name for each in several for name in names_of(without_scheme(each))]
     if not names:
         raise ValueError("expected files to plan, got none")
     if twice := [name for name, number in Counter(names).items() if number > 1]:
         raise ValueError(f"{twice[0]}: the file is given twice")
-    units = list(units_of(parts_of(names, size, has_field=fields is not None, lines=lines), size))
+    sources = {name: identity(name) for name in names}
+    parts = parts_of(
+        {name: length for name, (length, _) in sources.items()},
+        size,
+        has_field=fields is not None,
+        lines=lines,
+    )
     made = Plan(
         os.fspath(work),
-        units,
-        {name: identity(name) for name in names},
+        list(units_of(parts, size)),
+        sources,
         None if fields is None else list(fields),
         bool(lines),
         errors,
@@ -200,10 +207,18 @@ def contents(made: Plan) -> dict[str, Any]:
     }
 
 
-def identity(name: str) -> tuple[int, int]:
-    """Returns the size of a file and the time of its last change, in nanoseconds."""
-    status = Path(name).stat()
-    return status.st_size, status.st_mtime_ns
+def names_of(name: str) -> list[str]:
+    """Returns the names of the files that a name stands for; errors as `plan`."""
+    if is_uri(name):
+        names = uris_of(name)
+    else:
+        path = Path(name)
+        path.stat()
+        # Not resolved: links stay.
+        names = [os.path.abspath(each) for each in (files_in(path) if path.is_dir() else [path])]  # noqa: PTH100
+    for each in names:
+        check_package(each)
+    return names
 
 
 def units_of(parts: Iterable[tuple[FileRange, int]], size: int) -> Iterator[Unit]:
@@ -221,12 +236,11 @@ def units_of(parts: Iterable[tuple[FileRange, int]], size: int) -> Iterator[Unit
 
 
 def parts_of(
-    names: Iterable[str], size: int, *, has_field: bool, lines: bool
+    lengths: Mapping[str, int], size: int, *, has_field: bool, lines: bool
 ) -> Iterator[tuple[FileRange, int]]:
     """Yields the parts of files that are of about `size` bytes, and their bytes."""
-    for name in names:
+    for name, length in lengths.items():
         kind = kind_of(name, has_field=has_field)
-        length = Path(name).stat().st_size
         if kind == "parquet" and length > size:
             yield from row_ranges(name, size)
         elif length > size and (kind == "json lines" or lines) and not name.lower().endswith(COMPRESSIONS):
@@ -238,7 +252,7 @@ def parts_of(
 def byte_ranges(name: str, length: int, size: int) -> Iterator[tuple[FileRange, int]]:
     """Yields the ranges of a file of lines, cut behind the first line break after `size` bytes."""
     start = 0
-    with Path(name).open("rb") as file:
+    with open_input(name) as file:
         while start < length:
             end = length
             if length - start > size:
@@ -251,7 +265,7 @@ def byte_ranges(name: str, length: int, size: int) -> Iterator[tuple[FileRange, 
 
 def row_ranges(name: str, size: int) -> Iterator[tuple[FileRange, int]]:
     """Yields the ranges of rows of a Parquet file, cut between row groups."""
-    with Path(name).open("rb") as file:
+    with open_input(name) as file:
         groups = group_starts(file, name)
     start = full = 0
     for at, (_, group_bytes) in enumerate(groups):

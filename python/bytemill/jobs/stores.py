@@ -1,21 +1,24 @@
-"""Where the files of a job are: a folder that processes and machines share."""
+"""Where the files of a job are: a folder that processes and machines share, or a place on an object store."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
-from contextlib import contextmanager
+import tempfile
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bytemill.io.atomic import discard, write_durably
+from bytemill.io.uris import file_system, identity, is_uri, named_uri, open_input, without_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-__all__ = ["Facts", "FolderStore", "Store", "facts_of"]
+__all__ = ["Facts", "FolderStore", "ObjectStore", "Store", "facts_of", "sha256_of", "store_of"]
 
 # The folder for what is not finished.
 SCRATCH = "scratch"
@@ -171,6 +174,104 @@ class FolderStore:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
+
+
+class ObjectStore:
+    """A place on an object store, which renames nothing: an object is there when it was uploaded to its end.
+
+    Outputs are made on this machine and uploaded under their names; the commit comes after them, and nothing
+    reads what has none.
+    """
+
+    def __init__(self, uri: str) -> None:
+        """Takes the URI of the place."""
+        self.uri = uri.rstrip("/")
+
+    def path(self, name: str) -> str:
+        """Returns the URI of an object."""
+        return f"{self.uri}/{name}"
+
+    def names(self, folder: str) -> list[str]:
+        """Returns the names of the objects in a folder, sorted; none if there is no folder."""
+        with self._at(folder) as (system, path):
+            try:
+                found = system.ls(path, detail=False)
+            except FileNotFoundError:
+                return []
+        return sorted(name.rpartition("/")[2] for name in found)
+
+    def open(self, name: str) -> IO[bytes]:
+        """Opens an object for reading."""
+        return open_input(self.path(name))
+
+    def size(self, name: str) -> int:
+        """Returns the bytes of an object."""
+        return identity(self.path(name))[0]
+
+    def exists(self, name: str) -> bool:
+        """Returns whether there is such an object."""
+        try:
+            self.size(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def create(self, name: str, contents: bytes) -> bool:
+        """Writes an object unless there is one, and returns whether there was none.
+
+        One request does it where the store has conditional writes, as S3, Google's and Azure's have.
+        """
+        try:
+            with self._at(name) as (system, path):
+                system.pipe_file(path, contents, mode="create")
+        except FileExistsError:
+            return False
+        return True
+
+    def write(self, name: str, contents: bytes) -> None:
+        """Writes or replaces an object."""
+        with self._at(name) as (system, path):
+            system.pipe_file(path, contents)
+
+    def remove(self, name: str) -> None:
+        """Removes an object if there is one."""
+        with suppress(OSError), self._at(name) as (system, path):
+            system.rm_file(path)
+
+    @contextmanager
+    def scratch(self, name: str) -> Iterator[Path]:
+        """Makes a folder among the temporary files of this machine."""
+        with tempfile.TemporaryDirectory(prefix=f"bytemill-{name}.") as folder:
+            yield Path(folder)
+
+    def publish(self, local: Path, name: str) -> None:
+        """Uploads a file, or all files of a folder; the same bytes may be there already."""
+        files = sorted(path for path in local.rglob("*") if path.is_file()) if local.is_dir() else [local]
+        for file in files:
+            target = name if file == local else f"{name}/{file.relative_to(local).as_posix()}"
+            with self._at(target) as (system, path):
+                system.put_file(os.fspath(file), path)
+            if (size := self.size(target)) != file.stat().st_size:
+                raise OSError(
+                    errno.EIO, f"{size} bytes of {file.stat().st_size} are there", self.path(target)
+                )
+
+    def sweep(self, kind: str) -> None:
+        """Does nothing: what killed processes have left is on their machines."""
+
+    @contextmanager
+    def _at(self, name: str) -> Iterator[tuple[Any, str]]:
+        """Yields the file system and the path of an object; errors have its URI."""
+        uri = self.path(name)
+        system, path = file_system(uri)
+        with named_uri(uri):
+            yield system, path
+
+
+def store_of(place: str | os.PathLike[str]) -> Store:
+    """Returns the store of a folder or of a URI."""
+    name = without_scheme(place)
+    return ObjectStore(name) if is_uri(name) else FolderStore(name)
 
 
 def facts_of(folder: Path) -> dict[str, Facts]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytemill.core import __version__
-from bytemill.jobs.stores import Facts, FolderStore, facts_of, sha256_of
+from bytemill.jobs.stores import Facts, facts_of, sha256_of, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,8 +44,8 @@ class Work:
     """A work folder, which several processes and machines may share."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Takes the folder, which need not exist."""
-        self.store: Store = FolderStore(folder)
+        """Takes the folder, or the URI of a place on an object store; it need not exist."""
+        self.store: Store = store_of(folder)
 
     # --- What is written once ---
 

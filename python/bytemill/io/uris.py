@@ -1,0 +1,182 @@
+"""Files by name, where a name is a path or the URI of an object: "s3://bucket/corpus/a.jsonl", "gs://", "memory://".
+
+Packages of `fsspec` know the stores, and take credentials and endpoints from where their users keep them: the
+environment, `~/.aws`, or the files and variables of `fsspec` itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from bytemill._optional import import_optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Buffer
+
+__all__ = ["file_system", "identity", "is_uri", "named_uri", "open_input", "uris_of", "without_scheme"]
+
+# Two letters at least: "C:" is a drive.
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+LOCAL = "file://"
+
+HIDDEN = re.compile(r"/\.")
+
+# Errors that callers tell from others.
+NUMBERS = {
+    FileNotFoundError: errno.ENOENT,
+    FileExistsError: errno.EEXIST,
+    PermissionError: errno.EACCES,
+}
+
+# Bytes that one request reads at least, and that reading copies at a time.
+READ_AHEAD = 1 << 23
+BUFFER = 1 << 17
+
+
+def is_uri(name: object) -> bool:
+    """Returns whether a name is a URI of an object; not a path, also one behind "file://"."""
+    return isinstance(name, str) and SCHEME.match(name) is not None and not name.startswith(LOCAL)
+
+
+def without_scheme(name: str | os.PathLike[str]) -> str:
+    """Returns the path of a URI of this machine, any other name as it is."""
+    return os.fspath(name).removeprefix(LOCAL)
+
+
+def file_system(uri: str) -> tuple[Any, str]:
+    """Returns the file system of a URI, of `fsspec`, and the path in it.
+
+    Raises:
+        ImportError: `fsspec`, or its package for this scheme, is not installed.
+        ValueError: There is no such scheme.
+    """
+    fsspec = import_optional("fsspec", "files on object stores")
+    try:
+        # What a listing has said may have changed since.
+        system, path = fsspec.core.url_to_fs(uri, use_listings_cache=False)
+    except ImportError as error:
+        raise ImportError(f"{uri}: {error}") from error
+    return system, path
+
+
+@contextmanager
+def named_uri(uri: str) -> Iterator[None]:
+    """Makes the errors of a store `OSError`, with the URI, and one of its subclasses where that is known."""
+    try:
+        yield
+    except Exception as error:
+        number = next((number for kind, number in NUMBERS.items() if isinstance(error, kind)), errno.EIO)
+        raise OSError(number, str(error) or type(error).__name__, uri) from error
+
+
+def open_input(name: str) -> IO[bytes]:
+    """Opens a file for reading.
+
+    Raises:
+        OSError: It cannot be opened.
+        ImportError, ValueError: As `file_system`.
+    """
+    if not is_uri(name):
+        return Path(name).open("rb")
+    system, path = file_system(name)
+    with named_uri(name):
+        return io.BufferedReader(ObjectReader(system.open(path, "rb", block_size=READ_AHEAD), name), BUFFER)
+
+
+class ObjectReader(io.RawIOBase):
+    """An object that is read, with errors that have its URI."""
+
+    def __init__(self, file: IO[bytes], uri: str) -> None:
+        """Takes the file of `fsspec`."""
+        self._file = file
+        self._uri = uri
+
+    def readable(self) -> bool:
+        """Returns true."""
+        return True
+
+    def seekable(self) -> bool:
+        """Returns true."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Moves to a place, and returns it."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Returns the place of the next byte."""
+        return self._file.tell()
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Reads as many bytes as the buffer has, fewer at the end."""
+        target = memoryview(buffer).cast("B")
+        with named_uri(self._uri):
+            data = self._file.read(len(target))
+        target[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+        super().close()
+
+
+def identity(name: str) -> tuple[int, int | str]:
+    """Returns the size of a file and the time of its last change in nanoseconds, or its ETag on a store.
+
+    A store that has no ETags has the time of the last change as text.
+
+    Raises:
+        OSError: There is no such file, or it cannot be looked up.
+        ImportError, ValueError: As `file_system`.
+    """
+    if not is_uri(name):
+        status = Path(name).stat()
+        return status.st_size, status.st_mtime_ns
+    system, path = file_system(name)
+    with named_uri(name):
+        found = system.info(path)
+        version = found.get("ETag") or found.get("etag") or system.modified(path)
+    return int(found["size"]), str(version).strip('"')
+
+
+def uris_of(uri: str) -> list[str]:
+    """Returns the URIs of the files that a URI means: itself, matches of a glob, all below a folder.
+
+    As in folders of this machine, hidden files and folders are left out.
+
+    Raises:
+        OSError: There is none, or the store cannot be read.
+        ImportError: As `file_system`.
+    """
+    system, path = file_system(uri)
+    with named_uri(uri):
+        if any(mark in path for mark in "*?["):
+            matches = system.glob(path, detail=True)
+            found = [name for name, facts in matches.items() if facts["type"] == "file"]
+        elif kind_at(system, path) == "file":
+            found = [path]
+        else:
+            above = len(path.rstrip("/"))
+            found = [name for name in system.find(path) if not HIDDEN.search(name[above:])]
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", uri)
+    return sorted(map(system.unstrip_protocol, found))
+
+
+def kind_at(system: Any, path: str) -> str | None:  # noqa: ANN401 - fsspec is optional
+    """Returns what `fsspec` calls what is at a path, such as "file"; `None` if there is nothing."""
+    try:
+        # Unlike `isfile`, this fails where the store does.
+        kind: str = system.info(path)["type"]
+    except FileNotFoundError:
+        return None
+    return kind
