@@ -21,9 +21,11 @@ def upload(folder: Path, uri: str) -> None:
             file.write(path.read_bytes())
 
 
-def run_job(source: object, work: str, executor: jobs.Executor) -> bytemill.PieceCounts:
+def run_job(
+    source: object, work: str, executor: jobs.Executor, unit_bytes: int = 4_000
+) -> bytemill.PieceCounts:
     """Counts, writes and compacts shards; what is done already stays."""
-    plan = jobs.plan(source, work, unit_bytes=4_000)  # type: ignore[arg-type]
+    plan = jobs.plan(source, work, unit_bytes=unit_bytes)  # type: ignore[arg-type]
     counts = jobs.count_pieces(plan, "gpt2", executor=executor)
     jobs.write_shards(plan, ENCODING, executor=executor, **OPTIONS)
     jobs.compact(plan, shard_tokens=3_000, executor=executor)
@@ -36,7 +38,7 @@ def outputs(work: str) -> dict[str, bytes]:
     system, root = fsspec.core.url_to_fs(work, use_listings_cache=False)
     found = {
         path.removeprefix(root).strip("/"): system.cat_file(path)
-        for folder in ("counts", "shards", "compacted", "commits")
+        for folder in ("counts", "merged", "shards", "compacted", "commits")
         for path in system.find(f"{root.rstrip('/')}/{folder}")
     }
     assert found

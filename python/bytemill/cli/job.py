@@ -221,19 +221,42 @@ def compact_command(
 @command.command("reduce")
 @work_option
 @click.option(
+    "--part",
+    type=click.IntRange(min=0),
+    metavar="K",
+    help="Add up this part only, from 0; `status` prints how many there are, once --part 0 is done.",
+)
+@click.option(
     "-o",
     "--output",
-    required=True,
     metavar="FILE",
-    help="Where to write: a name that ends in .parquet, .arrow, .feather or .ipc.",
+    help="Write all counts to a file: a name that ends in .parquet, .arrow, .feather or .ipc.",
 )
+@processes_option
 @json_option
-def reduce_command(*, work: str, output: str, as_json: bool) -> None:
-    """Add up the counts of all units and write them to a file, which `PieceCounts.load` reads."""
-    from bytemill import jobs
-    from bytemill.jobs.counting import merged
+def reduce_command(
+    *, work: str, part: int | None, output: str | None, processes: int | None, as_json: bool
+) -> None:
+    """Add up the counts of all units, in parts that are sorted and follow each other.
 
-    counts = merged(jobs.Plan.load(work))
+    They are in the folder merged of the work folder. With --output, all of them are in one file, which
+    `PieceCounts.load` reads.
+    """
+    from bytemill import jobs
+    from bytemill.jobs.reducing import begin, merged, reduce_left, reduce_part
+
+    if part is not None and (processes is not None or output is not None):
+        raise click.UsageError("--part is done by one process: leave out --processes and --output")
+    plan = jobs.Plan.load(work)
+    if part is not None:
+        begin(plan)
+        reduce_part(work, part)
+    else:
+        reduce_left(plan, jobs.Local(processes))
+    if output is None:
+        print_record(shown(jobs.status(plan)), as_json=as_json)
+        return
+    counts = merged(plan)
     counts.save(output, sort=True)
     record = {"pieces": counts.total(), "different_pieces": len(counts), "files": [output]}
     print_record(record, as_json=as_json)
@@ -258,6 +281,8 @@ def shown(status: Status) -> dict[str, object]:
     left_out: set[str] = set()
     if status.counted is None:
         left_out |= {"counted", "counted_size", "pieces"}
+    if status.parts is None:
+        left_out |= {"parts", "merged"}
     if status.written is None:
         left_out |= {"written", "written_size", "documents", "tokens"}
     if status.compacted is None:

@@ -2,13 +2,16 @@
 
 The metadata have under the key `bytemill`, as JSON, the pattern and the special tokens of the counts, and
 whether the rows are sorted by piece; otherwise they are in the order in which the pieces first occurred.
+Parquet has the beginnings of the first pieces of its row groups under `bytemill_first_pieces`, so that a
+range of a sorted file is found: Parquet's own statistics leave out long pieces.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import contextmanager
+from bisect import bisect_left
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from bytemill._optional import import_optional
@@ -25,11 +28,23 @@ if TYPE_CHECKING:
     # count of each, shape (pieces,).
     Columns: TypeAlias = tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.uint64]]
 
-__all__ = ["ROWS", "Chunk", "Description", "chunk", "described", "read_table", "table_of", "table_writer"]
+__all__ = [
+    "ROWS",
+    "Chunk",
+    "Description",
+    "chunk",
+    "described",
+    "first_pieces",
+    "read_table",
+    "table_of",
+    "table_writer",
+]
 
 PARQUET_SUFFIX = ".parquet"
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 KEY = b"bytemill"
+FIRST_PIECES = b"bytemill_first_pieces"
+FIRST_BYTES = 64
 VERSION = 1
 
 # The number of rows that are read or written at a time.
@@ -93,24 +108,37 @@ def table_writer(path: str | os.PathLike[str], description: Description) -> Iter
     arrow = import_optional("pyarrow", PURPOSE)
     schema = schema_of(description)
     with replacing(path) as temporary, create(temporary) as file:
-        if name.lower().endswith(PARQUET_SUFFIX):
+        is_parquet = name.lower().endswith(PARQUET_SUFFIX)
+        if is_parquet:
             parquet = import_optional("pyarrow.parquet", PURPOSE)
-            writer = parquet.ParquetWriter(file, schema, compression="zstd")
+            # Parts of a file are read, whose hash is that of the whole.
+            writer = parquet.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
         else:
             writer = arrow.ipc.new_file(file, schema)
+        firsts: list[str] = []
         with writer:
 
             def write(table: Any) -> None:  # noqa: ANN401 - as above
                 # In batches, so that Ctrl-C can interrupt between two.
                 for batch in table.to_batches(max_chunksize=ROWS):
                     writer.write_batch(batch)
+                    firsts.append(batch.column("piece")[0].as_py()[:FIRST_BYTES].hex())
 
             yield write
+            if is_parquet and firsts:
+                writer.add_key_value_metadata({FIRST_PIECES: json.dumps(firsts)})
 
 
 @contextmanager
-def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iterator[Chunk]]]:
+def read_table(
+    path: str | os.PathLike[str], first: bytes = b"", end: bytes | None = None
+) -> Iterator[tuple[Description, Iterator[Chunk]]]:
     """Opens a file of `table_writer`, or another one with the same columns and metadata.
+
+    Args:
+        path: Its name, or its URI.
+        first: Where to begin in a sorted file: at the first piece that is not less.
+        end: Where to end: before the first piece that is not less; `None` for the end of the file.
 
     Yields:
         The description, and the pieces in chunks.
@@ -123,23 +151,89 @@ def read_table(path: str | os.PathLike[str]) -> Iterator[tuple[Description, Iter
     arrow = import_optional("pyarrow", PURPOSE)
     parquet = import_optional("pyarrow.parquet", PURPOSE)
     name = os.fspath(path)
-    try:
-        # Not mapped: if another process truncates a mapped file, this process dies.
-        with arrow.PythonFile(open_input(name)) if is_uri(name) else arrow.OSFile(name) as source:
+    with ExitStack() as stack:
+        with readable(name):
+            # Not mapped: if another process truncates a mapped file, this process dies.
+            source = arrow.PythonFile(open_input(name)) if is_uri(name) else arrow.OSFile(name)
+            stack.enter_context(source)
             magic = source.read(4)
             source.seek(0)
             if magic == b"PAR1":
-                file = parquet.ParquetFile(source)
-                schema, batches = file.schema_arrow, file.iter_batches(batch_size=ROWS)
+                file = parquet.ParquetFile(source, page_checksum_verification=True)
+                groups = groups_of(file, first, end)
+                schema, batches = file.schema_arrow, file.iter_batches(batch_size=ROWS, row_groups=groups)
             else:
                 reader = arrow.ipc.open_file(source)
                 schema, batches = reader.schema, map(reader.get_batch, range(reader.num_record_batches))
-            yield described(schema, name), map(chunk, batches)
+        yield described(schema, name), chunks_between(iter(batches), name, first, end)
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Makes the errors of Arrow for damaged files `ValueError`, with the file's name."""
+    arrow = import_optional("pyarrow", PURPOSE)
+    try:
+        yield
     except (arrow.ArrowException, OSError) as error:
         # System errors have a number; without one, Arrow reports that the file is too short.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"{name}: expected counts in Parquet or Arrow IPC format: {error}") from error
+
+
+def chunks_between(batches: Iterator[Any], name: str, first: bytes, end: bytes | None) -> Iterator[Chunk]:
+    """Yields the rows of batches with pieces from `first` on and before `end`; errors name the file."""
+    while True:
+        with readable(name):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            rows = rows_between(chunk(batch), first, end)
+        yield rows
+
+
+def first_pieces(path: str | os.PathLike[str]) -> list[bytes]:
+    """Returns of each row group of a Parquet file the first piece, at most 64 bytes of it.
+
+    Raises:
+        ValueError: It is no such file.
+        OSError: The file cannot be read.
+        ImportError: `pyarrow` is not installed.
+    """
+    parquet = import_optional("pyarrow.parquet", PURPOSE)
+    with open_input(os.fspath(path)) as source:
+        return stored_first_pieces(parquet.ParquetFile(source))
+
+
+def stored_first_pieces(file: Any) -> list[bytes]:  # noqa: ANN401 - as above
+    """Returns the beginnings of the first pieces of row groups; none if the file does not have them."""
+    stored = (file.metadata.metadata or {}).get(FIRST_PIECES)
+    pieces = [] if stored is None else list(map(bytes.fromhex, json.loads(stored)))
+    return pieces if len(pieces) == file.num_row_groups else []
+
+
+def groups_of(file: Any, first: bytes, end: bytes | None) -> range:  # noqa: ANN401 - as above
+    """Returns the row groups of a file that may have pieces from `first` on and before `end`."""
+    pieces = stored_first_pieces(file)
+    if not pieces:
+        return range(file.num_row_groups)
+    # A beginning that is less than another one stands for a lesser piece; equal ones say nothing.
+    start = max(bisect_left(pieces, first[:FIRST_BYTES]) - 1, 0)
+    return range(start, len(pieces) if end is None else bisect_left(pieces, end))
+
+
+def rows_between(rows: Chunk, first: bytes, end: bytes | None) -> Chunk:
+    """Returns the rows of a sorted chunk with pieces from `first` on and before `end`."""
+    pieces, counts = rows
+    start = bisect_left(pieces, first, key=bytes_of) if first else 0
+    stop = len(pieces) if end is None else bisect_left(pieces, end, start, key=bytes_of)
+    return pieces.slice(start, stop - start), counts[start:stop]
+
+
+def bytes_of(piece: Any) -> bytes:  # noqa: ANN401 - pyarrow is optional
+    """Returns a scalar of Arrow as bytes."""
+    value: bytes = piece.as_py()
+    return value
 
 
 def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow is optional

@@ -19,6 +19,7 @@ process.
 | `plan.json` | the units, and how files are read; written once |
 | `count.json`, `shard.json` | the options of counting and of shards; written once |
 | `counts/unit-000123.parquet` | the sorted counts of a unit |
+| `merged/part-000007.parquet`, `reduce.json` | a part of the sorted sum of all counts; where parts begin |
 | `shards/unit-000123/` | the shards of a unit |
 | `commits/count-000123.json` | written last: sizes and SHA-256 of its files, and sums of what is in them |
 | `manifest.json` | all shards in order; written when all units are |
@@ -31,7 +32,8 @@ process.
 | `plan` | dividing files into units; storing a plan |
 | `stores` | files by name, in a folder or on an object store |
 | `work` | the work folder: what is written once, commits, attempts |
-| `counting` | counting a unit; adding up all units |
+| `counting` | counting a unit |
+| `reducing` | adding up the counts of all units, in parts |
 | `tokenizing` | writing the shards of a unit |
 | `manifest` | the shards of all units |
 | `compacting` | few large shards of them |

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
 from bytemill.core import __version__
-from bytemill.errors import InternalError
 from bytemill.jobs.executors import Local
 from bytemill.jobs.plan import Plan
+from bytemill.jobs.reducing import merged
 from bytemill.jobs.work import Work
 from bytemill.training.counting import add_source
 from bytemill.training.counts import PieceCounts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bytemill.jobs.executors import Executor
 
-__all__ = ["begin", "count_left", "count_pieces", "count_unit", "merged"]
+__all__ = ["begin", "count_left", "count_pieces", "count_unit"]
 
 NAME = "count.json"
 
@@ -55,12 +55,13 @@ def count_pieces(
         PatternError, OSError, ImportError: As `bytemill.count_pieces`.
 
     Complexity:
-        As `bytemill.count_pieces`, divided by the processes. Adding up n rows of k units takes O(n log k), in
-        this process.
+        As `bytemill.count_pieces`, divided by the processes. So is adding up n rows of k units, in
+        O(n log k). Reading the sum takes O(n) in this process, and no memory for all pieces.
     """
+    executor = executor or Local()
     plan = begin(plan, pattern, special_tokens)
-    count_left(plan, memory_limit, executor or Local())
-    return merged(plan)
+    count_left(plan, memory_limit, executor)
+    return merged(plan, executor)
 
 
 def begin(plan: Plan | str | os.PathLike[str], pattern: str | None, special_tokens: Iterable[str]) -> Plan:
@@ -90,23 +91,6 @@ def count_left(plan: Plan, memory_limit: int | str | None, executor: Executor) -
     PieceCounts(memory_limit=memory_limit)
     task = functools.partial(count_unit, plan.work, memory_limit=memory_limit)
     Work(plan.work).run_left("count", plan.largest_first(), task, executor)
-
-
-def merged(plan: Plan) -> PieceCounts:
-    """Returns the sum of the counts of all units.
-
-    Raises:
-        ValueError: A unit is not counted, or its counts are not those that were committed.
-        OSError: A file cannot be read, or a temporary file not written.
-    """
-    work = Work(plan.work)
-    commits = work.all_commits("count", len(plan.units))
-    paths = [path for commit in commits for path in work.checked(commit.files, contents=True)]
-    counts = PieceCounts.merge_files(paths)
-    if counts.total() != (total := sum(commit.sums["pieces"] for commit in commits)):
-        raise InternalError(f"expected {total} pieces in all units, got {counts.total()}")
-    work.store.sweep("count")
-    return counts
 
 
 def count_unit(

@@ -22,6 +22,8 @@ class Status(NamedTuple):
         counted: How many units are counted; `None` if that has not begun.
         counted_size: The bytes of those.
         pieces: The number of pieces in them.
+        parts: How many parts the counts of all units are added up in; `None` if that has not begun.
+        merged: How many of them are done.
         written: How many units are written to shards; `None` if that has not begun.
         written_size: The bytes of those.
         documents: The number of documents in them.
@@ -34,6 +36,8 @@ class Status(NamedTuple):
     counted: int | None
     counted_size: int
     pieces: int
+    parts: int | None
+    merged: int
     written: int | None
     written_size: int
     documents: int
@@ -44,7 +48,7 @@ class Status(NamedTuple):
     def is_done(self) -> bool:
         """Whether all units are done, of counting and of shards as far as they have begun."""
         begun = [done for done in (self.counted, self.written) if done is not None]
-        return bool(begun) and all(done == self.units for done in begun)
+        return bool(begun) and all(done == self.units for done in begun) and self.merged == (self.parts or 0)
 
 
 def status(plan: Plan | str | os.PathLike[str]) -> Status:
@@ -64,6 +68,8 @@ def status(plan: Plan | str | os.PathLike[str]) -> Status:
     work = Work(plan.work)
     counts, shards = work.commits("count"), work.commits("shard")
 
+    parts = len(work.options("reduce")["bounds"]) + 1 if work.has_begun("reduce") else None
+
     def total(name: str) -> int:
         return sum(commit.sums.get(name, 0) for commit in [*counts.values(), *shards.values()])
 
@@ -73,6 +79,8 @@ def status(plan: Plan | str | os.PathLike[str]) -> Status:
         counted=len(counts) if work.has_begun("count") else None,
         counted_size=sum(plan.units[number].size for number in counts),
         pieces=total("pieces"),
+        parts=parts,
+        merged=0 if parts is None else len(work.done("reduce")),
         written=len(shards) if work.has_begun("shard") else None,
         written_size=sum(plan.units[number].size for number in shards),
         documents=total("documents"),

@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["FOLDERS", "Commit", "Kind", "Work"]
 
 # What is done by units, and the folder of its outputs.
-Kind: TypeAlias = Literal["count", "shard", "compact"]
-FOLDERS: dict[Kind, str] = {"count": "counts", "shard": "shards", "compact": "compacted"}
+Kind: TypeAlias = Literal["count", "reduce", "shard", "compact"]
+FOLDERS: dict[Kind, str] = {
+    "count": "counts",
+    "reduce": "merged",
+    "shard": "shards",
+    "compact": "compacted",
+}
 
 # A unit whose process died so often is not begun again: a document that takes all memory would kill every
 # worker, for ever.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytemill.jobs.counting import merged
 from bytemill.jobs.plan import Plan
+from bytemill.jobs.reducing import merged
 from bytemill.ray.executor import Executor
 from bytemill.training.counts import PieceCounts
 from bytemill.training.learning import train as train_here

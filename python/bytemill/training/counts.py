@@ -304,29 +304,80 @@ class PieceCounts:
         Complexity:
             O(n log k) for n rows in k files; memory for 65,536 rows of each file.
         """
-        from contextlib import ExitStack
-
-        from bytemill.io.piece_table import read_table
-
         if isinstance(paths, (str, bytes, os.PathLike)):
             raise TypeError(f"expected several paths, got one {type(paths).__name__}: give it in a list")
         names = [os.fspath(path) for path in paths]
         if not names:
             raise ValueError("expected files of sorted counts, got none")
-        with ExitStack() as stack:
-            tables = [stack.enter_context(read_table(name)) for name in names]
-            first = tables[0][0]
-            for name, (description, _) in zip(names, tables, strict=True):
-                if not description["is_sorted"]:
-                    raise ValueError(f"{name}: expected sorted counts: write them with save(path, sort=True)")
-                if origin(description) != origin(first):
-                    raise ValueError(
-                        f"{name}: expected counts of the same pattern and special tokens as {names[0]}, "
-                        f"{origin(first)}, got {origin(description)}"
-                    )
-            counts = cls._described(first)
-            counts._core.add_sorted([chunks for _, chunks in tables])  # noqa: SLF001 - of its own class
+        return cls._merged(names, len(names))
+
+    @classmethod
+    def _merged(
+        cls, names: Sequence[str], most_open: int, first: bytes = b"", end: bytes | None = None
+    ) -> PieceCounts:
+        """Returns the sum of a range of sorted files, as `merge_files`.
+
+        Args:
+            names: Their names or URIs, at least one.
+            most_open: How many of them may be open at once. If there are more, the pieces are not sorted
+                until they are saved so.
+            first: As of `read_table`.
+            end: As of `read_table`.
+
+        Raises:
+            Exception: As `merge_files`.
+        """
+        from contextlib import ExitStack
+
+        from bytemill.io.piece_table import read_table
+
+        counts: PieceCounts | None = None
+        for start in range(0, len(names), most_open):
+            with ExitStack() as stack:
+                sources = []
+                for name in names[start : start + most_open]:
+                    description, chunks = stack.enter_context(read_table(name, first, end))
+                    counts = counts or cls._described(description)
+                    counts._check_sorted(description, name, names[0])  # noqa: SLF001 - of its own class
+                    sources.append(chunks)
+                assert counts is not None, "there is a file"
+                counts._core.add_sorted(sources)  # noqa: SLF001 - as above
+        assert counts is not None, "there is a file"
         return counts
+
+    @classmethod
+    def _of_parts(cls, names: Sequence[str]) -> PieceCounts:
+        """Returns the counts of files that are parts of a sorted one, in order; one is open at a time.
+
+        Args:
+            names: Their names or URIs, at least one.
+
+        Raises:
+            Exception: As `merge_files`; or the pieces of a part do not come after those of the one before.
+        """
+        from bytemill.io.piece_table import read_table
+
+        with read_table(names[0]) as (description, _):
+            counts = cls._described(description)
+
+        def all_chunks() -> Iterator[Chunk]:
+            for name in names:
+                with read_table(name) as (description, chunks):
+                    counts._check_sorted(description, name, names[0])  # noqa: SLF001 - of its own class
+                    yield from chunks
+
+        counts._core.add_sorted([all_chunks()])  # noqa: SLF001 - as above
+        return counts
+
+    def _check_sorted(self, description: Description, name: str, first: str) -> None:
+        """Raises `ValueError` unless a file is sorted, and of the same pattern and special tokens."""
+        if not description["is_sorted"]:
+            raise ValueError(f"{name}: expected sorted counts: write them with save(path, sort=True)")
+        if origin(description) != origin(self._description()):
+            raise ValueError(
+                f"{name}: expected counts of the same pattern and special tokens as {first}, "
+                f"{origin(self._description())}, got {origin(description)}"
+            )
 
     def _description(self) -> Description:
         return {

@@ -35,6 +35,10 @@ def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     rest = run("job", "count", "--work", work, "--pattern", "gpt2", "--processes", 1)
     assert rest.code == 0, rest.err
     assert run("job", "status", "--work", work).code == 0
+    assert run("job", "reduce", "--work", work, "--part", 7).err.count("expected a part from 0 to 0, got 7")
+    part = run("job", "reduce", "--work", work, "--part", 0, "--json")
+    assert (json.loads(part.out)["parts"], json.loads(part.out)["merged"]) == (1, 1), part.err
+    assert run("job", "reduce", "--work", work, "--processes", 1).code == 0
     merged = run("job", "reduce", "--work", work, "-o", tmp_path / "counts.parquet")
     assert merged.code == 0, merged.err
     expected = bytemill.count_pieces(corpus, "gpt2", field="body", progress=False)
@@ -81,6 +85,8 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
         (["count", "--unit", "7"], "expected a unit from 0 to 0, got 7"),
         (["count", "--pattern", "("], "pattern"),
         (["shard", "--unit", "7", "-e", "gpt2"], "expected a unit from 0 to 0, got 7"),
+        (["reduce", "--part", "1", "--processes", "2"], "leave out --processes"),
+        (["reduce"], "first of them unit 0"),
         (["compact", "--shard", "1", "--processes", "2"], "leave out --processes"),
         (["compact"], "manifest.json"),
         (["status", "--json", "more"], "unexpected extra argument"),

@@ -13,7 +13,6 @@ import pytest
 
 import bytemill
 from bytemill import jobs
-from bytemill.jobs.counting import count_unit
 from bytemill.training.options import TieBreak
 from support.executors import Interleaved, Killed, Twice, kill_at
 from support.mixed_corpus import write_corpus
@@ -135,11 +134,11 @@ def test_a_task_may_run_while_it_runs(corpus: Path, tmp_path: Path, monkeypatch:
     assert counted(jobs.count_pieces(plan, executor=Interleaved(monkeypatch))) == one_process(corpus)
 
 
-def die_once(work: str, mark: Path, number: int) -> None:
+def die_once(task: Callable[[int], None], mark: Path, number: int) -> None:
     if number == 2 and not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    count_unit(work, number)
+    task(number)
 
 
 class Dying(jobs.Local):
@@ -150,8 +149,7 @@ class Dying(jobs.Local):
         self.mark = mark
 
     def run(self, task: Callable[[int], None], numbers: Sequence[int]) -> Iterator[int]:
-        assert isinstance(task, partial)
-        return super().run(partial(die_once, task.args[0], self.mark), numbers)
+        return super().run(partial(die_once, task, self.mark), numbers)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no such signal")
@@ -195,7 +193,7 @@ def test_a_file_that_has_changed_is_refused(corpus: Path, tmp_path: Path) -> Non
 def test_an_output_that_has_changed_is_refused(corpus: Path, tmp_path: Path) -> None:
     plan = jobs.plan(corpus, tmp_path / "work")
     jobs.count_pieces(plan, executor=jobs.Local(1))
-    with (tmp_path / "work" / "counts" / "unit-000000.parquet").open("ab") as file:
+    with (tmp_path / "work" / "merged" / "part-000000.parquet").open("ab") as file:
         file.write(b"more")
     with pytest.raises(ValueError, match="that were committed"):
         jobs.count_pieces(plan, executor=jobs.Local(1))
