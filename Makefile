@@ -117,6 +117,11 @@ $(VENV)/s3/moto: $(VENV)/s3/engine
 test-stores: build $(VENV)/s3/moto ## Jobs on S3, served by this machine, with faults (1 minute)
 	$(VENV)/s3/bin/python -m pytest tests/engines/stores
 
+# Needs Java: `apt-get install openjdk-17-jre-headless`.
+.PHONY: test-spark
+test-spark: build $(VENV)/spark/engine ## Results and faults on Spark with two executors on this machine (3 minutes)
+	$(VENV)/spark/bin/python -m pytest tests/engines/spark
+
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
 	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored

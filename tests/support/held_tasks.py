@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from bytemill.jobs.work import Work
+from bytemill.jobs.work import Kind, Work
 
 TEXTS = ["the cat sat", " on the mat\n", "naïve 東京 😀", "", "line\nbreaks\r\nand tabs\t", "x" * 70]
 
@@ -44,7 +44,7 @@ def write_corpus(folder: Path, files: int = 12, lines: int = 400) -> Path:
 
 def outputs(work: Path) -> dict[str, str]:
     """Returns the SHA-256 of each output and commit of a work folder."""
-    paths = [*work.glob("*s/unit-*"), *work.glob("commits/*")]
+    paths = [path for name in ("counts", "shards", "commits") for path in (work / name).rglob("*.*")]
     assert paths
     return {str(path.relative_to(work)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
@@ -111,10 +111,10 @@ def held(task: Callable[[int], None], folder: Path, number: int) -> None:
     """Runs a task, which waits between its output and its commit once some units are committed."""
     original = Work.commit
 
-    def commit(work: Work, *arguments: Any) -> None:
-        if len(work.commits("count")) >= COMMITTED:
+    def commit(work: Work, kind: Kind, *arguments: Any) -> None:
+        if len(work.done(kind)) >= COMMITTED:
             existing(folder).wait_here(number)
-        original(work, *arguments)
+        original(work, kind, *arguments)
 
     with patch.object(Work, "commit", commit):
         task(number)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +13,9 @@ from bytemill._arguments import check_type
 from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.errors import InternalError
+from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.registry import get_encoding
+from bytemill.shards.manifest import Provenance
 from bytemill.shards.options import ids_of
 from bytemill.special import NO_TOKENS
 from bytemill.training.counts import PieceCounts
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = ["ColumnCounter", "ColumnEncoder", "Run"]
-
-# Encodings that a process keeps: most jobs use one.
-MOST_ENCODINGS = 4
 
 
 class Run(NamedTuple):
@@ -108,7 +105,11 @@ class ColumnCounter:
 
 
 class ColumnEncoder:
-    """Encodes a column of tables, in any process that has this library."""
+    """Encodes a column of tables, in any process that has this library.
+
+    Attributes:
+        into: The name of the column of ids.
+    """
 
     def __init__(  # noqa: PLR0913 - all but the first two have names
         self,
@@ -132,7 +133,7 @@ class ColumnEncoder:
         if isinstance(encoding, str):
             encoding = get_encoding(encoding)
         check_type("encoding", encoding, Encoding)
-        self._column, self._into = column, into
+        self._column, self.into = column, into
         self._before, self._after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
         if add_special_tokens:
             prefix, suffix = encoding._template_ids()  # noqa: SLF001 - of this package
@@ -140,22 +141,24 @@ class ColumnEncoder:
         self._allowed, self._disallowed = allowed_special, disallowed_special
         # Wrong values are errors here, before any task runs.
         encoding.encode("", allowed_special=allowed_special, disallowed_special=disallowed_special)
-        # In bytes: a process rebuilds an encoding once, not for each task that it gets.
-        self._pickled, self._sha256, self._made_by = pickle.dumps(encoding), encoding.sha256, __version__
+        self._encoding = EncodingValue(encoding)
+        facts: dict[str, str | int] = {"name": encoding.name, "sha256": encoding.sha256}
+        self._wanted = Provenance(bytemill=__version__, encoding=facts, options={})
 
     def __call__(self, table: Any) -> Any:  # noqa: ANN401 - pyarrow is optional
         """Returns a table or record batch of PyArrow with the column of ids: large_list<uint32>."""
         if not len(table) and self._column not in table.schema.names:
             return table
         ids = self.ids(table)
-        if self._into in table.schema.names:
-            return table.set_column(table.schema.get_field_index(self._into), self._into, ids)
-        return table.append_column(self._into, ids)
+        if self.into in table.schema.names:
+            return table.set_column(table.schema.get_field_index(self.into), self.into, ids)
+        return table.append_column(self.into, ids)
 
     def ids(self, table: Any) -> Any:  # noqa: ANN401 - as above
         """Returns the ids as an array of PyArrow; null where the text is."""
         arrow = import_optional("pyarrow", "columns of ids")
-        encoding = rebuilt(self._pickled, self._sha256, self._made_by)
+        encoding = self._encoding.value
+        check_encoding(encoding, self._wanted)
         encoded = encoding.encode_arrow(
             column_of(table, self._column),
             allowed_special=self._allowed,
@@ -177,23 +180,6 @@ def column_of(table: Any, name: str) -> Any:  # noqa: ANN401 - pyarrow is option
     if name not in table.schema.names:
         raise ValueError(f"expected a column {name!r}, got a table with {', '.join(table.schema.names)}")
     return table.column(name)
-
-
-@lru_cache(MOST_ENCODINGS)
-def rebuilt(pickled: bytes, sha256: str, made_by: str) -> Encoding:
-    """Returns an encoding of another process, which this process rebuilds once.
-
-    Raises:
-        ValueError: It is another encoding here: a built-in one is pickled as its name.
-    """
-    encoding: Encoding = pickle.loads(pickled)  # noqa: S301 - what the driver has sent, as the task itself
-    if encoding.sha256 != sha256:
-        raise ValueError(
-            f"expected the encoding {encoding.name!r} of bytemill {made_by}, whose SHA-256 is {sha256}, but "
-            f"in this process bytemill {__version__} has one of {encoding.sha256}: install the same version "
-            "on all machines"
-        )
-    return encoding
 
 
 def with_marks(arrow: Any, ids: Any, before: list[int], after: list[int]) -> Any:  # noqa: ANN401 - as above

@@ -13,8 +13,8 @@ import pytest
 
 import bytemill
 import bytemill.ray
+import bytemill.spark
 from bytemill.definition import Template
-from bytemill.jobs import columns
 from bytemill.jobs.columns import ColumnCounter, ColumnEncoder
 
 TEXTS = ["the cat", None, "", "naïve 東京 <|endoftext|>", "the cat", None]
@@ -96,31 +96,23 @@ def test_a_column_is_replaced_and_a_template_added() -> None:
     assert ids["text"].to_pylist()[0] == [9, 50256, *encoding.encode("the cat"), 0, 30, 8]
 
 
-def test_another_encoding_of_that_name_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_encoding_of_that_name_is_an_error() -> None:
     encode = ColumnEncoder("gpt2", "text", into="ids", prepend=None, append=None, add_special_tokens=False)
-    columns.rebuilt.cache_clear()
-    other = bytemill.Encoding(
-        "gpt2", pat_str=".", mergeable_ranks={bytes([byte]): byte for byte in range(256)}, special_tokens={}
-    )
-    monkeypatch.setattr(pickle, "loads", lambda _: other)
-    with pytest.raises(
-        ValueError, match=r"expected the encoding 'gpt2' of bytemill .*install the same version"
-    ):
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encode._encoding.value = bytemill.Encoding("gpt2", pat_str=".", mergeable_ranks=ranks, special_tokens={})
+    with pytest.raises(ValueError, match="expected the encoding gpt2 with the SHA-256"):
         encode(tables()[0])
 
 
-def test_an_encoding_is_rebuilt_once_for_each_process() -> None:
-    columns.rebuilt.cache_clear()
-    for _ in range(3):
-        encode = ColumnEncoder(
-            "gpt2", "text", into="ids", prepend=None, append=None, add_special_tokens=False
-        )
-        encode(tables()[0])
-    assert (columns.rebuilt.cache_info().misses, columns.rebuilt.cache_info().hits) == (1, 2)
+def test_a_process_rebuilds_an_encoding_once() -> None:
+    encode = ColumnEncoder("gpt2", "text", into="ids", prepend=None, append=None, add_special_tokens=False)
+    first, second = sent(encode), sent(encode)
+    assert first._encoding.value is second._encoding.value
 
 
 def test_engines_are_imported_when_they_are_used() -> None:
-    script = "import sys, bytemill.ray; assert not {'ray', 'pyarrow'} & set(sys.modules)"
+    engines = "{'ray', 'pyspark', 'pyarrow'}"
+    script = f"import sys, bytemill.ray, bytemill.spark; assert not {engines} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)  # noqa: S603
 
 
@@ -128,3 +120,6 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match="jobs on Ray need the package ray"):
         bytemill.ray.Executor()
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(ImportError, match="jobs on Spark need the package pyspark"):
+        bytemill.spark.Executor()

@@ -57,7 +57,7 @@ PUBLIC = [
     "bytemill.training",
 ]
 # Public too; its methods are not yet called with wrong arguments here.
-UNTRIED = ["bytemill.jobs", "bytemill.playground", "bytemill.ray"]
+UNTRIED = ["bytemill.jobs", "bytemill.playground", "bytemill.ray", "bytemill.spark"]
 INNER = [
     "__main__",
     "_arguments",
