@@ -3,6 +3,7 @@
     >>> import bytemill.ray
     >>> counts = bytemill.ray.count_pieces("corpus/", to="work", field="text")
     >>> encoding = bytemill.ray.train("work", 200_000, memory="64G")
+    >>> bytemill.ray.write_shards("corpus/", encoding, to="work", field="text", append="<|endoftext|>")
 
 Files are divided into units, which tasks of Ray do; see `bytemill.jobs`. A task may run twice and its node
 may die; a driver that dies is started again and goes on with the units that are left. All nodes must have
@@ -15,11 +16,13 @@ this library in one version, and share the files and the work folder under the s
 | `sink` | counting the blocks of a dataset |
 | `encoding` | encoding a column of a dataset |
 | `learning` | training in a task on a large node |
+| `sharding` | writing files of ids |
 """
 
 from bytemill.ray.counting import count_pieces
 from bytemill.ray.encoding import encode
 from bytemill.ray.executor import Executor
 from bytemill.ray.learning import train
+from bytemill.ray.sharding import write_shards
 
-__all__ = ["Executor", "count_pieces", "encode", "train"]
+__all__ = ["Executor", "count_pieces", "encode", "train", "write_shards"]

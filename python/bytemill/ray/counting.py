@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bytemill.documents.sources import Field
     from bytemill.training.counts import PieceCounts
 
-__all__ = ["count_pieces"]
+__all__ = ["count_pieces", "planned"]
 
 
 def count_pieces(  # noqa: PLR0913 - all but the first two have names
@@ -84,18 +84,32 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         return count_dataset(source, counter, column, num_cpus=num_cpus)
     if column is not None:
         raise ValueError("column is for a dataset: with files it is called field")
+    plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     executor = Executor(num_cpus=num_cpus, address=address)
-    if not isinstance(source, jobs.Plan):
-        if to is None:
-            raise ValueError("expected to= with files: the work folder, which all nodes share")
-        source = jobs.plan(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
-    elif to is not None or field is not None or lines:
-        raise ValueError(
-            "a plan has a work folder and says how files are read: leave out to, field and lines"
-        )
     return jobs.count_pieces(
-        source, pattern, special_tokens=special_tokens, memory_limit=memory_limit, executor=executor
+        plan, pattern, special_tokens=special_tokens, memory_limit=memory_limit, executor=executor
     )
+
+
+def planned(  # noqa: PLR0913 - all but the first two have names
+    source: Any,  # noqa: ANN401 - as `count_pieces`
+    to: str | os.PathLike[str] | None,
+    *,
+    field: Field,
+    lines: bool,
+    errors: InvalidUtf8,
+    unit_bytes: int | str,
+) -> jobs.Plan:
+    """Returns the plan that is given, or that of files; arguments as `count_pieces`."""
+    if isinstance(source, jobs.Plan):
+        if to is not None or field is not None or lines:
+            raise ValueError(
+                "a plan has a work folder and says how files are read: leave out to, field and lines"
+            )
+        return source
+    if to is None:
+        raise ValueError("expected to= with files: the work folder, which all nodes share")
+    return jobs.plan(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
 
 
 def is_dataset(source: object) -> bool:

@@ -49,8 +49,8 @@ def train(
     Warns:
         UserWarning: Training ended before there were `vocab_size` tokens.
     """
-    if not isinstance(counts, (PieceCounts, Plan)):
-        counts = Plan.load(counts)
+    if not isinstance(counts, PieceCounts):
+        counts = Plan.of(counts)
     encoding: Encoding
     encoding, warned = Executor(num_cpus=num_cpus, memory=memory, address=address).call(
         learn, counts, vocab_size, options

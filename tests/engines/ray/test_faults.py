@@ -75,6 +75,23 @@ def test_a_worker_that_is_killed(
     assert not list((tmp_path / "work" / "attempts").iterdir())
 
 
+def test_a_worker_that_is_killed_while_it_writes(
+    cluster: Any, corpus: Path, hold: Hold, tmp_path: Path
+) -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=UNIT)
+    executor = bytemill.ray.Executor(address=cluster.address)
+    with ThreadPoolExecutor(1) as pool, holding(executor, hold):
+        writing = pool.submit(jobs.write_shards, plan, encoding, executor=executor)
+        os.kill(hold.wait_for(NODES)[0].process, signal.SIGKILL)
+        hold.wait_for(NODES + 1)
+        hold.open()
+        written = writing.result()
+    alone = jobs.plan(corpus, tmp_path / "alone", unit_bytes=UNIT)
+    assert written == jobs.write_shards(alone, encoding, executor=jobs.Local(1))
+    assert outputs(tmp_path / "work") == outputs(tmp_path / "alone")
+
+
 def test_a_driver_that_is_killed_goes_on(
     cluster: Any, corpus: Path, here: tuple[Any, Any], hold: Hold, tmp_path: Path
 ) -> None:

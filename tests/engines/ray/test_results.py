@@ -12,6 +12,7 @@ import pytest
 import bytemill
 import bytemill.ray
 from bytemill import jobs
+from bytemill.shards import write_shards
 from support.held_tasks import write_corpus
 from support.ray_cluster import ray
 
@@ -58,6 +59,22 @@ def test_counts_and_vocabulary_of_files(
         assert (mine.sha256, mine.name) == (wanted.sha256, "mine")
 
 
+@pytest.mark.parametrize("form", ["bin", "megatron"])
+def test_shards_of_files(cluster: Any, corpus: Path, tmp_path: Path, form: str) -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    options: dict[str, Any] = {"format": form, "append": "<|endoftext|>"}
+    work = tmp_path / "work"
+    written = bytemill.ray.write_shards(
+        corpus, encoding, to=work, unit_bytes=20_000, address=cluster.address, **options
+    )
+    assert len(written.units) > 5
+    here = write_shards(corpus, tmp_path / "here", encoding, **options)
+    assert (written.documents, written.tokens) == (here.documents, here.tokens)
+    paths = [sorted(folder.rglob("*.bin")) for folder in (work / "shards", tmp_path / "here")]
+    units, alone = (b"".join(path.read_bytes() for path in each) for each in paths)
+    assert units == alone
+
+
 def test_training_warns_here(cluster: Any, tmp_path: Path) -> None:
     counts = bytemill.PieceCounts({b"abab": 3})
     with pytest.warns(UserWarning, match="training ended with 2 merges of 44: no pair is left"):
@@ -66,7 +83,7 @@ def test_training_warns_here(cluster: Any, tmp_path: Path) -> None:
         bytemill.ray.train(sorted_counts(tmp_path), 300, tie_break="first_seen")
     (tmp_path / "text.txt").write_text("text")
     plan = jobs.plan(tmp_path / "text.txt", tmp_path / "work")
-    with pytest.raises(ValueError, match=r"expected all 1 units to be counted"):
+    with pytest.raises(ValueError, match=r"expected all 1 units of counts to be done"):
         bytemill.ray.train(plan, 300)
 
 
