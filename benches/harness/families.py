@@ -26,7 +26,7 @@ from bytemill.patterns import R50K_PATTERN
 from harness import record
 from harness.corpora import read_texts
 from harness.engines import installed
-from harness.model_files import CANDIDATE_VERSION, VOCABULARY, Files, write_sentencepiece
+from harness.model_files import CANDIDATE_VERSION, VOCABULARY, Files, write_chain, write_sentencepiece
 from harness.models import CANDIDATE, OURS, SUITE, Cell, EngineError, Model, measure
 from harness.vocabularies import tokenizer_json
 from report import families as report
@@ -35,6 +35,13 @@ from support.open_models import BYTE_LEVEL_MODELS, CHAIN_MODELS, PIECE_MODELS, R
 from support.open_models.components import Row
 from support.open_models.folders import FOLDERS, SENTENCEPIECE
 from support.open_models.splitting import splitting_of
+
+# Chains that both have scanners for: what the general engine is compared with the release candidate by, which
+# refuses nearly all other patterns.
+GENERAL = {
+    f"{chain} by the general engine": chain for chain in ("LLAMA3", "QWEN2", "O200K", "TEKKEN", "DEEPSEEK3")
+}
+NOTHING = r"|[^\s\S]"
 
 
 @cache
@@ -68,6 +75,12 @@ def files_of(name: str, folder: Path) -> tuple[str, Files]:
     if name == SENTENCEPIECE:
         return "none", write_sentencepiece(folder)
     theirs = folder / "tokenizer.json"
+    if name in GENERAL:
+        contents = json.loads(write_chain(GENERAL[name], None, folder)["tokenizers"].read_bytes())
+        ours = folder / "unrecognised.json"
+        contents["pre_tokenizer"] = unrecognised(contents["pre_tokenizer"])
+        ours.write_text(json.dumps(contents), encoding="utf-8")
+        return splitting_of(contents["pre_tokenizer"]), {OURS: ours, "tokenizers": theirs, CANDIDATE: theirs}
     if name in FOLDERS:
         ours = folder / "own"
         FOLDERS[name].write(ours, bytemill.get_encoding(VOCABULARY)._mergeable_ranks)
@@ -78,6 +91,15 @@ def files_of(name: str, folder: Path) -> tuple[str, Files]:
     theirs.write_text(json.dumps(contents), encoding="utf-8")
     files = {OURS: ours, "tokenizers": theirs, CANDIDATE: theirs}
     return splitting_of(contents["pre_tokenizer"]), files
+
+
+def unrecognised(component: dict[str, Any]) -> dict[str, Any]:
+    """Returns a pre-tokenizer whose patterns have an alternative that matches nothing, and so no scanner."""
+    steps = [
+        step | {"pattern": {"Regex": step["pattern"]["Regex"] + NOTHING}} if step["type"] == "Split" else step
+        for step in component["pretokenizers"]
+    ]
+    return component | {"pretokenizers": steps}
 
 
 def folder_file(encoding: bytemill.Encoding, chain: str) -> dict[str, Any]:
@@ -91,7 +113,7 @@ def folder_file(encoding: bytemill.Encoding, chain: str) -> dict[str, Any]:
 def names() -> Iterator[str]:
     """Yields the families, in the order of the page."""
     yield from (name for name in [*BYTE_LEVEL_MODELS, *CHAIN_MODELS, *PIECE_MODELS] if name not in REFUSED)
-    yield from (*FOLDERS, SENTENCEPIECE)
+    yield from (*FOLDERS, SENTENCEPIECE, *GENERAL)
 
 
 def measured(name: str, texts: Sequence[Path], rounds: int) -> Iterator[Cell]:

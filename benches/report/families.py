@@ -44,6 +44,12 @@ def times_candidate(cells: Sequence[Cell], kind: str) -> dict[str, dict[str, flo
     return found
 
 
+def refused(cells: Sequence[Cell]) -> list[str]:
+    """Returns the families whose files the release candidate refuses, or encodes to other ids."""
+    rivals = {name: group.get((CANDIDATE, "list"), []) for (name, _), group in groups(cells).items()}
+    return [name for name, own in rivals.items() if not own or not all(cell.ids_equal for cell in own)]
+
+
 def verdicts(cells: Sequence[Cell]) -> Iterator[str]:
     """Yields whether lists by the general engine reach the target, a line for each state of the text."""
     bounds = SUITE["targets"][f"{CANDIDATE}, general"]
@@ -51,6 +57,9 @@ def verdicts(cells: Sequence[Cell]) -> Iterator[str]:
     for state in STATES:
         bound = bounds[f"list, {state}"]
         short = {name: each[state] for name, each in times.items() if each[state] < bound}
+        if not times:
+            yield f"{state}: **not measured**"
+            continue
         line = f"{state}: {len(times) - len(short)} of {len(times)} at least {bound} times {CANDIDATE}"
         missed = ", ".join(f"{name} {value:.1f}" for name, value in short.items())
         yield f"{line}: **missed** by {missed}" if short else f"{line}: met"

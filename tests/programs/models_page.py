@@ -171,8 +171,12 @@ def folders(speeds: Mapping[str, str]) -> Iterator[str]:
 
 def general(cells: list[Any]) -> Iterator[str]:
     """Yields what was measured of the general engine."""
-    yield "Lists of ids beside those of tokenizers 1.0.0rc3, the medians of the texts, cold and warm:\n"
-    yield "| family | cold | warm |"
+    others = ", ".join(families.refused(cells))
+    yield (
+        "Lists of ids by the general engine beside those of tokenizers 1.0.0rc3, medians of the texts, for chains that both "
+        f"have scanners for: here these are not used. That version refuses the files of these families, or gives other ids: {others or 'none'}.\n"
+    )
+    yield "| chain or family | cold | warm |"
     yield "|---|---|---|"
     for name, times in families.times_candidate(cells, "general").items():
         yield f"| {name} | {times['cold']:.1f}x | {times['warm']:.1f}x |"

@@ -51,6 +51,8 @@ def test_the_general_engine_is_judged() -> None:
         "cold: 1 of 1 at least 1.5 times tokenizers rc: met",
         "warm: 1 of 1 at least 1.5 times tokenizers rc: met",
     ]
+    assert report.refused(cells()) == ["viking"]
+    assert list(report.verdicts([])) == ["cold: **not measured**", "warm: **not measured**"]
     assert list(report.verdicts(cells(warm=1.0)))[1] == (
         "warm: 0 of 1 at least 1.5 times tokenizers rc: **missed** by bloom 1.0"
     )
@@ -67,4 +69,5 @@ def test_the_page_shows_what_was_measured(tmp_path: Path, monkeypatch: pytest.Mo
     assert "| native |  | added tokens in normalized text | 60 / 600, 45 / 450 |" in written
     assert "| not measured |" in written
     assert "| bloom | 2.0x | 2.0x |" in written
+    assert "or gives other ids: viking.\n" in written
     assert report.source() in written
