@@ -115,7 +115,9 @@ class Definition(NamedTuple):
             )
         if b"" in self.ranks:
             raise VocabularyError(f"{source}: the token with the id {self.ranks[b'']} is empty")
-        tokens_by_id(self.ranks.items(), source)
+        ids = set(self.ranks.values())
+        if len(ids) < len(self.ranks) or min(ids) < 0 or max(ids) >= ID_LIMIT:
+            tokens_by_id(self.ranks.items(), source)
         for text, token_id in self.special_tokens.items():
             check_id(text, token_id, source)
         return self

@@ -8,6 +8,7 @@
 //!   decoder.rs         what ids become
 //!   template.rs        the special tokens around a text
 //! json.rs            values with their paths
+//! write.rs           tokens and merges, written
 //! ```
 //!
 //! What is not known is refused, with its path in the file; nothing is left out in silence.
@@ -19,6 +20,7 @@ mod json;
 mod model;
 mod steps;
 mod template;
+mod write;
 
 pub use added::Added;
 pub use decoder::DecoderStep;
@@ -27,3 +29,4 @@ pub use json::FileError;
 pub use model::{Model, Text};
 pub use steps::{Metaspace, PreTokenizer, Scheme};
 pub use template::Template;
+pub use write::model_entries;

@@ -21,20 +21,21 @@ same ids too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from bytemill._backend import build_core
 from bytemill.errors import VocabularyError
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bytemill._backend import CoreBPE
 
-__all__ = ["BytePair", "Merges", "check_merges", "merges_of"]
+__all__ = ["BytePair", "Merges", "check_merges", "derived", "merges_of"]
 
 BytePair: TypeAlias = tuple[bytes, bytes]
+T = TypeVar("T")
 
 
 class Merges(NamedTuple):
@@ -50,10 +51,20 @@ class Merges(NamedTuple):
 
 
 def merges_of(ranks: dict[bytes, int]) -> Merges:
-    """Finds how the tokens of a vocabulary are made.
+    """Finds how the tokens of a vocabulary are made; arguments, errors and complexity as `derived`."""
+    merges, whole = derived(ranks, lambda core, _: core.merges())
+    token_of_id = {token_id: token for token, token_id in ranks.items()}
+    pairs = [(token_of_id[left], token_of_id[right]) for left, right in merges]
+    return Merges({left + right: (left, right) for left, right in pairs}, whole)
+
+
+def derived(ranks: dict[bytes, int], derive: Callable[[CoreBPE, list[bytes]], T]) -> tuple[T, list[bytes]]:
+    """Returns what follows from the merges of a vocabulary, and the tokens that no merges make.
 
     Args:
         ranks: Each mergeable token's id; all bytes are there.
+        derive: Takes the core of the tokens that merges make, and the others in the order of ids; raises
+            `VocabularyError` if merges do not make one of its tokens of two others.
 
     Raises:
         VocabularyError: No merge list gives the same ids, by the conditions of this module.
@@ -63,34 +74,26 @@ def merges_of(ranks: dict[bytes, int]) -> Merges:
         token, in Python.
     """
     whole: set[bytes] = set()
-    pairs: dict[bytes, BytePair] | None = None
-    while pairs is None:
-        others = {token: rank for token, rank in ranks.items() if token not in whole}
+    while True:
+        others = {token: rank for token, rank in ranks.items() if token not in whole} if whole else ranks
+        core = core_of(others)
+        in_order = sorted(whole, key=ranks.__getitem__)
         try:
-            pairs = pairs_of(others)
+            result = derive(core, in_order)
+            break
         except VocabularyError:
             # Without these, others may be made of other pairs.
             found = {token for token in others if len(token) > 1 and len(parts_below(token, others)) != 2}  # noqa: PLR2004
             if not found:
                 raise
             whole |= found
-    if not whole:
-        return Merges(pairs, [])
-    core = core_of(others)
     for token in whole:
         if len(core.encode_single_piece(token)) < 3:  # noqa: PLR2004 - see the module
             raise VocabularyError(
                 f"the token {token!r} with the id {ranks[token]} is made of a token with a higher id: "
                 "merging by a list of pairs would give other ids than merging by rank"
             )
-    return Merges(pairs, sorted(whole, key=ranks.__getitem__))
-
-
-def pairs_of(ranks: dict[bytes, int]) -> dict[bytes, BytePair]:
-    """Finds the two tokens that each token is made of; `VocabularyError` if one is not made of two."""
-    token_of_id = {token_id: token for token, token_id in ranks.items()}
-    pairs = [(token_of_id[left], token_of_id[right]) for left, right in core_of(ranks).merges()]
-    return {left + right: (left, right) for left, right in pairs}
+    return result, in_order
 
 
 def core_of(ranks: dict[bytes, int]) -> CoreBPE:

@@ -7,6 +7,7 @@ The pattern and the special tokens are not in the file. Llama 3 and Qwen come in
 from __future__ import annotations
 
 import base64
+import binascii
 import re
 from operator import itemgetter
 
@@ -44,6 +45,38 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
         VocabularyError: A line does not hold a token and a rank, or repeats one; the message has file, line
             and reason.
     """
+    return parse_usual(contents) or parse_lines(contents, source)
+
+
+def parse_usual(contents: bytes) -> dict[bytes, int] | None:
+    """Parses a file as it is usually written, all lines at once; `None` if anything is unusual.
+
+    That takes a third of the time of a line by itself.
+    """
+    # Each line has one space. Others, and long ones, would be copied here before they are refused.
+    lines = contents.count(b"\n") + (not contents.endswith(b"\n"))
+    if contents.count(b" ") != lines or len(contents) > LONG_LINE * lines:
+        return None
+    fields = contents.split()
+    encoded, digits = fields[::2], fields[1::2]
+    joined = b"\n".join(map(b" ".join, zip(encoded, digits, strict=False)))
+    if joined != contents.rstrip(b"\n") or not all(map(bytes.isdigit, digits)):
+        return None
+    try:
+        tokens = list(map(binascii.a2b_base64, encoded))
+        ranks = dict(zip(tokens, map(int, digits), strict=True))
+    except ValueError:
+        return None
+    # Only one spelling of a token is usual, and there is none of no bytes.
+    if [binascii.b2a_base64(token, newline=False) for token in tokens] != encoded or b"" in ranks:
+        return None
+    if len(ranks) != len(tokens) or len(set(ranks.values())) != len(tokens):
+        return None
+    return ranks if max(ranks.values(), default=0) < ID_LIMIT else None
+
+
+def parse_lines(contents: bytes, source: str) -> dict[bytes, int]:
+    """Parses a file line by line; arguments, result and errors as `parse_ranks`."""
     ranks: dict[bytes, int] = {}
     line_of_rank: dict[int, int] = {}
     for number, line in enumerate(contents.splitlines(), start=1):

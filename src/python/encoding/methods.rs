@@ -444,4 +444,9 @@ impl CoreBpe {
     fn merges(&self, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
         guarded(|| vocabulary::merges(self, py))
     }
+
+    #[pyo3(signature = (others, /))]
+    fn model_entries(&self, others: &Bound<'_, PyDict>) -> PyResult<String> {
+        guarded(|| vocabulary::model_entries(self, others))
+    }
 }

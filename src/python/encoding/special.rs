@@ -11,11 +11,15 @@ use crate::token::TokenId;
 
 /// Reads special tokens from a dictionary from text to id, in its order.
 pub(super) fn special_tokens(tokens: &Bound<'_, PyDict>) -> PyResult<SpecialTokens> {
-    let tokens = tokens
+    Ok(SpecialTokens::new(ids_by_text(tokens)?)?)
+}
+
+/// Reads a dictionary from text to id, in its order.
+pub(super) fn ids_by_text(tokens: &Bound<'_, PyDict>) -> PyResult<Vec<(String, TokenId)>> {
+    tokens
         .iter()
         .map(|(text, id)| Ok((text.extract()?, id.extract()?)))
-        .collect::<PyResult<Vec<(String, TokenId)>>>()?;
-    Ok(SpecialTokens::new(tokens)?)
+        .collect()
 }
 
 /// Strings as an argument: a set, or `None` for all special tokens.

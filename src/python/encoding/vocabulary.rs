@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::CoreBpe;
+use super::special::ids_by_text;
+use crate::huggingface;
 use crate::merge::agreement::listed;
 use crate::merge::derive::merges_of;
 use crate::python::error::UnknownTokenError;
@@ -85,4 +87,10 @@ pub(super) fn merges(core: &CoreBpe, py: Python<'_>) -> PyResult<Vec<(TokenId, T
         .into_iter()
         .map(|(_, Pair { left, right })| (left, right))
         .collect())
+}
+
+/// Returns tokens and merges as entries of a `tokenizer.json`, with further tokens.
+pub(super) fn model_entries(core: &CoreBpe, others: &Bound<'_, PyDict>) -> PyResult<String> {
+    let (py, others) = (others.py(), ids_by_text(others)?);
+    Ok(py.detach(|| huggingface::model_entries(core.encoder.vocabulary(), &others))?)
 }

@@ -68,6 +68,34 @@ def test_empty_lines_and_other_line_ends_are_fine() -> None:
     assert tiktoken_ranks.parse_ranks(b"\nYQ== 0\r\n\r\nYg== 7", "some.tiktoken") == {b"a": 0, b"b": 7}
 
 
+@pytest.mark.parametrize(
+    ("contents", "is_usual"),
+    [
+        (b"YQ== 0\nYg== 7\nYWI= 300", True),
+        (b"YQ== 0\nYg== 7\nYWI= 300\n", True),
+        (b"YQ== 00\nYg== 7\n", True),
+        (b"YQ== 0\r\nYg== 7\r\n", False),
+        (b"YQ==\t0\nYg== 7\n", False),
+        (b"YQ== 0\n\nYg== 7\n", False),
+        (b"YR== 0\nYg== 7\n", False),
+        (b" YQ== 0\nYg== 7\n", False),
+        (b"YQ== \n0\nYg== 7", False),
+    ],
+)
+def test_all_lines_at_once_are_the_lines_one_by_one(contents: bytes, is_usual: bool) -> None:  # noqa: FBT001
+    usual = tiktoken_ranks.parse_usual(contents)
+    assert (usual is not None) == is_usual
+    if is_usual:
+        assert usual == tiktoken_ranks.parse_lines(contents, "some.tiktoken")
+
+
+def test_unusual_lines_are_read_one_by_one() -> None:
+    for contents in (b"=  0\n", b"YQ== 0\nYQ== 1\n", b"YQ== 0\nYg== 0\n", b"YQ== 4294967296\n", b"YQ= 0\n"):
+        assert tiktoken_ranks.parse_usual(contents) is None
+    for contents in (b"YQ== 1_0\n", b"YQ== -1\n", b"Y!Q== 1\n", b"YQ== " + b"1" * 5000 + b"\n", b"= 1\n"):
+        assert tiktoken_ranks.parse_usual(contents) is None
+
+
 def data_gym_files(merges: list[str], **entries: Any) -> tuple[bytes, bytes]:
     """Two files with these merges and, besides the byte tokens, these entries."""
     texts = [data_gym.token_text(token) for token in data_gym.BYTE_TOKENS]
