@@ -15,6 +15,7 @@ import pytest
 import bytemill
 from bytemill import hf
 from bytemill.hf.accelerated import Accelerated
+from support.outcomes import outcome, plain
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
 
 if TYPE_CHECKING:
@@ -40,20 +41,6 @@ def both(processor: str = "template", **options: Any) -> tuple[Any, Any]:
     ours = tokenizer_of(processor, **options)
     assert hf.accelerate(ours) is ours
     return tokenizer_of(processor, **options), ours
-
-
-def outcome(call: Any) -> Any:
-    """Returns what a call returns, or its exception."""
-    try:
-        return call()
-    except Exception as error:  # noqa: BLE001 - any that the original raises
-        return type(error), str(error)
-
-
-def plain(value: Any) -> Any:
-    """Returns an array, or lists with arrays in them, as lists."""
-    value = value.tolist() if isinstance(value, np.ndarray) else value
-    return [plain(part) for part in value] if isinstance(value, list) else value
 
 
 def check(ours: Any, theirs: Any) -> None:

@@ -19,6 +19,7 @@ from bytemill.hf.accelerated import ENGINE
 from support.encodings import COLUMNS, UNLIKE
 from support.open_models import LOADED, ROWS, file_of
 from support.open_models.speech import SENTENCES, TRICKY
+from support.outcomes import outcome, plain
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
 
 tokenizers: Any = pytest.importorskip("tokenizers")
@@ -33,22 +34,6 @@ def both(backend: Any, **options: Any) -> tuple[Any, Any]:
         transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **options) for _ in range(2)
     )
     return theirs, hf.accelerate(ours)
-
-
-def outcome(call: Any) -> Any:
-    """Returns what a call returns, or its exception; a panic of `tokenizers` is one too."""
-    try:
-        return call()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt | AssertionError):
-            raise
-        return type(error), str(error)
-
-
-def plain(value: Any) -> Any:
-    """Returns arrays as lists, and lists of arrays."""
-    value = value.tolist() if isinstance(value, np.ndarray) else value
-    return [plain(part) for part in value] if isinstance(value, list) else value
 
 
 def described(result: Any, *, deep: bool) -> Any:

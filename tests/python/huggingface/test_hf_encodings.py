@@ -20,6 +20,7 @@ from bytemill import hf
 from support.encodings import UNLIKE, check
 from support.open_models import LOADED, file_of
 from support.open_models.speech import SENTENCES, TRICKY
+from support.outcomes import outcome
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
 
 tokenizers: Any = pytest.importorskip("tokenizers")
@@ -255,16 +256,6 @@ def test_rows_with_random_options(name: str) -> None:
             continue
         for our, their in zip(found, expected, strict=True):
             check(our, their, unlike=UNLIKE.get(name, ()))
-
-
-def outcome(call: Any) -> Any:
-    """Returns what a call returns, or `None` if it raises what a bad argument does."""
-    try:
-        return call()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt | AssertionError):
-            raise
-        return None
 
 
 def test_templates_that_hold_no_text_once_are_refused() -> None:
