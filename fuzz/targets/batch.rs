@@ -10,7 +10,7 @@ use bytemill::token::TokenId;
 use bytemill::util::text::RawText;
 
 use crate::input::Input;
-use crate::models::{self, PATTERNS, PUBLISHED};
+use crate::models::{self, PATTERNS, PUBLISHED, Ruled};
 
 /// Enough bytes for several work items.
 const LONG: usize = 150_000;
@@ -36,7 +36,7 @@ pub(crate) fn run(mut input: Input) {
     let encoder = match input.below(ENCODERS.len() + 2) {
         index if index < ENCODERS.len() => &ENCODERS[index],
         _ => {
-            drawn = models::with_rules(&mut input);
+            drawn = Ruled::draw(&mut input).encoder();
             &drawn
         }
     };

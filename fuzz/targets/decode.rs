@@ -1,19 +1,41 @@
-//! Any ids → bytes, against one look-up per id: few and many, with and without rows, with holes and special tokens.
+//! Any ids → bytes: few and many, with and without rows, with holes and special tokens, by rules of models and files.
 
 use std::sync::Arc;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::DecodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 
+use crate::files::decoded;
 use crate::input::Input;
-use crate::models::{self, PUBLISHED};
+use crate::models::{self, PUBLISHED, Ruled};
 use crate::support::R50K;
 
 pub(crate) fn run(mut input: Input) {
+    match input.below(3) {
+        0 => of_rules(input),
+        _ => of_ranks(input),
+    }
+}
+
+/// By a SentencePiece model or a tokenizer.json, whose bytes depend on the ids beside them: against the definition.
+fn of_rules(mut input: Input) {
+    let ruled = Ruled::draw(&mut input);
+    let encoder = ruled.encoder();
+    let size = ruled.size();
+    let ids: Vec<TokenId> = (0..TokenId::try_from(size).expect("few ids")).collect();
+    let decode = |list: &[TokenId]| match list.iter().find(|&&id| id as usize >= size) {
+        Some(&id) => Err(DecodeError::UnknownToken(id)),
+        None => Ok(ruled.decode(list)),
+    };
+    let is_known = |id: TokenId| (id as usize) < size;
+    assert_decodes(&encoder, &ids, input, is_known, decode);
+}
+
+/// By ranks: against one look-up for each id.
+fn of_ranks(mut input: Input) {
     let kind = input.byte();
     let vocabulary = if kind & 3 == 0 {
         Arc::clone(&PUBLISHED[input.below(PUBLISHED.len())].0)
@@ -33,6 +55,28 @@ pub(crate) fn run(mut input: Input) {
     let splitter = Splitter::new(R50K).expect("a splitter");
     let encoder = Encoder::new(vocabulary, special, splitter);
     let ids: Vec<TokenId> = encoder.vocabulary().ids().collect();
+    let bytes_of = |id| encoder.token_bytes(id);
+    let decode = |list: &[TokenId]| {
+        let found = list
+            .iter()
+            .map(|&id| bytes_of(id).ok_or(DecodeError::UnknownToken(id)));
+        found
+            .collect::<Result<Vec<_>, _>>()
+            .map(|parts| parts.concat())
+    };
+    let is_known = |id| bytes_of(id).is_some();
+    assert_decodes(&encoder, &ids, input, is_known, decode);
+}
+
+/// Decodes lists of ids, with ids that are no tokens among them and without these.
+fn assert_decodes(
+    encoder: &Encoder,
+    ids: &[TokenId],
+    mut input: Input,
+    is_known: impl Fn(TokenId) -> bool,
+    decode: impl Fn(&[TokenId]) -> Result<Vec<u8>, DecodeError>,
+) {
+    let highest = ids.last().copied().unwrap_or_default();
     let repeat = input.pick(&[1, 3, 40, 700]);
     for part in input.parts() {
         let wanted: Vec<TokenId> = part
@@ -50,19 +94,9 @@ pub(crate) fn run(mut input: Input) {
             })
             .collect();
         // What cannot be decoded spoils only some of the lists.
-        let known: Vec<TokenId> = wanted
-            .iter()
-            .copied()
-            .filter(|&id| encoder.token_bytes(id).is_some())
-            .collect();
+        let known: Vec<TokenId> = wanted.iter().copied().filter(|&id| is_known(id)).collect();
         for list in [wanted.repeat(repeat), known.repeat(repeat)] {
-            let found = list
-                .iter()
-                .map(|&id| encoder.token_bytes(id).ok_or(DecodeError::UnknownToken(id)));
-            let expected = found
-                .collect::<Result<Vec<_>, _>>()
-                .map(|parts| parts.concat());
-            assert_eq!(encoder.decode(&list, &RunToEnd), expected);
+            assert_eq!(decoded(encoder, &list), decode(&list), "{list:?}");
         }
     }
 }

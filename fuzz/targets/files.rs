@@ -7,6 +7,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::tokenizer_json::{self, FileEncoder};
+use bytemill::error::DecodeError;
 use bytemill::huggingface::TokenizerFile;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::byte_alphabet;
@@ -309,16 +310,36 @@ impl File {
         ids.extend(symbols);
     }
 
-    /// The bytes of ids, if bytes are joined.
-    fn decode(&self, ids: &[TokenId]) -> Option<Vec<u8>> {
+    /// The number of ids.
+    pub(crate) fn size(&self) -> usize {
+        self.texts.len() + self.added.len()
+    }
+
+    /// The bytes of ids, or of their text where bytes are not joined.
+    pub(crate) fn decode(&self, ids: &[TokenId]) -> Vec<u8> {
         let added: Vec<&str> = self.added().map(|(text, ..)| text).collect();
-        let bytes = ids.iter().flat_map(|&id| {
+        let texts = ids.iter().map(|&id| {
             let text = self.texts.get(id as usize).map(String::as_str);
-            let text = text.unwrap_or_else(|| added[id as usize - self.texts.len()]);
-            let bytes: Option<Vec<u8>> = text.chars().map(byte_alphabet::byte_of).collect();
-            bytes.unwrap_or_else(|| text.as_bytes().to_vec())
+            text.unwrap_or_else(|| added[id as usize - self.texts.len()])
         });
-        self.is_byte_level.then(|| bytes.collect())
+        if self.is_byte_level {
+            let bytes = texts.flat_map(|text| {
+                let bytes: Option<Vec<u8>> = text.chars().map(byte_alphabet::byte_of).collect();
+                bytes.unwrap_or_else(|| text.as_bytes().to_vec())
+            });
+            return bytes.collect();
+        }
+        let (mut out, mut run) = (String::new(), Vec::new());
+        for text in texts {
+            if let Some(byte) = byte_of(text) {
+                run.push(byte);
+            } else {
+                out += &text_of(&mut run);
+                out += &text.replace(MARK, " ");
+            }
+        }
+        out += &text_of(&mut run);
+        out.into_bytes()
     }
 
     /// Compares what the encoder makes of texts, new ones and known ones, with the definition.
@@ -332,13 +353,12 @@ impl File {
                     .encode(text, &allowed, &mut ids, &RunToEnd)
                     .expect("ids");
                 assert_eq!(ids[1..], expected, "{text:?} in {}", self.json());
-                if let Some(bytes) = self.decode(&expected) {
-                    assert_eq!(
-                        encoder.decode(&expected, &RunToEnd),
-                        Ok(bytes),
-                        "{expected:?}"
-                    );
-                }
+                assert_eq!(
+                    decoded(encoder, &expected),
+                    Ok(self.decode(&expected)),
+                    "{expected:?} in {}",
+                    self.json()
+                );
             }
             let ordinary = self.encode(text, false);
             let mut ids = Vec::new();
@@ -350,6 +370,26 @@ impl File {
             assert_eq!(count, ordinary.len(), "{text:?} in {}", self.json());
         }
     }
+}
+
+/// The bytes that an encoder makes of ids, or of their text where it does not join bytes.
+pub(crate) fn decoded(encoder: &Encoder, ids: &[TokenId]) -> Result<Vec<u8>, DecodeError> {
+    match encoder.decode_text(ids, &RunToEnd) {
+        Some(text) => text.map(String::into_bytes),
+        None => encoder.decode(ids, &RunToEnd),
+    }
+}
+
+/// The byte that a token such as `<0x41>` stands for.
+fn byte_of(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix("<0x")?.strip_suffix('>')?;
+    (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok())?
+}
+
+/// The text of a run of bytes, which is taken: a character for each if they are not UTF-8 as a whole.
+fn text_of(run: &mut Vec<u8>) -> String {
+    let bytes = std::mem::take(run);
+    String::from_utf8(bytes).unwrap_or_else(|error| "\u{FFFD}".repeat(error.as_bytes().len()))
 }
 
 /// The matches of a pattern in a piece, and what stands between them.

@@ -9,7 +9,7 @@ use bytemill::encode::truncate::{Keep, Truncation};
 use bytemill::error::EncodeError;
 
 use crate::input::Input;
-use crate::models::{self, PATTERNS, PUBLISHED};
+use crate::models::{self, PATTERNS, PUBLISHED, Ruled};
 
 const LONGEST: usize = 1_000;
 
@@ -43,7 +43,7 @@ pub(crate) fn run(mut input: Input) {
             &drawn
         }
         1 | 2 => {
-            drawn = models::with_rules(&mut input);
+            drawn = Ruled::draw(&mut input).encoder();
             joins_spans = false;
             &drawn
         }

@@ -15,7 +15,7 @@ use fancy_regex::Regex;
 
 use crate::files::File;
 use crate::input::Input;
-use crate::pieces;
+use crate::pieces::Definition;
 use crate::support::{CL100K, O200K, R50K, ranks_with_bytes};
 
 /// A pattern and the engine that defines it.
@@ -119,14 +119,44 @@ pub(crate) fn encoders(
     encoders.collect()
 }
 
-/// The encoder of a SentencePiece model or of a tokenizer.json, which have more rules than ranks and a pattern.
-pub(crate) fn with_rules(input: &mut Input) -> Encoder {
-    if input.below(2) == 0 {
-        return pieces::encoder(input);
+/// A SentencePiece model or a tokenizer.json, which have more rules than ranks and a pattern.
+pub(crate) enum Ruled {
+    Model(Definition),
+    File(File),
+}
+
+impl Ruled {
+    pub(crate) fn draw(input: &mut Input) -> Self {
+        if input.below(2) == 0 {
+            return Self::Model(Definition::draw(input));
+        }
+        let tokens = ["<|a|>", "a'"].map(str::to_owned);
+        let count = input.below(3);
+        Self::File(File::draw(input, &tokens[..count]))
     }
-    let tokens = ["<|a|>", "a'"].map(str::to_owned);
-    let count = input.below(3);
-    File::draw(input, &tokens[..count]).encoder()
+
+    pub(crate) fn encoder(&self) -> Encoder {
+        match self {
+            Self::Model(model) => model.encoder(SpecialTokens::default()),
+            Self::File(file) => file.encoder(),
+        }
+    }
+
+    /// The number of ids.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Model(model) => model.size(),
+            Self::File(file) => file.size(),
+        }
+    }
+
+    /// The bytes of ids.
+    pub(crate) fn decode(&self, ids: &[TokenId]) -> Vec<u8> {
+        match self {
+            Self::Model(model) => model.decode(ids),
+            Self::File(file) => file.decode(ids),
+        }
+    }
 }
 
 /// Encoders of the published vocabularies, each for all tiers, whose caches keep all inputs so far.

@@ -25,7 +25,8 @@ const LETTERS: [&str; 10] = [
 /// The unknown piece's id and surface.
 const UNKNOWN: (TokenId, &str) = (0, " ? ");
 
-struct Definition {
+/// A model, and what its texts and ids mean.
+pub(crate) struct Definition {
     pieces: Vec<(String, f32, Kind)>,
     ids: HashMap<String, TokenId>,
     flags: Flags,
@@ -36,8 +37,8 @@ struct Definition {
 type Halves = HashMap<String, (String, String)>;
 
 pub(crate) fn run(mut input: Input) {
-    let definition = definition(&mut input);
-    let encoder = definition.encoder();
+    let definition = Definition::draw(&mut input);
+    let encoder = definition.encoder(SpecialTokens::default());
     let repeat = input.pick(&[1, 1, 1, 3, 40]);
     let raw = input.below(3) == 0;
     let mut ids = Vec::new();
@@ -64,7 +65,7 @@ pub(crate) fn run(mut input: Input) {
         if let Ok(text) = std::str::from_utf8(&text) {
             assert_eq!(encoder.count(text, &RunToEnd).ok(), Some(expected.len()));
         }
-        let size = definition.pieces.len();
+        let size = definition.size();
         let others = part.iter().map(|&byte| usize::from(byte) * 37 % size);
         let others = others
             .map(|id| TokenId::try_from(id).expect("an id"))
@@ -79,61 +80,62 @@ pub(crate) fn run(mut input: Input) {
     }
 }
 
-/// The encoder of a model drawn at random.
-pub(crate) fn encoder(input: &mut Input) -> Encoder {
-    definition(input).encoder()
-}
-
-/// Pieces of few letters; some are unused, user-defined, of equal scores, or without their letters.
-fn definition(input: &mut Input) -> Definition {
-    let flags = normalize::flags(input);
-    let rules = normalize::rules(input);
-    let has_bytes = input.below(2) == 0;
-    let mut pieces = vec![
-        ("<unk>".to_owned(), 0.0, Kind::Unknown),
-        ("<s>".to_owned(), 0.0, Kind::Control),
-    ];
-    if has_bytes {
-        pieces.extend((0..=u8::MAX).map(|byte| (format!("<0x{byte:02X}>"), 0.0, Kind::Byte)));
-    }
-    let kinds = input.pick(&[
-        [Kind::Normal; 4],
-        [Kind::Normal, Kind::Normal, Kind::Unused, Kind::Unused],
-        [Kind::Normal, Kind::Normal, Kind::Normal, Kind::UserDefined],
-        [Kind::Normal, Kind::Unused, Kind::UserDefined, Kind::Normal],
-    ]);
-    let block = f32::from(input.pick(&[1_u8, 1, 3, 100]));
-    for number in 0..input.below(40) {
-        let earlier = pieces[input.below(pieces.len().min(256))].0.clone();
-        let is_grown = input.below(2) == 0 && !earlier.starts_with('<');
-        let letters: String = (0..=input.below(4)).map(|_| input.pick(&LETTERS)).collect();
-        let text = if is_grown {
-            earlier + &letters
-        } else {
-            letters
-        };
-        if pieces.iter().all(|(other, ..)| *other != text) {
-            let score = -(f32::from(u8::try_from(number).expect("small")) / block).floor();
-            pieces.push((text, score, input.pick(&kinds)));
+impl Definition {
+    /// Pieces of few letters; some are unused, user-defined, of equal scores, or without their letters.
+    pub(crate) fn draw(input: &mut Input) -> Self {
+        let flags = normalize::flags(input);
+        let rules = normalize::rules(input);
+        let has_bytes = input.below(2) == 0;
+        let mut pieces = vec![
+            ("<unk>".to_owned(), 0.0, Kind::Unknown),
+            ("<s>".to_owned(), 0.0, Kind::Control),
+        ];
+        if has_bytes {
+            pieces.extend((0..=u8::MAX).map(|byte| (format!("<0x{byte:02X}>"), 0.0, Kind::Byte)));
+        }
+        let kinds = input.pick(&[
+            [Kind::Normal; 4],
+            [Kind::Normal, Kind::Normal, Kind::Unused, Kind::Unused],
+            [Kind::Normal, Kind::Normal, Kind::Normal, Kind::UserDefined],
+            [Kind::Normal, Kind::Unused, Kind::UserDefined, Kind::Normal],
+        ]);
+        let block = f32::from(input.pick(&[1_u8, 1, 3, 100]));
+        for number in 0..input.below(40) {
+            let earlier = pieces[input.below(pieces.len().min(256))].0.clone();
+            let is_grown = input.below(2) == 0 && !earlier.starts_with('<');
+            let letters: String = (0..=input.below(4)).map(|_| input.pick(&LETTERS)).collect();
+            let text = if is_grown {
+                earlier + &letters
+            } else {
+                letters
+            };
+            if pieces.iter().all(|(other, ..)| *other != text) {
+                let score = -(f32::from(u8::try_from(number).expect("small")) / block).floor();
+                pieces.push((text, score, input.pick(&kinds)));
+            }
+        }
+        let ids = (0..)
+            .zip(&pieces)
+            .map(|(id, (text, ..))| (text.clone(), id))
+            .collect();
+        Self {
+            pieces,
+            ids,
+            flags,
+            rules,
+            has_bytes,
         }
     }
-    let ids = (0..)
-        .zip(&pieces)
-        .map(|(id, (text, ..))| (text.clone(), id))
-        .collect();
-    Definition {
-        pieces,
-        ids,
-        flags,
-        rules,
-        has_bytes,
-    }
-}
 
-impl Definition {
-    fn encoder(&self) -> Encoder {
+    /// The encoder of the model, with special tokens beside it.
+    pub(crate) fn encoder(&self, special: SpecialTokens) -> Encoder {
         let model = self.draft().build().expect("a model");
-        Encoder::of_model(&model, SpecialTokens::default()).expect("an encoder")
+        Encoder::of_model(&model, special).expect("an encoder")
+    }
+
+    /// The number of ids.
+    pub(crate) fn size(&self) -> usize {
+        self.pieces.len()
     }
 
     fn draft(&self) -> Draft {
@@ -188,7 +190,8 @@ impl Definition {
         matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused).then_some(*score)
     }
 
-    fn encode(&self, text: &[u8]) -> Vec<TokenId> {
+    /// The ids of a text.
+    pub(crate) fn encode(&self, text: &[u8]) -> Vec<TokenId> {
         let symbols: Vec<&[u8]> = self.of_kind(Kind::UserDefined).map(str::as_bytes).collect();
         let (text, _) = normalize::normalize(text, self.flags, &self.rules, &symbols, MARK);
         let text = String::from_utf8(text).expect("normalized text is UTF-8");
@@ -272,7 +275,7 @@ impl Definition {
     }
 
     /// The bytes of ids, those that are no character included.
-    fn decode(&self, ids: &[TokenId]) -> Vec<u8> {
+    pub(crate) fn decode(&self, ids: &[TokenId]) -> Vec<u8> {
         let mut out: Vec<u8> = Vec::new();
         let mut at_start = self.flags.add_dummy_prefix || self.flags.remove_extra_whitespaces;
         for &id in ids {

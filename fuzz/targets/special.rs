@@ -16,6 +16,7 @@ use crate::files::File;
 use crate::input::Input;
 use crate::models::{PATTERNS, PUBLISHED, Pattern};
 use crate::oracle;
+use crate::pieces::Definition;
 use crate::support::ranks_with_bytes;
 
 const FIRST_ID: u32 = 300_000;
@@ -32,6 +33,17 @@ static FEW: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     );
     Arc::new(Vocabulary::from_ranks(ranks).expect("a vocabulary"))
 });
+
+/// Longer texts take the definition of a model too long.
+const LONGEST: usize = 300;
+
+/// The encoder of the texts, by where it comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    File,
+    Model,
+    Ranks,
+}
 
 pub(crate) fn run(mut input: Input) {
     let alphabet = input.pick(&[
@@ -56,8 +68,9 @@ pub(crate) fn run(mut input: Input) {
             .map(|&byte| alphabet[usize::from(byte) % alphabet.len()]);
         symbols.collect()
     };
-    let has_file = input.below(4) == 0;
-    let mut choices = Input::new(input.take(if has_file { 160 } else { 0 }));
+    let kind = input.pick(&[Kind::File, Kind::Model, Kind::Ranks, Kind::Ranks]);
+    let choices = if kind == Kind::Ranks { 0 } else { 160 };
+    let mut choices = Input::new(input.take(choices));
     let mut parts = input.parts();
     let mut tokens: Vec<String> = Vec::new();
     for part in parts.by_ref().take(count) {
@@ -66,7 +79,7 @@ pub(crate) fn run(mut input: Input) {
             tokens.push(token);
         }
     }
-    if has_file {
+    if kind == Kind::File {
         let file = File::draw(&mut choices, &tokens);
         let texts: Vec<String> = parts.map(spelled).collect();
         file.assert_encodes(&file.encoder(), &texts);
@@ -82,6 +95,12 @@ pub(crate) fn run(mut input: Input) {
         chosen.map(|(_, token)| token.as_str()).collect()
     };
     let (allowed, disallowed) = (chosen(allowed), chosen(disallowed));
+    if kind == Kind::Model {
+        let model = Definition::draw(&mut choices);
+        let texts: Vec<String> = parts.map(spelled).collect();
+        assert_model_encodes(&model, special, &allowed, &texts);
+        return;
+    }
     let splitter = Splitter::new(&pattern.source).expect("a splitter");
     let encoder = Encoder::new(Arc::clone(vocabulary), special, splitter);
     let special = encoder.special_tokens();
@@ -126,6 +145,33 @@ pub(crate) fn run(mut input: Input) {
             (found, first) => panic!("{text:?} with {disallowed:?}: {found:?}, expected {first:?}"),
         }
         assert_counts(&encoder, pattern, &tokens, &text);
+    }
+}
+
+/// Encodes texts by a model: what is between special tokens is a text by itself.
+fn assert_model_encodes(
+    model: &Definition,
+    special: SpecialTokens,
+    allowed: &[&str],
+    texts: &[String],
+) {
+    let encoder = model.encoder(special);
+    let special = encoder.special_tokens();
+    let may = special.allow(allowed.iter().copied());
+    for text in texts {
+        let text = &text[..text.floor_char_boundary(LONGEST)];
+        let (mut expected, mut offset) = (Vec::new(), 0);
+        for (start, token) in search(allowed, text) {
+            expected.extend(model.encode(text[offset..start].as_bytes()));
+            expected.push(special.id(token).expect("an id"));
+            offset = start + token.len();
+        }
+        expected.extend(model.encode(text[offset..].as_bytes()));
+        let mut ids = Vec::new();
+        encoder
+            .encode(text, &may, &mut ids, &RunToEnd)
+            .expect("ids");
+        assert_eq!(ids, expected, "{text:?} with {allowed:?}");
     }
 }
 
