@@ -161,13 +161,30 @@ VALGRIND = valgrind --quiet --error-exitcode=9 --suppressions=$(abspath tests/va
 	--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
 
 .PHONY: valgrind
-valgrind: build ## Rust tests and a Python script under valgrind, scalar and with AVX2 (20 minutes)
-	for tier in scalar avx2; do \
+valgrind: build ## Rust tests and a Python script under valgrind, by three tiers (30 minutes)
+	for tier in scalar simd128 avx2; do \
 		BYTEMILL_TIER=$$tier CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(VALGRIND)" \
 			cargo test --locked --test rust -- --test-threads=1 $(UNDER_VALGRIND) || exit 1; \
 		BYTEMILL_TIER=$$tier PYTHONMALLOC=malloc valgrind --quiet --error-exitcode=9 --suppressions=tests/valgrind.supp \
 			$(BIN)/python -X faulthandler tests/programs/smoke.py || exit 1; \
 	done
+
+# Debian's cross compiler and emulator: `dpkg --add-architecture arm64 && apt-get update && apt-get install cargo-web
+# rustc-web libstd-rust-web-dev:arm64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user`.
+ARM_CARGO ?= /usr/bin/cargo
+ARM_RUSTC ?= /usr/bin/rustc
+ARM = aarch64-unknown-linux-gnu
+# Those that reach the loops compiled for NEON, and that an emulator runs in minutes.
+UNDER_EMULATION = blocks:: golden:: encoders::
+
+.PHONY: test-arm
+test-arm: ## The Rust tests of the loops compiled for NEON, built for aarch64 and run by an emulator
+	RUSTC=$(ARM_RUSTC) CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
+		$(ARM_CARGO) test --locked --target $(ARM) --target-dir target/arm --lib
+	RUSTC=$(ARM_RUSTC) CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
+		$(ARM_CARGO) test --locked --target $(ARM) --target-dir target/arm --test rust -- $(UNDER_EMULATION)
 
 .PHONY: models
 models: build ## Write docs/models.md: which open models load, how, and how fast

@@ -16,7 +16,8 @@ use std::arch::x86_64::{
 
 use super::avx2;
 use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
-use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Scalar};
+use super::probe::{BlockProbes, CacheView, HashBlock, Hashed};
+use super::scalar::Scalar;
 use crate::util::block::{BLOCK_LEN, Block};
 pub(super) use crate::util::vector::avx512::Avx512;
 

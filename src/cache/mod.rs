@@ -27,6 +27,7 @@ mod key;
 mod long;
 mod packed_ids;
 mod probe;
+mod scalar;
 mod seed;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tiers;
@@ -35,7 +36,8 @@ use bucket::{Bucket, BucketArray};
 use key::{Key, MAX_KEY_LEN, Width};
 use long::LongPieces;
 use packed_ids::Packing;
-pub(crate) use probe::{CacheView, HashBlock, Hashed, Probe, ProbeBatch, ProbeCache, Scalar};
+pub(crate) use probe::{CacheView, HashBlock, Hashed, Probe, ProbeBatch, ProbeCache};
+pub(crate) use scalar::Scalar;
 use seed::buckets_log2;
 
 use crate::token::TokenId;

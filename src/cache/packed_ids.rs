@@ -93,18 +93,70 @@ impl Packing {
 
     /// Appends packed ids.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "16 or 20 bits each")]
     pub(super) fn unpack(self, packed: &PackedIds, ids: &mut Vec<TokenId>) {
-        let (bits, _, added) = self.format();
-        let unpacked = packed.iter().flat_map(|word| {
-            let shifts = (0..).step_by(bits as usize).take(self.capacity(1));
-            shifts.map(move |shift| (word >> shift) as TokenId & ((1 << bits) - 1))
-        });
+        let mut unpacked = [0; MAX_IDS];
+        let count = self.unpack_into(packed, &mut unpacked);
+        ids.extend_from_slice(&unpacked[..count]);
+    }
+
+    /// Writes packed ids and returns their number. What follows them in `to` is overwritten.
+    #[inline]
+    pub(super) fn unpack_into(self, packed: &PackedIds, to: &mut [TokenId; MAX_IDS]) -> usize {
+        let &[a, b, c, d] = packed;
+        let (low, high) = (self.eight([a, b]), self.eight([c, d]));
+        to[..8].copy_from_slice(&low);
+        to[self.capacity(2)..][..8].copy_from_slice(&high);
         match self {
-            Self::Three => ids.extend(unpacked.take((packed[0] >> COUNT_BIT) as usize)),
-            Self::Four => ids.extend(unpacked.take_while(|&id| id != 0).map(|id| id - added)),
+            Self::Three => (a >> COUNT_BIT) as usize,
+            Self::Four => packed.iter().map(|&word| count_of_four(word)).sum(),
         }
     }
+
+    /// As [`unpack_into`](Self::unpack_into), of one word, or two if `two` is 1.
+    #[inline]
+    pub(super) fn unpack_short(
+        self,
+        words: [u64; 2],
+        two: usize,
+        to: &mut [TokenId; MAX_IDS],
+    ) -> usize {
+        to[..8].copy_from_slice(&self.eight(words));
+        let [a, b] = words;
+        match self {
+            Self::Three => (a >> COUNT_BIT) as usize,
+            Self::Four => count_of_four(a) + two * count_of_four(b),
+        }
+    }
+
+    /// Returns the ids of two words: six or eight, and what is too much.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "16 or 20 bits each")]
+    fn eight(self, [a, b]: [u64; 2]) -> [TokenId; 8] {
+        let (bits, _, added) = self.format();
+        let id = |word: u64, n: u32| (word >> (n * bits) & ((1 << bits) - 1)) as TokenId;
+        match self {
+            Self::Three => [
+                id(a, 0),
+                id(a, 1),
+                id(a, 2),
+                id(b, 0),
+                id(b, 1),
+                id(b, 2),
+                0,
+                0,
+            ],
+            Self::Four => {
+                let ids = [a, b].map(|word| [0, 1, 2, 3].map(|n| id(word, n).wrapping_sub(added)));
+                std::array::from_fn(|n| ids[n / 4][n % 4])
+            }
+        }
+    }
+}
+
+/// Returns the number of ids in a word of four: those that are not 0, which come first.
+#[inline]
+fn count_of_four(word: u64) -> usize {
+    4 - (word.leading_zeros() / FOUR_BITS) as usize
 }
 
 #[cfg(test)]

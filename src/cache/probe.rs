@@ -99,7 +99,7 @@ impl Probe {
     }
 
     /// The key, if the piece has one.
-    fn key(&self, text: &[u8]) -> Option<Key> {
+    pub(super) fn key(&self, text: &[u8]) -> Option<Key> {
         if self.bucket == Self::NO_BUCKET {
             return None;
         }
@@ -256,71 +256,7 @@ pub(crate) trait ProbeCache {
         cache: &CacheView<'_>,
         text: &[u8],
         probes: ProbeSlice<'_>,
-    ) -> (usize, usize) {
-        let mut ids = Vec::new();
-        let found = self.probe_batch(cache, text, probes, &mut ids);
-        (found, ids.len())
-    }
-}
-
-/// Both steps in portable code.
-pub(crate) struct Scalar;
-
-impl HashBlock for Scalar {
-    fn hash_block(
-        &self,
-        cache: &CacheView<'_>,
-        block: &Block,
-        offset: usize,
-        mut ends: u64,
-        mut probes: BlockProbes<'_>,
-    ) -> Hashed {
-        // Keys are padded with NULs. No piece goes on after the block.
-        let has_nul = block[..BLOCK_LEN].contains(&0);
-        let count = ends.count_ones() as usize;
-        let (mut start, mut has_hash) = (0, false);
-        for index in 0..count {
-            let end = ends.trailing_zeros() as usize;
-            ends &= ends - 1;
-            let (piece_offset, length) = (offset + start, end - start);
-            let probe = match block[start..].first_chunk() {
-                Some(bytes) if !has_nul && length <= MAX_KEY_LEN => {
-                    cache.probe(bytes, piece_offset, length)
-                }
-                _ => cache.probe_by_hash(&block[start..end], piece_offset),
-            };
-            has_hash |= probe.hash().is_some();
-            probes.set(index, probe);
-            start = end;
-        }
-        Hashed { count, has_hash }
-    }
-}
-
-impl ProbeCache for Scalar {
-    fn probe_batch(
-        &self,
-        cache: &CacheView<'_>,
-        text: &[u8],
-        probes: ProbeSlice<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> usize {
-        let found = (0..probes.len()).take_while(|&index| {
-            let Some(key) = probes.get(index).key(text) else {
-                return false;
-            };
-            let overflow = || {
-                let key = key.overflow_key()?;
-                cache.buckets(key.width).get(&key)
-            };
-            let packed = cache.buckets(key.width).get(&key).or_else(overflow);
-            if let Some(packed) = &packed {
-                cache.packing.unpack(packed, ids);
-            }
-            packed.is_some()
-        });
-        found.count()
-    }
+    ) -> (usize, usize);
 }
 
 /// A borrowed [`PieceCache`](super::PieceCache).
@@ -346,7 +282,8 @@ impl<'a> CacheView<'a> {
     /// The probe of the first `length` of `bytes`, at `offset` of the text: at most [`MAX_KEY_LEN`], none of
     /// them NUL or 0xFF.
     #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
-    fn probe(&self, bytes: &[u8; MAX_KEY_LEN], offset: usize, length: usize) -> Probe {
+    #[inline]
+    pub(super) fn probe(&self, bytes: &[u8; MAX_KEY_LEN], offset: usize, length: usize) -> Probe {
         if length <= MAX_SHORT_LEN {
             return self.probe_short(bytes, length);
         }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::avx2::Avx2;
 use super::avx512::Avx512;
-use super::probe::{HashBlock, ProbeBatch, ProbeCache, Scalar};
+use super::probe::{HashBlock, ProbeBatch, ProbeCache};
+use super::scalar::Scalar;
 use super::{DEFAULT_LIMIT, PieceCache};
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, OVERHANG};

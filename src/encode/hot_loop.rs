@@ -120,7 +120,7 @@ impl PieceEncoder<'_> {
             return result;
         }
         let mut sink = EncodeSink::new(self, text, Scalar, Scalar);
-        native::split_into_scalar(rule, tier, text, offset, &mut sink)?;
+        native::split_into_narrow(rule, tier, text, offset, &mut sink)?;
         sink.flush()
     }
 

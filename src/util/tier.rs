@@ -12,6 +12,8 @@ pub enum Tier {
     Reference,
     /// One block at a time, in portable code.
     Scalar,
+    /// One block at a time, in registers of 16 bytes: SSE4.1 or NEON.
+    Simd128,
     /// One block at a time, with AVX2.
     Avx2,
     /// The same, with AVX-512 where it gains: classifying blocks, hashing pieces, converting strings to and
@@ -21,13 +23,20 @@ pub enum Tier {
 
 impl Tier {
     /// All tiers, in ascending order.
-    pub const ALL: [Self; 4] = [Self::Reference, Self::Scalar, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 5] = [
+        Self::Reference,
+        Self::Scalar,
+        Self::Simd128,
+        Self::Avx2,
+        Self::Avx512,
+    ];
 
     /// Its name in the environment variable `BYTEMILL_TIER`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",
             Self::Scalar => "scalar",
+            Self::Simd128 => "simd128",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -44,6 +53,7 @@ impl Tier {
     }
 
     /// Whether it has the instructions of AVX2.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn has_avx2(self) -> bool {
         matches!(self, Self::Avx2 | Self::Avx512)
     }
@@ -59,10 +69,13 @@ impl Tier {
     fn fastest() -> Self {
         // Cached: detecting each instruction set in each call took as long as splitting some words.
         static FASTEST: OnceLock<Tier> = OnceLock::new();
-        *get_or_init_nonblocking(&FASTEST, || match (has_avx2(), has_avx512()) {
-            (true, true) => Self::Avx512,
-            (true, false) => Self::Avx2,
-            (false, _) => Self::Scalar,
+        *get_or_init_nonblocking(&FASTEST, || {
+            match (has_simd128(), has_avx2(), has_avx512()) {
+                (true, true, true) => Self::Avx512,
+                (true, true, false) => Self::Avx2,
+                (true, false, _) => Self::Simd128,
+                (false, ..) => Self::Scalar,
+            }
         })
     }
 
@@ -79,7 +92,25 @@ impl Tier {
     }
 }
 
-/// Whether the machine has what the AVX2 tier is compiled for.
+/// Whether the machine has what the tier of registers of 16 bytes is compiled for.
+#[cfg(target_arch = "x86_64")]
+fn has_simd128() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("ssse3") && has!("sse4.1") && has!("popcnt")
+}
+
+/// NEON is part of the architecture.
+#[cfg(target_arch = "aarch64")]
+fn has_simd128() -> bool {
+    true
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn has_simd128() -> bool {
+    false
+}
+
+/// Whether the machine has what the AVX2 tier is compiled for, beyond that.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     use std::arch::is_x86_feature_detected as has;

@@ -7,7 +7,8 @@ use std::arch::x86_64::{
 
 use super::super::bucket::Bucket;
 use super::super::key;
-use super::super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe, Scalar};
+use super::super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe};
+use super::super::scalar::Scalar;
 use super::{Avx2, ZERO, load, long_key, words};
 use crate::util::block::Block;
 

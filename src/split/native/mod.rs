@@ -5,8 +5,8 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod tiers;
 
 use std::ops::Range;
 
@@ -111,7 +111,7 @@ pub(crate) fn split_into<S: Sink>(
     #[cfg(target_arch = "x86_64")]
     {
         use crate::util::vector::{avx2::Avx2, avx512::Avx512};
-        use x86_64::SplitInto;
+        use tiers::SplitInto;
 
         if tier == Tier::Avx512
             && let Some(avx512) = Avx512::detect()
@@ -124,20 +124,28 @@ pub(crate) fn split_into<S: Sink>(
             return avx2.split_into(rule, text, offset, sink);
         }
     }
-    split_into_scalar(rule, tier, text, offset, sink)
+    split_into_narrow(rule, tier, text, offset, sink)
 }
 
-/// As [`split_into`], without vector instructions, whatever the tier.
-pub(crate) fn split_into_scalar<S: Sink>(
+/// As [`split_into`], in registers of at most 16 bytes, whatever the tier.
+pub(crate) fn split_into_narrow<S: Sink>(
     rule: Rule<'_>,
     tier: Tier,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
 ) -> Result<(), S::Error> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if tier == Tier::Simd128
+        && let Some(simd128) = crate::util::vector::Simd128::detect()
+    {
+        return tiers::SplitInto::split_into(simd128, rule, text, offset, sink);
+    }
     match tier {
         Tier::Reference => split_by_reference(rule, text, offset, sink),
-        Tier::Scalar | Tier::Avx2 | Tier::Avx512 => split_blocks(rule, text, offset, sink, Scalar),
+        Tier::Scalar | Tier::Simd128 | Tier::Avx2 | Tier::Avx512 => {
+            split_blocks(rule, text, offset, sink, Scalar)
+        }
     }
 }
 

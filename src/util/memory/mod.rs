@@ -174,7 +174,13 @@ pub(crate) fn prefetch_at<T>(address: *const T) {
         // address; SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{address}]", address = in(reg) address,
+            options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = address;
 }
 

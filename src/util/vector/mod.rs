@@ -10,7 +10,16 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub(crate) mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sse;
+
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::Simd128;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sse::Simd128;
 
 use crate::util::block::BLOCK_LEN;
 

@@ -136,6 +136,10 @@ mod tests {
             if let Some(avx512) = crate::util::vector::avx512::Avx512::detect() {
                 assert_eq!(results(avx512, &a, &b), expected);
             }
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            if let Some(simd128) = crate::util::vector::Simd128::detect() {
+                assert_eq!(results(simd128, &a, &b), expected);
+            }
             assert!(!expected.is_empty());
         }
     }

@@ -1,4 +1,4 @@
-//! Splitting compiled for AVX2 and AVX-512: the only `unsafe` of splitting. The safe twin is
+//! Splitting compiled for SSE4.1 or NEON, AVX2 and AVX-512: the only `unsafe` of splitting. The safe twin is
 //! [`Scalar`](crate::split::masks::Scalar).
 //!
 //! AVX-512 classifies a block in half as many instructions as AVX2.
@@ -9,8 +9,9 @@ use crate::split::masks::{Classify, Masks};
 use crate::split::rule::Rule;
 use crate::split::{ranges, vector};
 use crate::util::block::Block;
-use crate::util::vector::avx2::Avx2;
-use crate::util::vector::avx512::Avx512;
+use crate::util::vector::Simd128;
+#[cfg(target_arch = "x86_64")]
+use crate::util::vector::{avx2::Avx2, avx512::Avx512};
 
 /// A tier whose loop over blocks is compiled with its instructions.
 pub(super) trait SplitInto: Classify {
@@ -85,7 +86,13 @@ macro_rules! compile {
     };
 }
 
+#[cfg(target_arch = "aarch64")]
+compile!(Simd128, "neon");
+#[cfg(target_arch = "x86_64")]
+compile!(Simd128, "ssse3,sse4.1,popcnt");
+#[cfg(target_arch = "x86_64")]
 compile!(Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+#[cfg(target_arch = "x86_64")]
 compile!(
     Avx512,
     "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"

@@ -1,0 +1,197 @@
+//! Both steps of probing in portable code: the twin of those for AVX2, and what other machines run.
+//!
+//! Like them, the second step has no branch on the length of a piece or the number of its ids, which no processor
+//! predicts: ids are unpacked eight at a time, and what is too much is overwritten by the next.
+
+use super::bucket::{Bucket, slot};
+use super::key::{MAX_KEY_LEN, MAX_SHORT_LEN};
+use super::packed_ids::{MAX_IDS, Packing};
+use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe, ProbeCache, ProbeSlice};
+use crate::token::TokenId;
+use crate::util::block::{BLOCK_LEN, Block};
+
+/// Both steps in portable code.
+pub(crate) struct Scalar;
+
+impl HashBlock for Scalar {
+    #[inline]
+    fn hash_block(
+        &self,
+        cache: &CacheView<'_>,
+        block: &Block,
+        offset: usize,
+        mut ends: u64,
+        mut probes: BlockProbes<'_>,
+    ) -> Hashed {
+        // Keys are padded with NULs. No piece goes on after the block.
+        let has_nul = has_nul(block);
+        let count = ends.count_ones() as usize;
+        let (mut start, mut has_hash) = (0, false);
+        for index in 0..count {
+            let end = ends.trailing_zeros() as usize;
+            ends &= ends - 1;
+            let length = end - start;
+            if let Some(bytes) = block[start..].first_chunk()
+                && length <= MAX_SHORT_LEN
+                && !has_nul
+            {
+                // Stored here, word by word: where both branches stored a probe, it went through memory in another
+                // width, and waiting for that took a third of the time.
+                let probe = cache.probe_short(bytes, length);
+                let [first, second] = &mut probes.words[index];
+                (*first, *second) = (probe.words[0], probe.words[1]);
+                probes.buckets[index] = probe.bucket;
+            } else {
+                let rest = if has_nul {
+                    None
+                } else {
+                    block[start..].first_chunk()
+                };
+                let probe = match rest {
+                    Some(bytes) if length <= MAX_KEY_LEN => {
+                        cache.probe(bytes, offset + start, length)
+                    }
+                    _ => cache.probe_by_hash(&block[start..end], offset + start),
+                };
+                has_hash |= probe.hash().is_some();
+                probes.set(index, probe);
+            }
+            start = end;
+        }
+        Hashed { count, has_hash }
+    }
+}
+
+/// True if a block has NULs.
+#[inline]
+fn has_nul(block: &Block) -> bool {
+    let (words, _) = block[..BLOCK_LEN].as_chunks::<8>();
+    // By the least of each eight bytes, which the compiler finds for many at once.
+    let least = words.iter().fold([u8::MAX; 8], |least, word| {
+        std::array::from_fn(|n| least[n].min(word[n]))
+    });
+    least.contains(&0)
+}
+
+impl ProbeCache for Scalar {
+    #[inline]
+    fn probe_batch(
+        &self,
+        cache: &CacheView<'_>,
+        text: &[u8],
+        probes: ProbeSlice<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> usize {
+        let mut found = 0;
+        loop {
+            let rest = probes.from(found);
+            let before = ids.len();
+            ids.resize(before + 2 * rest.len() + MAX_IDS, 0);
+            let (pieces, written, is_full) = probe(cache, text, rest, &mut ids[before..]);
+            ids.truncate(before + written);
+            found += pieces;
+            if !is_full {
+                return found;
+            }
+        }
+    }
+
+    #[inline]
+    fn count_batch(
+        &self,
+        cache: &CacheView<'_>,
+        text: &[u8],
+        probes: ProbeSlice<'_>,
+    ) -> (usize, usize) {
+        let mut ids = Vec::new();
+        let found = self.probe_batch(cache, text, probes, &mut ids);
+        (found, ids.len())
+    }
+}
+
+/// Writes the ids of pieces to `room`, up to the first that is in none of its buckets, or for which room might not
+/// suffice. Returns the number of pieces and of ids, and whether room was wanting.
+#[inline]
+fn probe(
+    cache: &CacheView<'_>,
+    text: &[u8],
+    probes: ProbeSlice<'_>,
+    room: &mut [TokenId],
+) -> (usize, usize, bool) {
+    // One loop for each packing.
+    match cache.packing {
+        Packing::Three => probe_by(Packing::Three, cache, text, probes, room),
+        Packing::Four => probe_by(Packing::Four, cache, text, probes, room),
+    }
+}
+
+/// As [`probe`], of ids that are packed so.
+#[expect(
+    clippy::inline_always,
+    reason = "the packing is known where it is inlined"
+)]
+#[inline(always)]
+fn probe_by(
+    packing: Packing,
+    cache: &CacheView<'_>,
+    text: &[u8],
+    probes: ProbeSlice<'_>,
+    room: &mut [TokenId],
+) -> (usize, usize, bool) {
+    let buckets = cache.short_keys.buckets;
+    let mut written = 0;
+    for (index, (key, &bucket)) in probes.words.iter().zip(probes.buckets).enumerate() {
+        let Some(to) = room[written..].first_chunk_mut() else {
+            return (index, written, true);
+        };
+        let bucket = bucket as usize;
+        let two = bucket & 1;
+        written += if let Some((bucket, slot)) = in_own_buckets(buckets, bucket, key) {
+            // Of a key of one word, the second is the first again.
+            let words = [bucket.ids[slot % 4], bucket.ids[(slot + two) % 4]];
+            packing.unpack_short(words, two, to)
+        } else if let Some(count) = elsewhere(cache, text, probes.get(index), to) {
+            count
+        } else {
+            return (index, written, false);
+        };
+    }
+    (probes.len(), written, false)
+}
+
+/// Returns the bucket and the slot of a short key that is in its own bucket, of this index, or the next.
+#[inline]
+fn in_own_buckets<'b>(
+    buckets: &'b [Bucket],
+    index: usize,
+    &[a, b]: &[u64; 2],
+) -> Option<(&'b Bucket, usize)> {
+    let look = |bucket: &'b Bucket| {
+        let [first, second, third, fourth] = bucket.keys;
+        let equal = usize::from(first == a)
+            | usize::from(second == b) << 1
+            | usize::from(third == a) << 2
+            | usize::from(fourth == b) << 3;
+        Some((bucket, slot(equal, index & 1)?))
+    };
+    // Other pieces have indices that are too large.
+    look(buckets.get(index)?).or_else(|| look(&buckets[index ^ 2]))
+}
+
+/// Writes the ids of a piece that is not in the buckets of a short key, and returns their number.
+#[inline(never)]
+fn elsewhere(
+    cache: &CacheView<'_>,
+    text: &[u8],
+    probe: Probe,
+    to: &mut [TokenId; MAX_IDS],
+) -> Option<usize> {
+    let key = probe.key(text)?;
+    let key = if probe.has_short_key() {
+        key.overflow_key()?
+    } else {
+        key
+    };
+    let packed = cache.buckets(key.width).get(&key)?;
+    Some(cache.packing.unpack_into(&packed, to))
+}
