@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 from bytemill.core import __version__
 from bytemill.errors import InternalError
-from bytemill.jobs.executors import Local
+from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import NAME as MANIFEST
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
@@ -69,8 +69,9 @@ def compact(
         Reads and writes each id once, divided by the processes. "megatron" keeps 8 bytes for each document of
         a shard in memory, and "parquet" a row group.
     """
+    executor = checked_executor(executor)
     plan, _ = begin(plan, shard_tokens)
-    compact_left(plan, executor or Local())
+    compact_left(plan, executor)
     return finish(plan)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
 from bytemill.core import __version__
-from bytemill.jobs.executors import Local
+from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.plan import Plan
 from bytemill.jobs.reducing import merged
 from bytemill.jobs.work import Work
@@ -58,7 +58,7 @@ def count_pieces(
         As `bytemill.count_pieces`, divided by the processes. So is adding up n rows of k units, in
         O(n log k). Reading the sum takes O(n) in this process, and no memory for all pieces.
     """
-    executor = executor or Local()
+    executor = checked_executor(executor)
     plan = begin(plan, pattern, special_tokens)
     count_left(plan, memory_limit, executor)
     return merged(plan, executor)

@@ -12,7 +12,7 @@ from bytemill._arguments import thread_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Executor", "Local"]
+__all__ = ["Executor", "Local", "checked_executor"]
 
 
 class Executor(Protocol):
@@ -28,6 +28,17 @@ class Executor(Protocol):
             Exception: What a call has raised.
         """
         ...
+
+
+def checked_executor(executor: Executor | None) -> Executor:
+    """Returns the executor, `Local()` if none is given.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if executor is not None and not callable(getattr(executor, "run", None)):
+        raise TypeError(f"executor must have a method run(task, numbers), as Local has, got {executor!r:.80}")
+    return Local() if executor is None else executor
 
 
 class Local:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytemill.jobs.plan import Plan
 from bytemill.jobs.stores import Facts
 from bytemill.jobs.work import FOLDERS, Work, json_of
 from bytemill.shards.manifest import NAME as PROVENANCE
 
 if TYPE_CHECKING:
     import os
-
-    from bytemill.jobs.plan import Plan
 
 __all__ = ["Manifest", "UnitShards"]
 
@@ -63,13 +62,14 @@ class Manifest(NamedTuple):
         return [name for unit in self.units for name in unit.files]
 
     @classmethod
-    def finish(cls, plan: Plan) -> Manifest:
+    def finish(cls, plan: Plan | str | os.PathLike[str]) -> Manifest:
         """Writes the manifest of units that are all written, and returns it.
 
         Raises:
             ValueError: A unit is not written, or there is no document in any.
             OSError: The manifest cannot be written.
         """
+        plan = Plan.of(plan)
         work = Work(plan.work)
         commits = work.all_commits("shard", len(plan.units))
         units = [

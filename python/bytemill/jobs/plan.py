@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from bytemill._arguments import byte_limit
+from bytemill._arguments import byte_limit, check_type
 from bytemill.documents.blocks import InvalidUtf8
 from bytemill.documents.parquet import group_starts
 from bytemill.documents.sources import (
@@ -113,9 +113,11 @@ class Plan(NamedTuple):
         """Raises unless the files of a unit are those that were planned.
 
         Raises:
+            TypeError: It is no unit.
             ValueError: A file has changed.
             OSError: A file is missing.
         """
+        check_type("unit", unit, Unit)
         for name in {part.path for part in unit.ranges}:
             if (found := identity(name)) != self.sources[name]:
                 raise ValueError(

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from bytemill.io.atomic import discard, write_durably
+from bytemill.io.atomic import discard, named_as, write_durably
 from bytemill.io.uris import file_system, identity, is_uri, named_uri, open_input, without_scheme
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ class FolderStore:
         path = self._made(name)
         temporary = path.with_name(f"{path.name}.{os.urandom(8).hex()}.tmp")
         try:
-            write_durably(temporary, contents)
+            with named_as({temporary: path}):
+                write_durably(temporary, contents)
             # Unlike renaming, this fails if there is a file, which another process may write right now.
             os.link(temporary, path)
         except FileExistsError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import thread_count
 from bytemill.core import __version__
-from bytemill.jobs.executors import Local
+from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
 from bytemill.jobs.work import Work
@@ -76,6 +76,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     Complexity:
         As `bytemill.write_shards`, divided by the processes, and reading what was written for its SHA-256.
     """
+    executor = checked_executor(executor)
     plan = begin(
         plan,
         encoding,
@@ -87,7 +88,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         allowed_special=allowed_special,
         disallowed_special=disallowed_special,
     )
-    write_left(plan, encoding, executor or Local())
+    write_left(plan, encoding, executor)
     return Manifest.finish(plan)
 
 

@@ -30,7 +30,7 @@ import tiktoken
 from tokenizers import Tokenizer
 
 import bytemill
-from bytemill import _core, hf, inspection, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
+from bytemill import _core, hf, inspection, jobs, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
 from bytemill.formats.huggingface import format_tokenizer
 from bytemill.patterns import GPT2_PATTERN
 from bytemill.training.learning import learn_merges
@@ -44,6 +44,7 @@ PUBLIC = [
     "bytemill.hf",
     "bytemill.load",
     "bytemill.inspection",
+    "bytemill.jobs",
     "bytemill.looking",
     "bytemill.minbpe",
     "bytemill.minbpe.base",
@@ -57,7 +58,7 @@ PUBLIC = [
     "bytemill.training",
 ]
 # Public too; its methods are not yet called with wrong arguments here.
-UNTRIED = ["bytemill.jobs", "bytemill.playground", "bytemill.ray", "bytemill.spark"]
+UNTRIED = ["bytemill.playground", "bytemill.ray", "bytemill.spark"]
 INNER = [
     "__main__",
     "_arguments",
@@ -216,6 +217,8 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "TokenReport": lambda: inspection.report_token(toy(), 256),
     "TokenView": lambda: inspection.show(toy(), "abc"),
     "VocabularyReport": lambda: inspection.report(toy()),
+    "jobs.Plan": lambda: jobs.Plan.load("job"),
+    "jobs.Manifest": lambda: jobs.Manifest.load("job"),
     "hf.Tokenizer": lambda: hf.Tokenizer.from_str(huggingface_toy().to_str()),
     "hf.Encoded": lambda: INSTANCES["hf.Tokenizer"]().encode("abc", "ab"),
 }
@@ -398,6 +401,17 @@ GOOD: dict[str, Callable[[], Any]] = {
     "vocab_file": lambda: "mine.vocab",
     "vocab_size": lambda: 257,
     "width": lambda: 40,
+    "executor": lambda: jobs.Local(1),
+    "files": lambda: Path("sentences"),
+    "number": lambda: 0,
+    "numbers": lambda: [1, 2],
+    "plan": lambda: "job",
+    "processes": lambda: 1,
+    "task": lambda: print,
+    "unit_bytes": lambda: "1k",
+    "work": lambda: "job",
+    "jobs.plan.work": lambda: f"folder{next(NUMBERS)}",
+    "jobs.Plan.check_sources.unit": lambda: jobs.Plan.load("job").units[0],
     "hf.accelerate.tokenizer": transformers_toy,
     "hf.restore.tokenizer": transformers_toy,
     "hf.AddedToken.of.token": lambda: "abc",
@@ -511,11 +525,13 @@ def cases(modules: list[str]) -> Iterator[Case]:
     """Yields all public functions and classes of modules, with the methods that this package defines."""
     seen = set()
     for module in map(importlib.import_module, modules):
-        # It has classes whose names others have too.
-        prefix = "hf." if module is hf else ""
+        # They have names that others have too.
+        prefix = {hf: "hf.", jobs: "jobs."}.get(module, "")
         for name in (f"{prefix}{name}" for name in module.__all__):
             thing = getattr(module, name.removeprefix(prefix))
             if id(thing) in seen or not (inspect.isroutine(thing) or inspect.isclass(thing)):
+                continue
+            if getattr(thing, "_is_protocol", False):
                 continue
             seen.add(id(thing))
             if not inspect.isclass(thing):
@@ -591,6 +607,12 @@ def readable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     INSTANCES["PieceCounts"]().save(folder / "read.arrow")
     (folder / "read.sp.model").write_bytes(sentencepiece_model().serialize())
     (folder / "sentences").write_text("low lower lowest\n", encoding="utf-8")
+    # Done with the good arguments, so that calls with others are not slow.
+    plan = jobs.plan(folder / "sentences", folder / "job", errors="replace")
+    count = good_arguments("jobs.count_pieces", jobs.count_pieces) | {"plan": plan}
+    jobs.count_pieces(**count)
+    jobs.write_shards(**good_arguments("jobs.write_shards", jobs.write_shards) | {"plan": plan})
+    jobs.compact(**good_arguments("jobs.compact", jobs.compact) | {"plan": plan})
     return folder
 
 
@@ -613,6 +635,7 @@ def test_the_walk_finds_what_is_known_to_be_there() -> None:
         "RegexTokenizer.train",
         "load_tiktoken_bpe",
         "encoding_for_model",
+        "jobs.write_shards",
         "get_encoding",
         "write_shards",
         "show",
