@@ -11,7 +11,7 @@ import bytemill
 from bytemill import jobs
 
 ENCODING = bytemill.get_encoding("gpt2")
-OPTIONS: dict[str, Any] = {"format": "megatron", "append": "<|endoftext|>", "shard_tokens": 500}
+OPTIONS: dict[str, Any] = {"format": "megatron", "append": "<|endoftext|>", "shard_tokens": 1_500}
 
 
 def upload(folder: Path, uri: str) -> None:

@@ -73,8 +73,12 @@ def named_uri(uri: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        number = next((number for kind, number in NUMBERS.items() if isinstance(error, kind)), errno.EIO)
-        raise OSError(number, str(error) or type(error).__name__, uri) from error
+        known = next((number for kind, number in NUMBERS.items() if isinstance(error, kind)), errno.EIO)
+        number, reason = (
+            getattr(error, "errno", None) or known,
+            getattr(error, "strerror", None) or str(error),
+        )
+        raise OSError(number, reason or type(error).__name__, uri) from error
 
 
 def open_input(name: str) -> IO[bytes]:
