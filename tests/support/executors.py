@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from pkgutil import resolve_name
+from typing import NamedTuple, TypeVar
 
 import pytest
+
+Result = TypeVar("Result")
 
 
 class Killed(BaseException):
@@ -72,3 +76,28 @@ def kill_at(patch: pytest.MonkeyPatch, step: str, when: str, call: int) -> None:
         return result
 
     patch.setattr(resolve_name(owner), name, killed)
+
+
+class Fault(NamedTuple):
+    """The end of a process at a call of a function, before or after that has done its work."""
+
+    step: str
+    when: str
+    call: int
+
+
+def killed_once(patch: pytest.MonkeyPatch, fault: Fault, work: Path, run: Callable[[], Result]) -> Result:
+    """Has a run in a work folder end by a fault, runs again, and returns the result.
+
+    What was committed must not be done again, and nothing be left behind.
+    """
+    with patch.context() as context:
+        kill_at(context, *fault)
+        with pytest.raises(Killed):
+            run()
+    before = {path: path.stat().st_mtime_ns for path in (work / "commits").glob("*")}
+    result = run()
+    assert all(path.stat().st_mtime_ns == time for path, time in before.items()), "not done again"
+    assert not list(work.rglob("*.tmp"))
+    assert not list((work / "scratch").iterdir())
+    return result

@@ -22,7 +22,7 @@ def upload(folder: Path, uri: str) -> None:
 
 
 def run_job(
-    source: object, work: str, executor: jobs.Executor, unit_bytes: int = 4_000
+    source: object, work: str, executor: jobs.Executor, unit_bytes: int = 15_000
 ) -> bytemill.PieceCounts:
     """Counts, writes and compacts shards; what is done already stays."""
     plan = jobs.plan(source, work, unit_bytes=unit_bytes)  # type: ignore[arg-type]

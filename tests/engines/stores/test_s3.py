@@ -20,9 +20,6 @@ from support.stores import outputs, run_job, upload
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-# Few units, for each takes some forty requests.
-UNIT = 15_000
-
 # What the packages of stores read where no option is given, here and in processes that are started.
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "nobody",
@@ -88,7 +85,7 @@ def corpus(tmp_path: Path, bucket: str) -> Path:
 
 @pytest.fixture
 def in_folders(corpus: Path, tmp_path: Path) -> dict[str, bytes]:
-    run_job(corpus, str(tmp_path / "here"), jobs.Local(1), UNIT)
+    run_job(corpus, str(tmp_path / "here"), jobs.Local(1))
     return outputs(str(tmp_path / "here"))
 
 
@@ -96,7 +93,7 @@ def in_folders(corpus: Path, tmp_path: Path) -> dict[str, bytes]:
 def test_a_job_is_that_of_folders(
     corpus: Path, bucket: str, in_folders: dict[str, bytes], executor: jobs.Executor
 ) -> None:
-    counts = run_job(f"{bucket}/corpus/**", f"{bucket}/work", executor, UNIT)
+    counts = run_job(f"{bucket}/corpus/**", f"{bucket}/work", executor)
     assert dict(counts) == dict(bytemill.count_pieces(corpus, "gpt2", progress=False))
     assert outputs(f"{bucket}/work") == in_folders
     sources = jobs.Plan.load(f"{bucket}/work").sources
@@ -136,10 +133,10 @@ def test_a_request_that_fails(
 ) -> None:
     server.fail(method, part, 100)
     with pytest.raises(OSError, match="s3://"):
-        run_job(f"{bucket}/corpus", f"{bucket}/work", jobs.Local(1), UNIT)
+        run_job(f"{bucket}/corpus", f"{bucket}/work", jobs.Local(1))
     assert server.left < 100
     server.left = 0
-    run_job(f"{bucket}/corpus", f"{bucket}/work", jobs.Local(1), UNIT)
+    run_job(f"{bucket}/corpus", f"{bucket}/work", jobs.Local(1))
     assert outputs(f"{bucket}/work") == in_folders
 
 
@@ -147,7 +144,7 @@ def test_a_request_that_fails_once_is_repeated(
     bucket: str, in_folders: dict[str, bytes], server: Failing
 ) -> None:
     server.fail("PUT", "/shards/unit-000001/shard-000000.bin", 1)
-    run_job(f"{bucket}/corpus", f"{bucket}/work", jobs.Local(1), UNIT)
+    run_job(f"{bucket}/corpus", f"{bucket}/work", jobs.Local(1))
     assert server.left == 0
     assert outputs(f"{bucket}/work") == in_folders
 

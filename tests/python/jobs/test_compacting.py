@@ -10,7 +10,7 @@ import pytest
 
 import bytemill
 from bytemill import jobs, shards
-from support.executors import Interleaved, Killed, Twice, kill_at
+from support.executors import Fault, Interleaved, Twice, killed_once
 from support.mixed_corpus import write_corpus
 
 ENCODING = bytemill.get_encoding("gpt2")
@@ -24,7 +24,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def written(corpus: Path, work: Path, **options: Any) -> jobs.Plan:
     """Returns a plan whose shards are written, of many units."""
-    plan = jobs.plan(corpus, work, unit_bytes=2_000)
+    plan = jobs.plan(corpus, work, unit_bytes=8_000)
     jobs.write_shards(plan, ENCODING, **options, executor=jobs.Local(1))
     return plan
 
@@ -102,14 +102,13 @@ def test_a_killed_run_goes_on(
     work = tmp_path / "work"
     plan = written(corpus, work, format="megatron", append=END)
     shards.write_shards(corpus, tmp_path / "whole", ENCODING, format="megatron", append=END, shard_tokens=900)
-    with monkeypatch.context() as patch:
-        kill_at(patch, step, when, 3)
-        with pytest.raises(Killed):
-            jobs.compact(plan, shard_tokens=900, executor=jobs.Local(1))
-    before = {path: path.stat().st_mtime_ns for path in (work / "commits").glob("compact-*")}
-    jobs.compact(plan, shard_tokens=900, executor=jobs.Local(1))
+    killed_once(
+        monkeypatch,
+        Fault(step, when, 3),
+        work,
+        lambda: jobs.compact(plan, shard_tokens=900, executor=jobs.Local(1)),
+    )
     assert contents(work / "compacted") == contents(tmp_path / "whole")
-    assert all(path.stat().st_mtime_ns == time for path, time in before.items()), "not written again"
 
 
 def test_what_is_not_written_or_has_changed_is_refused(corpus: Path, tmp_path: Path) -> None:

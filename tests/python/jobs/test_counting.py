@@ -14,7 +14,7 @@ import pytest
 import bytemill
 from bytemill import jobs
 from bytemill.training.options import TieBreak
-from support.executors import Interleaved, Killed, Twice, kill_at
+from support.executors import Fault, Interleaved, Killed, Twice, kill_at, killed_once
 from support.mixed_corpus import write_corpus
 
 
@@ -103,18 +103,14 @@ STEPS += ["bytemill.jobs.stores.FolderStore.write", "bytemill.jobs.stores.Folder
 def test_a_killed_run_goes_on(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str
 ) -> None:
-    work = tmp_path / "work"
-    plan = jobs.plan(corpus, work, unit_bytes=2_000)
-    with monkeypatch.context() as patch:
-        kill_at(patch, step, when, 4)
-        with pytest.raises(Killed):
-            jobs.count_pieces(plan, executor=jobs.Local(1))
-    before = {path: path.stat().st_mtime_ns for path in (work / "commits").glob("*")}
-    again = jobs.plan(corpus, work, unit_bytes=2_000)
-    assert counted(jobs.count_pieces(again, executor=jobs.Local(1))) == one_process(corpus)
-    assert all(path.stat().st_mtime_ns == time for path, time in before.items()), "not counted again"
-    assert not list(work.rglob("*.tmp"))
-    assert not list((work / "scratch").iterdir())
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=10_000)
+    counts = killed_once(
+        monkeypatch,
+        Fault(step, when, 4),
+        tmp_path / "work",
+        lambda: jobs.count_pieces(plan, executor=jobs.Local(1)),
+    )
+    assert counted(counts) == one_process(corpus)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -16,7 +16,7 @@ import bytemill
 from bytemill import jobs, shards
 from bytemill.jobs.tokenizing import EncodingValue, shard_unit
 from bytemill.shards.writer import ShardWriter
-from support.executors import Interleaved, Killed, Twice, kill_at
+from support.executors import Fault, Interleaved, Twice, killed_once
 from support.mixed_corpus import write_corpus
 
 END = "<|endoftext|>"
@@ -122,7 +122,7 @@ def test_the_same_plan_gives_the_same_bytes(
     ]
     written = []
     for number, executor in enumerate(executors):
-        plan = jobs.plan(corpus, tmp_path / str(number), unit_bytes=4_000)
+        plan = jobs.plan(corpus, tmp_path / str(number), unit_bytes=10_000)
         jobs.write_shards(plan, ENCODING, shard_tokens=500, append=END, executor=executor)
         written.append(contents(tmp_path / str(number)))
     assert len(written[0]) > 2 * len(plan.units)
@@ -131,7 +131,7 @@ def test_the_same_plan_gives_the_same_bytes(
 
 # The steps of a task at which it is killed, and one that it passes in each.
 STEPS = ["bytemill.jobs.plan.Plan.check_sources", "bytemill.shards.writer.ShardWriter.run"]
-STEPS += ["bytemill.shards.manifest.write_durably", "bytemill.jobs.stores.facts_of", "pathlib.Path.rename"]
+STEPS += ["bytemill.shards.manifest.write_durably", "bytemill.jobs.work.facts_of", "pathlib.Path.rename"]
 STEPS += ["bytemill.jobs.work.Work.commit", "bytemill.jobs.stores.FolderStore.publish"]
 STEPS += ["bytemill.jobs.stores.FolderStore.write", "bytemill.jobs.stores.FolderStore.remove"]
 
@@ -147,21 +147,11 @@ def test_a_killed_run_goes_on(
 ) -> None:
     work = tmp_path / "work"
     for folder in (work, tmp_path / "undisturbed"):
-        jobs.plan(corpus, folder, unit_bytes=4_000)
+        jobs.plan(corpus, folder, unit_bytes=10_000)
     write: Any = partial(jobs.write_shards, encoding=ENCODING, append=END, executor=jobs.Local(1))
     write(tmp_path / "undisturbed")
-    with monkeypatch.context() as patch:
-        step = "bytemill.jobs.work.facts_of" if step.endswith("facts_of") else step
-        kill_at(patch, step, when, 4)
-        with pytest.raises(Killed):
-            write(work)
-    assert not (work / "manifest.json").exists()
-    before = {path: path.stat().st_mtime_ns for path in (work / "commits").glob("*")}
-    write(work)
+    killed_once(monkeypatch, Fault(step, when, 4), work, lambda: write(work))
     assert contents(work) == contents(tmp_path / "undisturbed")
-    assert all(path.stat().st_mtime_ns == time for path, time in before.items()), "not written again"
-    assert not list(work.rglob("*.tmp"))
-    assert not list((work / "scratch").iterdir())
 
 
 def test_a_folder_of_a_process_that_died_is_replaced(corpus: Path, tmp_path: Path) -> None:
