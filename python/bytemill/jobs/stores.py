@@ -15,7 +15,7 @@ from bytemill.io.atomic import discard, named_as, write_durably
 from bytemill.io.uris import file_system, identity, is_uri, named_uri, open_input, without_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
 __all__ = ["Facts", "FolderStore", "ObjectStore", "Store", "facts_of", "sha256_of", "store_of"]
@@ -52,6 +52,10 @@ class Store(Protocol):
 
     def open(self, name: str) -> IO[bytes]:
         """Opens a file for reading."""
+        ...
+
+    def read(self, names: Sequence[str]) -> list[bytes]:
+        """Returns the contents of small files."""
         ...
 
     def size(self, name: str) -> int:
@@ -108,6 +112,10 @@ class FolderStore:
     def open(self, name: str) -> IO[bytes]:
         """Opens a file for reading."""
         return (self.folder / name).open("rb")
+
+    def read(self, names: Sequence[str]) -> list[bytes]:
+        """Returns the contents of small files."""
+        return [(self.folder / name).read_bytes() for name in names]
 
     def size(self, name: str) -> int:
         """Returns the bytes of a file."""
@@ -204,6 +212,15 @@ class ObjectStore:
     def open(self, name: str) -> IO[bytes]:
         """Opens an object for reading."""
         return open_input(self.path(name))
+
+    def read(self, names: Sequence[str]) -> list[bytes]:
+        """Returns the contents of small objects, many of which are requested at once."""
+        if not names:
+            return []
+        with self._at(names[0]) as (system, first):
+            root = first.removesuffix(names[0])
+            found = system.cat([f"{root}{name}" for name in names])
+        return [found[f"{root}{name}"] for name in names]
 
     def size(self, name: str) -> int:
         """Returns the bytes of an object."""

@@ -61,7 +61,7 @@ class Work:
             ValueError: It has others: the folder belongs to another job.
             OSError: It cannot be written.
         """
-        if not self.store.create(name, data := json_of(contents)) and self._bytes(name) != data:
+        if not self.store.create(name, data := json_of(contents)) and self.store.read([name]) != [data]:
             raise ValueError(
                 f"{self.store.path(name)}: the folder belongs to a job with {what}: give another work "
                 "folder, or remove this one"
@@ -74,14 +74,7 @@ class Work:
             ValueError: It is no JSON object.
             OSError: It cannot be read.
         """
-        path = self.store.path(name)
-        try:
-            contents = json.loads(self._bytes(name))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path}: expected JSON: {error}") from error
-        if not isinstance(contents, dict):
-            raise ValueError(f"{path}: expected a JSON object, got {type(contents).__name__}")  # noqa: TRY004
-        return contents
+        return self._object(name, *self.store.read([name]))
 
     def options(self, kind: Kind) -> dict[str, Any]:
         """Returns the options of a kind of units, which were written once.
@@ -101,9 +94,16 @@ class Work:
         """Returns whether there are options of a kind of units."""
         return self.store.exists(f"{kind}.json")
 
-    def _bytes(self, name: str) -> bytes:
-        with self.store.open(name) as file:
-            return file.read()
+    def _object(self, name: str, data: bytes) -> dict[str, Any]:
+        """Parses the contents of a JSON file; errors as `read`."""
+        path = self.store.path(name)
+        try:
+            contents = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}: expected JSON: {error}") from error
+        if not isinstance(contents, dict):
+            raise ValueError(f"{path}: expected a JSON object, got {type(contents).__name__}")  # noqa: TRY004
+        return contents
 
     # --- Units ---
 
@@ -193,9 +193,9 @@ class Work:
             ValueError: One is malformed.
         """
         found = {}
-        for number in sorted(self.done(kind)):
-            name = f"commits/{name_of(kind, number)}.json"
-            contents = self.read(name)
+        names = {number: f"commits/{name_of(kind, number)}.json" for number in sorted(self.done(kind))}
+        for (number, name), data in zip(names.items(), self.store.read([*names.values()]), strict=True):
+            contents = self._object(name, data)
             try:
                 files = {file: Facts(*facts) for file, facts in contents["files"].items()}
                 found[number] = Commit(files, dict(contents["sums"]))

@@ -124,7 +124,7 @@ def test_ranges_of_files_with_long_and_equal_beginnings(
 
 def test_what_is_not_counted_or_has_changed_is_refused(corpus: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    plan = jobs.plan(corpus, work, unit_bytes=4_000)
+    plan = jobs.plan(corpus, work, unit_bytes=10_000)
     with pytest.raises(ValueError, match="first of them unit 0"):
         reducing.merged(plan)
     plan = counted(corpus, work)
