@@ -16,7 +16,7 @@ from bytemill.cli.options import (
     special_rule,
     threads_option,
 )
-from bytemill.cli.shard import shard_options, shard_tokens_option
+from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
 from bytemill.cli.sizes import byte_size
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
 
@@ -169,6 +169,7 @@ def shard_command(  # noqa: PLR0913 - its options
     """
     from bytemill import jobs
     from bytemill.jobs.tokenizing import EncodingValue, begin, shard_unit, write_left
+    from bytemill.shards.options import format_named
 
     check_workers(unit, processes, threads)
     plan = begin(work, encoding, shard_tokens=shard_tokens or None, **special_rule(special), **options)
@@ -176,9 +177,13 @@ def shard_command(  # noqa: PLR0913 - its options
         write_left(plan, encoding, jobs.Local(processes))
     else:
         shard_unit(work, unit, encoding=EncodingValue(encoding), num_threads=threads)
-    if jobs.status(plan).written == len(plan.units):
+    status = jobs.status(plan)
+    if status.written == len(plan.units):
         jobs.Manifest.finish(plan)
-    print_record(shown(jobs.status(plan)), as_json=as_json)
+    has_ends = options["prepend"] or options["append"] or format_named(options["format"]).whole_documents
+    if status.documents > 1 and not has_ends:
+        warn_of_missing_marks(encoding, options["format"])
+    print_record(shown(status), as_json=as_json)
 
 
 def check_workers(unit: int | None, processes: int | None, threads: int | None) -> None:

@@ -74,10 +74,9 @@ def named_uri(uri: str) -> Iterator[None]:
         yield
     except Exception as error:
         known = next((number for kind, number in NUMBERS.items() if isinstance(error, kind)), errno.EIO)
-        number, reason = (
-            getattr(error, "errno", None) or known,
-            getattr(error, "strerror", None) or str(error),
-        )
+        # Of what is missing, some packages name only the path.
+        said = str(error) if known in {errno.EIO, errno.EACCES} else os.strerror(known)
+        number, reason = getattr(error, "errno", None) or known, getattr(error, "strerror", None) or said
         raise OSError(number, reason or type(error).__name__, uri) from error
 
 

@@ -61,7 +61,7 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     expected = b"".join(path.read_bytes() for path in whole)
     assert b"".join((work / name).read_bytes() for name in names) == expected
     again = run("job", "shard", "--work", work, *encoding, "--processes", 1)
-    assert again.code == 0, again.err
+    assert (again.code, again.err) == (0, "")
     for number in range(len(whole)):
         assert not (work / "compacted" / "manifest.json").exists()
         compacted = run("job", "compact", "--work", work, "--shard", number, *encoding[-2:], "--json")
@@ -75,6 +75,13 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     assert other.code == 2
     assert "other options" in other.err
     assert run("job", "status", "--work", work).code == 0
+
+
+def test_documents_that_run_together_are_a_warning(corpus: Path, tmp_path: Path) -> None:
+    run("job", "plan", corpus, "--work", tmp_path / "work", "--field", "body")
+    written = run("job", "shard", "--work", tmp_path / "work", "-e", "gpt2", "--unit", 0)
+    assert written.code == 0
+    assert "--eos" in written.err
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_sources_are_globs_folders_and_files(corpus: Path) -> None:
 
 
 def test_what_has_no_plan_is_an_error() -> None:
-    with pytest.raises(FileNotFoundError, match=r"memory://none/plan\.json"):
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: 'memory://none/plan\.json'"):
         jobs.status("memory://none")
 
 
