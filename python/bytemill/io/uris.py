@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["file_system", "identity", "is_uri", "named_uri", "open_input", "uris_of", "without_scheme"]
+__all__ = ["file_system", "identity", "is_uri", "listed", "named_uri", "open_input", "without_scheme"]
 
 # Two letters at least: "C:" is a drive.
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -146,40 +146,59 @@ def identity(name: str) -> tuple[int, int | str]:
         return status.st_size, status.st_mtime_ns
     system, path = file_system(name)
     with named_uri(name):
-        found = system.info(path)
-        version = found.get("ETag") or found.get("etag") or system.modified(path)
-    return int(found["size"]), str(version).strip('"')
+        return described(system, path, system.info(path))
 
 
-def uris_of(uri: str) -> list[str]:
-    """Returns the URIs of the files that a URI means: itself, matches of a glob, all below a folder.
+def listed(uri: str) -> dict[str, tuple[int, int | str]]:
+    """Returns the files that a URI means: itself, matches of a glob, or all below a folder.
 
     As in folders of this machine, hidden files and folders are left out.
+
+    Returns:
+        The `identity` of each file by its URI, sorted.
 
     Raises:
         OSError: There is none, or the store cannot be read.
         ImportError: As `file_system`.
+
+    Complexity:
+        Some requests for each thousand files, where the store lists ETags.
     """
     system, path = file_system(uri)
     with named_uri(uri):
         if any(mark in path for mark in "*?["):
-            matches = system.glob(path, detail=True)
-            found = [name for name, facts in matches.items() if facts["type"] == "file"]
-        elif kind_at(system, path) == "file":
-            found = [path]
+            found = system.glob(path, detail=True)
         else:
-            above = len(path.rstrip("/"))
-            found = [name for name in system.find(path) if not HIDDEN.search(name[above:])]
-    if not found:
+            facts = info_or_none(system, path)
+            found = {path: facts} if facts is not None and facts["type"] == "file" else below(system, path)
+        files = {
+            system.unstrip_protocol(name): described(system, name, facts)
+            for name, facts in sorted(found.items())
+            if facts["type"] == "file"
+        }
+    if not files:
         raise FileNotFoundError(errno.ENOENT, "there is no such file", uri)
-    return sorted(map(system.unstrip_protocol, found))
+    return files
 
 
-def kind_at(system: Any, path: str) -> str | None:  # noqa: ANN401 - fsspec is optional
-    """Returns what `fsspec` calls what is at a path, such as "file"; `None` if there is nothing."""
+def info_or_none(system: Any, path: str) -> dict[str, Any] | None:  # noqa: ANN401 - fsspec is optional
+    """Returns what a store knows of what is at a path; `None` if there is nothing."""
     try:
         # Unlike `isfile`, this fails where the store does.
-        kind: str = system.info(path)["type"]
+        facts: dict[str, Any] = system.info(path)
     except FileNotFoundError:
         return None
-    return kind
+    return facts
+
+
+def below(system: Any, path: str) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - as above
+    """Returns the files below a path, without hidden ones, and what the store knows of them."""
+    start = len(path.rstrip("/"))
+    found = system.find(path, detail=True)
+    return {name: facts for name, facts in found.items() if not HIDDEN.search(name[start:])}
+
+
+def described(system: Any, path: str, facts: dict[str, Any]) -> tuple[int, int | str]:  # noqa: ANN401 - as above
+    """Returns the size and the version of an object."""
+    version = facts.get("ETag") or facts.get("etag") or system.modified(path)
+    return int(facts["size"]), str(version).strip('"')

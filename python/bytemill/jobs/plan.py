@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -18,7 +17,7 @@ from bytemill.documents.sources import (
     files_in,
     kind_of,
 )
-from bytemill.io.uris import identity, is_uri, open_input, uris_of, without_scheme
+from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 from bytemill.jobs.work import Work
 
 if TYPE_CHECKING:
@@ -173,12 +172,14 @@ def plan(  # noqa: PLR0913 - all but the first two have names
     if errors not in get_args(InvalidUtf8):
         raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {errors!r}")
     several = [files] if isinstance(files, (str, os.PathLike)) else files
-    names = [name for each in several for name in names_of(without_scheme(each))]
-    if not names:
+    sources: dict[str, tuple[int, int | str]] = {}
+    for each in several:
+        for name, found in files_of(without_scheme(each)).items():
+            if name in sources:
+                raise ValueError(f"{name}: the file is given twice")
+            sources[name] = found
+    if not sources:
         raise ValueError("expected files to plan, got none")
-    if twice := [name for name, number in Counter(names).items() if number > 1]:
-        raise ValueError(f"{twice[0]}: the file is given twice")
-    sources = {name: identity(name) for name in names}
     parts = parts_of(
         {name: length for name, (length, _) in sources.items()},
         size,
@@ -209,18 +210,19 @@ def contents(made: Plan) -> dict[str, Any]:
     }
 
 
-def names_of(name: str) -> list[str]:
-    """Returns the names of the files that a name stands for; errors as `plan`."""
+def files_of(name: str) -> dict[str, tuple[int, int | str]]:
+    """Returns the `identity` of each file that a name stands for, by its full name; errors as `plan`."""
     if is_uri(name):
-        names = uris_of(name)
+        files = listed(name)
     else:
         path = Path(name)
         path.stat()
         # Not resolved: links stay.
         names = [os.path.abspath(each) for each in (files_in(path) if path.is_dir() else [path])]  # noqa: PTH100
-    for each in names:
+        files = {each: identity(each) for each in names}
+    for each in files:
         check_package(each)
-    return names
+    return files
 
 
 def units_of(parts: Iterable[tuple[FileRange, int]], size: int) -> Iterator[Unit]:
