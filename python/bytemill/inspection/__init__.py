@@ -8,14 +8,15 @@
     hello │ ·world
     24912 │ 2375
 
-In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_merges`
-lists the merge steps of a text, `show_training` how merges are learned,
-`report` describes a vocabulary, `report_token` a single token, and
+In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_both` shows
+the tokens of a text by two encodings, `show_merges` lists its merge steps, `show_training` how merges are
+learned, `report` describes a vocabulary, `report_token` a single token, and
 `compare` measures bytes per token for several encodings.
 """
 
 from bytemill.inspection.comparison import Comparison, compare
 from bytemill.inspection.merge_view import MergeView, show_merges
+from bytemill.inspection.pair_view import PairView, show_both
 from bytemill.inspection.token_report import TokenReport, report_token
 from bytemill.inspection.token_view import TokenView, show
 from bytemill.inspection.training_view import TrainingView, show_training
@@ -24,6 +25,7 @@ from bytemill.inspection.vocabulary_report import VocabularyReport, report
 __all__ = [
     "Comparison",
     "MergeView",
+    "PairView",
     "TokenReport",
     "TokenView",
     "TrainingView",
@@ -32,6 +34,7 @@ __all__ = [
     "report",
     "report_token",
     "show",
+    "show_both",
     "show_merges",
     "show_training",
 ]

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from bytemill.inspection.characters import sharing_characters
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.terminal import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from bytemill.inspection.token_view import Token, TokenView
 
@@ -72,9 +73,9 @@ def preformatted(text: str) -> str:
     return f'<pre style="line-height:1.4">{escape(text)}</pre>'
 
 
-def span(value: bytes, colour: int, title: str = "", *, special: bool = False) -> str:
-    """Returns the element of a token or of a part of a piece."""
-    shown = visible(value)
+def span(value: bytes, colour: int, title: str = "", *, special: bool = False, mark: str = "") -> str:
+    """Returns the element of a token or of a part of a piece, a mark before its text."""
+    shown = mark + visible(value)
     background = COLOURS[colour % len(COLOURS)].light
     weight = ";font-weight:bold;text-decoration:underline" if special else ""
     reads = ' dir="rtl"' if any(unicodedata.bidirectional(c) in {"R", "AL"} for c in shown) else ""
@@ -83,21 +84,34 @@ def span(value: bytes, colour: int, title: str = "", *, special: bool = False) -
     return f"<span {look}{reads}{named}>{escape(shown)}</span>"
 
 
-def render_fragment(view: TokenView) -> str:
-    """Returns the first `FRAGMENT_TOKENS` tokens of a view, and how many more there are."""
+def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
+    """Returns the first `FRAGMENT_TOKENS` tokens of a view, and how many more there are.
+
+    Args:
+        view: The view.
+        heading: What stands above; if empty, the counts.
+        marked: The indices of tokens with a mark.
+    """
     counts = ", ".join(f"{figure} {name}" for name, figure in view.counts())
+    heading = heading or f"{view.encoding}: {counts}"
     shown = view.tokens[:FRAGMENT_TOKENS]
     more = len(view.tokens) - len(shown)
     rest = f"<div>{more:,} more tokens are not shown here; write_page shows all.</div>" if more else ""
-    return f"<div>{escape(view.encoding)}: {counts}</div>{fragment(''.join(tokens_of(shown)))}{rest}"
+    return f"<div>{escape(heading)}</div>{fragment(''.join(tokens_of(shown, marked)))}{rest}"
 
 
-def tokens_of(shown: Sequence[Token]) -> Iterator[str]:
+def tokens_of(shown: Sequence[Token], marked: Collection[int]) -> Iterator[str]:
     """Yields tokens and what is between them; those of one character together, behind it."""
     index, before = 0, ""
     for group in sharing_characters(shown):
         made = [
-            span(token.value, index + i, f"id {token.id}: {token.value.hex(' ')}", special=token.special)
+            span(
+                token.value,
+                index + i,
+                f"id {token.id}: {token.value.hex(' ')}",
+                special=token.special,
+                mark=MARK if index + i in marked else "",
+            )
             for i, token in enumerate(group)
         ]
         index += len(group)

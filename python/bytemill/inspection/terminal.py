@@ -17,11 +17,14 @@ from bytemill.inspection.escapes import Segment, segments_of, width_of
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from bytemill.inspection.token_view import Token
 
-__all__ = ["Cell", "rows", "supports_colour", "terminal_width"]
+__all__ = ["MARK", "Cell", "rows", "supports_colour", "terminal_width"]
+
+# Stands before a token that another encoding cuts elsewhere.
+MARK = "▾"
 
 RESET = "\x1b[0m"
 DIM = "\x1b[2m"
@@ -92,17 +95,26 @@ def terminal_width(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
-def rows(tokens: Sequence[Token], *, colour: bool, ids: bool, width: int | None) -> Iterator[str]:
-    """Yields the lines of a view; arguments as `TokenView.terminal`."""
+def rows(
+    tokens: Sequence[Token],
+    *,
+    colour: bool,
+    ids: bool,
+    width: int | None,
+    marked: Collection[int] = frozenset(),
+) -> Iterator[str]:
+    """Yields the lines of a view; arguments as `TokenView.terminal`, and the indices of marked tokens."""
     gap = ("  " if ids else "") if colour else (" │ " if ids else "│")
-    for row in wrap(cells(tokens, ids=ids, width=width), len(gap), width):
+    for row in wrap(cells(tokens, ids=ids, width=width, marked=marked), len(gap), width):
         yield gap.join(cell.coloured() if colour else cell.plain() for _, cell in row).rstrip()
         if ids:
             line = gap.join(cell.ids.ljust(cell.width) for _, cell in row).rstrip()
             yield f"{DIM}{line}{RESET}" if colour else line
 
 
-def cells(tokens: Sequence[Token], *, ids: bool, width: int | None) -> Iterator[tuple[bytes, Cell]]:
+def cells(
+    tokens: Sequence[Token], *, ids: bool, width: int | None, marked: Collection[int]
+) -> Iterator[tuple[bytes, Cell]]:
     """Yields cells with their bytes, cycling through the colours.
 
     Tokens that share a character share a cell, unless it would be wider than the terminal.
@@ -110,9 +122,13 @@ def cells(tokens: Sequence[Token], *, ids: bool, width: int | None) -> Iterator[
     groups: Iterable[Sequence[Token]] = sharing_characters(tokens)
     if width is not None:
         groups = (part for group in groups for part in fitting(group, ids=ids, width=width))
+    first = 0
     for index, group in enumerate(groups):
         value = b"".join(token.value for token in group)
         segments = segments_of(value)
+        if any(first + i in marked for i in range(len(group))):
+            segments = [Segment(MARK, substitute=True), *segments]
+        first += len(group)
         below = ids_of(group) if ids else ""
         missing = len(below) - sum(width_of(segment.text) for segment in segments)
         colour = COLOURS[index % len(COLOURS)].terminal

@@ -22,6 +22,7 @@ TEXT = "def f(x):\n  return '你好', \U0001f469\u200d\U0001f469 <b> مرحبا"
 HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;<script>alert(1)</script> onclick=x"
 VIEWS = {
     "tokens": inspection.show(O200K, TEXT + HOSTILE),
+    "both": inspection.show_both(O200K, bytemill.get_encoding("gpt2"), TEXT + HOSTILE),
     "merges": inspection.show_merges(O200K, TEXT + HOSTILE),
     "token": inspection.report_token(O200K, 622),
     "vocabulary": inspection.report(bytemill.train(["<b> a " * 9], 258, name="<script>")),
@@ -71,6 +72,15 @@ def test_tokens_are_apart_without_any_style() -> None:
     text = without_styles(inspection.show(O200K, "def f(x):\n  return x")._repr_html_())
     assert text.endswith("def│·f│(x│):⏎\n·│·return│·x")
     assert 'style="display:none">│' in html_of("tokens")
+
+
+def test_both_have_marks_in_every_form() -> None:
+    gpt2 = bytemill.get_encoding("gpt2")
+    view = inspection.show_both(gpt2, O200K, ".DefaultCellStyle")
+    text = without_styles(view._repr_html_())
+    assert "2 cut elsewhere▾.│▾Default│Cell│Style" in text
+    assert text.endswith("1 cut elsewhere▾.Default│Cell│Style")
+    assert untrusted(view._repr_html_()).count("▾") == 3
 
 
 def test_titles_have_ids_and_bytes() -> None:
