@@ -1,8 +1,8 @@
 """Writes the generated parts of the pages, and the pictures, from the recorded results.
 
-    PYTHONPATH=tests:benches python -m report [encoding] [training] [stages] [models] [adoption] [readme]
+    PYTHONPATH=tests:benches python -m report [NAME ...]
 
-Without names it writes all of them.
+NAME is encoding, training, stages, models, adoption, playground or readme; without one it writes them all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from harness.record import read
 from harness.suites import ROOT, suite
-from report import adoption, encoding, models, page, readme_chart, stages, training
+from report import adoption, encoding, models, page, playground, readme_chart, stages, training
 
 RESULTS = ROOT / "benches" / "results"
 PAGES = ROOT / "docs" / "benchmarks"
@@ -56,12 +56,20 @@ def write_adoption() -> None:
     page.rewrite(ROOT / settings["page"], adoption.section(result, calls), adoption.NAME)
 
 
+def write_playground() -> None:
+    """Writes the page on the playground."""
+    page.rewrite(
+        PAGES / "playground.md", playground.section(read(RESULTS / "playground.json")), playground.NAME
+    )
+
+
 WRITERS: dict[str, Callable[[], None]] = {
     "encoding": write_encoding,
     "training": write_training,
     "stages": write_stages,
     "models": write_models,
     "adoption": write_adoption,
+    "playground": write_playground,
     "readme": readme_chart.main,
 }
 

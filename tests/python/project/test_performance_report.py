@@ -13,11 +13,12 @@ from harness import stages as profile
 from harness.encoding import MEASURE, SAMPLES
 from harness.engines import LOADERS, Call
 from harness.measure import IDS_DIFFER, Case, Contender, Limits, digest, measure
+from harness.playground import Figure
 from harness.record import Cell
 from harness.suites import suite
 from report import encoding as report
 from report import page as pages
-from report import stages
+from report import playground, stages
 from report.targets import TARGETS, TITLES, Target, judge, judge_all
 
 ROOT = Path(__file__).parents[3]
@@ -66,6 +67,16 @@ def test_the_page_on_stages_shows_what_was_measured() -> None:
     assert pages.with_section(page, stages.section(result), stages.NAME) == page, "run `make bench-stages`"
     for cell in result["cells"]:
         assert sum(cell["stages"].values()) == pytest.approx(1, abs=0.01)
+
+
+def test_the_page_on_the_playground_shows_what_was_measured() -> None:
+    result = json.loads((ROOT / "benches" / "results" / "playground.json").read_bytes())
+    page = (ROOT / "docs" / "benchmarks" / "playground.md").read_text(encoding="utf-8")
+    section = playground.section(result)
+    assert pages.with_section(page, section, playground.NAME) == page, "run `make bench-playground`"
+    assert len(result["figures"]) > 20
+    late = playground.table([Figure("a", 3.0, 2, "ms"), Figure("b", 2.0, 2, "ms")])
+    assert late.splitlines()[2:] == ["| a | 3 ms | 2 ms | **missed** |", "| b | 2 ms | 2 ms | met |"]
 
 
 def test_available_parallelism_is_reported() -> None:
