@@ -33,6 +33,12 @@ def test_m10_forced_colours(opened: Opened) -> None:
     write(page, "hello world")
     widths = page.locator("#a .t").evaluate_all("all => all.map(e => getComputedStyle(e).borderTopWidth)")
     assert widths == ["1px", "1px"]
+    # What is chosen is seen without backgrounds of our own.
+    background = "e => getComputedStyle(e).backgroundColor"
+    chosen, other = page.locator("#special span").nth(0), page.locator("#special span").nth(1)
+    assert chosen.evaluate(background) != other.evaluate(background)
+    switch = "e => getComputedStyle(e, '::before').borderTopWidth"
+    assert page.locator("#show-ids + span").evaluate(switch) == "1px"
 
 
 def test_m10_what_a_screen_reader_gets(opened: Opened) -> None:
@@ -170,6 +176,9 @@ def test_m10_a_tap_opens_a_sheet(opened: Opened) -> None:
     assert box["y"] + box["height"] == pytest.approx(844, abs=1)
     token = page.locator("#a .t >> nth=1").bounding_box()
     assert token["y"] + token["height"] <= box["y"]
+    for button in page.locator("#details button").all():
+        within = button.bounding_box()
+        assert 0 <= within["x"] <= within["x"] + within["width"] <= 390
     page.tap("#details [aria-label=Close]")
     expect(details).to_be_hidden()
 

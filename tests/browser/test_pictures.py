@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,60 @@ def test_learners(opened: Opened, folder: Path, size: str, scheme: str) -> None:
     page.locator(".replay").wait_for()
     page.locator("[aria-label='Merges so far']").fill("8")
     take(page, folder / f"training-{size}-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_chats_and_statistics(opened: Opened, folder: Path, size: str, scheme: str) -> None:
+    page = opened(*SIZES[size], color_scheme=scheme)
+    page.fill("#text", SAMPLE)
+    page.click("#tab-statistics")
+    page.click("#more")
+    page.fill("#limit", "20")
+    page.locator("#a .part").first.wait_for()
+    take(page, folder / f"options-{size}-{scheme}.png")
+    page.keyboard.press("Escape")
+    page.click("#share")
+    take(page, folder / f"share-{size}-{scheme}.png")
+    page.keyboard.press("Escape")
+    page.click("#tab-chat")
+    page.locator("#c .t").first.wait_for()
+    take(page, folder / f"chat-{size}-{scheme}.png")
+
+
+def test_text_as_written(opened: Opened, folder: Path) -> None:
+    page = opened()
+    page.fill("#text", SCRIPTS)
+    page.click("#more")
+    page.check("#written", force=True)
+    page.keyboard.press("Escape")
+    take(page, folder / "written.png")
+    page.click("#way [data-stage=merges]")
+    page.locator("#dialog mark").first.wait_for()
+    take(page, folder / "definition.png")
+
+
+def test_forced_colours_and_eyes_without_green(opened: Opened, folder: Path) -> None:
+    page = opened(forced_colors="active")
+    page.fill("#text", SAMPLE)
+    take(page, folder / "forced-colours.png")
+    page = opened()
+    page.fill("#text", SAMPLE)
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setEmulatedVisionDeficiency", {"type": "deuteranopia"})
+    take(page, folder / "deuteranopia.png")
+
+
+def test_presets(opened: Opened, folder: Path) -> None:
+    page = opened()
+    page.click("#examples")
+    names = page.locator("#presets b").all_inner_texts()
+    assert len(names) >= 11
+    for i, name in enumerate(names):
+        if i:
+            page.click("#examples")
+        page.locator("#presets .item").nth(i).click()
+        take(page, folder / f"preset-{i + 1:02}-{re.sub('[^a-z]+', '-', name.lower()).strip('-')}.png")
 
 
 def test_a_megabyte(opened: Opened, folder: Path) -> None:

@@ -46,6 +46,11 @@ def test_every_import_is_there() -> None:
     assert {"training.js", "tree.js", "chat.js"}.isdisjoint(loaded_at_first())
 
 
+def test_modules_are_asked_for_at_once() -> None:
+    preloaded = re.findall(r'<link rel="modulepreload" href="([a-z]+\.js)">', FILES[""])
+    assert sorted(preloaded) == sorted(loaded_at_first() - {"", "palette.css", "app.css", "main.js"})
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

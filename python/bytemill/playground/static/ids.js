@@ -54,7 +54,9 @@ export class Ids {
 			this.note.textContent = this.tokens.length > MOST ? `the first ${grouped(MOST)} of ${grouped(this.tokens.length)}` : "";
 		}
 		if (document.activeElement !== this.input) {
-			this.input.value = this.tokens.ids.subarray(0, MOST).join(" ");
+			const listed = this.tokens.ids.subarray(0, MOST).join(" ");
+			// Its layout takes longer than the tokens.
+			if (listed !== this.input.value) this.input.value = listed;
 			this.input.readOnly = this.tokens.length > MOST;
 			this.written = null;
 			this.problem = "";

@@ -60,7 +60,7 @@ export class Statistics {
 			}
 			return { name, label, input, output: el("b") };
 		});
-		const prices = this.prices.map(({ label, input, output }) => el("label", {}, `a million ${label} tokens cost `, input, " ", output));
+		const prices = this.prices.map(({ label, input, output }) => el("label", {}, `${label}, per million`, input, output));
 		panel.append(
 			this.facts,
 			el("div", {}, el("h3", {}, "Bytes per token"), this.bars),
