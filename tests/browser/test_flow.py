@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,47 @@ def test_encodings_that_change_while_a_request_is_out(opened: Opened) -> None:
     wait(page, gpt2.count(CODE + "!"))
     expect(page.locator("#name-a")).to_have_text("gpt2")
     assert ids(page) == gpt2.encode(CODE + "!")
+
+
+def test_an_answer_that_takes_long(opened: Opened, tmp_path: Path) -> None:
+    encoding = bytemill.train(["low lower lowest " * 20], 262, name="mine")
+    encoding.save(tmp_path / "mine.bytemill")
+    page = opened()
+    page.set_input_files("#file", tmp_path / "mine.bytemill")
+    expect(page.locator("#name-a")).to_have_text("mine")
+    waiting: list[Any] = []
+
+    def hold(route: Any) -> None:
+        waiting.append(route)
+
+    page.route("**/encode?*", hold)
+    page.fill("#text", "lowest")
+    expect(page.locator("#message")).to_have_text("Waiting for the pattern of mine …")
+    waiting[0].continue_()
+    wait(page, encoding.count("lowest"))
+    expect(page.locator("#message")).to_be_hidden()
+
+
+def test_answers_of_encodings_that_are_no_longer_chosen(opened: Opened) -> None:
+    page = opened()
+    write(page, CODE)
+    waiting: list[Any] = []
+
+    def hold(route: Any) -> None:
+        waiting.append(route)
+
+    page.route("**/encode?*", hold)
+    page.fill("#text", CODE + " y")
+    page.wait_for_timeout(100)
+    choose(page, "encoding", "gpt2")
+    waiting[0].continue_()
+    page.wait_for_timeout(300)
+    # The tokens of o200k_base never stand below the name of another.
+    expect(page.locator("#name-a")).to_have_text("o200k_base")
+    assert ids(page) == IDS
+    waiting[1].continue_()
+    expect(page.locator("#name-a")).to_have_text("gpt2")
+    assert ids(page) == bytemill.get_encoding("gpt2").encode(CODE + " y")
 
 
 def test_delete_undo_and_composition(opened: Opened) -> None:

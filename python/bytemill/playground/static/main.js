@@ -24,7 +24,7 @@ import { Writing } from "./writing.js";
 
 const panes = { a: new Pane(byId("a"), "a"), b: new Pane(byId("b"), "b") };
 const both = [panes.a, panes.b];
-const session = new Session(show, trouble);
+const session = new Session(show, trouble, slow);
 const writing = new Writing((bytes) => session.update(bytes));
 const details = new Details((pane) => pane === panes.b ? session.compare ?? "" : session.encoding, {
 	explain: async (encoding, index, pane) => (await import("./tree.js")).showTree(encoding, pane.tokens, index),
@@ -95,6 +95,11 @@ function trouble(error) {
 	if (place !== undefined && token) actions.push(["Show", () => writing.select(place, token)]);
 	if (error instanceof Unreachable) actions.push(["Try again", () => session.refresh()]);
 	complain(error, ...actions);
+}
+
+function slow() {
+	const names = [session.encoding, session.compare].filter((name) => name && listedAs(name)?.file);
+	remark(names.length ? `Waiting for the pattern of ${names.join(" and ")} …` : "Waiting for the tokens …");
 }
 // Without timers: the page asks again when somebody comes back to it.
 for (const event of ["online", "focus"]) addEventListener(event, () => session.lost && session.refresh());

@@ -6,13 +6,17 @@ import { transport, Unreachable } from "./transport.js";
 /** Above this size, requests wait until the keys are quiet. */
 const LARGE = 256 * 1024;
 const QUIET = 120;
+/** After this time the page says for whom it waits: patterns of strangers may be slow. */
+const LONG = 1000;
 
 export class Session {
 	/**
 	 * @param {(tokens: import("./wire.js").Tokens[], began: number) => void} show
 	 * @param {(error: Error | null) => void} complain
+	 * @param {() => void} wait is called while an answer takes long
 	 */
-	constructor(show, complain) {
+	constructor(show, complain, wait) {
+		this.wait = wait;
 		this.show = show;
 		this.complain = complain;
 		this.encoding = "o200k_base";
@@ -55,19 +59,17 @@ export class Session {
 			return;
 		}
 		this.running = true;
-		const { sequence, bytes, began } = this;
+		const { sequence, bytes, began, encoding, compare, special } = this;
 		const start = performance.now();
+		const late = setTimeout(() => this.wait(), LONG);
 		try {
-			const answer = await transport.encode(bytes, {
-				e: this.encoding,
-				b: this.compare,
-				special: this.special,
-				seq: sequence,
-			});
+			const answer = await transport.encode(bytes, { e: encoding, b: compare, special, seq: sequence });
 			this.lasted = performance.now() - start;
 			this.lost = false;
-			// While keys follow each other, what is shown lags by one answer; the last of them is always shown.
-			if (answer.sequence === sequence) {
+			// While keys follow each other, what is shown lags by one answer; the last of them is always shown. An answer
+			// by encodings that are no longer chosen would stand below the name of others.
+			const chosen = encoding === this.encoding && compare === this.compare && special === this.special;
+			if (answer.sequence === sequence && chosen) {
 				this.complain(null);
 				this.show(answer.tokens, began);
 			}
@@ -75,6 +77,7 @@ export class Session {
 			this.lost = error instanceof Unreachable;
 			if (sequence === this.sequence || this.lost) this.complain(/** @type {Error} */ (error));
 		} finally {
+			clearTimeout(late);
 			this.running = false;
 			if (this.again) {
 				this.again = false;
