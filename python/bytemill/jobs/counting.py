@@ -116,8 +116,7 @@ def count_unit(
     if folder.is_done("count", number):
         return
     options = folder.options("count")
-    with folder.unit("count", number) as (outputs, sums):
-        plan.check_sources(unit)
+    with folder.unit("count", number) as (outputs, sums), plan.unchanged(unit):
         counts = PieceCounts(
             pattern=options["pattern"], special_tokens=options["special_tokens"], memory_limit=memory_limit
         )
@@ -130,6 +129,5 @@ def count_unit(
             num_threads=thread_count(num_threads),
             report=lambda _: None,
         )
-        plan.check_sources(unit)
         counts.save(outputs / f"unit-{number:06}.parquet", sort=True)
         sums["pieces"] = counts.total()

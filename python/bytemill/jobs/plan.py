@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -32,6 +34,10 @@ NAME = "plan.json"
 
 # A unit is the most that is done again after a failure.
 UNIT_BYTES = 2 << 30
+
+# A unit that no cut makes smaller is worth a warning from so many bytes on, and so many times what was asked.
+LARGE_BYTES = 4 << 30
+LARGE_TIMES = 4
 
 
 class Unit(NamedTuple):
@@ -108,6 +114,13 @@ class Plan(NamedTuple):
         """Returns the numbers of the units, the largest first: none of them is what all others wait for."""
         return sorted(range(len(self.units)), key=lambda number: -self.units[number].size)
 
+    @contextmanager
+    def unchanged(self, unit: Unit) -> Iterator[None]:
+        """Checks the files of a unit before and after the body reads them; errors as `check_sources`."""
+        self.check_sources(unit)
+        yield
+        self.check_sources(unit)
+
     def check_sources(self, unit: Unit) -> None:
         """Raises unless the files of a unit are those that were planned.
 
@@ -160,6 +173,9 @@ def plan(  # noqa: PLR0913 - all but the first two have names
         OSError: A file is missing, or the folder cannot be written to.
         ImportError: A file or store needs a package that is not installed.
 
+    Warns:
+        UserWarning: A unit is much larger than `unit_bytes`, and has 4 GiB or more.
+
     Complexity:
         Reads the ends of Parquet files and a line for each cut of other files.
     """
@@ -186,9 +202,18 @@ def plan(  # noqa: PLR0913 - all but the first two have names
         has_field=fields is not None,
         lines=lines,
     )
+    units = list(units_of(parts, size))
+    largest = max(units, key=lambda unit: unit.size)
+    if largest.size >= max(LARGE_BYTES, LARGE_TIMES * size):
+        warnings.warn(
+            f"{largest.ranges[-1].path}: a unit has {largest.size} bytes, which one process does: compressed "
+            "files, single documents and row groups of Parquet are not cut; write smaller ones",
+            UserWarning,
+            stacklevel=2,
+        )
     made = Plan(
         os.fspath(work),
-        list(units_of(parts, size)),
+        units,
         sources,
         None if fields is None else list(fields),
         bool(lines),

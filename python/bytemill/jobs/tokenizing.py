@@ -141,8 +141,7 @@ def shard_unit(
         return
     wanted = Provenance(**folder.options("shard"))
     check_encoding(encoding.value, wanted)
-    with folder.unit("shard", number) as (outputs, sums):
-        plan.check_sources(unit)
+    with folder.unit("shard", number) as (outputs, sums), plan.unchanged(unit):
         written = write_described(
             unit.ranges,
             outputs / f"unit-{number:06}",
@@ -151,7 +150,6 @@ def shard_unit(
             num_threads=thread_count(num_threads),
             may_be_empty=True,
         )
-        plan.check_sources(unit)
         sums |= {"documents": written.documents, "tokens": written.tokens}
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import random
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
@@ -67,6 +70,18 @@ def test_lines_of_text_are_cut_and_single_documents_are_not(tmp_path: Path) -> N
     assert len(cut.units) > 10
     counts = jobs.count_pieces(cut, "gpt2", executor=jobs.Local(1))
     assert counted(counts) == one_process(path, pattern="gpt2", lines=True)
+
+
+def test_a_file_that_is_not_cut_is_a_warning(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large.jsonl.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(random.Random(0).randbytes(60_000))  # noqa: S311 - not for secrets
+    monkeypatch.setattr(sys.modules["bytemill.jobs.plan"], "LARGE_BYTES", 50_000)
+    with pytest.warns(UserWarning, match=r"large\.jsonl\.gz: a unit has 6\d{4} bytes"):
+        jobs.plan([corpus, path], tmp_path / "work", unit_bytes=10_000)
+    jobs.plan([corpus, path], tmp_path / "other", unit_bytes=40_000)
 
 
 @pytest.mark.parametrize("tie_break", ["smallest_pair", "huggingface", "greatest_bytes"])

@@ -414,6 +414,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "unit_bytes": lambda: "1k",
     "work": lambda: "job",
     "jobs.plan.work": lambda: f"folder{next(NUMBERS)}",
+    "jobs.Plan.unchanged.unit": lambda: jobs.Plan.load("job").units[0],
     "jobs.Plan.check_sources.unit": lambda: jobs.Plan.load("job").units[0],
     "hf.accelerate.tokenizer": transformers_toy,
     "hf.restore.tokenizer": transformers_toy,
