@@ -10,7 +10,7 @@ import pytest
 import bytemill
 from bytemill import playground
 from bytemill.playground import Playground
-from support.page import CODE, IDS, O200K, PASTE, Opened, choose, expect, ids, wait, write
+from support.page import CODE, IDS, O200K, PASTE, Opened, choose, expect, ids, until, wait, write
 
 pytest_plugins = ["support.browser"]
 
@@ -69,15 +69,14 @@ def test_encodings_that_change_while_a_request_is_out(opened: Opened) -> None:
 
     page.route("**/encode?*", hold)
     page.fill("#text", CODE)
-    page.wait_for_timeout(100)
+    until(page, lambda: len(waiting) == 1)
     choose(page, "encoding", "gpt2")
     page.fill("#text", CODE + "!")
     page.wait_for_timeout(100)
     # One request at a time: the newest takes the place of those that wait.
     assert len(waiting) == 1
     waiting[0].continue_()
-    page.wait_for_timeout(300)
-    assert len(waiting) == 2
+    until(page, lambda: len(waiting) == 2)
     waiting[1].continue_()
     gpt2 = bytemill.get_encoding("gpt2")
     wait(page, gpt2.count(CODE + "!"))
@@ -98,6 +97,7 @@ def test_an_answer_that_takes_long(opened: Opened, tmp_path: Path) -> None:
 
     page.route("**/encode?*", hold)
     page.fill("#text", "lowest")
+    until(page, lambda: len(waiting) == 1)
     expect(page.locator("#message")).to_have_text("Waiting for the pattern of mine …")
     waiting[0].continue_()
     wait(page, encoding.count("lowest"))
@@ -114,10 +114,10 @@ def test_answers_of_encodings_that_are_no_longer_chosen(opened: Opened) -> None:
 
     page.route("**/encode?*", hold)
     page.fill("#text", CODE + " y")
-    page.wait_for_timeout(100)
+    until(page, lambda: len(waiting) == 1)
     choose(page, "encoding", "gpt2")
     waiting[0].continue_()
-    page.wait_for_timeout(300)
+    until(page, lambda: len(waiting) == 2)
     # The tokens of o200k_base never stand below the name of another.
     expect(page.locator("#name-a")).to_have_text("o200k_base")
     assert ids(page) == IDS

@@ -21,7 +21,7 @@ from bytemill import inspection, reference
 from bytemill.playground import Playground
 from bytemill.playground.wire import rule_of
 from support import command_line
-from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, wait, write
+from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, until, wait, write
 
 pytest_plugins = ["support.browser"]
 
@@ -66,7 +66,11 @@ def test_s4_training(opened: Opened, rule: str, merge: int) -> None:
     page = opened()
     page.click("#tab-training")
     page.locator(".replay").wait_for()
-    page.select_option("[aria-label=Ties]", rule)
+    with page.expect_response("**/train"):
+        page.select_option("[aria-label=Ties]", "first_seen" if rule == "smallest_pair" else "smallest_pair")
+    with page.expect_response("**/train"):
+        page.select_option("[aria-label=Ties]", rule)
+    expect(page.locator(".replay")).to_contain_text("tied")
     page.wait_for_timeout(400)
     slider = page.locator("[aria-label='Merges so far']")
     slider.fill("1")
@@ -273,7 +277,7 @@ def test_s7_commands_and_programs_give_the_same_ids(opened: Opened, rule: str) -
     exec(copied(page), names)  # noqa: S102 - what a reader would run
     assert names["ids"] == expected
     page.click("text=Copy as command")
-    page.wait_for_timeout(300)
+    until(page, lambda: copied(page).startswith("bytemill inspect"))
     shown = json.loads(shell(copied(page).removeprefix("bytemill")))
     assert [each["id"] for each in shown["token_list"]] == expected
 

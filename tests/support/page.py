@@ -19,6 +19,7 @@ __all__ = [
     "copied",
     "expect",
     "ids",
+    "until",
     "wait",
     "write",
 ]
@@ -62,6 +63,15 @@ def write(page: Any, text: str) -> None:
 def wait(page: Any, tokens: int, pane: str = "a") -> None:
     """Waits for a number of tokens."""
     expect(page.locator(f"#count-{pane}")).to_have_text(f"{tokens:,} token" + "s" * (tokens != 1))
+
+
+def until(page: Any, condition: Callable[[], bool]) -> None:
+    """Waits until something holds, 10 seconds at the most."""
+    for _ in range(200):
+        if condition():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it does not hold after 10 seconds")
 
 
 def choose(page: Any, button: str, name: str) -> None:
