@@ -20,7 +20,7 @@ import bytemill
 from bytemill.playground import Playground
 from bytemill.playground.files import static_files
 from support import command_line
-from support.page import CODE, FAMILY, IDS, O200K, PASTE, Opened, choose, expect, ids, until, wait, write
+from support.page import CODE, FAMILY, IDS, O200K, PASTE, Opened, choose, expect, ids, put, until, wait, write
 
 pytest_plugins = ["support.browser"]
 
@@ -199,7 +199,7 @@ def test_m8_both_show_the_same_place(opened: Opened) -> None:
     page = opened()
     choose(page, "compare", "gpt2")
     text = "".join(f"    line {i} of a long text\n" for i in range(2000))
-    write(page, text)
+    put(page, text)
     page.hover("#a")
     page.mouse.wheel(0, 20_000)
     top = """pane => {
@@ -243,7 +243,7 @@ def test_m9_a_megabyte(opened: Opened) -> None:
 
 def test_m9_edits_keep_blocks_and_colours(opened: Opened) -> None:
     page = opened()
-    write(page, "a line of words here\n" * 400)
+    put(page, "a line of words here\n" * 400)
     page.evaluate("for (const b of document.querySelectorAll('#a .block')) b.kept = true")
     before = page.locator("#a .t").evaluate_all("all => all.map(e => e.className)")
     page.evaluate("document.getElementById('text').setSelectionRange(0, 0)")

@@ -21,7 +21,7 @@ from bytemill import inspection, reference
 from bytemill.playground import Playground
 from bytemill.playground.wire import rule_of
 from support import command_line
-from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, until, wait, write
+from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, put, until, wait, write
 
 pytest_plugins = ["support.browser"]
 
@@ -305,8 +305,7 @@ def test_s7_saved_page(opened: Opened, tmp_path: Path) -> None:
 def test_s9_find(opened: Opened) -> None:
     page = opened()
     lines = "".join(f"line {i} of many words\n" for i in range(3000))
-    page.fill("#text", lines + "a needle\n" + lines)
-    wait(page, O200K.count(lines + "a needle\n" + lines))
+    put(page, lines + "a needle\n" + lines)
     page.fill("#find", "needle")
     expect(page.locator("#found")).to_have_text("1 of 1")
     assert "".join(page.locator("#a .found").all_inner_texts()) == "·needle"
