@@ -78,10 +78,15 @@ def span(value: bytes, colour: int, title: str = "", *, special: bool = False, m
     shown = mark + visible(value)
     background = COLOURS[colour % len(COLOURS)].light
     weight = ";font-weight:bold;text-decoration:underline" if special else ""
-    reads = ' dir="rtl"' if any(unicodedata.bidirectional(c) in {"R", "AL"} for c in shown) else ""
+    reads = ' dir="rtl"' if is_right_to_left(shown) else ""
     named = f' title="{escape(title)}"' if title else ""
     look = f'class="{PREFIX} c{colour % len(COLOURS)}" style="background:{background};color:{INK}{weight}"'
     return f"<span {look}{reads}{named}>{escape(shown)}</span>"
+
+
+def is_right_to_left(text: str) -> bool:
+    """Returns whether a text has letters that are written from right to left."""
+    return any(unicodedata.bidirectional(character) in {"R", "AL"} for character in text)
 
 
 def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
@@ -97,7 +102,28 @@ def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[in
     shown = view.tokens[:FRAGMENT_TOKENS]
     more = len(view.tokens) - len(shown)
     rest = f"<div>{more:,} more tokens are not shown here; write_page shows all.</div>" if more else ""
-    return f"<div>{escape(heading)}</div>{fragment(''.join(tokens_of(shown, marked)))}{rest}"
+    return (
+        f"<div>{escape(heading)}</div>{fragment(''.join(tokens_of(shown, marked)))}{as_written(shown)}{rest}"
+    )
+
+
+def as_written(shown: Sequence[Token]) -> str:
+    """Returns the lines of a text with letters from right to left whole; of other texts nothing.
+
+    Apart, such letters have other forms, and tokens stand in the order of their ids. Here the letters join,
+    and lines run as their texts do; every other token is underlined, which hosts that drop styles keep.
+    """
+    if not any(is_right_to_left(token.value.decode(errors="replace")) for token in shown):
+        return ""
+    lines = [""]
+    for index, group in enumerate(sharing_characters(shown)):
+        text = b"".join(token.value for token in group).decode(errors="replace")
+        first, *others = (escape(part) for part in text.split("\n"))
+        under = "<u>{}</u>" if index % 2 else "{}"
+        lines[-1] += under.format(first)
+        lines += [under.format(part) for part in others]
+    rows = "".join(f'<div dir="auto">{line or "<br>"}</div>' for line in lines)
+    return f"<details><summary>as written, every other token underlined</summary>{rows}</details>"
 
 
 def tokens_of(shown: Sequence[Token], marked: Collection[int]) -> Iterator[str]:

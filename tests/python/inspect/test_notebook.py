@@ -51,7 +51,7 @@ def without_styles(html: str) -> str:
 def test_no_script_and_nothing_from_elsewhere(name: str) -> None:
     html = html_of(name)
     names = set(re.findall(r"<([a-z]+)", html))
-    assert names <= {"style", "div", "span", "s", "br", "pre", "details", "summary", "hr"}
+    assert names <= {"style", "div", "span", "s", "br", "pre", "details", "summary", "hr", "u"}
     for tag in re.findall(r"<[^/][^>]*>", html):
         assert not re.search(r"\s(?:on\w+|src|href)=", re.sub(r'"[^"]*"', '""', tag))
     assert "url(" not in html
@@ -92,6 +92,21 @@ def test_text_from_right_to_left_is_isolated() -> None:
     html = inspection.show(O200K, "مرحبا a")._repr_html_()
     assert html.count('dir="rtl"') == len(inspection.show(O200K, "مرحبا").tokens)
     assert 'dir="ltr"' in html
+
+
+def test_text_as_it_is_written() -> None:
+    text = "a مرحبا بالعالم\n\nb 👩‍👩 <i>"
+    html = inspection.show(O200K, text)._repr_html_()
+    written = html.partition("</summary>")[2]
+    lines = re.findall(r'<div dir="auto">(.*?)</div>', written)
+    assert [unescape(re.sub("</?u>|<br>", "", line)) for line in lines] == text.split("\n")
+    # The cuts are where underlines begin or end.
+    values = [value.decode() for value in O200K.decode_tokens_bytes(O200K.encode("مرحبا بالعالم"))]
+    plain = inspection.show(O200K, "مرحبا بالعالم")._repr_html_().partition("</summary>")[2]
+    assert re.sub(r"</?(?:div|details)[^>]*>", "", plain) == "".join(
+        f"<u>{value}</u>" if i % 2 else value for i, value in enumerate(values)
+    )
+    assert "as written" not in inspection.show(O200K, "hello")._repr_html_()
 
 
 def test_a_shared_character_stands_before_its_tokens() -> None:
