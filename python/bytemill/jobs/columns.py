@@ -13,6 +13,7 @@ from bytemill._arguments import check_type
 from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.errors import InternalError
+from bytemill.io.uris import is_uri
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.registry import get_encoding
 from bytemill.shards.manifest import Provenance
@@ -61,9 +62,12 @@ class ColumnCounter:
 
         Raises:
             Exception: As `bytemill.count_pieces`.
+            ValueError: The folder is none.
             OSError: The folder cannot be made.
         """
         check_type("column", column, str)
+        if is_uri(to):
+            raise ValueError(f"expected a folder that all machines share, not a store of objects, got {to!r}")
         checked = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
         self._pattern, self._special_tokens = checked.pattern, checked.special_tokens
         self._column, self._memory_limit = column, memory_limit

@@ -56,7 +56,7 @@ class Plan(NamedTuple):
     """Files divided into units, as stored in a work folder.
 
     Attributes:
-        work: The name of the folder.
+        work: The name of the folder, absolute: tasks run in other folders.
         units: The units; all together are the files in their order.
         sources: Of each file, its size in bytes and the time of its last change in nanoseconds; instead of
             that its ETag on an object store.
@@ -91,7 +91,7 @@ class Plan(NamedTuple):
                 Unit([FileRange(*part) for part in unit["ranges"]], unit["size"]) for unit in stored["units"]
             ]
             sources = {name: (size, changed) for name, (size, changed) in stored["sources"].items()}
-            return cls(os.fspath(work), units, sources, stored["field"], stored["lines"], stored["errors"])
+            return cls(absolute(work), units, sources, stored["field"], stored["lines"], stored["errors"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path}: expected a plan: {error!r}") from error
 
@@ -212,7 +212,7 @@ def plan(  # noqa: PLR0913 - all but the first two have names
             stacklevel=2,
         )
     made = Plan(
-        os.fspath(work),
+        absolute(work),
         units,
         sources,
         None if fields is None else list(fields),
@@ -221,6 +221,12 @@ def plan(  # noqa: PLR0913 - all but the first two have names
     )
     Work(work).write_once(NAME, contents(made), what="another plan, or other files")
     return made
+
+
+def absolute(work: str | os.PathLike[str]) -> str:
+    """Returns the absolute name of a work folder; a URI as it is."""
+    name = without_scheme(work)
+    return name if is_uri(name) else os.path.abspath(name)  # noqa: PTH100 - links stay
 
 
 def contents(made: Plan) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def tables() -> list[pa.Table]:
     return [whole.slice(0, 2), whole.slice(2, 0), whole.slice(2), pa.table({})]
 
 
-def counter(folder: Path) -> Any:
+def counter(folder: Path | str) -> Any:
     return sent(ColumnCounter(folder, "text", "gpt2", ["<|endoftext|>"], None))
 
 
@@ -53,6 +53,8 @@ def test_a_run_that_lacks_pieces_is_an_error(tmp_path: Path) -> None:
     run = count.count(tables())
     with pytest.raises(bytemill.errors.InternalError, match="expected 9 pieces in all runs"):
         count.merged([run._replace(total=9)])
+    with pytest.raises(ValueError, match="expected a folder that all machines share"):
+        counter("s3://bucket/work")
     with pytest.raises(ValueError, match="expected a column 'text', got a table with row"):
         count.count([pa.table({"row": [1]})])
 

@@ -8,7 +8,6 @@ of three dots stands for any lines. The exit code is 0.
 
 from __future__ import annotations
 
-import ast
 import os
 import pkgutil
 import re
@@ -17,11 +16,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import bytemill
 from report import readme_chart
+from support.examples import VALUE, run_python
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -35,9 +34,6 @@ REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 LINKING = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "fuzz" / "README.md"]
 REPOSITORY = "https://github.com/bytemill/bytemill"
-
-# A comment that begins with a value; words may follow after a comma, colon or semicolon.
-VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
 
 # A command with the lines that it goes on in, and what is said to be printed.
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -150,25 +146,6 @@ def test_values_are_found() -> None:
     assert found["README.md"] >= 6
     assert found["pipeline.md"] >= 30
     assert sum(found.values()) >= 50
-
-
-def run_python(block: str, names: dict[str, Any]) -> None:
-    """Runs a block statement by statement and compares the values that comments say."""
-    lines = block.splitlines()
-    for statement in ast.parse(block).body:
-        assert statement.end_lineno is not None
-        source = ast.get_source_segment(block, statement) or ""
-        value = None
-        if isinstance(statement, ast.Expr):
-            value = eval(source, names)  # noqa: S307 - our own pages
-        else:
-            exec(source, names)  # noqa: S102 - our own pages
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            value = names[statement.targets[0].id]
-        said = VALUE.search(lines[statement.end_lineno - 1])
-        if said:
-            value = value.tolist() if isinstance(value, np.ndarray) else value
-            assert value == ast.literal_eval(said[1]), source
 
 
 def run_console(block: str) -> None:

@@ -1,0 +1,40 @@
+"""Examples in pages: running them, and comparing the values that their comments say."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+
+# A comment that begins with a value; words may follow after a comma, colon or semicolon.
+VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
+
+
+def titled_blocks(page: str, title: str) -> list[str]:
+    """Returns the blocks of Python below docs/ that have this title: not every environment can run them."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf'^```py title="{re.escape(title)}"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+
+
+def run_python(block: str, names: dict[str, Any]) -> None:
+    """Runs a block statement by statement and compares the values that comments say."""
+    lines = block.splitlines()
+    for statement in ast.parse(block).body:
+        assert statement.end_lineno is not None
+        source = ast.get_source_segment(block, statement) or ""
+        value = None
+        if isinstance(statement, ast.Expr):
+            value = eval(source, names)  # noqa: S307 - our own pages
+        else:
+            exec(source, names)  # noqa: S102 - our own pages
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            value = names[statement.targets[0].id]
+        said = VALUE.search(lines[statement.end_lineno - 1])
+        if said:
+            value = value.tolist() if isinstance(value, np.ndarray) else value
+            assert value == ast.literal_eval(said[1]), source
