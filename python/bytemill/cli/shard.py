@@ -22,11 +22,13 @@ from bytemill.cli.options import (
 )
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.sizes import token_count
+from bytemill.cli.units import units_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bytemill.cli.reading import Reading
+    from bytemill.cli.units import Units
     from bytemill.core import Encoding
 
 
@@ -44,6 +46,8 @@ shard_tokens_option = click.option(
     metavar="N",
     help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
 )
+
+DEFAULT_NAME = "shard"
 
 SHARD_OPTIONS = (
     click.option(
@@ -92,13 +96,14 @@ def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "-o",
     "--output",
     "directory",
-    required=True,
     metavar="DIR",
-    help="A folder, new, empty, or with shards of another --name.",
+    help="A folder, new, empty, or with shards of another --name. Left out with --work.",
 )
 @encoding_option
 @shard_options
-@click.option("--name", default="shard", show_default=True, help="What the names of the shards begin with.")
+@click.option(
+    "--name", default=DEFAULT_NAME, show_default=True, help="What the names of the shards begin with."
+)
 @click.option("--resume", is_flag=True, help="Go on where a run ended that was the same but for its end.")
 @click.option(
     "--trust-sources",
@@ -106,6 +111,7 @@ def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="With --resume, take files of the same names and sizes for unchanged, though they were copied or "
     "touched.",
 )
+@units_options
 @source_options
 @special_option
 @threads_option
@@ -113,9 +119,10 @@ def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def command(  # noqa: PLR0913 - its options
     *,
     files: Sequence[str],
-    directory: str,
+    directory: str | None,
     encoding: Encoding,
     shard_tokens: int,
+    units: Units | None,
     reading: Reading,
     special: str,
     threads: int | None,
@@ -131,6 +138,14 @@ def command(  # noqa: PLR0913 - its options
     from bytemill.shards import Progress, write_shards
     from bytemill.shards.options import format_named
 
+    options |= {"shard_tokens": shard_tokens or None, **special_rule(special)}
+    if units is not None:
+        if directory is not None:
+            raise click.UsageError("with --work the shards are written there: leave out -o")
+        write_units(units, files, encoding, options, reading=reading, threads=threads, as_json=as_json)
+        return
+    if directory is None:
+        raise click.UsageError("expected -o DIR, or --work FOLDER for shards of units")
     if options["resume"] and STANDARD_INPUT in files:
         raise click.UsageError(
             "--resume needs files: what came from standard input is gone when a run goes on"
@@ -156,8 +171,6 @@ def command(  # noqa: PLR0913 - its options
                 encoding,
                 num_threads=threads,
                 progress=show,
-                shard_tokens=shard_tokens or None,
-                **special_rule(special),
                 **reading._asdict(),
                 **options,
             )
@@ -171,6 +184,33 @@ def command(  # noqa: PLR0913 - its options
         "tokens": written.tokens,
         "dtype": written.options["dtype"],
         "directory": directory,
+    }
+    print_record(report, as_json=as_json)
+
+
+def write_units(  # noqa: PLR0913 - what the command was given
+    units: Units,
+    files: Sequence[str],
+    encoding: Encoding,
+    options: dict[str, Any],
+    *,
+    reading: Reading,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Writes shards of units, and prints what was written."""
+    from bytemill import jobs
+
+    if options.pop("name") != DEFAULT_NAME or options.pop("resume") or options.pop("trust_sources"):
+        raise click.UsageError("--name, --resume and --trust-sources are for -o: --work goes on by itself")
+    plan = units.plan(files, reading)
+    written = jobs.write_shards(plan, encoding, executor=units.executor(threads), **options)
+    report = {
+        "units": len(written.units),
+        "documents": written.documents,
+        "tokens": written.tokens,
+        "dtype": written.options["dtype"],
+        "directory": plan.work,
     }
     print_record(report, as_json=as_json)
 

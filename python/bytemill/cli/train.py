@@ -14,11 +14,13 @@ from bytemill.cli.piece_training import train_model
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
 from bytemill.cli.sizes import byte_size, token_count
+from bytemill.cli.units import units_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.cli.reading import Reading
+    from bytemill.cli.units import Units
     from bytemill.core import Encoding
     from bytemill.documents.batches import Batch
 
@@ -104,6 +106,7 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     help="Keep the counts of finished files in OUTPUT.counts until training has ended, and begin with those "
     "that are there from a run that did not end.",
 )
+@units_options
 @source_options
 @threads_option
 @json_option
@@ -120,6 +123,7 @@ def command(  # noqa: PLR0913 - its options
     name: str | None,
     memory_limit: int | None,
     resume: bool,
+    units: Units | None,
     reading: Reading,
     threads: int | None,
     as_json: bool,
@@ -131,7 +135,9 @@ def command(  # noqa: PLR0913 - its options
     compressed as .gz or .zst.
     """
     if kind == "sentencepiece":
-        check_unused(pattern=pattern, special_token=special_tokens, initial=initial, resume=resume)
+        check_unused(
+            pattern=pattern, special_token=special_tokens, initial=initial, resume=resume, work=units
+        )
         train_model(
             files,
             vocab_size,
@@ -158,6 +164,8 @@ def command(  # noqa: PLR0913 - its options
         raise click.UsageError(
             "--resume needs files: what came from standard input is gone when a run goes on"
         )
+    if resume and units is not None:
+        raise click.UsageError("--work goes on by itself: leave out --resume")
     # All arguments are checked before hours of counting.
     start = None if initial is None else encoding_of(initial)
     checked = TrainingOptions.checked(vocab_size, special_tokens=special_tokens, initial=start, **options)
@@ -173,7 +181,17 @@ def command(  # noqa: PLR0913 - its options
         def show(batch: Batch) -> None:
             meter.add("counting", batch.read)
 
-        if saved is None:
+        if units is not None:
+            from bytemill import jobs
+
+            counts = jobs.count_pieces(
+                units.plan(files, reading),
+                counts.pattern,
+                special_tokens=special_tokens,
+                memory_limit=memory_limit,
+                executor=units.executor(threads),
+            )
+        elif saved is None:
             with source_of(files) as source:
                 add_source(counts, source, **reading._asdict(), num_threads=num_threads, report=show)
         else:

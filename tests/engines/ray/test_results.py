@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +72,28 @@ def test_shards_of_files(cluster: Any, corpus: Path, tmp_path: Path, form: str) 
     assert len(written.units) > 5
     here = write_shards(corpus, tmp_path / "here", encoding, **options)
     assert (written.documents, written.tokens) == (here.documents, here.tokens)
-    paths = [sorted(folder.rglob("*.bin")) for folder in (work / "shards", tmp_path / "here")]
-    units, alone = (b"".join(path.read_bytes() for path in each) for each in paths)
-    assert units == alone
+    assert joined(work / "shards") == joined(tmp_path / "here")
+
+
+def test_the_command_line(cluster: Any, corpus: Path, tmp_path: Path) -> None:
+    units = ["--work", tmp_path / "work", "--unit-size", "20k"]
+    engine = [*units, "--engine", "ray", "--address", cluster.address]
+    mine = tmp_path / "mine.bytemill"
+    assert command_line("train", corpus, "--vocab-size", "300", "-o", mine, *engine).returncode == 0
+    encoding = bytemill.Encoding.from_file(mine)
+    assert encoding.sha256 == bytemill.train(corpus, 300, progress=False).sha256
+    assert command_line("shard", corpus, "-e", mine, "--eos", "10", *engine).returncode == 0
+    write_shards(corpus, tmp_path / "here", encoding, append=10)
+    assert joined(tmp_path / "work" / "shards") == joined(tmp_path / "here")
+
+
+def joined(folder: Path) -> bytes:
+    """Returns the contents of all shards, one behind the other."""
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*.bin")))
+
+
+def command_line(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "bytemill", *map(str, arguments)], check=False)  # noqa: S603
 
 
 def test_training_warns_here(cluster: Any, tmp_path: Path) -> None:

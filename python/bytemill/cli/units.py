@@ -1,0 +1,110 @@
+"""Options that make a command work by units, in processes of this machine or on a cluster."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from bytemill.cli.reading import STANDARD_INPUT
+from bytemill.cli.sizes import byte_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bytemill.cli.reading import Reading
+    from bytemill.jobs import Executor, Plan
+
+__all__ = ["Units", "units_options"]
+
+
+class Units(NamedTuple):
+    """How a command works by units.
+
+    Attributes:
+        work: The work folder.
+        engine: What runs the units: "local" or "ray".
+        address: The address of the cluster of Ray; `None` for the one that is there, or a new one.
+        unit_size: About how many bytes of files a unit has.
+    """
+
+    work: str
+    engine: str
+    address: str | None
+    unit_size: int
+
+    def plan(self, files: Sequence[str], reading: Reading) -> Plan:
+        """Returns the plan of the files.
+
+        Raises:
+            UsageError: Standard input is among them.
+            Exception: As `bytemill.jobs.plan`.
+        """
+        from bytemill import jobs
+
+        if STANDARD_INPUT in files:
+            raise click.UsageError("--work needs files: all processes read them")
+        return jobs.plan(files, self.work, **reading._asdict(), unit_bytes=self.unit_size)
+
+    def executor(self, threads: int | None) -> Executor:
+        """Returns what runs the units.
+
+        Args:
+            threads: On this machine, how many processes; on a cluster, the processors of each task. `None`
+                for all processors, or for one.
+        """
+        if self.engine == "local":
+            from bytemill import jobs
+
+            return jobs.Local(threads)
+        import bytemill.ray
+
+        return bytemill.ray.Executor(num_cpus=threads or 1, address=self.address)
+
+
+def units_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the argument `units`: `Units`, or `None` if the command works on all files as one."""
+
+    @click.option(
+        "--work",
+        metavar="FOLDER",
+        help="Work by units of files: the plan and what is done are in this folder, or its URI, and the same "
+        "command goes on there after a kill.",
+    )
+    @click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="With --work, what does the units: processes of this machine, as many as --threads, or tasks of "
+        "Ray, of --threads processors each.",
+    )
+    @click.option(
+        "--address", metavar="ADDRESS", help="The cluster of Ray, such as auto; one is started if not given."
+    )
+    @click.option(
+        "--unit-size",
+        callback=byte_size(),
+        default="2G",
+        show_default=True,
+        metavar="SIZE",
+        help="About how many bytes of files a unit has.",
+    )
+    @functools.wraps(function)
+    def with_units(
+        *args: Any,  # noqa: ANN401
+        work: str | None,
+        engine: str,
+        address: str | None,
+        unit_size: int,
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        if work is None and engine != "local":
+            raise click.UsageError(f"--engine {engine} needs --work FOLDER, which all machines share")
+        if engine == "local" and address is not None:
+            raise click.UsageError("--address is for --engine ray")
+        units = None if work is None else Units(work, engine, address, unit_size)
+        return function(*args, units=units, **options)
+
+    return with_units
