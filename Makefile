@@ -263,6 +263,12 @@ bench-adoption: build ## Compare a tokenizer of transformers before and after it
 bench-shard: build ## Measure files to shards beside encoding in memory: ids, speed, memory
 	$(BENCH) harness.shards $(ARGS)
 
+# With --large in ARGS it records another result: a corpus on a cluster and in one process.
+.PHONY: bench-scale
+bench-scale: build $(VENV)/ray/engine $(VENV)/spark/engine ## Measure counting, training and shards by unit and engine, ARGS="--corpus PATH... [--large GB]"
+	$(BENCH) harness.scale $(ARGS) --output $(RESULTS)/scale$(if $(findstring --large,$(ARGS)),_large).json; \
+		code=$$?; $(BENCH) report scale && exit $$code
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf $(VENV) target site python/bytemill/_core*.so

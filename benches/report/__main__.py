@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests:benches python -m report [NAME ...]
 
-NAME is encoding, training, stages, models, adoption, playground or readme; without one it writes them all.
+NAME is encoding, training, stages, models, adoption, playground, scale or readme; without one it writes all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from harness.record import read
 from harness.suites import ROOT, suite
-from report import adoption, encoding, models, page, playground, readme_chart, stages, training
+from report import adoption, encoding, models, page, playground, readme_chart, scale, stages, training
 
 RESULTS = ROOT / "benches" / "results"
 PAGES = ROOT / "docs" / "benchmarks"
@@ -63,6 +63,14 @@ def write_playground() -> None:
     )
 
 
+def write_scale() -> None:
+    """Writes the page on scale, of what is recorded."""
+    results = [RESULTS / name for name in ("scale.json", "scale_large.json")]
+    if all(path.exists() for path in results):
+        text = scale.page_of(*map(read, results))
+        (PAGES / "scale.md").write_text(text, encoding="utf-8")
+
+
 WRITERS: dict[str, Callable[[], None]] = {
     "encoding": write_encoding,
     "training": write_training,
@@ -70,6 +78,7 @@ WRITERS: dict[str, Callable[[], None]] = {
     "models": write_models,
     "adoption": write_adoption,
     "playground": write_playground,
+    "scale": write_scale,
     "readme": readme_chart.main,
 }
 

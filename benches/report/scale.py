@@ -1,0 +1,243 @@
+"""The tables of the page on scale, from the rows of `harness.scale`, and the model of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import log2
+from typing import Any, NamedTuple
+
+from harness.record import Result
+from report.page import commit_of
+
+GIGA = 1e9
+
+INTRODUCTION = """\
+# Scale
+
+Costs of counting, training and tokenizing by stage, unit and engine; a corpus on a cluster and in one
+process; and what that would be on a large cluster. The page is written by `python -m report scale` from what
+`make bench-scale` has recorded. The texts are mixed from other texts, block by block, with a new name in each
+document.
+
+"""
+
+Row = dict[str, Any]
+
+
+class Cluster(NamedTuple):
+    """The cluster of the model, which nobody has measured.
+
+    Attributes:
+        nodes: Its machines.
+        cores: The processors of each.
+        read: Gigabytes that each reads in a second from where the files are.
+        unit: Gigabytes of a unit.
+    """
+
+    nodes: int = 64
+    cores: int = 32
+    read: float = 2.0
+    unit: float = 2.0
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Returns the lines of a table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return [f"| {' | '.join(line)} |" for line in lines] + [""]
+
+
+def per_gigabyte(row: Row, name: str = "cpu_seconds") -> float:
+    """Returns a figure of a row for each gigabyte of text."""
+    value: float = row[name] / row["bytes"] * GIGA
+    return value
+
+
+def named(rows: Iterable[Row], stage: str) -> list[Row]:
+    """Returns the rows of a stage."""
+    return [row for row in rows if row["stage"] == stage]
+
+
+def head(result: Result, name: str) -> list[str]:
+    """Returns what the results depend on, and how to repeat them."""
+    machine = result["machine"]
+    text = (
+        f"{result['date'][:10]}, commit {commit_of(result)}, on {machine['cpu']}, {machine['cores']} cores, "
+        f"{machine['memory_gigabytes']} GB, {machine['system']}, {machine['python']}. `{name}` repeats it."
+    )
+    return [text, ""]
+
+
+def exponent(rows: Sequence[Row]) -> float:
+    """Returns the exponent with which different pieces grow over the last doubling."""
+    last = rows[-1]
+    before = min(rows[:-1], key=lambda row: abs(row["bytes"] * 2 - last["bytes"]))
+    return log2(last["pieces"] / before["pieces"]) / log2(last["bytes"] / before["bytes"])
+
+
+def page_of(result: Result, large: Result) -> str:
+    """Returns the page."""
+    return INTRODUCTION + large_section(large) + section(result)
+
+
+def section(result: Result) -> str:
+    """Returns the section of measurements and the model."""
+    lines = ["## Costs", "", *head(result, 'make bench-scale ARGS="--corpus PATH..."')]
+    lines += ["**CPU seconds per gigabyte of text**, one thread.", ""]
+    lines += table(
+        ["stage", "CPU seconds per GB"],
+        [[row["stage"], f"{per_gigabyte(row):.2f}"] for row in result["stages"]],
+    )
+    lines += ["**Different pieces** of so much text.", ""]
+    lines += table(
+        ["text", "different pieces", "pieces"],
+        [
+            [f"{row['bytes'] / 1e6:,.0f} MB", f"{row['pieces']:,}", f"{row['total']:,}"]
+            for row in result["growth"]
+        ],
+    )
+    lines += [f"Over the last doubling they grow with the exponent {exponent(result['growth']):.2f}.", ""]
+    lines += ["**Units** of several sizes, counted in one process, and what they leave to add up.", ""]
+    lines += table(
+        ["largest unit", "units", "CPU seconds per GB", "bytes of runs per GB", "adding up, µs per row"],
+        [
+            [
+                f"{counted['unit_bytes'] / 1e6:,.0f} MB",
+                str(counted["units"]),
+                f"{per_gigabyte(counted):.2f}",
+                f"{per_gigabyte(added, 'run_bytes') / 1e6:,.0f} MB",
+                f"{added['cpu_seconds'] / added['rows'] * 1e6:.2f}",
+            ]
+            for counted, added in zip(
+                named(result["runs"], "count units"), named(result["runs"], "add up"), strict=True
+            )
+        ],
+    )
+    lines += ["**Learning** from sorted counts.", ""]
+    lines += table(
+        ["tokens", "different pieces", "seconds", "CPU µs per piece"],
+        [
+            [
+                f"{row['vocab_size']:,}",
+                f"{row['pieces']:,}",
+                f"{row['seconds']:.1f}",
+                f"{row['cpu_seconds'] / row['pieces'] * 1e6:.1f}",
+            ]
+            for row in result["training"]
+        ],
+    )
+    lines += ["**Engines**: a unit that does nothing, and a job of eight units. All results are equal.", ""]
+    lines += table(["engine", "ms per empty unit", "count, s", "shards, s"], engine_rows(result["engines"]))
+    lines += ["**Adding up** the same runs, by what an engine has for it.", ""]
+    lines += table(
+        ["by", "seconds", "different pieces"],
+        [
+            [row.get("engine", "merge_files"), f"{row['seconds']:.1f}", f"{row['pieces']:,}"]
+            for row in result["sums"]
+        ],
+    )
+    return "\n".join([*lines, *model(result, Cluster())]) + "\n"
+
+
+def engine_rows(rows: Sequence[Row]) -> list[list[str]]:
+    """Returns the rows of the table of engines."""
+    names = dict.fromkeys(row["engine"] for row in rows)
+    found = []
+    for name in names:
+        of = {row["stage"]: row for row in rows if row["engine"] == name}
+        empty = of["empty units"]["seconds"] / of["empty units"]["units"] * 1000
+        found.append(
+            [name, f"{empty:.1f}", f"{of['count']['seconds']:.1f}", f"{of['shards']['seconds']:.1f}"]
+        )
+    return found
+
+
+def model(result: Result, cluster: Cluster) -> list[str]:
+    """Returns the model of a cluster: what is measured here, multiplied."""
+    count = per_gigabyte(named(result["stages"], "read, split, count")[0])
+    encode = per_gigabyte(named(result["stages"], "read, encode, write")[0])
+    added = named(result["runs"], "add up")[-1]
+    row_seconds = added["cpu_seconds"] / added["rows"]
+    run_bytes = added["run_bytes"] / added["rows"]
+    trained = result["training"][-1]
+    piece_seconds = trained["seconds"] / trained["pieces"]
+    last, power = result["growth"][-1], exponent(result["growth"])
+
+    def pieces(gigabytes: float) -> float:
+        return float(last["pieces"] * (gigabytes * GIGA / last["bytes"]) ** power)
+
+    rows = []
+    for size in (1_000, 10_000):
+        units = size / cluster.unit
+        read = size / cluster.nodes / cluster.read
+        cores = cluster.nodes * cluster.cores
+        run_rows = units * pieces(cluster.unit)
+        rows.append(
+            [
+                f"{size // 1000} TB",
+                f"{units:,.0f}",
+                f"{max(read, size * count / cores):,.0f} s",
+                f"{pieces(size) / 1e6:,.0f} M",
+                f"{run_rows * run_bytes / GIGA:,.0f} GB",
+                f"{run_rows * row_seconds / cores:,.0f} s",
+                f"{pieces(size) * piece_seconds / 60:,.0f} min",
+                f"{max(read, size * encode / cores):,.0f} s",
+            ]
+        )
+    inputs = [
+        f"{cluster.nodes} nodes of {cluster.cores} cores as fast as the one above",
+        f"{cluster.read:g} GB/s that each node reads",
+        f"units of {cluster.unit:g} GB",
+        f"{count:.2f} CPU seconds per GB to count, {encode:.2f} to write shards",
+        f"{last['pieces']:,} different pieces in {last['bytes'] / GIGA:.2f} GB, and the exponent {power:.2f}",
+        f"{run_bytes:.1f} bytes and {row_seconds * 1e6:.2f} µs for each row of the runs, by all cores",
+        f"{piece_seconds * 1e6:.1f} µs for each different piece to learn {trained['vocab_size']:,} tokens",
+    ]
+    return [
+        "## A model of a cluster",
+        "",
+        "Nobody has measured this: it is the figures above, multiplied. Its inputs:",
+        "",
+        *(f"- {each};" for each in inputs),
+        "- counting and writing take what is longer, reading or CPU.",
+        "",
+        *table(["text", "units", "count", "different pieces", "runs", "add up", "learn", "shards"], rows),
+        "Adding up is done by all machines, learning by one: that is most of the time.",
+    ]
+
+
+def large_section(result: Result) -> str:
+    """Returns the section of the large text."""
+    arguments = result["arguments"]
+    lines = ["## A corpus as a whole", ""]
+    lines += head(result, f'make bench-scale ARGS="--large {arguments["large"]:g} --corpus PATH..."')
+    equal = "equal" if result["all_equal"] else "NOT EQUAL"
+    text = (
+        f"{result['large'][0]['bytes'] / GIGA:.1f} GB of JSON lines, a vocabulary of "
+        f"{arguments['vocab_size']:,} tokens. The SHA-256 of counts, vocabulary and ids are {equal}."
+    )
+    lines += [
+        text,
+        "",
+        *table(
+            ["engine", "stage", "seconds", "result", "SHA-256"],
+            [
+                [
+                    row["engine"],
+                    row["stage"],
+                    f"{row['seconds']:,.0f}",
+                    result_of(row),
+                    f"`{row['sha256'][:16]}`",
+                ]
+                for row in result["large"]
+            ],
+        ),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def result_of(row: Row) -> str:
+    """Returns what a stage has made."""
+    for name, what in (("pieces", "different pieces"), ("tokens", "tokens")):
+        if name in row:
+            return f"{row[name]:,} {what}"
+    return ""
