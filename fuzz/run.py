@@ -18,7 +18,7 @@ import seeds
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RUST = ["encode", "split", "pattern", "decode", "train", "special", "fit", "json", "batch"]
-RUST += ["normalize", "chain", "model", "pieces", "files"]
+RUST += ["normalize", "chain", "model", "pieces", "files", "stored"]
 PYTHON = ["loaders", "methods"]
 TRIPLE = "x86_64-unknown-linux-gnu"
 

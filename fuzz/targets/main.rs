@@ -22,6 +22,7 @@ mod special;
 #[path = "../../tests/rust/spellings.rs"]
 mod spellings;
 mod split;
+mod stored;
 #[allow(dead_code)]
 #[path = "../../tests/rust/support.rs"]
 mod support;
@@ -33,7 +34,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 
 /// All targets by name.
-const TARGETS: [(&str, fn(Input)); 14] = [
+const TARGETS: [(&str, fn(Input)); 15] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -48,6 +49,7 @@ const TARGETS: [(&str, fn(Input)); 14] = [
     ("model", model::run),
     ("pieces", pieces::run),
     ("files", files::run),
+    ("stored", stored::run),
 ];
 
 /// Returns the target named by `BYTEMILL_FUZZ`.

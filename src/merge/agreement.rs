@@ -80,7 +80,7 @@ pub(crate) fn by_rank<'a>(
 ///
 /// # Complexity
 /// As [`by_rank`].
-pub(crate) fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
+pub fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
     let derived = derive(vocabulary, vocabulary.byte_merges()?).ok()?;
     let spans = vocabulary.spans();
     let tokens: Vec<_> = spans

@@ -7,7 +7,7 @@
 //! Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer ones, which
 //! [`long`] divides into windows.
 
-pub(crate) mod agreement;
+pub mod agreement;
 mod apart;
 mod below;
 mod buckets;
