@@ -43,7 +43,7 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
-from bytemill.streaming import SentencePieceStreamDecoder, StreamDecoder
+from bytemill.streaming import SentencePieceStreamDecoder, StreamDecoder, TextStreamDecoder
 
 if TYPE_CHECKING:
     import os
@@ -791,11 +791,15 @@ class Encoding:
             character has the index of that character.
 
         Raises:
-            UnicodeDecodeError: The bytes are not UTF-8.
-            VocabularyError: The decoder of a `tokenizer.json` does more than to join the bytes of tokens.
+            UnicodeDecodeError: The bytes are not UTF-8, and are joined as they are.
         """
         tokens = list(tokens)
-        parts = self.decode_tokens_bytes(tokens) if self._has_ranks else self._decoded_parts(tokens)
+        if (
+            self._tokenizer is not None
+            and (decoded := self._core_bpe.decode_with_offsets(tokens)) is not None
+        ):
+            return decoded
+        parts = self.decode_tokens_bytes(tokens) if self._model is None else self._decoded_parts(tokens)
         offsets = []
         characters = 0
         for part in parts:
@@ -805,11 +809,9 @@ class Encoding:
         return b"".join(parts).decode("utf-8"), offsets
 
     def _decoded_parts(self, tokens: Sequence[int]) -> list[bytes]:
-        """Returns the bytes that each id adds to those of a text, by the rules of a model or file."""
-        self._joining_bytes("offsets of decoded tokens")
-        controls = self._special_token_values if self._model is not None else set()
+        """Returns the bytes that each id adds to those of a text, by the rules of a model."""
         ordinary = [
-            b"" if token in controls else part
+            b"" if token in self._special_token_values else part
             for token, part in zip(tokens, self.decode_tokens_bytes(tokens), strict=True)
         ]
         # Spaces at the start belong to no text: at most one of each token.
@@ -825,11 +827,12 @@ class Encoding:
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own.
 
-        Raises:
-            VocabularyError: The decoder of a `tokenizer.json` does more than to join the bytes of tokens.
+        The decoder of a `tokenizer.json` may change a text by what follows: runs of tokens of bytes, for
+        instance, are characters only if all of them are. What may still change is kept back.
         """
-        self._joining_bytes("decoders of streams")
-        if not self._has_ranks:
+        if (stream := self._core_bpe.text_stream()) is not None:
+            return TextStreamDecoder(stream, errors)
+        if self._model is not None:
             return SentencePieceStreamDecoder(self._core_bpe, errors)
         return StreamDecoder(self, errors)
 
@@ -1289,14 +1292,6 @@ class Encoding:
     def _has_ranks(self) -> bool:
         """Whether bytes merge by rank, rather than as a SentencePiece model or a `tokenizer.json` says."""
         return self._model is None and self._tokenizer is None
-
-    def _joining_bytes(self, purpose: str) -> None:
-        """Raises `VocabularyError` if ids are decoded by more than the bytes of their tokens."""
-        if not self._core_bpe.joins_bytes():
-            raise VocabularyError(
-                f"{purpose} need the bytes of tokens, and the decoder of the encoding {self.name!r} does "
-                "more than to join these: expected `decode`"
-            )
 
     @property
     def _pattern(self) -> str | None:

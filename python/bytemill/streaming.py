@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, SupportsIndex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["SentencePieceStreamDecoder", "StreamDecoder"]
+__all__ = ["SentencePieceStreamDecoder", "StreamDecoder", "TextStreamDecoder"]
 
 # As "replace", but for each byte by itself, as SentencePiece does.
 REPLACE_EACH_BYTE = "bytemill.replace_each_byte"
@@ -105,6 +105,34 @@ class SentencePieceStreamDecoder(StreamDecoder):
         data = decode(self._pending)
         self._pending, self._has_text = [], False
         return data.decode("utf-8", self._errors)
+
+
+class DecodesTexts(Protocol):
+    """A stream of the core."""
+
+    def push(self, tokens: Sequence[int], /) -> str: ...
+
+    def finish(self) -> str: ...
+
+
+class TextStreamDecoder(StreamDecoder):
+    """Decodes ids as they arrive by the decoder of a `tokenizer.json`; otherwise as `StreamDecoder`.
+
+    It makes text of any ids, so `errors` has nothing to do.
+    """
+
+    def __init__(self, stream: DecodesTexts, errors: str = "replace") -> None:
+        """Starts a stream; errors as `StreamDecoder`."""
+        codecs.lookup_error(errors)
+        self._stream = stream
+
+    def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
+        """Takes one id or several; as `StreamDecoder.push`."""
+        return self._stream.push(ids_of(tokens))
+
+    def flush(self) -> str:
+        """Ends the stream; as `StreamDecoder.flush`."""
+        return self._stream.finish()
 
 
 def ids_of(tokens: SupportsIndex | Sequence[int]) -> Sequence[int]:

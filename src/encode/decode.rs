@@ -115,7 +115,7 @@ impl Encoder {
         is_start: bool,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
-        if let Some(text) = self.decode_by_texts(ids) {
+        if let Some(text) = self.decode_by_texts(ids, checkpoint) {
             return text.map(String::into_bytes);
         }
         let rows = if ids.len() < MIN_IDS {

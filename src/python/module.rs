@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
-    use encoding::CoreBpe;
+    use encoding::{CoreBpe, CoreTextStream};
     #[pymodule_export]
     use normalizer::{
         CoreNormalizer, charsmap_rules, charsmap_with_name, compile_charsmap, compile_charsmap_tsv,

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Names;
+use super::text_steps::{Text, TextSteps, byte_named};
 use crate::checkpoint::{self, Checkpoint};
 use crate::encode::Encoder;
 use crate::error::DecodeError;
-use crate::huggingface::{DecoderStep, Metaspace, Scheme, TokenizerFile};
+use crate::huggingface::{DecoderStep, TokenizerFile};
 use crate::token::TokenId;
 use crate::util::hash::SeededState;
 use crate::vocabulary::Vocabulary;
@@ -19,6 +20,14 @@ use crate::vocabulary::characters::MARK;
 
 /// Ids between two passes of the checkpoint: a millisecond.
 const CHECK_INTERVAL: usize = 1 << 15;
+
+/// The decoding of ids that come one after the other.
+#[derive(Clone, Debug)]
+pub struct TextStream {
+    steps: TextSteps,
+    /// Number of ids so far.
+    count: usize,
+}
 
 /// The way from ids to text.
 #[derive(Debug)]
@@ -41,9 +50,8 @@ enum Manner {
     /// By the texts of all tokens.
     Texts {
         texts: HashMap<TokenId, Box<str>, SeededState>,
-        steps: Vec<DecoderStep>,
-        /// Stands between two texts in the end.
-        separator: &'static str,
+        /// At the start of a text.
+        steps: TextSteps,
     },
 }
 
@@ -75,15 +83,6 @@ pub(super) fn bytes_of<'a>(
     }
 }
 
-/// Returns the byte that a text names, as the library reads such names.
-pub(super) fn byte_named(text: &str) -> Option<u8> {
-    let digits = text.strip_prefix("<0x")?.strip_suffix('>')?;
-    if digits.len() != 2 {
-        return None;
-    }
-    u8::from_str_radix(digits, 16).ok()
-}
-
 impl Decoder {
     /// Builds the decoder of a file. With `has_marks`, the vocabulary has spaces in place of marks.
     pub(super) fn new(
@@ -109,8 +108,10 @@ impl Decoder {
             }
             steps => Manner::Texts {
                 texts: texts().map(|(id, text)| (id, text.into())).collect(),
-                steps: steps.unwrap_or_default().to_vec(),
-                separator: if steps.is_some() { "" } else { " " },
+                steps: match steps {
+                    Some(steps) => TextSteps::new(steps, ""),
+                    None => TextSteps::new(&[], " "),
+                },
             },
         };
         let mut added: HashMap<TokenId, Vec<u8>, SeededState> = HashMap::default();
@@ -168,7 +169,7 @@ fn joins_characters(steps: &[DecoderStep]) -> Option<usize> {
 
 impl Encoder {
     /// Whether ids become the bytes of their tokens, but for spaces at the start of a text.
-    pub fn joins_bytes(&self) -> bool {
+    fn joins_bytes(&self) -> bool {
         let manner = self.decoder.as_deref().map(|decoder| &decoder.manner);
         !matches!(manner, Some(Manner::Texts { .. }))
     }
@@ -194,7 +195,7 @@ impl Encoder {
                 self.strip_start(&mut text);
                 Ok(into_text(text))
             })()),
-            Manner::Texts { .. } => self.decode_by_texts(ids),
+            Manner::Texts { .. } => self.decode_by_texts(ids, checkpoint),
         }
     }
 
@@ -202,26 +203,97 @@ impl Encoder {
     pub(in crate::encode) fn decode_by_texts(
         &self,
         ids: &[TokenId],
+        checkpoint: &dyn Checkpoint,
     ) -> Option<Result<String, DecodeError>> {
-        let Manner::Texts {
-            texts,
-            steps,
-            separator,
-        } = &self.decoder.as_deref()?.manner
-        else {
-            return None;
+        let mut stream = self.text_stream().filter(|_| !self.joins_bytes())?;
+        let mut text = String::new();
+        let each = |(character, _)| text.push(character);
+        let pushed = self.push_ids(&mut stream, ids, true, checkpoint, each);
+        Some(pushed.map(|()| text))
+    }
+
+    /// As [`decode_text`](Self::decode_text), if a decoder does more than to join the bytes of tokens, with the offset of each
+    /// token in characters: that of the character that it begins with or inside of.
+    pub fn decode_with_offsets(
+        &self,
+        ids: &[TokenId],
+        checkpoint: &dyn Checkpoint,
+    ) -> Option<Result<(String, Vec<usize>), DecodeError>> {
+        let mut stream = self.text_stream()?;
+        let mut text = String::new();
+        // So many characters are those of each token.
+        let mut counts = vec![0; ids.len()];
+        let pushed = self.push_ids(&mut stream, ids, true, checkpoint, |(character, number)| {
+            text.push(character);
+            counts[number] += 1;
+        });
+        let mut offset = 0;
+        for count in &mut counts {
+            offset += std::mem::replace(count, offset);
+        }
+        Some(pushed.map(|()| (text, counts)))
+    }
+
+    /// Starts the decoding of ids that come one after the other, by the decoder of a file; `None` if their bytes are all
+    /// that it needs.
+    pub fn text_stream(&self) -> Option<TextStream> {
+        let steps = match &self.decoder.as_deref()?.manner {
+            Manner::Bytes => return None,
+            Manner::Characters { stripped, .. } => {
+                let strip = DecoderStep::Strip {
+                    content: ' ',
+                    start: *stripped,
+                    stop: 0,
+                };
+                TextSteps::new(&[DecoderStep::ByteFallback, DecoderStep::Fuse, strip], "")
+            }
+            Manner::Texts { steps, .. } => steps.clone(),
         };
-        let text = |id: &TokenId| {
-            let text = texts.get(id).map(AsRef::as_ref);
-            let text = text.or_else(|| self.special_tokens.text(*id));
-            text.map(str::to_owned)
-                .ok_or(DecodeError::UnknownToken(*id))
+        Some(TextStream { steps, count: 0 })
+    }
+
+    /// Takes more ids of a text, the last of all if it is the end, and passes on the characters that no later id changes,
+    /// each with the number of the id that completes it. After an error the stream is of no use.
+    ///
+    /// # Errors
+    /// As [`decode_text`](Self::decode_text).
+    pub fn push_ids(
+        &self,
+        stream: &mut TextStream,
+        ids: &[TokenId],
+        is_end: bool,
+        checkpoint: &dyn Checkpoint,
+        mut each: impl FnMut((char, usize)),
+    ) -> Result<(), DecodeError> {
+        let mut rest = ids;
+        loop {
+            let (part, others) = rest.split_at(rest.len().min(CHECK_INTERVAL));
+            checkpoint::pass(checkpoint)?;
+            let numbered = (stream.count..).zip(part);
+            let texts = numbered.map(|(number, id)| Ok(Text::new(&self.text_of(*id)?, number)));
+            let texts = texts.collect::<Result<Vec<_>, DecodeError>>()?;
+            stream.count += part.len();
+            rest = others;
+            let is_end = is_end && rest.is_empty();
+            stream.steps.push(texts, is_end, &mut each);
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The text of a token, as the decoder of a file takes it; the name of a byte for tokens of bytes.
+    fn text_of(&self, id: TokenId) -> Result<Cow<'_, str>, DecodeError> {
+        let text = match self.decoder.as_deref().map(|decoder| &decoder.manner) {
+            Some(Manner::Texts { texts, .. }) => texts.get(&id).map(|text| Cow::Borrowed(&**text)),
+            Some(Manner::Characters { byte_tokens, .. }) => match byte_tokens.get(&id) {
+                Some(byte) => Some(Cow::Owned(format!("<0x{byte:02X}>"))),
+                None => Some(String::from_utf8_lossy(self.bytes_of(id)?)),
+            },
+            _ => None,
         };
-        let texts: Result<Vec<String>, DecodeError> = ids.iter().map(text).collect();
-        Some(texts.map(|texts| {
-            let texts = steps.iter().fold(texts, |texts, step| apply(step, &texts));
-            texts.join(separator)
-        }))
+        let text = text.or_else(|| self.special_tokens.text(id).map(Cow::Borrowed));
+        text.ok_or(DecodeError::UnknownToken(id))
     }
 
     /// Takes away the spaces at the start of a text that the decoder takes away.
@@ -274,94 +346,4 @@ fn push_run(run: &mut Vec<u8>, text: &mut Vec<u8>) {
         text.extend(replaced.bytes());
         run.clear();
     }
-}
-
-/// Applies a step to the texts of all tokens.
-fn apply(step: &DecoderStep, texts: &[String]) -> Vec<String> {
-    let each = |change: &dyn Fn(usize, &str) -> String| {
-        let texts = texts.iter().enumerate();
-        texts.map(|(index, text)| change(index, text)).collect()
-    };
-    match step {
-        DecoderStep::ByteLevel => {
-            let mut bytes = Vec::new();
-            for text in texts {
-                if !byte_alphabet::push_bytes(text, &mut bytes) {
-                    bytes.extend(text.bytes());
-                }
-            }
-            vec![into_text(bytes)]
-        }
-        DecoderStep::ByteFallback => with_bytes(texts),
-        DecoderStep::Fuse => vec![texts.concat()],
-        DecoderStep::Replace { text, content } => each(&|_, other| other.replace(&**text, content)),
-        DecoderStep::Strip {
-            content,
-            start,
-            stop,
-        } => each(&|_, text| stripped(text, *content, *start, *stop)),
-        DecoderStep::Metaspace(Metaspace {
-            replacement,
-            scheme,
-            ..
-        }) => each(&|index, text| {
-            let space = if index == 0 && *scheme != Scheme::Never {
-                ""
-            } else {
-                " "
-            };
-            text.replace(*replacement, space)
-        }),
-        DecoderStep::WordEnd(suffix) => {
-            let last = texts.len().saturating_sub(1);
-            each(&|index, text| text.replace(&**suffix, if index == last { "" } else { " " }))
-        }
-    }
-}
-
-/// Replaces each run of names of bytes by the characters of these bytes, or by U+FFFD for each.
-fn with_bytes(texts: &[String]) -> Vec<String> {
-    let mut changed = Vec::with_capacity(texts.len());
-    let mut run = Vec::new();
-    let end_run = |run: &mut Vec<u8>, changed: &mut Vec<String>| {
-        if run.is_empty() {
-            return;
-        }
-        match String::from_utf8(std::mem::take(run)) {
-            Ok(text) => changed.push(text),
-            Err(error) => {
-                let replacement = char::REPLACEMENT_CHARACTER.to_string();
-                changed.extend(error.as_bytes().iter().map(|_| replacement.clone()));
-            }
-        }
-    };
-    for text in texts {
-        if let Some(byte) = byte_named(text) {
-            run.push(byte);
-        } else {
-            end_run(&mut run, &mut changed);
-            changed.push(text.clone());
-        }
-    }
-    end_run(&mut run, &mut changed);
-    changed
-}
-
-/// Takes a character away at both ends, as often as it is there, up to a limit for each end.
-fn stripped(text: &str, content: char, start: usize, stop: usize) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    let is_content = |character: &&char| **character == content;
-    let start = characters.iter().take(start).take_while(is_content).count();
-    let stop = characters
-        .iter()
-        .rev()
-        .take(stop)
-        .take_while(is_content)
-        .count();
-    let end = characters.len() - stop;
-    characters
-        .get(start..end)
-        .unwrap_or_default()
-        .iter()
-        .collect()
 }

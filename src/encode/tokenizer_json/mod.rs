@@ -5,6 +5,7 @@
 //! vocabulary.rs   tokens and merges as they are listed, for all other files
 //! mod.rs          how texts come to be pieces
 //! decode.rs       ids → text
+//! text_steps.rs   what decoders do to the texts of tokens, one after the other
 //! ```
 //!
 //! Where the file writes spaces as U+2581, as SentencePiece does, the tables have spaces in place of these marks, so that
@@ -13,6 +14,7 @@
 pub(in crate::encode) mod decode;
 mod merge_list;
 mod ranks;
+mod text_steps;
 mod vocabulary;
 
 use std::collections::HashMap;
@@ -31,6 +33,7 @@ use crate::util::hash::SeededState;
 use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
 use decode::Decoder;
+pub use decode::TextStream;
 use merge_list::{Ids, Merges};
 use vocabulary::Tables;
 

@@ -14,7 +14,7 @@ use crate::util::parallel;
 use crate::util::text::with_each_byte_replaced;
 
 /// Bytes of work that decoding an id counts as.
-const BYTES_PER_ID: usize = 4;
+pub(super) const BYTES_PER_ID: usize = 4;
 
 /// For fewer bytes, memory is assumed to suffice.
 const MANY_BYTES: usize = 1 << 26;
@@ -73,6 +73,20 @@ fn bytes_object<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyByt
     PyBytes::new_with(py, bytes.len(), |buffer| {
         buffer.copy_from_slice(bytes);
         Ok(())
+    })
+}
+
+/// Decodes ids with the offset of each, by a decoder that does more than to join bytes; otherwise `None`.
+pub(super) fn with_offsets(
+    core: &CoreBpe,
+    tokens: &Bound<'_, PyAny>,
+) -> PyResult<Option<(String, Vec<usize>)>> {
+    let ids = TokenIds::from_py(tokens)?;
+    let ids = ids.as_slice()?;
+    run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
+        core.encoder
+            .decode_with_offsets(ids, checkpoint)
+            .transpose()
     })
 }
 

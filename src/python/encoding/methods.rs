@@ -7,7 +7,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::special::{Tokens, policy};
 use super::{
-    CoreBpe, build, decode, encode_batch, encode_one, offsets, spans, truncate, vocabulary,
+    CoreBpe, CoreTextStream, build, decode, encode_batch, encode_one, offsets, spans, stream,
+    truncate, vocabulary,
 };
 use crate::encode::batch::Batch;
 use crate::encode::special::Policy;
@@ -402,14 +403,22 @@ impl CoreBpe {
         id.is_ok_and(|id| self.encoder.token_bytes(id).is_some())
     }
 
+    #[pyo3(signature = (tokens, /))]
+    fn decode_with_offsets(
+        &self,
+        tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<(String, Vec<usize>)>> {
+        guarded(|| decode::with_offsets(self, tokens))
+    }
+
+    fn text_stream(slf: &Bound<'_, Self>) -> Option<CoreTextStream> {
+        stream::start(slf)
+    }
+
     // --- The vocabulary ---
 
     fn max_id(&self) -> TokenId {
         self.encoder.largest_id()
-    }
-
-    fn joins_bytes(&self) -> bool {
-        self.encoder.joins_bytes()
     }
 
     fn memory_usage(&self) -> usize {

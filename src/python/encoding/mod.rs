@@ -10,6 +10,7 @@ mod methods;
 mod offsets;
 mod spans;
 mod special;
+mod stream;
 mod truncate;
 mod vocabulary;
 
@@ -17,6 +18,7 @@ use pyo3::prelude::*;
 
 use super::ids::InternedIds;
 use crate::encode::Encoder;
+pub(in crate::python) use stream::CoreTextStream;
 
 /// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]

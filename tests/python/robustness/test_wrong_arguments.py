@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 import tiktoken
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models
 
 import bytemill
 from bytemill import _core, hf, inspection, jobs, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
@@ -162,6 +162,13 @@ def gpt4() -> minbpe.GPT4Tokenizer:
     return minbpe.GPT4Tokenizer()
 
 
+def text_stream() -> _core.TextStream:
+    tokenizer = Tokenizer(models.BPE(vocab={"a": 0}, merges=[]))
+    stream = bytemill.Encoding.from_huggingface(tokenizer, name="toy")._core_bpe.text_stream()
+    assert stream is not None
+    return stream
+
+
 def sentencepiece_model() -> _core.SentencePieceModel:
     pieces = [
         ("<unk>", 0.0, 2),
@@ -192,6 +199,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
         seed=None,
         memory_limit=None,
     ),
+    "TextStream": text_stream,
     "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
     "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
     "Normalizer": lambda: _core.Normalizer(b""),

@@ -1,0 +1,494 @@
+//! The steps of a decoder that needs the texts of tokens, one token after the other.
+//!
+//! Each step takes texts as they come, and returns of its own what no later text can change; the rest it holds. Every
+//! character knows which token completes it.
+//!
+//! Steps that join bytes or texts make one text of all. What they return, and the steps after them take, are parts of it.
+
+use std::mem::take;
+
+use crate::huggingface::{DecoderStep, Metaspace, Scheme};
+use crate::vocabulary::byte_alphabet;
+
+/// The longest name of a byte.
+const BYTE_NAME: usize = "<0x00>".len();
+
+/// A character, or a byte, and the number of the token that completes it.
+type Traced<T> = (T, usize);
+
+/// The text of a token, or a part of the one text that all have become.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Text {
+    characters: Vec<Traced<char>>,
+    /// The number of its last token.
+    number: usize,
+}
+
+impl Text {
+    /// Returns the text of the token of a number.
+    pub(super) fn new(text: &str, number: usize) -> Self {
+        let characters = text.chars().map(|character| (character, number));
+        Self {
+            characters: characters.collect(),
+            number,
+        }
+    }
+
+    fn string(&self) -> String {
+        self.characters
+            .iter()
+            .map(|(character, _)| character)
+            .collect()
+    }
+}
+
+/// The steps of a decoder, in the middle of a text.
+#[derive(Clone, Debug)]
+pub(super) struct TextSteps {
+    stages: Vec<Stage>,
+    /// Stands between two texts in the end.
+    separator: &'static str,
+    is_start: bool,
+}
+
+impl TextSteps {
+    pub(super) fn new(steps: &[DecoderStep], separator: &'static str) -> Self {
+        let mut is_one = false;
+        let stage = |step: &DecoderStep| {
+            let stage = if is_one {
+                Stage::of_one(step)
+            } else {
+                Stage::of_many(step)
+            };
+            is_one |= matches!(step, DecoderStep::Fuse | DecoderStep::ByteLevel);
+            stage
+        };
+        Self {
+            stages: steps.iter().map(stage).collect(),
+            separator,
+            is_start: true,
+        }
+    }
+
+    /// Takes more texts, the last of all if it is the end, and passes the characters that are certain on to `each`.
+    pub(super) fn push(
+        &mut self,
+        texts: Vec<Text>,
+        is_end: bool,
+        mut each: impl FnMut(Traced<char>),
+    ) {
+        let texts = self
+            .stages
+            .iter_mut()
+            .fold(texts, |texts, stage| stage.push(texts, is_end));
+        for text in texts {
+            if !take(&mut self.is_start) {
+                let number = text
+                    .characters
+                    .first()
+                    .map_or(text.number, |(_, number)| *number);
+                self.separator
+                    .chars()
+                    .for_each(|space| each((space, number)));
+            }
+            text.characters.into_iter().for_each(&mut each);
+        }
+    }
+}
+
+/// A step, and what it holds.
+#[derive(Clone, Debug)]
+enum Stage {
+    /// Changes nothing but what texts are to the steps behind.
+    Fuse,
+    Replace {
+        find: Vec<char>,
+        content: String,
+    },
+    Strip {
+        content: char,
+        start: usize,
+        stop: usize,
+    },
+    Metaspace {
+        replacement: char,
+        /// Stands in its place in the next text.
+        space: &'static str,
+    },
+    /// The last text ends without a space.
+    WordEnd {
+        find: Vec<char>,
+        last: Option<Text>,
+    },
+    /// A run of bytes that was named.
+    ByteFallback(Vec<Traced<u8>>),
+    /// Bytes of a character that is not complete.
+    ByteLevel(Vec<Traced<u8>>),
+    /// As `Replace`, in one text: the end, with which a match may begin.
+    ReplaceInOne {
+        find: Vec<char>,
+        content: String,
+        held: Text,
+    },
+    /// As `Strip`, of one text: the end, which may be taken away.
+    StripOne {
+        content: char,
+        start: usize,
+        stop: usize,
+        held: Text,
+    },
+    /// One text, which is the name of a byte or not.
+    NameInOne(Option<Text>),
+    /// One text, which consists of characters that stand for bytes or not.
+    BytesOfOne(Text),
+}
+
+impl Stage {
+    /// The step of the texts of tokens.
+    fn of_many(step: &DecoderStep) -> Self {
+        match step {
+            DecoderStep::Fuse => Self::Fuse,
+            DecoderStep::Replace { text, content } => Self::Replace {
+                find: text.chars().collect(),
+                content: content.clone(),
+            },
+            &DecoderStep::Strip {
+                content,
+                start,
+                stop,
+            } => Self::Strip {
+                content,
+                start,
+                stop,
+            },
+            DecoderStep::Metaspace(Metaspace {
+                replacement,
+                scheme,
+                ..
+            }) => Self::Metaspace {
+                replacement: *replacement,
+                space: first_space(*scheme),
+            },
+            DecoderStep::WordEnd(suffix) => Self::WordEnd {
+                find: suffix.chars().collect(),
+                last: None,
+            },
+            DecoderStep::ByteFallback => Self::ByteFallback(Vec::new()),
+            DecoderStep::ByteLevel => Self::ByteLevel(Vec::new()),
+        }
+    }
+
+    /// The step of one text, which is the first and the last.
+    fn of_one(step: &DecoderStep) -> Self {
+        let replace = |find: &str, content: &str| Self::ReplaceInOne {
+            find: find.chars().collect(),
+            content: content.to_owned(),
+            held: Text::default(),
+        };
+        match step {
+            DecoderStep::Fuse => Self::Fuse,
+            DecoderStep::Replace { text, content } => replace(text, content),
+            &DecoderStep::Strip {
+                content,
+                start,
+                stop,
+            } => Self::StripOne {
+                content,
+                start,
+                stop,
+                held: Text::default(),
+            },
+            DecoderStep::Metaspace(Metaspace {
+                replacement,
+                scheme,
+                ..
+            }) => replace(&replacement.to_string(), first_space(*scheme)),
+            DecoderStep::WordEnd(suffix) if suffix.is_empty() => Self::Fuse,
+            DecoderStep::WordEnd(suffix) => replace(suffix, ""),
+            DecoderStep::ByteFallback => Self::NameInOne(Some(Text::default())),
+            DecoderStep::ByteLevel => Self::BytesOfOne(Text::default()),
+        }
+    }
+
+    fn push(&mut self, texts: Vec<Text>, is_end: bool) -> Vec<Text> {
+        match self {
+            Self::Fuse => texts,
+            Self::Replace { find, content } => {
+                each(texts, |text| replaced(&text.characters, find, content))
+            }
+            Self::Strip {
+                content,
+                start,
+                stop,
+            } => each(texts, |text| {
+                stripped(&text.characters, *content, *start, *stop)
+            }),
+            Self::Metaspace { replacement, space } => each(texts, |text| {
+                replaced(
+                    &text.characters,
+                    &[*replacement],
+                    std::mem::replace(space, " "),
+                )
+            }),
+            Self::WordEnd { find, last } => {
+                let mut certain = Vec::with_capacity(texts.len());
+                for text in texts {
+                    certain.extend(last.replace(text));
+                }
+                let mut certain = each(certain, |text| replaced(&text.characters, find, " "));
+                if is_end {
+                    let last = last.take().into_iter().collect();
+                    certain.extend(each(last, |text| replaced(&text.characters, find, "")));
+                }
+                certain
+            }
+            Self::ByteFallback(run) => with_bytes(run, texts, is_end),
+            Self::ByteLevel(held) => {
+                for text in texts {
+                    push_bytes(&text, held);
+                }
+                vec![lossy(held, is_end)]
+            }
+            Self::ReplaceInOne {
+                find,
+                content,
+                held,
+            } => {
+                join(held, texts);
+                let characters = take(&mut held.characters);
+                let kept = if is_end { 0 } else { begun(&characters, find) };
+                let (certain, rest) = characters.split_at(characters.len() - kept);
+                held.characters = rest.to_vec();
+                vec![Text {
+                    characters: replaced(certain, find, content),
+                    number: held.number,
+                }]
+            }
+            Self::StripOne {
+                content,
+                start,
+                stop,
+                held,
+            } => {
+                join(held, texts);
+                let characters = take(&mut held.characters);
+                let leading = leading(characters.iter(), *content, *start);
+                *start = if leading == characters.len() {
+                    *start - leading
+                } else {
+                    0
+                };
+                let characters = &characters[leading..];
+                let trailing = self::leading(characters.iter().rev(), *content, *stop);
+                let (certain, rest) = characters.split_at(characters.len() - trailing);
+                if !is_end {
+                    held.characters = rest.to_vec();
+                }
+                vec![Text {
+                    characters: certain.to_vec(),
+                    number: held.number,
+                }]
+            }
+            Self::NameInOne(held) => {
+                let Some(text) = held else { return texts };
+                join(text, texts);
+                if !is_end && text.characters.len() <= BYTE_NAME {
+                    return Vec::new();
+                }
+                let text = held.take().into_iter().collect();
+                with_bytes(&mut Vec::new(), text, true)
+            }
+            Self::BytesOfOne(held) => {
+                join(held, texts);
+                if !is_end {
+                    return Vec::new();
+                }
+                let mut bytes = Vec::new();
+                push_bytes(held, &mut bytes);
+                vec![lossy(&mut bytes, true)]
+            }
+        }
+    }
+}
+
+/// Returns the text that stands in place of a mark in the first text.
+fn first_space(scheme: Scheme) -> &'static str {
+    if scheme == Scheme::Never { " " } else { "" }
+}
+
+/// Changes the characters of each text.
+fn each(texts: Vec<Text>, mut change: impl FnMut(&Text) -> Vec<Traced<char>>) -> Vec<Text> {
+    let texts = texts.into_iter();
+    texts
+        .map(|text| Text {
+            characters: change(&text),
+            number: text.number,
+        })
+        .collect()
+}
+
+/// Appends parts of one text.
+fn join(held: &mut Text, parts: Vec<Text>) {
+    for part in parts {
+        held.characters.extend(part.characters);
+        held.number = part.number;
+    }
+}
+
+/// Replaces each occurrence of `find`; the empty one is at every place.
+fn replaced(characters: &[Traced<char>], find: &[char], content: &str) -> Vec<Traced<char>> {
+    let mut made = Vec::with_capacity(characters.len());
+    let mut rest = characters;
+    let put = |made: &mut Vec<_>, number| made.extend(content.chars().map(|put| (put, number)));
+    while let Some((&first, others)) = rest.split_first() {
+        let is_match = starts_with(rest, find);
+        if is_match {
+            let last = find.len().saturating_sub(1);
+            put(&mut made, rest[last].1);
+        }
+        if is_match && !find.is_empty() {
+            rest = &rest[find.len()..];
+        } else {
+            made.push(first);
+            rest = others;
+        }
+    }
+    if find.is_empty() {
+        put(
+            &mut made,
+            characters.last().map_or(0, |(_, number)| *number),
+        );
+    }
+    made
+}
+
+fn starts_with(characters: &[Traced<char>], find: &[char]) -> bool {
+    characters.len() >= find.len()
+        && characters
+            .iter()
+            .zip(find)
+            .all(|((c, _), found)| c == found)
+}
+
+/// Returns how many characters at the end, behind the last match, may begin another.
+fn begun(characters: &[Traced<char>], find: &[char]) -> usize {
+    let mut at = 0;
+    while at < characters.len() {
+        let rest = &characters[at..];
+        if starts_with(rest, find) {
+            at += find.len();
+        } else if rest.iter().zip(find).all(|((c, _), found)| c == found) {
+            return rest.len();
+        } else {
+            at += 1;
+        }
+    }
+    0
+}
+
+/// Counts how often a character comes first, up to a limit.
+fn leading<'a>(
+    characters: impl Iterator<Item = &'a Traced<char>>,
+    content: char,
+    most: usize,
+) -> usize {
+    characters
+        .take(most)
+        .take_while(|(c, _)| *c == content)
+        .count()
+}
+
+/// Takes a character away at both ends, as often as it is there, up to a limit for each end.
+fn stripped(
+    characters: &[Traced<char>],
+    content: char,
+    start: usize,
+    stop: usize,
+) -> Vec<Traced<char>> {
+    let start = leading(characters.iter(), content, start);
+    let end = characters.len() - leading(characters.iter().rev(), content, stop);
+    characters.get(start..end).unwrap_or_default().to_vec()
+}
+
+/// Appends the bytes that the characters of a text stand for, or its own if one stands for none.
+fn push_bytes(text: &Text, bytes: &mut Vec<Traced<u8>>) {
+    let all = text.characters.iter();
+    let all = all.map(|&(character, number)| Some((byte_alphabet::byte_of(character)?, number)));
+    if let Some(all) = all.collect::<Option<Vec<_>>>() {
+        bytes.extend(all);
+        return;
+    }
+    for (character, number) in &text.characters {
+        let mut utf8 = [0; 4];
+        let utf8 = character.encode_utf8(&mut utf8).bytes();
+        bytes.extend(utf8.map(|byte| (byte, *number)));
+    }
+}
+
+/// Takes the characters of bytes, with U+FFFD for what is not UTF-8, and leaves an incomplete one unless it is the end.
+fn lossy(held: &mut Vec<Traced<u8>>, is_end: bool) -> Text {
+    let bytes: Vec<u8> = held.iter().map(|(byte, _)| *byte).collect();
+    let mut text = Text::default();
+    let mut at = 0;
+    let mut chunks = bytes.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        for character in chunk.valid().chars() {
+            at += character.len_utf8();
+            text.characters.push((character, held[at - 1].1));
+        }
+        let invalid = chunk.invalid();
+        let may_go_on = chunks.peek().is_none()
+            && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+        if invalid.is_empty() || may_go_on && !is_end {
+            break;
+        }
+        at += invalid.len();
+        let replaced = (char::REPLACEMENT_CHARACTER, held[at - 1].1);
+        text.characters.push(replaced);
+    }
+    text.number = held.last().map_or(0, |(_, number)| *number);
+    held.drain(..at);
+    text
+}
+
+/// Replaces each run of names of bytes by the characters of these bytes, or by U+FFFD for each.
+fn with_bytes(run: &mut Vec<Traced<u8>>, texts: Vec<Text>, is_end: bool) -> Vec<Text> {
+    let mut changed = Vec::with_capacity(texts.len());
+    for text in texts {
+        let is_name = text.characters.len() == BYTE_NAME;
+        if let Some(byte) = is_name.then(|| byte_named(&text.string())).flatten() {
+            run.push((byte, text.number));
+        } else {
+            end_run(run, &mut changed);
+            changed.push(text);
+        }
+    }
+    if is_end {
+        end_run(run, &mut changed);
+    }
+    changed
+}
+
+/// Appends the texts of a run of bytes: one, or if it is not UTF-8 one for each.
+fn end_run(run: &mut Vec<Traced<u8>>, texts: &mut Vec<Text>) {
+    let bytes: Vec<u8> = run.iter().map(|(byte, _)| *byte).collect();
+    if bytes.is_empty() {
+        return;
+    }
+    if std::str::from_utf8(&bytes).is_ok() {
+        texts.push(lossy(run, true));
+        return;
+    }
+    for (_, number) in run.drain(..) {
+        texts.push(Text::new("\u{FFFD}", number));
+    }
+}
+
+/// Returns the byte that a text names, as the library reads such names.
+pub(super) fn byte_named(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() != 2 {
+        return None;
+    }
+    u8::from_str_radix(digits, 16).ok()
+}
