@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use unicode_normalization_alignments::UnicodeNormalization;
-use unicode_normalization_alignments::char::{compose, decompose_canonical};
+use unicode_normalization_alignments::char::compose;
 
 use super::output::Output;
-use super::table::{Class, Form, Quick, Table};
+use super::table::{Class, Form, Quick, Table, is_composed};
 
 /// Brings texts into a normal form.
 #[derive(Debug)]
@@ -29,6 +29,11 @@ impl Normal {
 
     pub(super) fn memory(&self) -> usize {
         self.table.memory()
+    }
+
+    /// Whether a character stays whatever stands before it, and keeps that apart from what follows.
+    pub(super) fn is_ordinary(&self, c: char) -> bool {
+        self.table.class(c) == Class::ORDINARY
     }
 
     pub(super) fn keeps(&self, text: &str) -> bool {
@@ -73,9 +78,8 @@ impl Normal {
             if at == text.len() {
                 return None;
             }
-            let is_ordinary = |c: &char| self.table.class(*c) == Class::ORDINARY;
             let mut before = text[from..at].char_indices();
-            let mut stretch = match before.rfind(|(_, c)| is_ordinary(c)) {
+            let mut stretch = match before.rfind(|(_, c)| self.is_ordinary(*c)) {
                 Some((offset, starter)) => Stretch::new(from + offset, Some(starter)),
                 None => Stretch::new(from, None),
             };
@@ -143,13 +147,6 @@ impl Stretch {
             self.starter = Some(c);
         }
     }
-}
-
-/// Whether a character has a canonical decomposition.
-fn is_composed(c: char) -> bool {
-    let mut parts = 0;
-    decompose_canonical(c, |_| parts += 1);
-    parts > 1
 }
 
 /// Appends what a part of the input that starts at `start` becomes. Each character comes with a number: 1 if it is new

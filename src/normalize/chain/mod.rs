@@ -9,6 +9,7 @@
 mod forms;
 mod output;
 mod table;
+mod windows;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -123,6 +124,15 @@ impl Chain {
                 text.chars().nth(1).is_none()
             }
             Prepared::Strip { .. } | Prepared::Prepend(_) | Prepared::ReplaceRegex(..) => false,
+        })
+    }
+
+    /// Whether a text may be divided between two characters, which stay as they are and beside each other: its parts are
+    /// normalized to those of the whole. True for no others than normal forms.
+    pub fn keeps_apart(&self, before: char, after: char) -> bool {
+        self.steps.iter().all(|step| match step {
+            Prepared::Form(form) => form.is_ordinary(before) && form.is_ordinary(after),
+            _ => false,
         })
     }
 
