@@ -9,13 +9,16 @@
 //! space, behind a letter or digit that becomes itself whatever stands before it: so the left side does not end in a
 //! space that would be removed, and the right side begins with one that is kept, as it begins no text.
 //!
-//! There are none in a model that adds a space behind each text, or takes tokens apart by what the whole text holds, and
-//! none in a pipeline.
+//! There are none in a model that adds a space behind each text, or takes tokens apart by what the whole text holds.
+//!
+//! In a pipeline they are those of its splitter between two characters that normalization leaves as they are and beside
+//! each other, and that no added token joins or looks at ([`Prepared::keeps_apart`]); there are none in one that puts a
+//! space in front. The first of the two is a letter or number, so no token takes blanks across a cut.
 
 use std::ops::Range;
 
-use super::Encoder;
 use super::sentencepiece::SentencePiece;
+use super::{Encoder, Rules};
 use crate::vocabulary::characters::MARK;
 
 /// Bytes that are searched for a cut of a text to divide it.
@@ -32,10 +35,16 @@ impl Encoder {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        let of_pattern = self.divider().into_iter();
-        let of_pattern = of_pattern.flat_map({
-            let range = range.clone();
-            move |splitter| splitter.cuts(text, range.clone())
+        let is_model = self.sentencepiece().is_some();
+        let of_pattern = (!is_model).then(|| self.splitter.cuts(text, range.clone()));
+        let of_pattern = of_pattern.into_iter().flatten();
+        let of_pattern = of_pattern.filter(move |&offset| match &self.rules {
+            Some(Rules::Pipeline(pipeline)) => {
+                let (left, right) = text.split_at(offset);
+                let beside = left.chars().next_back().zip(right.chars().next());
+                beside.is_some_and(|(before, after)| pipeline.keeps_apart(before, after))
+            }
+            _ => true,
         });
         let rules = self
             .sentencepiece()

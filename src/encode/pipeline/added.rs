@@ -10,7 +10,7 @@
 //! rstrip        it takes the blanks after it; the search goes on behind the string all the same
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use fancy_regex::Regex;
@@ -59,6 +59,12 @@ pub(in crate::encode) struct Search {
     word: Option<Regex>,
     /// Whether U+0020 stands for a mark, which is no blank.
     has_marks: bool,
+    /// Characters that stand beside each other in a string.
+    pairs: HashSet<(char, char)>,
+    /// The first characters of tokens that look at what stands before them, other than blanks.
+    looking_back: HashSet<char>,
+    /// The last characters of those that look at what stands behind them.
+    looking_ahead: HashSet<char>,
 }
 
 /// A token of a search.
@@ -183,6 +189,17 @@ impl Search {
             tokens: tokens.iter().map(|(.., token)| *token).collect(),
             word: word.then(|| Regex::new(r"^\w").expect("it compiles")),
             has_marks,
+            pairs: tokens.iter().flat_map(|(text, ..)| pairs(text)).collect(),
+            looking_back: tokens
+                .iter()
+                .filter(|(.., token)| token.single_word)
+                .filter_map(|(text, ..)| text.chars().next())
+                .collect(),
+            looking_ahead: tokens
+                .iter()
+                .filter(|(.., token)| token.single_word || token.rstrip)
+                .filter_map(|(text, ..)| text.chars().next_back())
+                .collect(),
         };
         let stripping = tokens.iter().find(|(.., token)| token.rstrip);
         let blank = tokens.iter().find(|(text, _, token)| {
@@ -200,6 +217,14 @@ impl Search {
             finder: finder.transpose().map_err(|_| VocabularyError::TooLarge)?,
             ..search
         })
+    }
+
+    /// Whether a token in a text may depend on both of two characters that stand beside each other, of which the first is
+    /// no blank.
+    pub(in crate::encode) fn reaches_across(&self, before: char, after: char) -> bool {
+        self.pairs.contains(&(before, after))
+            || self.looking_ahead.contains(&before)
+            || self.looking_back.contains(&after)
     }
 
     /// True if there is nothing to find.
@@ -261,4 +286,9 @@ impl Search {
     fn is_blank(&self, c: char) -> bool {
         c.is_whitespace() && !(self.has_marks && c == ' ')
     }
+}
+
+/// The characters of a text that stand beside each other.
+fn pairs(text: &str) -> impl Iterator<Item = (char, char)> {
+    text.chars().zip(text.chars().skip(1))
 }

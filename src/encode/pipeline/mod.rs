@@ -185,6 +185,21 @@ impl Prepared {
         Parts::added(&self.added.raw, text, allowed)
     }
 
+    /// Whether a text can be cut between two characters where the splitter says so of normalized text, and nothing else
+    /// that the pipeline does reaches across.
+    ///
+    /// Nothing does if the characters stay as they are and beside each other, and no added token has them beside each other
+    /// or looks at what stands beside it there; and if nothing is done to the start of a text or of a gap.
+    pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
+        let Self { pipeline, added } = self;
+        pipeline.prefix == Prefix::Nothing
+            && pipeline.marks == Marks::Nothing
+            && pipeline.fused.is_none()
+            && pipeline.normalizer.keeps_apart(before, after)
+            && !added.raw.reaches_across(before, after)
+            && !added.normalized.reaches_across(before, after)
+    }
+
     /// The unknown token, if one of it stands for several in a row in a segment, though that is split.
     pub(super) fn fused(&self) -> Option<TokenId> {
         self.pipeline.fused

@@ -140,6 +140,20 @@ def test_ids_without_special_tokens(name: str, folder: Path) -> None:
     assert encoding.count_batch(texts).tolist() == [len(ids) for ids in right]
 
 
+@pytest.mark.parametrize("name", ["qwen2", "qwen3.5", "flags", "command-r"])
+def test_long_texts_on_several_threads(name: str, folder: Path) -> None:
+    encoding = read(name, folder)
+    long = "".join(texts_of(name)) + multilingual(3, 1_500_000)
+    for text in (
+        long,
+        long.encode("ascii", "ignore").decode(),
+        long.encode("latin-1", "ignore").decode("latin-1"),
+    ):
+        alone = encoding.encode_ordinary_to_numpy(text, num_threads=1)
+        np.testing.assert_array_equal(encoding.encode_ordinary_to_numpy(text, num_threads=2), alone)
+        assert encoding.count_batch([text, text], num_threads=2).tolist() == 2 * [len(alone)]
+
+
 @every_row
 def test_offsets(name: str, folder: Path) -> None:
     encoding = read(name, folder)

@@ -1,0 +1,192 @@
+//! Cuts of texts for pipelines: the ids of both parts are those of the whole, whatever is added and normalized.
+
+use std::sync::Arc;
+
+use bytemill::builtin::Builtin;
+use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::batch::Batch;
+use bytemill::encode::pipeline::added::AddedToken;
+use bytemill::encode::pipeline::{Marks, Pipeline, Prefix};
+use bytemill::encode::special::{Policy, SpecialTokens};
+use bytemill::encode::truncate::Keep;
+use bytemill::error::EncodeError;
+use bytemill::normalize::chain::{Chain, Step};
+use bytemill::split::Splitter;
+use bytemill::token::TokenId;
+
+use crate::support::{CL100K, O200K, R50K, Random, TestResult};
+
+/// Parts of texts: letters and numbers before others, which are cut, and what normal forms and added tokens make of them.
+const PARTS: [&str; 40] = [
+    "a", "b", "B", "1", "2", "é", "е", "中", "ก", "ड", "가", "\u{1100}", "\u{212A}",
+    "ſ", // letters and numbers
+    " ", " ", "\n", "\t", "\u{3000}", ".", "-", "<", ">", "'", "'s", "。", "\u{2000}",
+    "\u{387}", // others
+    "\u{301}", "\u{323}", "\u{93C}", "\u{94D}", "\u{1161}", "\u{11A8}", "\u{E48}",
+    "\u{338}", // marks
+    "<a>", "b 1", "1.", "s<",
+];
+
+/// Contents of added tokens: each has letters or numbers beside others, inside or at an end.
+const CONTENTS: [&str; 14] = [
+    "<a>",
+    "b 1",
+    "1.",
+    "a-b",
+    "s<",
+    "B",
+    ".a",
+    "-",
+    "é ",
+    "e\u{301}.",
+    "中。",
+    " b",
+    "2\n",
+    "1 a 1 a",
+];
+
+fn text(random: &mut Random, longest: usize) -> String {
+    let length = random.within(1..longest);
+    (0..length).map(|_| *random.pick(&PARTS)).collect()
+}
+
+fn tokens(random: &mut Random) -> Vec<AddedToken> {
+    let mut tokens: Vec<AddedToken> = Vec::new();
+    for content in CONTENTS {
+        if random.within(0..4) > 0 {
+            continue;
+        }
+        // A token that takes blanks behind it is refused beside one of blanks; there are none.
+        let mut flag = || random.within(0..3) == 0;
+        tokens.push(AddedToken {
+            content: content.to_owned(),
+            id: 100_000 + TokenId::try_from(tokens.len()).expect("few"),
+            special: flag(),
+            lstrip: flag(),
+            rstrip: flag(),
+            single_word: flag(),
+            normalized: flag(),
+        });
+    }
+    tokens
+}
+
+fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::error::Error>> {
+    let added = tokens(random);
+    let special = added.iter().filter(|token| token.special);
+    let special = special.map(|token| (token.content.clone(), token.id));
+    let special = SpecialTokens::new(special.collect())?;
+    let steps = match seed % 6 {
+        0 => vec![],
+        1 | 2 => vec![Step::Nfc],
+        3 => vec![Step::Nfkc],
+        4 => vec![Step::Nfd],
+        _ => vec![Step::Nfkd, Step::Nfc],
+    };
+    let pipeline = Pipeline {
+        added,
+        normalizer: Chain::new(steps)?,
+        prefix: Prefix::Nothing,
+        marks: Marks::Nothing,
+        fused: None,
+        splitter: Splitter::new([R50K, CL100K, O200K][seed % 3])?,
+    };
+    let vocabulary = Builtin::Cl100k.vocabulary()?;
+    Ok(Encoder::with_pipeline(vocabulary, special, pipeline)?)
+}
+
+fn ids(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
+    let mut ids = Vec::new();
+    encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+    Ok(ids)
+}
+
+#[test]
+fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
+    let mut cuts = [0; 6];
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        // Two added tokens may be the same once they are normalized.
+        let Ok(encoder) = encoder(&mut random, seed) else {
+            continue;
+        };
+        for _ in 0..30 {
+            let text = text(&mut random, 40);
+            let whole = ids(&encoder, &text)?;
+            for cut in encoder.cuts(&text, 0..usize::MAX) {
+                let mut parts = ids(&encoder, &text[..cut])?;
+                encoder.encode_after_cut(&text[cut..], &mut parts, &RunToEnd)?;
+                assert_eq!(parts, whole, "{text:?} at {cut}, pipeline {seed}");
+                cuts[seed % 6] += 1;
+            }
+            for keep in [Keep::Start, Keep::End] {
+                let part = encoder.truncate(&text, 5, keep, &RunToEnd)?;
+                let kept = match keep {
+                    Keep::Start => &text[..part.cut],
+                    Keep::End => &text[part.cut..],
+                };
+                let count = ids(&encoder, kept)?.len();
+                assert_eq!(count, part.count, "{kept:?} of {text:?}, pipeline {seed}");
+            }
+        }
+    }
+    assert!(cuts.iter().all(|&count| count > 1000), "{cuts:?}");
+    Ok(())
+}
+
+#[test]
+fn long_texts_are_divided_among_threads() -> TestResult {
+    let mut random = Random::new(7);
+    for seed in 0..12 {
+        let Ok(encoder) = encoder(&mut random, seed) else {
+            continue;
+        };
+        let long: String = (0..20_000).map(|_| text(&mut random, 40)).collect();
+        let whole = ids(&encoder, &long)?;
+        let batch = Batch::new(Policy::ORDINARY, 2);
+        let divided = encoder.encode_batch::<TokenId>(&[long.as_str()], &batch, &RunToEnd)?;
+        assert!(divided.ids == whole, "pipeline {seed}");
+        assert!(encoder.cut(&long, long.len() / 2).is_some());
+    }
+    Ok(())
+}
+
+#[test]
+fn pipelines_that_change_the_start_of_texts_are_not_cut() -> TestResult {
+    let text = "some words, one after the other";
+    let encoder = |prefix, marks, step| {
+        let pipeline = Pipeline {
+            added: Vec::new(),
+            normalizer: Chain::new(vec![step])?,
+            prefix,
+            marks,
+            fused: None,
+            splitter: Splitter::new(R50K)?,
+        };
+        let vocabulary = Builtin::R50k.vocabulary()?;
+        let special = SpecialTokens::default();
+        Ok::<_, Box<dyn std::error::Error>>(Encoder::with_pipeline(
+            Arc::clone(&vocabulary),
+            special,
+            pipeline,
+        )?)
+    };
+    let nfc = encoder(Prefix::Nothing, Marks::Nothing, Step::Nfc)?;
+    assert!(nfc.cut(text, 0).is_some());
+    for other in [
+        encoder(Prefix::UnlessSpace, Marks::Nothing, Step::Nfc)?,
+        encoder(Prefix::FirstUnlessSpace, Marks::Nothing, Step::Nfc)?,
+        encoder(Prefix::Always, Marks::Nothing, Step::Nfc)?,
+        encoder(Prefix::Nothing, Marks::Segments, Step::Nfc)?,
+        encoder(
+            Prefix::Nothing,
+            Marks::Nothing,
+            Step::Prepend("a".to_owned()),
+        )?,
+        encoder(Prefix::Nothing, Marks::Nothing, Step::Lowercase)?,
+    ] {
+        assert_eq!(other.cut(text, 0), None);
+    }
+    Ok(())
+}
