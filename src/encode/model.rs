@@ -1,5 +1,7 @@
 //! The encoder of a SentencePiece model.
 
+use std::borrow::Cow;
+
 use super::Encoder;
 use super::sentencepiece::SentencePiece;
 use super::special::SpecialTokens;
@@ -25,15 +27,9 @@ impl Encoder {
     pub fn of_model(model: &Model, special_tokens: SpecialTokens) -> Result<Self, VocabularyError> {
         let flags = flags(model);
         let escapes = flags.escape_whitespaces;
-        let in_normalized_text = |text: &str| {
-            if escapes {
-                text.replace(MARK, " ")
-            } else {
-                text.to_owned()
-            }
-        };
         let originals: Vec<sentencepiece::Piece<'_>> = model.pieces().collect();
-        let texts: Vec<String> = originals
+        let in_normalized_text = |text| in_normalized_text(text, escapes);
+        let texts: Vec<Cow<'_, str>> = originals
             .iter()
             .map(|piece| in_normalized_text(piece.text))
             .collect();
@@ -68,7 +64,7 @@ impl Encoder {
         // A space of a symbol is a mark in normalized text, so that the symbol does not occur there.
         let symbols = user_defined()
             .filter(|(_, piece)| !(escapes && piece.text.contains(' ')))
-            .map(|(id, piece)| (in_normalized_text(piece.text), id));
+            .map(|(id, piece)| (in_normalized_text(piece.text).into_owned(), id));
         let sentencepiece = SentencePiece {
             normalizer,
             symbols: SpecialTokens::new(symbols.collect())?,
@@ -88,7 +84,7 @@ impl Encoder {
 fn pieces<'a>(
     model: &Model,
     originals: &[sentencepiece::Piece<'_>],
-    texts: &'a [String],
+    texts: &'a [Cow<'_, str>],
     escapes: bool,
 ) -> Vec<Piece<'a>> {
     let byte_pieces = model.byte_pieces();
@@ -118,6 +114,15 @@ fn pieces<'a>(
             },
         })
         .collect()
+}
+
+/// Returns the text of a piece as it is in normalized text, where spaces are marks if they are escaped.
+fn in_normalized_text(text: &str, escapes: bool) -> Cow<'_, str> {
+    if escapes && text.contains(MARK) {
+        Cow::Owned(text.replace(MARK, " "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 fn flags(model: &Model) -> Flags {

@@ -173,30 +173,28 @@ impl Model {
         let mut bytes = [None; 256];
         self.ids.reserve(self.pieces.len(), |_| 0);
         for id in 0..self.pieces.len() {
-            let text = self.text(id);
-            if text.contains('\0') {
-                if !(byte_fallback && text == "\0") {
-                    return Err(ModelError::NulInPiece(id, text.to_owned()));
+            if self.piece_bytes(id).contains(&0) {
+                if !(byte_fallback && self.piece_bytes(id) == b"\0") {
+                    return Err(ModelError::NulInPiece(id, self.text(id).to_owned()));
                 }
                 // The byte piece stands for it.
                 self.pieces[id].kind = Kind::Unused;
             }
             self.insert(id)?;
-            let text = self.text(id);
             match self.pieces[id].kind {
                 Kind::Unknown => {
                     if let Some(first) = self.unknown {
-                        let first = self.text(first as usize).to_owned();
-                        return Err(ModelError::TwoUnknown(first, text.to_owned()));
+                        let [first, second] = [first as usize, id].map(|id| self.text(id));
+                        return Err(ModelError::TwoUnknown(first.to_owned(), second.to_owned()));
                     }
                     self.unknown = Some(to_id(id));
                 }
                 Kind::Byte if !byte_fallback => {
-                    return Err(ModelError::UnexpectedByte(id, text.to_owned()));
+                    return Err(ModelError::UnexpectedByte(id, self.text(id).to_owned()));
                 }
-                Kind::Byte => match byte_of(text) {
+                Kind::Byte => match byte_of(self.text(id)) {
                     Some(byte) => bytes[usize::from(byte)] = Some(to_id(id)),
-                    None => return Err(ModelError::NotAByte(id, text.to_owned())),
+                    None => return Err(ModelError::NotAByte(id, self.text(id).to_owned())),
                 },
                 _ => {}
             }
@@ -213,11 +211,12 @@ impl Model {
     }
 
     fn insert(&mut self, id: usize) -> Result<(), ModelError> {
-        let text = |id: u32| text(&self.bytes, &self.pieces[id as usize]);
+        // As bytes: that they are UTF-8 is checked each time they are taken as text.
+        let bytes = |id: u32| bytes_of(&self.bytes, &self.pieces[id as usize]);
         let entry = self.ids.entry(
-            FxBuildHasher.hash_one(text(to_id(id))),
-            |other| text(*other) == text(to_id(id)),
-            |other| FxBuildHasher.hash_one(text(*other)),
+            FxBuildHasher.hash_one(bytes(to_id(id))),
+            |other| bytes(*other) == bytes(to_id(id)),
+            |other| FxBuildHasher.hash_one(bytes(*other)),
         );
         match entry {
             Entry::Vacant(place) => {
@@ -225,7 +224,7 @@ impl Model {
                 Ok(())
             }
             Entry::Occupied(other) => Err(ModelError::DuplicatePiece {
-                piece: text(*other.get()).to_owned(),
+                piece: String::from_utf8_lossy(bytes(*other.get())).into_owned(),
                 ids: (*other.get() as usize, id),
             }),
         }
@@ -258,8 +257,11 @@ impl Model {
 
     /// The id of a piece with exactly this text.
     pub fn find(&self, piece: &str) -> Option<u32> {
+        let piece = piece.as_bytes();
         let hash = FxBuildHasher.hash_one(piece);
-        let found = self.ids.find(hash, |id| self.text(*id as usize) == piece);
+        let found = self
+            .ids
+            .find(hash, |id| self.piece_bytes(*id as usize) == piece);
         found.copied()
     }
 
@@ -339,12 +341,16 @@ impl Model {
     }
 
     fn text(&self, id: usize) -> &str {
-        text(&self.bytes, &self.pieces[id])
+        str::from_utf8(self.piece_bytes(id)).expect("checked when the piece was read")
+    }
+
+    fn piece_bytes(&self, id: usize) -> &[u8] {
+        bytes_of(&self.bytes, &self.pieces[id])
     }
 }
 
-fn text<'a>(bytes: &'a [u8], entry: &Located) -> &'a str {
-    str::from_utf8(&bytes[range(&entry.text)]).expect("checked when the piece was read")
+fn bytes_of<'a>(bytes: &'a [u8], entry: &Located) -> &'a [u8] {
+    &bytes[range(&entry.text)]
 }
 
 fn range(range: &Range<u32>) -> Range<usize> {

@@ -54,20 +54,35 @@ impl<'a> Fields<'a> {
         let start = self.offset();
         let (number, wire_type) = decode_key(&mut self.rest)?;
         let before = self.rest;
-        let payload = if wire_type == WireType::Varint {
-            Payload::Varint(decode_varint(&mut self.rest)?)
-        } else {
+        let skip = |rest: &mut &'a [u8]| {
             // Checks that the length is within the message before anything is made of it.
-            let context = DecodeContext::default();
-            skip_field(wire_type, number, &mut self.rest, context)?;
-            let mut body = &before[..before.len() - self.rest.len()];
-            match wire_type {
-                WireType::LengthDelimited => {
+            skip_field(wire_type, number, rest, DecodeContext::default())
+        };
+        let payload = match wire_type {
+            WireType::Varint => Payload::Varint(decode_varint(&mut self.rest)?),
+            WireType::LengthDelimited => {
+                // Nearly all fields are pieces, shorter than that: reading them again took a third of the time.
+                let length = before.first().filter(|length| length.is_ascii());
+                let short = length.and_then(|&length| before[1..].split_at_checked(length.into()));
+                if let Some((body, rest)) = short {
+                    self.rest = rest;
+                    Payload::Bytes(body)
+                } else {
+                    skip(&mut self.rest)?;
+                    let mut body = &before[..before.len() - self.rest.len()];
                     decode_varint(&mut body)?;
                     Payload::Bytes(body)
                 }
-                WireType::ThirtyTwoBit => body.try_into().map_or(Payload::Other, Payload::Fixed32),
-                _ => Payload::Other,
+            }
+            _ => {
+                skip(&mut self.rest)?;
+                let body = &before[..before.len() - self.rest.len()];
+                match wire_type {
+                    WireType::ThirtyTwoBit => {
+                        body.try_into().map_or(Payload::Other, Payload::Fixed32)
+                    }
+                    _ => Payload::Other,
+                }
             }
         };
         Ok(Field {

@@ -255,7 +255,12 @@ impl Vocabulary {
         for (id, piece) in (0..).zip(pieces) {
             match piece.kind {
                 Kind::Normal | Kind::UserDefined | Kind::Unused | Kind::Unreachable => {
-                    tokens.push(id, piece.text.replace(MARK, " ").as_bytes())?;
+                    // Most texts have spaces in place of marks already.
+                    if piece.text.contains(MARK) {
+                        tokens.push(id, piece.text.replace(MARK, " ").as_bytes())?;
+                    } else {
+                        tokens.push(id, piece.text.as_bytes())?;
+                    }
                 }
                 Kind::Byte(byte) => tokens.push_unlisted(id, &[byte])?,
                 Kind::Control => tokens.push_unlisted(id, b"")?,
