@@ -60,8 +60,6 @@ def command(  # noqa: PLR0913 - the options of the command
     standard input. Nothing leaves this machine, and no other page can ask the server. Ctrl-C ends it.
     """
     # Here: they import the server.
-    import webbrowser
-
     from bytemill.cli import complain, encoding_of
     from bytemill.playground import start
     from bytemill.playground.gate import LOOPBACK_NAMES
@@ -84,9 +82,11 @@ def command(  # noqa: PLR0913 - the options of the command
     try:
         state = link[1] if link else ""
         click.echo(running.url + state)
-        if not no_browser:
-            webbrowser.open(running.ticket() + state)
         sys.stdout.flush()
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(running.ticket() + state)
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:

@@ -13,9 +13,7 @@ address is turned away.
 from __future__ import annotations
 
 import threading
-import webbrowser
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from bytemill._arguments import check_type
@@ -74,6 +72,8 @@ class Playground:
 
     def _repr_html_(self) -> str:
         """Renders a link for a notebook."""
+        from html import escape
+
         link = f'<a href="{escape(self.url)}" target="_blank" rel="noreferrer">{escape(self.server.base)}</a>'
         return f"<p>Playground: {link}</p>"
 
@@ -124,5 +124,8 @@ def start(  # noqa: PLR0913 - all but the text have names
         threading.Thread(target=work, name="bytemill-playground", daemon=True).start()
     running = Playground(server)
     if open_browser:
+        # Here: the address of the command need not wait for it.
+        import webbrowser
+
         webbrowser.open(running.ticket())
     return running
