@@ -22,6 +22,7 @@ __all__ = [
     "SentenceCounts",
     "SentencePieceModel",
     "Splitter",
+    "TextStream",
     "__version__",
     "charsmap_rules",
     "charsmap_with_name",

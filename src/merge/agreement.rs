@@ -79,7 +79,7 @@ pub(crate) fn by_rank<'a>(
 /// that merges make, in the order of ids. Whole pieces have to be looked up first.
 ///
 /// # Complexity
-/// As [`by_rank`].
+/// O(total bytes) merges, some times over.
 pub fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
     let derived = derive(vocabulary, vocabulary.byte_merges()?).ok()?;
     let spans = vocabulary.spans();
