@@ -15,10 +15,14 @@ ROOT = Path(__file__).parents[2]
 VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
 
 
-def titled_blocks(page: str, title: str) -> list[str]:
-    """Returns the blocks of Python below docs/ that have this title: not every environment can run them."""
+def run_titled(page: str, title: str) -> None:
+    """Runs the blocks of a page below docs/ that have this title, for not every environment can."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    return re.findall(rf'^```py title="{re.escape(title)}"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(rf'^```py title="{re.escape(title)}"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 1
+    names: dict[str, Any] = {}
+    for block in blocks:
+        run_python(block, names)
 
 
 def run_python(block: str, names: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from bytemill.cli.options import (
 from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
 from bytemill.cli.sizes import byte_size
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
+from bytemill.cli.units import unit_size_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,14 +71,7 @@ def command() -> None:
 @command.command("plan")
 @click.argument("files", nargs=-1, required=True, callback=expanded_but_uris, metavar="FILES...")
 @work_option
-@click.option(
-    "--unit-size",
-    callback=byte_size(),
-    default="2G",
-    show_default=True,
-    metavar="SIZE",
-    help="About how many bytes of files a unit has.",
-)
+@unit_size_option
 @source_options
 @json_option
 def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Reading, as_json: bool) -> None:

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from bytemill.cli.reading import Reading
     from bytemill.jobs import Executor, Plan
 
-__all__ = ["Units", "units_options"]
+__all__ = ["Units", "unit_size_option", "units_options"]
+
+# The argument `unit_size`.
+unit_size_option = click.option(
+    "--unit-size",
+    callback=byte_size(),
+    default="2G",
+    show_default=True,
+    metavar="SIZE",
+    help="About how many bytes of files a unit has.",
+)
 
 
 class Units(NamedTuple):
@@ -83,14 +93,7 @@ def units_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--address", metavar="ADDRESS", help="The cluster of Ray, such as auto; one is started if not given."
     )
-    @click.option(
-        "--unit-size",
-        callback=byte_size(),
-        default="2G",
-        show_default=True,
-        metavar="SIZE",
-        help="About how many bytes of files a unit has.",
-    )
+    @unit_size_option
     @functools.wraps(function)
     def with_units(
         *args: Any,  # noqa: ANN401

@@ -8,28 +8,16 @@ from pathlib import Path
 import pytest
 
 from support.command_line import bytemill as run
+from support.held_tasks import write_corpus
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    path = tmp_path / "corpus.jsonl"
-    lines = [json.dumps({"body": f"the {number}th lowest of the low"}) for number in range(300)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return write_corpus(tmp_path / "corpus", files=2, lines=150)
 
 
 def test_training_by_units(corpus: Path, tmp_path: Path) -> None:
-    options = [
-        "--vocab-size",
-        300,
-        "--field",
-        "body",
-        "--pattern",
-        "gpt2",
-        "--special-token",
-        "low",
-        "--json",
-    ]
+    options = ["--vocab-size", 300, "--pattern", "gpt2", "--special-token", "cat", "--json"]
     whole = run("train", corpus, "-o", tmp_path / "whole.bytemill", *options)
     units = ["--work", tmp_path / "work", "--unit-size", "4k", "--threads", 1]
     for name in ("first", "again"):
@@ -42,7 +30,7 @@ def test_training_by_units(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_shards_by_units(corpus: Path, tmp_path: Path) -> None:
-    options = ["-e", "gpt2", "--eos", "<|endoftext|>", "--field", "body", "--json"]
+    options = ["-e", "gpt2", "--eos", "<|endoftext|>", "--json"]
     assert run("shard", corpus, "-o", tmp_path / "whole", *options).code == 0
     units = ["--work", tmp_path / "work", "--unit-size", "4k", "--threads", 1]
     result = run("shard", corpus, *options, *units)
