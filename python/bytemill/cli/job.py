@@ -60,7 +60,7 @@ def expanded_but_uris(
 
 @click.group()
 def command() -> None:
-    """Count files, and encode them into shards, by units, on many processes or machines.
+    """Count files and encode them by units, which may run anywhere.
 
     They share a folder. A unit is done once and committed: what is killed is run again, and goes on with
     the units that are left. A scheduler of arrays runs `bytemill job count --unit K`, or `bytemill job

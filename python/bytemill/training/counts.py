@@ -337,7 +337,8 @@ class PieceCounts:
                 sources = []
                 for name in names[start : start + most_open]:
                     description, chunks = stack.enter_context(read_table(name, first, end))
-                    counts = counts or cls._described(description)
+                    if counts is None:  # empty counts are false
+                        counts = cls._described(description)
                     counts._check_sorted(description, name, names[0])  # noqa: SLF001 - of its own class
                     sources.append(chunks)
                 assert counts is not None, "there is a file"

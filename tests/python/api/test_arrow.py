@@ -250,9 +250,10 @@ def test_no_memory_is_lost() -> None:
     ids = encoding.encode_arrow(column)
     assert len(pa.array(ids).flatten()) == 1_000_000
     before = 0
-    for number in range(30):
+    for number in range(60):
         if number == 10:
-            # By then the allocators have what they keep: after many other tests that was 45 MB.
+            # By then the allocators have most of what they keep: after many other tests that was 45 MB, and
+            # 31 MB more came later.
             before = resident()
         ids = encoding.encode_arrow(column)
         _unread = (ids.__arrow_c_array__(), ids.__arrow_c_stream__())
@@ -261,8 +262,8 @@ def test_no_memory_is_lost() -> None:
         pa.DataType._import_from_c_capsule(ids.__arrow_c_array__()[0])
         del _unread
         gc.collect()
-    # 20 times 4 MB would be lost.
-    assert resident() - before < 30_000_000
+    # 50 times 4 MB would be lost.
+    assert resident() - before < 100_000_000
     del column
     gc.collect()
     assert pa.total_allocated_bytes() == allocated
