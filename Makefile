@@ -210,6 +210,18 @@ bench-compare: build $(VENV)/rivals ## Compare with all other engines (20 minute
 	$(BENCH) harness.compare encoding $(ARGS) --output $(RESULTS)/compare.json; \
 		code=$$?; $(BENCH) report encoding readme && exit $$code
 
+STREAM = target/stream.jsonl
+
+# Debian's packages: `apt-get update` has run before.
+$(STREAM): $(VENV)/installed
+	mkdir -p $(@D)
+	$(BENCH) harness.stream_documents --output $@
+
+.PHONY: bench-stream
+bench-stream: build $(VENV)/rivals $(VENV)/candidate $(STREAM) ## Compare on half a gigabyte of different documents, for docs/benchmarks/encoding.md
+	$(BENCH) harness.compare stream --stream $(STREAM) $(ARGS) --output $(RESULTS)/stream.json; \
+		code=$$?; $(BENCH) report stream && exit $$code
+
 .PHONY: bench-report
 bench-report: $(VENV)/rivals ## Write docs/benchmarks/*.md, their picture and the README's chart again
 	$(BENCH) report

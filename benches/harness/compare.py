@@ -2,10 +2,12 @@
 
     PYTHONPATH=tests:benches python -m harness.compare encoding --corpus DIR --output RESULT.json
     PYTHONPATH=tests:benches python -m harness.compare training --corpus DIR --large FILE --output RESULT.json
+    PYTHONPATH=tests:benches python -m harness.compare stream --stream FILE --output RESULT.json
 
 Encoding: ids are compared with tiktoken's before anything is timed. Training: every vocabulary is compared,
-token for token, with ours by the same pattern and tie-breaker. Engines take turns, round after round. The
-garbage collector is off, and the result of a timed call is freed after the clock has stopped.
+token for token, with ours by the same pattern and tie-breaker. Stream: as encoding. Engines take turns,
+round after round. The garbage collector is off, and the result of a timed call is freed after the clock has
+stopped.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any
 import bytemill
 from bytemill._core import BUILD_PROFILE
 from harness import capacity, record
+from harness import stream as streams
 from harness.corpora import read_texts
 from harness.encoding import MEASURE, OURS, SUITE, Bench
 from harness.engines import LOADERS, installed
@@ -34,6 +37,7 @@ from harness.trainers import TRAINERS
 from harness.training import Comparison
 from harness.vocabularies import write_vocabulary
 from report import encoding as encoding_report
+from report import stream as stream_report
 from report import training as training_report
 from report.targets import judge_all
 from support.offline_tiktoken import offline_tiktoken
@@ -50,9 +54,10 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     suites = parser.add_subparsers(dest="suite", required=True)
     names: dict[str, Any] = {"metavar": "A,B", "type": lambda value: value.split(",")}
-    encoding, training = (suites.add_parser(name) for name in ("encoding", "training"))
+    encoding, training, stream = (suites.add_parser(name) for name in ("encoding", "training", "stream"))
     for each in (encoding, training):
         each.add_argument("--corpus", type=Path, metavar="DIR", help="its .txt files, not Python's source")
+    for each in (encoding, training, stream):
         each.add_argument("--output", type=Path, metavar="FILE", help="write the result as JSON")
         each.add_argument("--rounds", type=int, help="at most, for each figure (default: 7; 3 in training)")
     encoding.add_argument("--corpora", help="only these files of the corpus", **names)
@@ -66,10 +71,14 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     training.add_argument(
         "--timeout", type=float, default=900, help="seconds for a process (default: %(default)s)"
     )
+    stream.add_argument(
+        "--stream", type=Path, required=True, metavar="FILE", help="made by harness.stream_documents"
+    )
+    stream.add_argument("--engines", help="only these, and tiktoken", **names)
     options = parser.parse_args(arguments)
     known: dict[str, Iterable[str]] = {
         "rows": NUMBERS,
-        "engines": LOADERS,
+        "engines": {*LOADERS, *streams.SUITE["engines"]},
         "encodings": bytemill.list_encoding_names(),
         "jobs": JOBS,
         "trainers": TRAINERS,
@@ -173,12 +182,33 @@ def training(options: argparse.Namespace) -> int:
     return 1 if any(each.equal is False for each in figures) else 0
 
 
+def stream(options: argparse.Namespace) -> int:
+    """Compares encoding of a stream; the exit code is 1 if an engine returns other ids than tiktoken."""
+    engines = [
+        engine
+        for engine in streams.SUITE["engines"]
+        if options.engines is None or engine in (*options.engines, streams.ORACLE)
+    ]
+    with tempfile.TemporaryDirectory() as name, offline_tiktoken(Path(name)):
+        write_vocabulary(Path(name), streams.SUITE["encoding"])
+        head = record.description() | {
+            "versions": {engine: streams.version_of(engine) for engine in engines},
+            "arguments": record.given(options, "stream", "rounds"),
+        }
+        cells = list(streams.measure(engines, options.stream, Path(name), options.rounds or 3))
+    print(stream_report.table(cells), end="\n\n")
+    print("\n".join(stream_report.verdicts(cells)))
+    if options.output is not None:
+        record.write(options.output, head, cells=cells)
+    return 1 if any(cell.ids_equal is False for cell in cells) else 0
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints and writes."""
     options = parse_arguments(arguments)
     if BUILD_PROFILE != "release":
         sys.exit(f"the extension is a {BUILD_PROFILE} build: run `make build`")
-    return {"encoding": encoding, "training": training}[options.suite](options)
+    return {"encoding": encoding, "training": training, "stream": stream}[options.suite](options)
 
 
 if __name__ == "__main__":

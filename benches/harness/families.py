@@ -26,8 +26,8 @@ from bytemill.patterns import R50K_PATTERN
 from harness import record
 from harness.corpora import read_texts
 from harness.engines import installed
-from harness.model_files import CANDIDATE_VERSION, VOCABULARY, Files, write_chain, write_sentencepiece
-from harness.models import CANDIDATE, OURS, SUITE, Cell, EngineError, Model, measure
+from harness.model_files import VOCABULARY, Files, write_chain, write_sentencepiece
+from harness.models import CANDIDATE, CANDIDATE_VERSION, OURS, SUITE, Cell, EngineError, Model, measure
 from harness.vocabularies import tokenizer_json
 from report import families as report
 from support.catalogue import PRE_TOKENIZERS

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -213,7 +214,8 @@ def flatten(answer: Any) -> tuple[Any, Any]:
         ids, offsets = answer
         return np.diff(offsets), ids
     if type(answer).__module__.startswith("awkward"):
-        answer = answer.to_list()
+        awkward = import_module("awkward")
+        return awkward.to_numpy(awkward.num(answer)), awkward.to_numpy(awkward.flatten(answer))
     if len(answer) == 0 or isinstance(answer[0], int | np.integer):
         return [len(answer)], answer
     if isinstance(answer[0], str):

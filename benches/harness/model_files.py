@@ -18,7 +18,6 @@ from harness.models import CANDIDATE, OURS
 from harness.vocabularies import tokenizer_json
 from support.catalogue import PRE_TOKENIZERS
 
-CANDIDATE_VERSION = "1.0.0rc3"
 VOCABULARY = "cl100k_base"
 NFC = {"type": "NFC"}
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -32,10 +33,14 @@ from harness.suites import ROOT, suite
 SUITE = suite("models")
 OURS = "bytemill"
 CANDIDATE = "tokenizers rc"
+CANDIDATE_VERSION = "1.0.0rc3"
 STATES = ("cold", "warm")
 CANDIDATE_FOLDER = ROOT / ".venv" / "candidate"
 
-Encode = Callable[[str], Any]
+Encode = Callable[[Any], Any]
+
+# Forms of one call for all documents, and their threads.
+BATCHES = {"batch of 1": 1, "batch of 2": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +53,8 @@ class Cell:
             `.bytemill`.
         corpus: Name of the text.
         engine: Name of the engine.
-        form: Form of its result: "array" or "list".
+        form: Form of its result: "array" or "list", of one call for each document; or "batch of 1" or
+            "batch of 2": the arrays of one call for all documents, on as many threads.
         bytes: Bytes of text in a pass.
         load: Milliseconds until it is ready, in the process that has imported it.
         cold: MB/s over text that the process has not seen.
@@ -75,12 +81,13 @@ class Cell:
 def ours(file: str, form: str) -> Encode:
     """Returns this library's method for a form of result."""
     encoding = import_module("bytemill").Encoding.from_file(file)
-    method: Callable[..., Any]
-    if encoding.special_tokens_set:
-        # `tokenizers` finds special tokens in every text.
-        method = encoding.encode_to_numpy if form == "array" else encoding.encode
-        return partial(method, allowed_special="all")
-    method = encoding.encode_to_numpy if form == "array" else encoding.encode_ordinary
+    # `tokenizers` finds special tokens in every text.
+    special: dict[str, Any] = {"allowed_special": "all"} if encoding.special_tokens_set else {}
+    if form in BATCHES:
+        return partial(encoding.encode_batch_to_numpy, num_threads=BATCHES[form], **special)
+    if special:
+        return partial(encoding.encode_to_numpy if form == "array" else encoding.encode, **special)
+    method: Encode = encoding.encode_to_numpy if form == "array" else encoding.encode_ordinary
     return method
 
 
@@ -107,14 +114,18 @@ def serve(engine: str, file: str, form: str, text: str) -> dict[str, Any]:
     start = perf_counter()
     encode = LOADERS[engine](file, form)
     load = perf_counter() - start
-    encode("The first call may build what the others use.")
+    sentence = "The first call may build what the others use."
+    encode([sentence] if form in BATCHES else sentence)
 
-    def a_pass() -> tuple[float, list[Any]]:
+    def a_pass() -> tuple[float, Any]:
         start = perf_counter()
-        ids = [encode(document) for document in documents]
+        ids = encode(documents) if form in BATCHES else [encode(document) for document in documents]
         return perf_counter() - start, ids
 
     cold, ids = a_pass()
+    if form in BATCHES:
+        flat, offsets = ids
+        ids = [flat[start:end] for start, end in pairwise(offsets)]
     digest = hashlib.sha256()
     for each in ids:
         digest.update(json.dumps(each if isinstance(each, list) else each.tolist()).encode())
@@ -168,10 +179,14 @@ class Model:
     files: Mapping[str, Path]
 
 
-def measure(model: Model, text: Path, rounds: int) -> list[Cell]:
+# Forms of the results of ours.
+FORMS = ("array", "list")
+
+
+def measure(model: Model, text: Path, rounds: int, forms: Sequence[str] = FORMS) -> list[Cell]:
     """Measures all engines on one model and text."""
     files = model.files
-    contenders = [(OURS, "array"), (OURS, "list")]
+    contenders = [(OURS, form) for form in forms]
     contenders += [(engine, "list") for engine in files if engine != OURS]
     results: dict[tuple[str, str], list[dict[str, Any]]] = {contender: [] for contender in contenders}
     for _ in range(rounds):
@@ -233,9 +248,9 @@ def main(arguments: Sequence[str]) -> int:
             if options.models is None or model in options.models:
                 files = Model(name=model, kind=kind, files=write(folder))
                 for path in paths.values():
-                    cells += measure(files, path, options.rounds)
+                    cells += measure(files, path, options.rounds, (*FORMS, *BATCHES))
     versions = {engine: installed(engine) for engine in (OURS, "sentencepiece", "tokenizers")}
-    versions[CANDIDATE] = model_files.CANDIDATE_VERSION
+    versions[CANDIDATE] = CANDIDATE_VERSION
     head = record.description() | {
         "versions": versions,
         "arguments": record.given(options, "corpus", "models", "rounds"),

@@ -26,7 +26,9 @@ def run_worker(
         WorkerError: The process failed or took longer than `timeout` seconds.
     """
     command = [sys.executable, "-m", WORKER, json.dumps(task)]
-    folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = environment or {}
+    inherited = environment.get("PYTHONPATH", os.environ.get("PYTHONPATH"))
+    folders = [str(Path(__file__).parents[1]), *filter(None, [inherited])]
     try:
         done = subprocess.run(
             command,
@@ -34,7 +36,7 @@ def run_worker(
             text=True,
             check=False,
             timeout=timeout,
-            env={**os.environ, **(environment or {}), "PYTHONPATH": os.pathsep.join(folders)},
+            env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(folders)},
         )
     except subprocess.TimeoutExpired:
         raise WorkerError(f"not done after {timeout:.0f} s") from None

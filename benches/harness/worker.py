@@ -21,6 +21,7 @@ TASKS = {
     "merging": "harness.training_tasks",
     "spilling": "harness.training_tasks",
     "sharding": "harness.shards",
+    "streaming": "harness.stream",
 }
 
 

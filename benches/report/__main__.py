@@ -2,7 +2,8 @@
 
     PYTHONPATH=tests:benches python -m report [NAME ...]
 
-NAME is encoding, training, stages, models, adoption, playground, scale or readme; without one it writes all.
+NAME is encoding, stream, training, stages, models, adoption, playground, scale or readme; without one it
+writes all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from collections.abc import Callable, Sequence
 
 from harness.record import read
 from harness.suites import ROOT, suite
-from report import adoption, encoding, models, page, playground, readme_chart, scale, stages, training
+from report import (
+    adoption,
+    encoding,
+    models,
+    page,
+    playground,
+    readme_chart,
+    scale,
+    stages,
+    stream,
+    training,
+)
 
 RESULTS = ROOT / "benches" / "results"
 PAGES = ROOT / "docs" / "benchmarks"
@@ -27,6 +39,13 @@ def write_encoding() -> None:
     result, cells = encoding.read_result(ROOT / settings["result"])
     page.rewrite(ROOT / settings["page"], encoding.section(result, cells), encoding.NAME)
     draw(cells, ROOT / settings["picture"])
+
+
+def write_stream() -> None:
+    """Writes the section on a stream of documents."""
+    settings = suite("stream")
+    result, cells = stream.read_result(ROOT / settings["result"])
+    page.rewrite(ROOT / settings["page"], stream.section(result, cells), stream.NAME)
 
 
 def write_training() -> None:
@@ -73,6 +92,7 @@ def write_scale() -> None:
 
 WRITERS: dict[str, Callable[[], None]] = {
     "encoding": write_encoding,
+    "stream": write_stream,
     "training": write_training,
     "stages": write_stages,
     "models": write_models,
