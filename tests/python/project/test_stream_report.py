@@ -9,6 +9,7 @@ import pytest
 
 from harness import stream as streams
 from harness.engines import LOADERS
+from harness.models import CANDIDATE
 from harness.stream_documents import LEAST_BYTES, stream, text_of_page
 from report import page as pages
 from report import stream as report
@@ -82,7 +83,7 @@ def test_targets_are_judged() -> None:
 
 def test_the_suite_names_what_the_harness_has() -> None:
     engines = set(streams.SUITE["engines"])
-    assert engines - {streams.CANDIDATE} <= LOADERS.keys()
+    assert engines - {CANDIDATE} <= LOADERS.keys()
     assert {target["against"] for target in streams.SUITE["targets"]} <= engines
 
 
