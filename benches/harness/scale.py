@@ -5,7 +5,7 @@
 
 Counts, vocabularies and files of all engines are compared first: the exit code is 1 if any differ. Engines
 run in environments of their own, which `make bench-scale` makes; without them they are left out. With
-`--large`, so many gigabytes are made, and counted, learned from and tokenized on a cluster of Ray on this
+`--large N`, N gigabytes are made, and counted, learned from and tokenized on a cluster of Ray on this
 machine and in one process, whose SHA-256 must be equal.
 """
 

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 class Cluster(NamedTuple):
-    """The cluster of the model, which nobody has measured.
+    """The cluster of the model, which has not been measured.
 
     Attributes:
         nodes: Its machines.

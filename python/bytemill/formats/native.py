@@ -10,7 +10,7 @@ Version 2 consists of
   `src/vocabulary/stored.rs` describes; of "sentencepiece" and "tokenizer.json" that file;
 - the CRC-32 of all before, in 4 bytes, the lowest first.
 
-The checksum finds damage, not forgery: whoever writes a file decides which ids it gives. `sha256` is a note,
+The checksum finds damage, not forgery: the writer of a file decides which ids it gives. `sha256` is a note,
 which no code reads. Equal encodings with equal provenance give equal files.
 
 Version 1, which is only read, is one JSON object: `format` ("bytemill"), `version` (1), `name`, `pattern`,

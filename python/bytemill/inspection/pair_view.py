@@ -20,7 +20,7 @@ __all__ = ["PairView", "show_both"]
 class PairView:
     """The tokens of a text by two encodings.
 
-    A `▾` stands before each token whose stretch of the text is no token of the other encoding.
+    A `▾` stands before each token whose span of the text is no token of the other encoding.
 
     Attributes:
         first: The tokens by the first encoding.
