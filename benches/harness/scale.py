@@ -15,14 +15,13 @@ import argparse
 import hashlib
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
 
 import bytemill
@@ -31,28 +30,32 @@ from bytemill.documents.batches import BatchReader
 from bytemill.documents.sources import files_in
 from bytemill.shards import write_shards
 from harness import record
-from harness.scale_text import write_texts
+from harness.memory import resident_bytes
+from harness.process_tree import Usage
+from harness.scale_text import shuffled_blocks, write_texts
 
 ROOT = Path(__file__).parents[2]
 PATTERN = "o200k"
 ENCODING = "o200k_base"
 VOCAB_SIZES = (10_000, 50_000)
 UNITS = (1 / 16, 1 / 4, 1.0)
-EMPTY_UNITS = 200
+EMPTY_UNITS = 1000
+
+# Of what a slower library encodes.
+SAMPLE_BYTES = 32_000_000
 
 Row = dict[str, Any]
 
 
 @contextmanager
 def measured(rows: list[Row], /, **names: Any) -> Iterator[Row]:
-    """Adds a row with the wall seconds of the body, and the CPU seconds of this process and its children."""
+    """Adds a row with the wall seconds of the body, and the CPU seconds and memory of all its processes."""
     row: Row = dict(names)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    wall, cpu = perf_counter(), process_time()
-    yield row
-    row["seconds"] = perf_counter() - wall
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    row["cpu_seconds"] = process_time() - cpu + sum(after[:2]) - sum(children[:2])
+    with Usage() as usage:
+        start = perf_counter()
+        yield row
+        row["seconds"] = perf_counter() - start
+    row |= {"cpu_seconds": usage.cpu_seconds, "peak_megabytes": usage.peak_megabytes}
     rows.append(row)
     print(row, flush=True)
 
@@ -65,6 +68,11 @@ def reader() -> BatchReader:
 def size_of(folder: Path) -> int:
     """Returns the bytes of all files in a folder and below."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def utf8(text: str | bytes) -> bytes:
+    """Returns a text as bytes."""
+    return text if isinstance(text, bytes) else text.encode()
 
 
 # --- One process ---
@@ -88,26 +96,57 @@ def stages(texts: Path, work: Path) -> list[Row]:
     with measured(rows, stage="read, encode, write", bytes=size) as row:
         written = write_shards(texts, work / "shards", encoding, field="text", num_threads=1)
         row["tokens"] = written.tokens
-    documents = [text for batch in reader().read(texts) for text in batch.texts]
+    documents = [utf8(text).decode() for batch in reader().read(texts) for text in batch.texts]
     encoding.clear_cache()
-    with measured(rows, stage="encode", bytes=size):
-        encoding.encode_batch_to_numpy([str(text) for text in documents], num_threads=1)
+    with measured(rows, stage="encode", bytes=sum(len(text.encode()) for text in documents)):
+        encoding.encode_batch_to_numpy(documents, num_threads=1)
+    return rows + in_tokenizers(encoding, documents, work)
+
+
+def in_tokenizers(encoding: bytemill.Encoding, documents: Sequence[str], work: Path) -> list[Row]:
+    """Measures how `tokenizers` encodes some of the documents, with one thread; its ids must be equal."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    import tokenizers
+
+    encoding.save_huggingface(work / "huggingface")
+    theirs = tokenizers.Tokenizer.from_file(str(work / "huggingface" / "tokenizer.json"))
+    sample, size = [], 0
+    for text in documents:
+        if size >= SAMPLE_BYTES:
+            break
+        sample.append(text)
+        size += len(text.encode())
+    rows: list[Row] = []
+    with measured(rows, stage=f"encode, by tokenizers {tokenizers.__version__}", bytes=size):
+        encoded = theirs.encode_batch_fast(sample, add_special_tokens=False)
+    ids = encoding.encode_batch(sample, allowed_special="all")
+    rows[0]["ids_equal"] = [each.ids for each in encoded] == ids
+    rows[0]["tokens"] = sum(map(len, ids))
     return rows
 
 
-def growth(texts: Path) -> list[Row]:
-    """Returns the number of different pieces at each doubling of the text, in files of mixed order."""
+def growth(sources: Sequence[Path], texts: Path) -> list[Row]:
+    """Returns the number of different pieces at each doubling of the sources, each once, and of the texts."""
+    mixed = (batch.texts for batch in reader().read(texts))
+    return [
+        *doublings("once", shuffled_blocks(sources)),
+        *doublings("mixed", mixed),
+    ]
+
+
+def doublings(name: str, parts: Iterable[Sequence[str | bytes]]) -> list[Row]:
+    """Returns the number of different pieces at each doubling, and at the end."""
     rows: list[Row] = []
     counts = bytemill.PieceCounts(pattern=PATTERN)
     size, limit = 0, 1 << 20
-    for batch in reader().read(texts):
-        counts.add(batch.texts)
-        size += batch.size
+    for texts in parts:
+        counts.add(texts)
+        size += sum(len(utf8(text)) for text in texts)
         if size >= limit:
-            rows.append({"bytes": size, "pieces": len(counts), "total": counts.total()})
+            rows.append({"text": name, "bytes": size, "pieces": len(counts), "total": counts.total()})
             limit *= 2
     if not rows or rows[-1]["bytes"] < size:
-        rows.append({"bytes": size, "pieces": len(counts), "total": counts.total()})
+        rows.append({"text": name, "bytes": size, "pieces": len(counts), "total": counts.total()})
     return rows
 
 
@@ -149,8 +188,10 @@ def with_executor(name: str, executor: jobs.Executor, texts: Path, work: Path) -
     # A task that nodes know without this program, and that takes no time.
     nothing = list[int]().append
     list(executor.run(nothing, range(4)))
-    with measured(rows, engine=name, stage="empty units", units=EMPTY_UNITS):
+    before = resident_bytes()
+    with measured(rows, engine=name, stage="empty units", units=EMPTY_UNITS) as row:
         assert sum(1 for _ in executor.run(nothing, range(EMPTY_UNITS))) == EMPTY_UNITS
+        row["driver_megabytes"] = (resident_bytes() - before) / 1e6
     plan = jobs.plan(texts, work, field="text", unit_bytes=max(1, size_of(texts) // 8))
     with measured(rows, engine=name, stage="count", units=len(plan.units), bytes=size_of(texts)) as row:
         counts = jobs.count_pieces(plan, PATTERN, executor=executor)
@@ -237,9 +278,11 @@ def measure(sources: Sequence[Path], folder: Path, arguments: argparse.Namespace
         write_texts(sources, texts, int(arguments.large * 1e9))
         rows = large_in_one_process(texts, folder, arguments.vocab_size)
         rows += in_environment("ray", "large", texts, folder / "work", arguments.vocab_size)
+        # Nothing is removed before: this is what the disk has held.
+        rows[-1]["folder_bytes"] = size_of(folder)
         return {"large": rows}
     write_texts(sources, texts, arguments.megabytes * 1_000_000)
-    found = {"stages": stages(texts, folder), "growth": growth(texts), "runs": runs(texts, folder)}
+    found = {"stages": stages(texts, folder), "growth": growth(sources, texts), "runs": runs(texts, folder)}
     found["training"] = training(folder / "counts.parquet")
     engines: list[Row] = []
     for number in (1, 2):
@@ -262,10 +305,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         found = measure(sources, Path(name), arguments)
     wrong = differences(found.get("engines", []) + found.get("large", []))
+    wrong += [row["stage"] for row in found.get("stages", []) if not row.get("ids_equal", True)]
     print("all results equal" if not wrong else f"NOT EQUAL: {', '.join(wrong)}")
     if arguments.output is not None:
         options = record.given(arguments, "megabytes", "large", "vocab_size")
         options["sources"] = {path.name: path.stat().st_size for path in sources}
+        # What ran beside it, as far as that is known: 1, 5 and 15 minutes.
+        options["load_average"] = [round(each, 2) for each in os.getloadavg()]
         head = record.description() | {"arguments": options, "all_equal": not wrong}
         record.write(arguments.output, head, **found)
     return 1 if wrong else 0

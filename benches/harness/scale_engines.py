@@ -15,6 +15,7 @@ from typing import Any
 
 import bytemill
 from bytemill import jobs
+from harness.process_tree import adopt_orphans
 from harness.scale import PATTERN, Row, digest, measured, size_of, with_executor
 
 # Of the whole text: enough units that nodes share it, each large enough not to count anew what others have.
@@ -64,8 +65,10 @@ def large(executor: jobs.Executor, texts: Path, work: Path, vocab_size: int) -> 
         counts = jobs.count_pieces(plan, PATTERN, executor=executor)
     counts.save(work / "counts.parquet", sort=True)
     row |= {"sha256": digest([work / "counts.parquet"]), "pieces": len(counts)}
+    row["run_bytes"] = size_of(work / "counts")
+    del counts
     with measured(rows, **names, stage="train") as row:
-        encoding = bytemill.train(counts, vocab_size, progress=False)
+        encoding = bytemill.ray.train(plan, vocab_size)
         row["sha256"] = encoding.sha256
     with measured(rows, **names, stage="shards", units=len(plan.units)) as row:
         row["tokens"] = jobs.write_shards(plan, encoding, executor=executor).tokens
@@ -75,6 +78,7 @@ def large(executor: jobs.Executor, texts: Path, work: Path, vocab_size: int) -> 
 
 def main(engine: str, task: str, folder: str, *arguments: str) -> None:
     """Measures on an engine, and prints the rows."""
+    adopt_orphans()
     with started(engine) as (access, executor):
         if task == "sum":
             rows = sums(engine, access, Path(folder))

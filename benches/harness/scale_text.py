@@ -18,6 +18,9 @@ NAME = 9
 
 FILE_BYTES = 128 << 20
 
+# Blocks that are yielded together.
+PART = 1000
+
 
 class Mixer:
     """Writes documents of blocks of lines, drawn from texts; each file depends on the seed and its number."""
@@ -65,3 +68,11 @@ def write_texts(paths: Sequence[Path], folder: Path, size: int, seed: int = 0) -
     mixer = Mixer(paths, seed)
     numbers = range(-(-size // FILE_BYTES))
     return list(map(partial(mixer.write, folder, size // len(numbers)), numbers))
+
+
+def shuffled_blocks(paths: Sequence[Path], seed: int = 0) -> Iterator[list[str]]:
+    """Yields all blocks of texts, each once and in mixed order, some thousand at a time."""
+    blocks = [block for path in paths for block in blocks_of(path)]
+    order = np.random.default_rng(seed).permutation(len(blocks))
+    for start in range(0, len(order), PART):
+        yield [blocks[number] for number in order[start : start + PART].tolist()]

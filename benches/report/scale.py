@@ -17,7 +17,11 @@ INTRODUCTION = """\
 Costs of counting, training and tokenizing by stage, unit and engine; a corpus on a cluster and in one
 process; and what that would be on a large cluster. The page is written by `python -m report scale` from what
 `make bench-scale` has recorded. The texts are mixed from other texts, block by block, with a new name in each
-document.
+document. [Work on a cluster](../guides/cluster.md) says how to do this.
+
+CPU seconds are those of all processes: of the program, and of the servers, virtual machines and workers of an
+engine, whatever they do. Memory is what all of them had at once, without what is shared; it is looked at four
+times a second.
 
 """
 
@@ -84,18 +88,26 @@ def section(result: Result) -> str:
     lines = ["## Costs", "", *head(result, 'make bench-scale ARGS="--corpus PATH..."')]
     lines += ["**CPU seconds per gigabyte of text**, one thread.", ""]
     lines += table(
-        ["stage", "CPU seconds per GB"],
-        [[row["stage"], f"{per_gigabyte(row):.2f}"] for row in result["stages"]],
-    )
-    lines += ["**Different pieces** of so much text.", ""]
-    lines += table(
-        ["text", "different pieces", "pieces"],
+        ["stage", "CPU seconds per GB", "CPU µs per different piece"],
         [
-            [f"{row['bytes'] / 1e6:,.0f} MB", f"{row['pieces']:,}", f"{row['total']:,}"]
+            [
+                row["stage"],
+                f"{per_gigabyte(row):.2f}",
+                f"{row['cpu_seconds'] / row['pieces'] * 1e6:.2f}" if "pieces" in row else "",
+            ]
+            for row in result["stages"]
+        ],
+    )
+    lines += ["**Different pieces** of so much text: of the given ones, each block once, and of the mix.", ""]
+    lines += table(
+        ["text", "size", "different pieces", "pieces"],
+        [
+            [row["text"], f"{row['bytes'] / 1e6:,.0f} MB", f"{row['pieces']:,}", f"{row['total']:,}"]
             for row in result["growth"]
         ],
     )
-    lines += [f"Over the last doubling they grow with the exponent {exponent(result['growth']):.2f}.", ""]
+    exponents = [exponent(of_text(result, name)) for name in ("once", "mixed")]
+    lines += ["Over the last doubling they grow with the exponents {:.2f} and {:.2f}.".format(*exponents), ""]
     lines += ["**Units** of several sizes, counted in one process, and what they leave to add up.", ""]
     lines += table(
         ["largest unit", "units", "CPU seconds per GB", "bytes of runs per GB", "adding up, µs per row"],
@@ -125,17 +137,44 @@ def section(result: Result) -> str:
             for row in result["training"]
         ],
     )
-    lines += ["**Engines**: a unit that does nothing, and a job of eight units. All results are equal.", ""]
-    lines += table(["engine", "ms per empty unit", "count, s", "shards, s"], engine_rows(result["engines"]))
+    equal = "equal" if result["all_equal"] else "NOT EQUAL"
+    lines += [
+        f"**Engines**: a unit that does nothing, and a job of eight units. All results are {equal}.",
+        "",
+    ]
+    lines += table(ENGINE_HEADS, engine_rows(result["engines"]))
     lines += ["**Adding up** the same runs, by what an engine has for it.", ""]
     lines += table(
-        ["by", "seconds", "different pieces"],
+        ["by", "seconds", "CPU seconds", "peak memory, MB", "different pieces"],
         [
-            [row.get("engine", "merge_files"), f"{row['seconds']:.1f}", f"{row['pieces']:,}"]
+            [
+                f"{row['engine']}: {row['stage']}" if "engine" in row else "`PieceCounts.merge_files`",
+                f"{row['seconds']:.1f}",
+                f"{row['cpu_seconds']:.1f}",
+                f"{row['peak_megabytes']:,.0f}",
+                f"{row['pieces']:,}",
+            ]
             for row in result["sums"]
         ],
     )
     return "\n".join([*lines, *model(result, Cluster())]) + "\n"
+
+
+ENGINE_HEADS = (
+    "engine",
+    "ms per empty unit",
+    "driver's MB per 1,000 of them",
+    "count, s",
+    "CPU s per GB",
+    "shards, s",
+    "CPU s per GB",
+    "peak memory, MB",
+)
+
+
+def of_text(result: Result, name: str) -> list[Row]:
+    """Returns how the different pieces of a text grow."""
+    return [row for row in result["growth"] if row["text"] == name]
 
 
 def engine_rows(rows: Sequence[Row]) -> list[list[str]]:
@@ -144,11 +183,34 @@ def engine_rows(rows: Sequence[Row]) -> list[list[str]]:
     found = []
     for name in names:
         of = {row["stage"]: row for row in rows if row["engine"] == name}
-        empty = of["empty units"]["seconds"] / of["empty units"]["units"] * 1000
+        empty, count, shards = of["empty units"], of["count"], of["shards"]
         found.append(
-            [name, f"{empty:.1f}", f"{of['count']['seconds']:.1f}", f"{of['shards']['seconds']:.1f}"]
+            [
+                name,
+                f"{empty['seconds'] / empty['units'] * 1e3:.1f}",
+                f"{empty['driver_megabytes'] / empty['units'] * 1e3:.1f}",
+                f"{count['seconds']:.1f}",
+                f"{per_gigabyte(count):.2f}",
+                f"{shards['seconds']:.1f}",
+                f"{per_gigabyte(shards):.2f}",
+                f"{max(count['peak_megabytes'], shards['peak_megabytes']):,.0f}",
+            ]
         )
     return found
+
+
+MODEL_HEADS = (
+    "text",
+    "units",
+    "different pieces",
+    "runs",
+    "count",
+    "add up",
+    "load",
+    "learn",
+    "shards",
+    "all of it",
+)
 
 
 def model(result: Result, cluster: Cluster) -> list[str]:
@@ -160,7 +222,10 @@ def model(result: Result, cluster: Cluster) -> list[str]:
     run_bytes = added["run_bytes"] / added["rows"]
     trained = result["training"][-1]
     piece_seconds = trained["seconds"] / trained["pieces"]
-    last, power = result["growth"][-1], exponent(result["growth"])
+    growth = of_text(result, "once")
+    last, power = growth[-1], exponent(growth)
+    loaded = named(result["stages"], "load")[0]
+    load_seconds = loaded["seconds"] / loaded["pieces"]
 
     def pieces(gigabytes: float) -> float:
         return float(last["pieces"] * (gigabytes * GIGA / last["bytes"]) ** power)
@@ -171,16 +236,21 @@ def model(result: Result, cluster: Cluster) -> list[str]:
         read = size / cluster.nodes / cluster.read
         cores = cluster.nodes * cluster.cores
         run_rows = units * pieces(cluster.unit)
+        seconds = [
+            max(read, size * count / cores),
+            run_rows * row_seconds / cores,
+            pieces(size) * load_seconds,
+            pieces(size) * piece_seconds,
+            max(read, size * encode / cores),
+        ]
         rows.append(
             [
                 f"{size // 1000} TB",
                 f"{units:,.0f}",
-                f"{max(read, size * count / cores):,.0f} s",
                 f"{pieces(size) / 1e6:,.0f} M",
                 f"{run_rows * run_bytes / GIGA:,.0f} GB",
-                f"{run_rows * row_seconds / cores:,.0f} s",
-                f"{pieces(size) * piece_seconds / 60:,.0f} min",
-                f"{max(read, size * encode / cores):,.0f} s",
+                *(f"{each:,.0f} s" for each in seconds),
+                f"{sum(seconds) / 60:,.0f} min",
             ]
         )
     inputs = [
@@ -190,6 +260,7 @@ def model(result: Result, cluster: Cluster) -> list[str]:
         f"{count:.2f} CPU seconds per GB to count, {encode:.2f} to write shards",
         f"{last['pieces']:,} different pieces in {last['bytes'] / GIGA:.2f} GB, and the exponent {power:.2f}",
         f"{run_bytes:.1f} bytes and {row_seconds * 1e6:.2f} µs for each row of the runs, by all cores",
+        f"{load_seconds * 1e6:.2f} µs to load each different piece",
         f"{piece_seconds * 1e6:.1f} µs for each different piece to learn {trained['vocab_size']:,} tokens",
     ]
     return [
@@ -198,10 +269,11 @@ def model(result: Result, cluster: Cluster) -> list[str]:
         "Nobody has measured this: it is the figures above, multiplied. Its inputs:",
         "",
         *(f"- {each};" for each in inputs),
-        "- counting and writing take what is longer, reading or CPU.",
+        "- counting and writing take what is longer, reading or CPU;",
+        "- nothing for starting tasks, for the network between nodes, and for what dies.",
         "",
-        *table(["text", "units", "count", "different pieces", "runs", "add up", "learn", "shards"], rows),
-        "Adding up is done by all machines, learning by one: that is most of the time.",
+        *table(MODEL_HEADS, rows),
+        "Adding up is done by all machines, loading and learning by one.",
     ]
 
 
@@ -215,16 +287,21 @@ def large_section(result: Result) -> str:
         f"{result['large'][0]['bytes'] / GIGA:.1f} GB of JSON lines, a vocabulary of "
         f"{arguments['vocab_size']:,} tokens. The SHA-256 of counts, vocabulary and ids are {equal}."
     )
+    disk = result["large"][-1]["folder_bytes"] / GIGA
     lines += [
         text,
+        f"All files took {disk:.1f} GB of disk. Times say little: other",
+        f"programs ran beside it, with a load average of {arguments['load_average'][-1]:g} at the end.",
         "",
         *table(
-            ["engine", "stage", "seconds", "result", "SHA-256"],
+            ["engine", "stage", "seconds", "CPU seconds", "peak memory, MB", "result", "SHA-256"],
             [
                 [
                     row["engine"],
                     row["stage"],
                     f"{row['seconds']:,.0f}",
+                    f"{row['cpu_seconds']:,.0f}",
+                    f"{row['peak_megabytes']:,.0f}",
                     result_of(row),
                     f"`{row['sha256'][:16]}`",
                 ]
