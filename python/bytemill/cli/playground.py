@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913 - the options of the command
     """
     # Here: they import the server.
     from bytemill.cli import complain, encoding_of
-    from bytemill.playground import start
+    from bytemill.playground import listening, serve
     from bytemill.playground.gate import LOOPBACK_NAMES
 
     if host not in {*LOOPBACK_NAMES, "::1"}:
@@ -69,24 +69,21 @@ def command(  # noqa: PLR0913 - the options of the command
             raise click.UsageError(f"--host {host} needs --allow-host NAME, the name that browsers will use")
         complain("everybody who can reach this machine and knows the address can use the page", "warning")
     link = LINK.fullmatch(text) if text is not None else None
-    running = start(
+    running = listening(
         None if link else text_of(text),
         encoding=encoding,
         compare_with=None if compare is None else encoding_of(compare),
         port=port,
         host=host,
         allow_hosts=allow_hosts,
-        open_browser=False,
         verbose=verbose,
     )
+    state = link[1] if link else ""
+    # First: what answers need takes as long to import as all until here.
+    click.echo(running.url + state)
+    sys.stdout.flush()
     try:
-        state = link[1] if link else ""
-        click.echo(running.url + state)
-        sys.stdout.flush()
-        if not no_browser:
-            import webbrowser
-
-            webbrowser.open(running.ticket() + state)
+        serve(running, open_browser=not no_browser, state=state)
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:

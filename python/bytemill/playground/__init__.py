@@ -109,6 +109,30 @@ def start(  # noqa: PLR0913 - all but the text have names
         TypeError: `text` is not a string, or an encoding not an `Encoding`.
         OSError: The port cannot be bound.
     """
+    running = listening(
+        text,
+        encoding=encoding,
+        compare_with=compare_with,
+        port=port,
+        host=host,
+        allow_hosts=allow_hosts,
+        verbose=verbose,
+    )
+    serve(running, open_browser=open_browser)
+    return running
+
+
+def listening(  # noqa: PLR0913 - as `start`
+    text: str | None,
+    *,
+    encoding: Encoding | None,
+    compare_with: Encoding | None,
+    port: int,
+    host: str,
+    allow_hosts: Iterable[str],
+    verbose: bool,
+) -> Playground:
+    """Returns a playground whose port is bound: requests wait there until `serve`. Rest as `start`."""
     for name, value in (("encoding", encoding), ("compare_with", compare_with)):
         if value is not None:
             check_type(name, value, Encoding)
@@ -120,12 +144,22 @@ def start(  # noqa: PLR0913 - all but the text have names
         "encoding": "o200k_base" if encoding is None else server.loaded.add(encoding),
         "compare": None if compare_with is None else server.loaded.add(compare_with),
     }
+    return Playground(server)
+
+
+def serve(running: Playground, *, open_browser: bool, state: str = "") -> None:
+    """Answers requests, in threads.
+
+    Args:
+        running: The playground, which listens.
+        open_browser: Whether to open the page in the browser of the system.
+        state: What the page shows, as in a link that one has copied.
+    """
+    server = running.server
     for work in (server.serve_forever, server.prepare):
         threading.Thread(target=work, name="bytemill-playground", daemon=True).start()
-    running = Playground(server)
     if open_browser:
         # Here: the address of the command need not wait for it.
         import webbrowser
 
-        webbrowser.open(running.ticket())
-    return running
+        webbrowser.open(running.ticket() + state)

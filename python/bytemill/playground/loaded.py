@@ -34,8 +34,11 @@ class Loaded:
     def add(self, encoding: Encoding) -> str:
         """Adds an encoding, and returns the name that it has here."""
         name = encoding.name
-        if name in BUILTIN_ENCODINGS and get_encoding(name).sha256 == encoding.sha256:
-            return name
+        if name in BUILTIN_ENCODINGS:
+            builtin = get_encoding(name)
+            # A fingerprint takes 0.1 s.
+            if encoding is builtin or encoding.sha256 == builtin.sha256:
+                return name
         with self._lock:
             taken = {*list_encoding_names(), *self._opened}
             number = 2
