@@ -10,6 +10,7 @@ import numpy as np
 
 from bytemill._arguments import check_type
 from bytemill.core import Encoding
+from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.layout import align_columns
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Displayed):
     """Token counts of several encodings. Its `str` is a table.
 
     Attributes:
@@ -84,12 +85,6 @@ class Comparison:
             "tokens": dict(zip(self.encodings, counts.tokens, strict=True)),
             "bytes_per_token": dict(zip(self.encodings, counts.bytes_per_token(), strict=True)),
         }
-
-    def _repr_html_(self) -> str:
-        """Renders it for a notebook."""
-        from bytemill.inspection.notebook import preformatted
-
-        return preformatted(str(self))
 
     def __str__(self) -> str:
         heading = ("bytes per token", "bytes", *self.encodings)

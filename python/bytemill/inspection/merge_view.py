@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
 from bytemill.core import Encoding
+from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import segments_of
 from bytemill.inspection.palette import COLOURS
 from bytemill.inspection.terminal import Cell, supports_colour
@@ -19,7 +20,7 @@ __all__ = ["MergeView", "show_merges"]
 
 
 @dataclass(frozen=True, repr=False)
-class MergeView:
+class MergeView(Displayed):
     """The merge steps of a text. Its `str` lists the parts of each piece after every merge.
 
     Attributes:

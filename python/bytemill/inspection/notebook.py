@@ -8,6 +8,7 @@ between the tokens.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from html import escape
 from typing import TYPE_CHECKING
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING
 from bytemill.inspection.characters import sharing_characters
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.palette import COLOURS
-from bytemill.inspection.terminal import MARK
+from bytemill.inspection.terminal import MARK, rows, supports_colour, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from bytemill.inspection.token_view import Token, TokenView
 
-__all__ = ["FRAGMENT_TOKENS", "fragment", "preformatted", "render_fragment", "span"]
+__all__ = ["FRAGMENT_TOKENS", "fragment", "preformatted", "render_fragment", "render_plain", "span"]
 
 # The most tokens in a notebook, which keeps them in its file; a page shows all.
 FRAGMENT_TOKENS = 2_000
@@ -97,14 +98,30 @@ def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[in
         heading: What stands above; if empty, the counts.
         marked: The indices of tokens with a mark.
     """
-    counts = ", ".join(f"{figure} {name}" for name, figure in view.counts())
-    heading = heading or f"{view.encoding}: {counts}"
+    heading = heading or view.heading()
     shown = view.tokens[:FRAGMENT_TOKENS]
-    more = len(view.tokens) - len(shown)
-    rest = f"<div>{more:,} more tokens are not shown here; write_page shows all.</div>" if more else ""
+    rest = "".join(f"<div>{line}</div>" for line in not_shown(view))
     return (
         f"<div>{escape(heading)}</div>{fragment(''.join(tokens_of(shown, marked)))}{as_written(shown)}{rest}"
     )
+
+
+def render_plain(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
+    """Returns as many tokens as lines of text, as `TokenView.terminal`; arguments as `render_fragment`."""
+    lines = rows(
+        view.tokens[:FRAGMENT_TOKENS],
+        colour=supports_colour(sys.stdout),
+        ids=True,
+        width=terminal_width(sys.stdout),
+        marked=marked,
+    )
+    return "\n".join([heading or view.heading(), *lines, *not_shown(view)])
+
+
+def not_shown(view: TokenView) -> list[str]:
+    """Returns a line that says how many tokens a notebook does not show, if any."""
+    more = len(view.tokens) - FRAGMENT_TOKENS
+    return [f"{more:,} more tokens are not shown here; write_page shows all."] if more > 0 else []
 
 
 def as_written(shown: Sequence[Token]) -> str:

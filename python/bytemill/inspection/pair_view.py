@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
 from bytemill.core import Encoding
+from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.token_view import TokenView, show
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ __all__ = ["PairView", "show_both"]
 
 
 @dataclass(frozen=True, repr=False)
-class PairView:
+class PairView(Displayed):
     """The tokens of a text by two encodings.
 
     A `▾` stands before each token whose span of the text is no token of the other encoding.
@@ -35,8 +36,7 @@ class PairView:
     def headings(self) -> Iterator[tuple[TokenView, tuple[int, ...], str]]:
         """Yields each view, its differing tokens, and a heading with the counts."""
         for view, indices in zip((self.first, self.second), self.differing, strict=True):
-            counts = ", ".join(f"{figure} {name}" for name, figure in view.counts())
-            yield view, indices, f"{view.encoding}: {counts}, {len(indices):,} cut elsewhere"
+            yield view, indices, f"{view.heading()}, {len(indices):,} cut elsewhere"
 
     def terminal(self, *, colour: bool, ids: bool = True, width: int | None = None) -> str:
         """Renders both for a terminal, counts first; arguments as `TokenView.terminal`.
@@ -65,6 +65,14 @@ class PairView:
         return self.terminal(colour=supports_colour(sys.stdout), width=terminal_width(sys.stdout))
 
     __repr__ = __str__
+
+    def _plain(self) -> str:
+        from bytemill.inspection.notebook import render_plain
+
+        return "\n\n".join(
+            render_plain(view, heading=heading, marked=frozenset(indices))
+            for view, indices, heading in self.headings()
+        )
 
     def _repr_html_(self) -> str:
         """Renders both for a notebook."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
+from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.layout import align_columns
 from bytemill.inspection.pieces import Pieces
@@ -34,21 +35,21 @@ Reach: TypeAlias = Literal[
 ]
 
 MEANING: dict[Reach, str] = {
-    "whole": "its text becomes it",
-    "whole_only": "its text becomes it as a whole piece; merges do not make it",
+    "whole": "its own text encodes to it",
+    "whole_only": "its own text encodes to it as a whole piece; merges do not make it",
     "cut": "the pattern cuts its text; merges inside larger pieces may make it",
     "fragment": "its bytes are not whole characters; merges inside larger pieces may make it",
-    "unreachable": "no text becomes it",
-    "special": "its text becomes it where special tokens are allowed",
+    "unreachable": "no text encodes to it",
+    "special": "its own text encodes to it where special tokens are allowed",
     "merged": "merges make it from its characters",
-    "changed": "normalization makes something else of its text; other texts may become it",
+    "changed": "normalization changes its text; other texts may encode to it",
     "unused": "merges make it, and then it gives way to its parts",
-    "fallback": "characters without a token become it",
+    "fallback": "characters without a token encode to it",
 }
 
 
 @dataclass(frozen=True)
-class TokenReport:
+class TokenReport(Displayed):
     """Description of one token. Its `str` is a few lines of text.
 
     Attributes:
@@ -87,12 +88,6 @@ class TokenReport:
             "parts": [token_id for token_id, _ in self.parts],
             **({} if self.piece is None else {"piece": self.piece, "type": self.type, "score": self.score}),
         }
-
-    def _repr_html_(self) -> str:
-        """Renders it for a notebook."""
-        from bytemill.inspection.notebook import preformatted
-
-        return preformatted(str(self))
 
     def __str__(self) -> str:
         joined = " + ".join(f"{visible(value)} ({token_id})" for token_id, value in self.parts)

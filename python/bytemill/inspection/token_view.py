@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill._arguments import check_type
 from bytemill.core import Encoding
+from bytemill.inspection.displayed import Displayed
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class TokenView:
+class TokenView(Displayed):
     """The tokens of a text. Its `str` shows them on a terminal, its `_repr_html_` in a notebook.
 
     Attributes:
@@ -64,6 +65,11 @@ class TokenView:
             ("bytes per token", f"{self.bytes_per_token:.2f}"),
         ]
 
+    def heading(self) -> str:
+        """Returns the line above the tokens: the encoding and the counts."""
+        counts = ", ".join(f"{figure} {name}" for name, figure in self.counts())
+        return f"{self.encoding}: {counts}"
+
     def terminal(self, *, colour: bool, ids: bool = True, width: int | None = None) -> str:
         """Renders the view for a terminal, counts first.
 
@@ -77,10 +83,7 @@ class TokenView:
         """
         from bytemill.inspection.terminal import rows
 
-        heading = ", ".join(f"{figure} {name}" for name, figure in self.counts())
-        return "\n".join(
-            [f"{self.encoding}: {heading}", *rows(self.tokens, colour=colour, ids=ids, width=width)]
-        )
+        return "\n".join([self.heading(), *rows(self.tokens, colour=colour, ids=ids, width=width)])
 
     def page(self) -> str:
         """Renders the view as a self-contained HTML page without scripts.
@@ -129,6 +132,11 @@ class TokenView:
         return self.terminal(colour=supports_colour(sys.stdout), width=terminal_width(sys.stdout))
 
     __repr__ = __str__
+
+    def _plain(self) -> str:
+        from bytemill.inspection.notebook import render_plain
+
+        return render_plain(self)
 
     def _repr_html_(self) -> str:
         """Renders the view for a notebook."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import reference
 from bytemill._arguments import check_type, integer
+from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.layout import align_columns
 from bytemill.inspection.notebook import fragment, span
@@ -23,7 +24,7 @@ __all__ = ["TrainingView", "show_training"]
 
 
 @dataclass(frozen=True, repr=False)
-class TrainingView:
+class TrainingView(Displayed):
     """The merges of a training run, a line for each; in a notebook also which other pairs were frequent.
 
     Attributes:

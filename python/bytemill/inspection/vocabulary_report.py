@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import check_type
 from bytemill._backend import unicode_version
 from bytemill.core import Encoding
+from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import printable, visible
 from bytemill.inspection.layout import align_columns, bar
 from bytemill.inspection.pieces import Pieces
@@ -40,7 +41,7 @@ NO_BREAK_SPACE = "\u00a0"
 
 
 @dataclass(frozen=True)
-class VocabularyReport:
+class VocabularyReport(Displayed):
     """Description of a vocabulary. Its `str` is a page of text.
 
     Attributes:
@@ -104,12 +105,6 @@ class VocabularyReport:
             "unicode_version": self.unicode_version,
             **({} if self.model is None else {"model": self.model._asdict()}),
         }
-
-    def _repr_html_(self) -> str:
-        """Renders it for a notebook."""
-        from bytemill.inspection.notebook import preformatted
-
-        return preformatted(str(self))
 
     def __str__(self) -> str:
         return "\n".join(

@@ -32,7 +32,7 @@ VIEWS = {
 
 
 def html_of(name: str) -> str:
-    html = VIEWS[name]._repr_html_()  # type: ignore[attr-defined]
+    html = VIEWS[name]._repr_html_()
     assert isinstance(html, str)
     return html
 
@@ -167,3 +167,26 @@ def test_training() -> None:
         inspection.show_training("a", pattern="x")
     with pytest.raises(TypeError, match="text"):
         inspection.show_training(b"a")  # type: ignore[arg-type]
+
+
+# --- Both forms at once ---
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_notebook_keeps_a_text_and_html(name: str) -> None:
+    view = VIEWS[name]
+    assert view._repr_mimebundle_() == {"text/plain": str(view), "text/html": html_of(name)}
+    assert "\x1b" not in str(view)
+    assert view._repr_mimebundle_(include={"text/plain"}) == {"text/plain": str(view)}
+    assert view._repr_mimebundle_(exclude={"text/plain"}) == {"text/html": html_of(name)}
+
+
+def test_a_notebook_does_not_keep_all_of_a_long_text_twice() -> None:
+    view = inspection.show(O200K, "a b " * FRAGMENT_TOKENS)
+    shown = inspection.TokenView(view.encoding, view.tokens[:FRAGMENT_TOKENS], 0)
+    rest = f"{len(view.tokens) - FRAGMENT_TOKENS:,} more tokens are not shown here; write_page shows all."
+    plain = view._repr_mimebundle_()["text/plain"].splitlines()
+    assert plain == [view.heading(), *str(shown).splitlines()[1:], rest]
+    assert len(str(view)) > len(str(shown)) * 1.9
+    both = inspection.show_both(O200K, O200K, "a b " * FRAGMENT_TOKENS)._repr_mimebundle_()["text/plain"]
+    assert both.count(rest) == 2
