@@ -183,6 +183,22 @@ def test_m10_a_tap_opens_a_sheet(opened: Opened) -> None:
     expect(details).to_be_hidden()
 
 
+def test_m10_a_sheet_does_not_cover_its_token(opened: Opened) -> None:
+    page = opened(390, 844, has_touch=True, is_mobile=True)
+    write(page, "a line of words\n" * 40)
+    page.locator("#ids").scroll_into_view_if_needed()
+    boxes = page.locator("#a .t").evaluate_all(
+        "all => all.map((e, i) => [e.getBoundingClientRect().bottom, i]).filter(([y]) => y < innerHeight)"
+    )
+    lowest = page.locator("#a .t").nth(max(boxes)[1])
+    lowest.tap()
+    details = page.locator("#details")
+    # With all that comes later.
+    expect(details).to_contain_text("reached")
+    token = lowest.bounding_box()
+    assert token["y"] + token["height"] <= details.bounding_box()["y"]
+
+
 def test_m10_without_motion(opened: Opened) -> None:
     page = opened(reduced_motion="reduce")
     assert page.locator("#share").evaluate("e => getComputedStyle(e).transitionDuration") == "0s"

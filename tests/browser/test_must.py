@@ -101,7 +101,7 @@ def test_m5_details(opened: Opened) -> None:
     details = page.locator("#details")
     expect(details).to_contain_text("622")
     expect(details).to_contain_text("20 72 65 74 75 72 6e")
-    expect(details).to_contain_text("its text becomes it")
+    expect(details).to_contain_text("its own text encodes to it")
     expect(details).to_contain_text("merged from")
     token, card = page.locator("#a .t >> nth=5").bounding_box(), details.bounding_box()
     assert token["y"] + token["height"] <= card["y"]
@@ -257,7 +257,7 @@ def test_m9_edits_keep_blocks_and_colours(opened: Opened) -> None:
     assert before[-shared:] == after[-shared:] or before[200:400] == after[201:401]
 
 
-PRESETS = re.findall(r"counts: \[(\d+), (\d+), (\d+)\]", static_files()["presets.js"][1].decode())
+PRESETS = re.findall(r"counts:\[(\d+),(\d+),(\d+)\]", static_files()["presets.js"][1].decode())
 
 
 @pytest.mark.parametrize("index", range(len(PRESETS)))

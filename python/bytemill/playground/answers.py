@@ -69,7 +69,7 @@ def as_json(value: object) -> Answer:
 def failure(error: Exception) -> dict[str, Any]:
     """Returns an error as JSON-compatible values: a message, and the place in the text if it has one."""
     if isinstance(error, DisallowedSpecialTokenError):
-        message = f"The text holds the special token {error.token} at character {error.start}."
+        message = f"The text contains the special token {error.token} at character {error.start}."
         return {"error": message, "place": error.start, "token": error.token}
     if isinstance(error, MissingPatternError):
         return {"error": str(error), "patterns": list(PATTERNS)}

@@ -1,12 +1,13 @@
-"""The files of the page as they are served: without comments and indentation, with the colours of tokens."""
+"""The files of the page as they are served: small, with the colours of tokens."""
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 
 from bytemill.inspection.palette import COLOURS
 
-__all__ = ["static_files", "stripped"]
+__all__ = ["squeezed", "static_files", "stripped"]
 
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -15,16 +16,48 @@ TYPES = {
 }
 
 
+# What stays as it is: texts in quotes, and templates that hold no other ones. Comments go, with the
+# parentheses that a comment on a type needs, those around one parameter, and blanks beside signs.
+TEMPLATE = r"`(?:[^`$]|\$\{[^`{}]*\})*`"
+QUOTED = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|""" + TEMPLATE + ")"
+COMMENT = r"/\*.*?\*/ ?(?:\(([\w.]+)\))?"
+BETWEEN = {
+    "css": re.compile(rf"{QUOTED}|{COMMENT}| ?([{{}};,]|(?<=:)) ?"),
+    "js": re.compile(rf"{QUOTED}|{COMMENT}|(?<!async )\((\w+)\) (?==>)| ?([=,;:?(){{}}\[\]<>&|!*]) ?"),
+}
+# Line breaks that end no statement, and signs that need not stand behind the last of a list or a block.
+NEEDLESS = re.compile(r"(?<=[={(\[,;:?|&>])\n|\n(?=[.)\]}?:|&])|,\n?(?=[)\]}])|;\n?(?=})")
+
+
 def static_files() -> dict[str, tuple[str, bytes]]:
     """Returns the files of the page, type and content by name."""
     files = {}
     for each in resources.files("bytemill.playground").joinpath("static").iterdir():
-        kind = TYPES.get(each.name.rpartition(".")[2])
-        if kind is not None:
+        suffix = each.name.rpartition(".")[2]
+        if suffix in TYPES:
             name = "" if each.name == "index.html" else each.name
-            files[name] = (kind, stripped(each.read_text(encoding="utf-8")).encode())
-    files["palette.css"] = (TYPES["css"], palette_css().encode())
+            files[name] = (TYPES[suffix], squeezed(each.read_text(encoding="utf-8"), suffix).encode())
+    kind, style = files["app.css"]
+    files["app.css"] = (kind, style + palette_css().encode())
     return files
+
+
+def squeezed(source: str, suffix: str) -> str:
+    """Returns a file without what only its readers need: comments, indentation, most blanks and line breaks.
+
+    A line with a template in a template keeps its blanks. No template has a text of several lines, no regular
+    expression a blank, and no loop an empty body, which their test holds.
+    """
+    text = stripped(source)
+    if suffix == "html":
+        return text.replace(">\n<", "><")
+    lines = (
+        line
+        if "`" in re.sub(TEMPLATE, "", line)
+        else BETWEEN[suffix].sub(lambda found: "".join(each or "" for each in found.groups()), line)
+        for line in text.splitlines()
+    )
+    return NEEDLESS.sub("", "\n".join(lines)) + "\n"
 
 
 def stripped(source: str) -> str:
@@ -52,10 +85,6 @@ def is_comment(line: str) -> bool:
 
 def palette_css() -> str:
     """Returns the colours of tokens as a style sheet."""
-    light = "".join(f"--c{i}:{colour.light};" for i, colour in enumerate(COLOURS))
-    dark = "".join(f"--c{i}:{colour.dark};" for i, colour in enumerate(COLOURS))
-    return (
-        f":root{{{light}}}\n:root[data-theme=dark]{{{dark}}}\n"
-        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
-        + "".join(f".c{i}{{background:var(--c{i})}}\n" for i in range(len(COLOURS)))
+    return "".join(
+        f".c{i}{{background:light-dark({colour.light},{colour.dark})}}\n" for i, colour in enumerate(COLOURS)
     )

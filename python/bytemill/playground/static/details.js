@@ -2,7 +2,7 @@
 /** What one token is: shown while the pointer or the keyboard is on it, kept when it is pinned. */
 
 import { hex, shown, unhex, visible } from "./bytes.js";
-import { byId, el, grouped } from "./dom.js";
+import { byId, el, grouped, small } from "./dom.js";
 import { transport } from "./transport.js";
 
 /** @typedef {import("./pane.js").Pane} Pane */
@@ -36,7 +36,7 @@ export class Details {
 		this.shownFor = "";
 		clearTimeout(this.timer);
 		this.element.replaceChildren(
-			el("p", { class: "idle" }, "Point at a token for its bytes and its origin. Arrow keys walk, Enter pins, Escape lets go."),
+			el("p", { class: "idle" }, "Point at a token to see its bytes and how it was merged. Arrow keys move, Enter pins, Escape releases."),
 		);
 	}
 
@@ -93,6 +93,17 @@ export class Details {
 		pane.activate(index);
 		this.show(pane, index);
 		this.pinned = true;
+		this.uncover(pane, index);
+	}
+
+	/**
+	 * Scrolls a token out from under the details, which lie above the page on a phone.
+	 * @param {Pane} pane
+	 * @param {number} index
+	 */
+	uncover(pane, index) {
+		const token = pane.elementOf(index);
+		if (token) scrollBy(0, Math.max(0, token.getBoundingClientRect().bottom + 8 - this.element.getBoundingClientRect().top));
 	}
 
 	/** @param {Pane} pane */
@@ -110,19 +121,20 @@ export class Details {
 		const encoding = this.encodingOf(pane), id = tokens.ids[index];
 		const bytes = tokens.value(index);
 		const facts = el("dl");
+		const where = byId("card-b").hidden ? "" : ` in ${encoding}`;
 		const token = el("span", { class: `t c${pane.colours[index]}${tokens.special.has(index) ? " special" : ""}` });
 		token.append(...(bytes.length ? shown(bytes) : ["∅"]));
 		const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => this.release(pane) }, "×");
-		const place = el("button", { class: "plain small", onclick: () => this.select(tokens, index) }, "in the text");
-		const tree = el("button", { class: "plain small", onclick: () => this.explain(encoding, index, pane) }, "merge tree");
+		const place = small("in the text", () => this.select(tokens, index));
+		const tree = small("merge tree", () => this.explain(encoding, index, pane));
 		const count = pane.name === "a" ? tokens.ids.reduce((sum, each) => sum + Number(each === id), 0) : 0;
-		const places = count > 1 ? [el("button", { class: "plain small", onclick: () => this.find(id) }, `all ${grouped(count)} places`)] : [];
+		const places = count > 1 ? [small(`all ${grouped(count)} places`, () => this.find(id))] : [];
 		this.element.replaceChildren(
 			el(
 				"div",
 				{ class: "first" },
 				token,
-				el("span", { class: "faint" }, `token ${grouped(index + 1)} of ${grouped(tokens.length)} in ${encoding}`),
+				el("span", { class: "faint" }, `token ${grouped(index + 1)} of ${grouped(tokens.length)}${where}`),
 				el("span", { class: "gap" }),
 				...places,
 				place,
@@ -152,7 +164,8 @@ export class Details {
 					true,
 				);
 			}
-			fact(facts, "reach", report.meaning, true);
+			fact(facts, "reached", report.meaning, true);
+			this.uncover(pane, index);
 		}, this.known.has(this.shownFor) ? 0 : WAIT);
 	}
 

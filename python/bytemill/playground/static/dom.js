@@ -25,6 +25,15 @@ export function el(tag, properties = {}, ...children) {
 }
 
 /**
+ * Makes a small button.
+ * @param {string} name
+ * @param {() => void} onclick
+ */
+export function small(name, onclick) {
+	return el("button", { class: "plain small", onclick }, name);
+}
+
+/**
  * Returns the element with an id.
  * @param {string} id
  * @returns {any}
@@ -53,6 +62,31 @@ export function counted(count, noun) {
 }
 
 /**
+ * Returns what the browser keeps under a name; an empty text if it keeps nothing.
+ * @param {string} name
+ */
+export function kept(name) {
+	try {
+		return localStorage.getItem(name) ?? "";
+	} catch {
+		return "";
+	}
+}
+
+/**
+ * Lets the browser keep a text, if it keeps any.
+ * @param {string} name
+ * @param {string} value
+ */
+export function keep(name, value) {
+	try {
+		localStorage.setItem(name, value);
+	} catch {
+		// As where nobody has chosen.
+	}
+}
+
+/**
  * Shows a popover at its button, inside of the window: below it, or above where there is more room.
  * @param {HTMLElement} popover
  * @param {HTMLElement} button
@@ -60,7 +94,7 @@ export function counted(count, noun) {
 export function openBelow(popover, button) {
 	popover.showPopover();
 	const from = button.getBoundingClientRect();
-	const left = Math.min(from.left, innerWidth - popover.offsetWidth - 8);
+	const left = Math.min(from.left, innerWidth - popover.offsetWidth - 24);
 	popover.style.left = `${Math.max(8, left)}px`;
 	const below = innerHeight - from.bottom - 18;
 	const above = below < 200 && from.top > below;

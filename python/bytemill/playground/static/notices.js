@@ -1,7 +1,7 @@
 // @ts-check
 /** The line above the panes: what went wrong, or what the reader should know. */
 
-import { byId, el } from "./dom.js";
+import { byId, small } from "./dom.js";
 
 /** @typedef {[string, () => void]} Action what a button says and does */
 
@@ -35,5 +35,5 @@ export function remark(note, ...actions) {
  */
 function draw(words, actions) {
 	message.hidden = !words;
-	message.replaceChildren(words, ...actions.map(([name, onclick]) => el("button", { class: "plain small", onclick }, name)));
+	message.replaceChildren(words, ...actions.map(([name, onclick]) => small(name, onclick)));
 }

@@ -5,6 +5,7 @@
  */
 
 import { characterEnds, isPartial, shown, visible } from "./bytes.js";
+import { el } from "./dom.js";
 import { byIds, common, cuts, isWhole, lineBreaks, recoloured } from "./painting.js";
 import { NOTHING } from "./wire.js";
 
@@ -200,14 +201,8 @@ export class Pane {
 				continue;
 			}
 			if (end - i > 1) {
-				const group = document.createElement("span");
-				group.className = "shared";
-				const character = document.createElement("span");
-				character.className = "character";
-				character.setAttribute("aria-hidden", "true");
-				character.append(visible(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1])));
-				group.append(character, ...made);
-				fragment.append(group);
+				const character = visible(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1]));
+				fragment.append(el("span", { class: "shared" }, el("span", { class: "character", "aria-hidden": "true" }, character), ...made));
 			} else {
 				fragment.append(made[0]);
 			}

@@ -14,7 +14,7 @@ export const PRESETS = [
 		counts: [8, 2, 2],
 		encoding: "gpt2",
 		compare: "cl100k_base",
-		why: "GPT-2 spends a token on each blank; later patterns take the run.",
+		why: "GPT-2 spends a token on each blank; later patterns take them together.",
 	},
 	{
 		name: "Digits",
@@ -53,14 +53,14 @@ export const PRESETS = [
 		text: " SolidGoldMagikarp",
 		counts: [1, 5, 5],
 		encoding: "gpt2",
-		why: "One token of gpt2, 43453, of a name that training texts hardly had. Without the blank it is two.",
+		why: "A single token of gpt2, 43453, for a name that texts hardly ever contain. Without the blank it is two.",
 	},
 	{
 		name: "Trailing space",
 		text: "Here is a tagline for an ice cream shop: ",
 		counts: [12, 12, 11],
 		encoding: "o200k_base",
-		why: "The blank at the end is a token of its own, which texts hardly ever have there.",
+		why: "The blank at the end is a token of its own, which rarely stands there in texts.",
 	},
 	{
 		name: ".DefaultCellStyle",

@@ -3,7 +3,7 @@
 
 import { isPartial, shown } from "./bytes.js";
 import { codePoints } from "./figures.js";
-import { el, grouped } from "./dom.js";
+import { el, grouped, keep, kept } from "./dom.js";
 
 /** @typedef {import("./wire.js").Tokens} Tokens */
 /** @typedef {{name: string, label: string, input: HTMLInputElement, output: HTMLElement}} Price */
@@ -53,11 +53,7 @@ export class Statistics {
 				"aria-label": `Price of a million tokens of ${label}`,
 				oninput: () => this.pay(),
 			});
-			try {
-				input.value = localStorage.getItem(`price-${name}`) ?? "";
-			} catch {
-				// The browser keeps nothing.
-			}
+			input.value = kept(`price-${name}`);
 			return { name, label, input, output: el("b") };
 		});
 		const prices = this.prices.map(({ label, input, output }) => el("label", {}, `${label}, per million`, input, output));
@@ -106,11 +102,7 @@ export class Statistics {
 		for (const { name, input, output } of this.prices) {
 			const cost = this.tokens * Number(input.value) / 1e6;
 			output.textContent = input.value ? `= ${cost.toLocaleString("en-US", { maximumSignificantDigits: 4 })}` : "";
-			try {
-				localStorage.setItem(`price-${name}`, input.value);
-			} catch {
-				// As above.
-			}
+			keep(`price-${name}`, input.value);
 		}
 	}
 }

@@ -43,7 +43,7 @@ export function training(view, patterns) {
 			"div",
 			{ class: "toolbar form" },
 			el("label", {}, el("small", {}, "Pattern"), pattern),
-			el("label", {}, el("small", {}, "Of equal counts merge"), rule),
+			el("label", {}, el("small", {}, "When counts tie, merge"), rule),
 			el("label", {}, el("small", {}, "Merges"), merges),
 			go,
 		),
@@ -190,7 +190,7 @@ function replay(trace, pattern, rule) {
 			? ""
 			: rank === null
 			? `In ${KNOWN}, “${name(255 + step)}” is not a token.`
-			: `In ${KNOWN}, “${name(255 + step)}” has rank ${grouped(rank)}.`;
+			: `In ${KNOWN}, “${name(255 + step)}” has rank ${rank}.`;
 		const items = list.querySelectorAll("button");
 		for (const [i, item] of items.entries()) item.setAttribute("aria-current", String(i === step - 1));
 		if (step) list.scrollTop = Math.max(0, items[step - 1].offsetTop - list.clientHeight / 2);

@@ -17,19 +17,24 @@ export class Refused extends Error {
 /** The server does not answer. */
 export class Unreachable extends Error {}
 
+/** @typedef {Record<string, string | number | null | undefined>} Query values, of which those are sent that are given */
+
 /**
  * @param {string} path
- * @param {BodyInit | null} [body] `null` for a request that only reads
+ * @param {Query} query
+ * @param {BodyInit | Uint8Array | Uint32Array | null} [body] `null` for a request that only reads
  * @returns {Promise<Response>}
  */
-async function ask(path, body = null) {
+async function ask(path, query, body = null) {
+	const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+	const values = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
 	let response;
 	try {
 		response = await fetch(
-			path,
+			values ? `${path}?${values}` : path,
 			body === null ? {} : {
 				method: "POST",
-				body,
+				body: /** @type {BodyInit} */ (body),
 				headers: { "Content-Type": "application/octet-stream" },
 			},
 		);
@@ -43,40 +48,36 @@ async function ask(path, body = null) {
 	return response;
 }
 
-/** @param {Record<string, string | number | null | undefined>} values those that are given */
-function query(values) {
-	const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
-	return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-}
-
 /**
  * @param {string} path
- * @param {unknown} [request] is sent as JSON
+ * @param {Query} [query]
+ * @param {object} [request] is sent as JSON
  * @returns {Promise<any>}
  */
-async function json(path, request) {
-	return (await ask(path, request === undefined ? null : JSON.stringify(request))).json();
+async function json(path, query = {}, request) {
+	return (await ask(path, query, request && JSON.stringify(request))).json();
 }
 
 /**
  * @param {string} path
+ * @param {Query} query
  * @param {Uint8Array} bytes
  */
-async function sizes(path, bytes) {
-	return new Uint32Array(await (await ask(path, /** @type {BodyInit} */ (bytes))).arrayBuffer());
+async function sizes(path, query, bytes) {
+	return new Uint32Array(await (await ask(path, query, bytes)).arrayBuffer());
 }
 
 export const transport = {
 	start: () => json("start"),
 	encodings: () => json("encodings"),
 	/** @param {string} e */
-	details: (e) => json(`details?${query({ e })}`),
+	details: (e) => json("details", { e }),
 	/**
 	 * @param {Uint8Array} bytes
 	 * @param {{e: string, b?: string | null, special: string, seq: number}} options
 	 */
 	async encode(bytes, options) {
-		const response = await ask(`encode?${query(options)}`, /** @type {BodyInit} */ (bytes));
+		const response = await ask("encode", options, bytes);
 		return unpack(await response.arrayBuffer(), bytes);
 	},
 	/**
@@ -84,62 +85,62 @@ export const transport = {
 	 * @param {Uint32Array} ids
 	 */
 	async decode(e, ids) {
-		return (await ask(`decode?${query({ e })}`, /** @type {BodyInit} */ (ids))).json();
+		return (await ask("decode", { e }, ids)).json();
 	},
 	/**
 	 * @param {string} e
 	 * @param {number} id
 	 */
-	token: (e, id) => json(`token?${query({ e })}`, { id }),
+	token: (e, id) => json("token", { e }, { id }),
 	/**
 	 * @param {string} e
 	 * @param {string} text
 	 */
 	async explain(e, text) {
-		return (await ask(`explain?${query({ e })}`, text)).json();
+		return (await ask("explain", { e }, text)).json();
 	},
 	/**
 	 * Returns the sizes of pieces, by an encoding or a pattern.
 	 * @param {{e?: string, pattern?: string}} by
 	 * @param {Uint8Array} bytes
 	 */
-	pieces: (by, bytes) => sizes(`pieces?${query(by)}`, bytes),
+	pieces: (by, bytes) => sizes("pieces", by, bytes),
 	/**
 	 * Returns the sizes of parts of at most n tokens.
 	 * @param {string} e
 	 * @param {number} n
 	 * @param {Uint8Array} bytes
 	 */
-	parts: (e, n, bytes) => sizes(`parts?${query({ e, n })}`, bytes),
+	parts: (e, n, bytes) => sizes("parts", { e, n }, bytes),
 	/**
 	 * @param {string} e
 	 * @param {string} special
 	 * @param {Uint8Array} bytes
 	 */
 	async page(e, special, bytes) {
-		return (await ask(`page?${query({ e, special })}`, /** @type {BodyInit} */ (bytes))).arrayBuffer();
+		return (await ask("page", { e, special }, bytes)).arrayBuffer();
 	},
 	/**
 	 * @param {string} e
 	 * @param {string[]} tokens in hexadecimal digits
 	 */
-	known: (e, tokens) => json(`known?${query({ e })}`, { tokens }),
+	known: (e, tokens) => json("known", { e }, { tokens }),
 	/** @param {{format: string, messages: unknown[], answering: string | null, parsed: boolean}} request */
-	chat: (request) => json("chat", request),
+	chat: (request) => json("chat", {}, request),
 	/** @param {string} name */
-	stage: (name) => json(`stage?${query({ name })}`),
+	stage: (name) => json("stage", { name }),
 	/**
 	 * @param {string} e
 	 * @param {string} text
 	 */
-	search: (e, text) => json(`search?${query({ e })}`, { query: text }),
+	search: (e, text) => json("search", { e }, { query: text }),
 	/** @param {{text: string, merges: number, pattern: string, tie_break: string}} request */
-	train: (request) => json("train", request),
+	train: (request) => json("train", {}, request),
 	/**
 	 * @param {File} file
 	 * @param {string} pattern
 	 */
 	async load(file, pattern) {
-		return (await ask(`load?${query({ name: file.name, pattern })}`, file)).json();
+		return (await ask("load", { name: file.name, pattern }, file)).json();
 	},
 };

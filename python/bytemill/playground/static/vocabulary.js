@@ -23,7 +23,7 @@ export function vocabulary(view, encoding) {
 		const mine = ++newest;
 		if (!input.value) {
 			table.replaceChildren();
-			count.textContent = `Tokens of ${encoding()} that hold a text.`;
+			count.textContent = `Tokens of ${encoding()} that contain a text.`;
 			return;
 		}
 		try {
@@ -33,7 +33,7 @@ export function vocabulary(view, encoding) {
 				? `${counted(answer.count, "token")} of ${encoding()}${
 					answer.count > answer.hits.length ? `, the first ${answer.hits.length} of them` : ""
 				}`
-				: `No token of ${encoding()} holds “${input.value}”.`;
+				: `No token of ${encoding()} contains “${input.value}”.`;
 			table.replaceChildren(
 				...answer.hits.map((/** @type {{id: number, bytes: string, special: boolean}} */ hit, /** @type {number} */ i) =>
 					el(

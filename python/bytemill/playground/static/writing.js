@@ -4,7 +4,7 @@
  * with large texts; a document goes to the server as it is, and is read only.
  */
 
-import { byId, el, grouped } from "./dom.js";
+import { byId, grouped, small } from "./dom.js";
 import { remark } from "./notices.js";
 
 /** A text area takes 0.1 s for each key in a megabyte, and as long for a paste of 100 KB; up to this many bytes it is quick. */
@@ -87,7 +87,7 @@ export class Writing {
 		};
 		this.note.replaceChildren(
 			`${name}, ${grouped(bytes.length)} bytes, as a document: read only `,
-			el("button", { class: "plain small", onclick: close }, "close"),
+			small("close", close),
 		);
 		this.send();
 	}
