@@ -3,7 +3,8 @@
     PYTHONPATH=tests:benches python -m harness.playground --output RESULT.json
 
 Needs Chromium, as `make test-browser` does. Keys are typed in the middle of the text; a figure is the 95th
-percentile of 30, up to the second frame after painting. The exit code tells whether a budget is missed.
+percentile of 30, up to the second frame after painting. The floor is the same in a text area that nothing
+listens to. The exit code tells whether a budget is missed.
 """
 
 # ruff: noqa: E501 - scripts of the page
@@ -66,12 +67,14 @@ class Figure:
         value: The measurement.
         budget: The most that it may be.
         unit: Of both.
+        floor: The same of a page that does nothing, where that says what the browser takes.
     """
 
     name: str
     value: float
     budget: float
     unit: str
+    floor: float | None = None
 
     @property
     def met(self) -> bool:
@@ -95,6 +98,22 @@ PASTED = """async size => {
   while (!document.querySelector("#a .t")) await frame();
   await frame();
   return [counts, performance.now() - window.pasted];
+}"""
+
+# A text area alone, as wide as that of the page, which says when the second frame after a key is there.
+BARE = """<!doctype html><meta charset="utf-8">
+<textarea id="text" spellcheck="false" style="width: 570px; height: 440px; font: 14px/1.75 monospace"></textarea>
+<script>
+  document.getElementById("text").addEventListener("input", () => {
+    const start = performance.now();
+    requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("colour", { start, end: performance.now() })));
+  });
+</script>"""
+
+# The time from the paste to the frame that has its text.
+PASTED_BARE = """async () => {
+  while (!document.getElementById("text").value) await new Promise(requestAnimationFrame);
+  return performance.now() - window.pasted;
 }"""
 
 KEY = """async () => {
@@ -155,28 +174,64 @@ def of_opening(browser: Any, url: str) -> Iterator[Figure]:
     yield Figure("navigation to tokens of the first text", median(tokens for _, tokens in found), 300, "ms")
 
 
+class Floor(NamedTuple):
+    """Times of a page that does nothing, in milliseconds: the part of the browser.
+
+    Attributes:
+        paste: From the paste to the frame that has the text.
+        key: From a key to the second frame, the 95th percentile.
+        longest: The longest task.
+    """
+
+    paste: float
+    key: float
+    longest: float
+
+
+def pasted(context: Any, url: str, text: str) -> Any:
+    """Opens a page with an empty text area, and pastes a text into it."""
+    page = context.new_page()
+    page.goto(url)
+    if page.locator("#a").count():
+        page.locator("#a .t").first.wait_for()
+        page.fill("#text", "")
+        page.locator("#a .t").first.wait_for(state="detached")
+    page.evaluate(LONGEST)
+    page.evaluate(READY, text)
+    page.keyboard.press("Control+v")
+    return page
+
+
+def keys_in(page: Any) -> float:
+    """Types keys, and returns the 95th percentile of their times."""
+    page.wait_for_timeout(500)
+    return percentile([page.evaluate(KEY) for _ in range(KEYS)], 0.95)
+
+
+def floor_of(context: Any, url: str, text: str) -> Floor:
+    """Measures a page that does nothing."""
+    context.route(f"{url}bare", lambda route: route.fulfill(body=BARE, content_type="text/html"))
+    page = pasted(context, f"{url}bare", text)
+    found = page.evaluate(PASTED_BARE)
+    return Floor(found, keys_in(page), page.evaluate("window.longest"))
+
+
 def of_text(browser: Any, url: str, measured: Text) -> Iterator[Figure]:
     """Yields the figures of one text."""
     name, size, key, paste = measured
     text = (LINE * (size // len(LINE.encode()) + 1)).encode()[:size].decode(errors="ignore")
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.goto(url)
-    page.locator("#a .t").first.wait_for()
-    page.fill("#text", "")
-    page.locator("#a .t").first.wait_for(state="detached")
-    page.evaluate(LONGEST)
-    page.evaluate(READY, text)
-    page.keyboard.press("Control+v")
+    page = pasted(context, url, text)
     counts, screen = page.evaluate(PASTED, f"{len(text.encode()):,} bytes")
-    yield Figure(f"{name}: paste to counts", counts, paste, "ms")
+    keys = None if key is None else keys_in(page)
+    longest = page.evaluate("window.longest")
+    floor = None if key is None else floor_of(context, url, text)
+    yield Figure(f"{name}: paste to counts", counts, paste, "ms", floor and floor.paste)
     yield Figure(f"{name}: paste to first screen", screen, 500, "ms")
-    page.wait_for_timeout(500)
-    if key is not None:
-        keys = [page.evaluate(KEY) for _ in range(KEYS)]
-        yield Figure(f"{name}: key to colours, 95th percentile", percentile(keys, 0.95), key, "ms")
-    yield Figure(f"{name}: longest task", page.evaluate("window.longest"), 200, "ms")
+    if key is not None and keys is not None:
+        yield Figure(f"{name}: key to colours, 95th percentile", keys, key, "ms", floor and floor.key)
+    yield Figure(f"{name}: longest task", longest, 200, "ms", floor and floor.longest)
     yield Figure(f"{name}: elements of tokens", page.locator(".t").count(), 6000, "elements")
     if size >= 1 << 20:
         session = context.new_cdp_session(page)
@@ -190,7 +245,7 @@ def of_text(browser: Any, url: str, measured: Text) -> Iterator[Figure]:
 def measured() -> Iterator[Figure]:
     """Yields all figures."""
     yield Figure(
-        "files of the page", sum(len(content) for _, content in static_files().values()) / 1e3, 115, "KB"
+        "files of the page", sum(len(content) for _, content in static_files().values()) / 1e3, 100, "KB"
     )
     yield Figure("command to address", median(started() for _ in range(STARTS)), 150, "ms")
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []

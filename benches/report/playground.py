@@ -11,11 +11,13 @@ NAME = "playground"
 
 def table(figures: list[Figure]) -> str:
     """Returns a Markdown table with a line for each figure."""
-    lines = ["| | measured | budget | |", "|---|---:|---:|---|"]
+    lines = ["| | measured | an empty page | budget | |", "|---|---:|---:|---:|---|"]
     for each in figures:
         judged = "met" if each.met else "**missed**"
+        floor = "" if each.floor is None else f"{each.floor:,.0f} {each.unit}"
         lines.append(
-            f"| {each.name} | {each.value:,.0f} {each.unit} | {each.budget:,.0f} {each.unit} | {judged} |"
+            f"| {each.name} | {each.value:,.0f} {each.unit} | {floor} | {each.budget:,.0f} {each.unit} "
+            f"| {judged} |"
         )
     return "\n".join(lines)
 

@@ -75,8 +75,11 @@ def test_the_page_on_the_playground_shows_what_was_measured() -> None:
     section = playground.section(result)
     assert pages.with_section(page, section, playground.NAME) == page, "run `make bench-playground`"
     assert len(result["figures"]) > 20
-    late = playground.table([Figure("a", 3.0, 2, "ms"), Figure("b", 2.0, 2, "ms")])
-    assert late.splitlines()[2:] == ["| a | 3 ms | 2 ms | **missed** |", "| b | 2 ms | 2 ms | met |"]
+    late = playground.table([Figure("a", 3.0, 2, "ms", 1.0), Figure("b", 2.0, 2, "ms")])
+    assert late.splitlines()[2:] == [
+        "| a | 3 ms | 1 ms | 2 ms | **missed** |",
+        "| b | 2 ms |  | 2 ms | met |",
+    ]
 
 
 def test_available_parallelism_is_reported() -> None:
