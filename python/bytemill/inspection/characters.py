@@ -6,6 +6,7 @@ Unicode calls it a grapheme cluster; the `regex` package finds them.
 
 from __future__ import annotations
 
+import unicodedata
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from bytemill.inspection.token_view import Token
 
-__all__ = ["JOINED_EMOJI", "sharing_characters"]
+__all__ = ["JOINED_EMOJI", "is_right_to_left", "lines_as_written", "sharing_characters"]
 
 CLUSTER = regex.compile(r"\X")
 
@@ -49,3 +50,29 @@ def sharing_characters(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
             group = tokens[first:index]
             yield from [group] if len(group) <= MOST_SHARING else ([each] for each in group)
             first = index
+
+
+def is_right_to_left(text: str) -> bool:
+    """Returns whether a text has letters that are written from right to left."""
+    return any(unicodedata.bidirectional(character) in {"R", "AL"} for character in text)
+
+
+def lines_as_written(tokens: Sequence[Token]) -> list[list[tuple[str, bool]]]:
+    """Returns the lines of a text with letters from right to left whole, of other texts none.
+
+    Apart, such letters have other forms, and tokens stand in the order of their ids; together the letters
+    join, and lines run as their texts do.
+
+    Returns:
+        Of each line the parts, one for the tokens that share characters, and whether a part is to be
+        underlined: every other one is, so that the cuts are seen.
+    """
+    if not any(is_right_to_left(token.value.decode(errors="replace")) for token in tokens):
+        return []
+    lines: list[list[tuple[str, bool]]] = [[]]
+    for index, group in enumerate(sharing_characters(tokens)):
+        text = b"".join(token.value for token in group).decode(errors="replace")
+        first, *others = text.split("\n")
+        lines[-1].append((first, index % 2 == 1))
+        lines += [[(part, index % 2 == 1)] for part in others]
+    return lines

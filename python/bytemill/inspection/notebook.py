@@ -9,14 +9,13 @@ between the tokens.
 from __future__ import annotations
 
 import sys
-import unicodedata
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytemill.inspection.characters import sharing_characters
+from bytemill.inspection.characters import is_right_to_left, lines_as_written, sharing_characters
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.palette import COLOURS
-from bytemill.inspection.terminal import MARK, rows, supports_colour, terminal_width
+from bytemill.inspection.terminal import AS_WRITTEN, MARK, rows, supports_colour, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -85,11 +84,6 @@ def span(value: bytes, colour: int, title: str = "", *, special: bool = False, m
     return f"<span {look}{reads}{named}>{escape(shown)}</span>"
 
 
-def is_right_to_left(text: str) -> bool:
-    """Returns whether a text has letters that are written from right to left."""
-    return any(unicodedata.bidirectional(character) in {"R", "AL"} for character in text)
-
-
 def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
     """Returns the first `FRAGMENT_TOKENS` tokens of a view, and how many more there are.
 
@@ -125,22 +119,15 @@ def not_shown(view: TokenView) -> list[str]:
 
 
 def as_written(shown: Sequence[Token]) -> str:
-    """Returns the lines of a text with letters from right to left whole; of other texts nothing.
-
-    Apart, such letters have other forms, and tokens stand in the order of their ids. Here the letters join,
-    and lines run as their texts do; every other token is underlined, which hosts that drop styles keep.
-    """
-    if not any(is_right_to_left(token.value.decode(errors="replace")) for token in shown):
+    """Returns what `lines_as_written` does; underlines are kept by hosts that drop styles."""
+    rows = [
+        "".join(f"<u>{escape(part)}</u>" if under else escape(part) for part, under in line)
+        for line in lines_as_written(shown)
+    ]
+    if not rows:
         return ""
-    lines = [""]
-    for index, group in enumerate(sharing_characters(shown)):
-        text = b"".join(token.value for token in group).decode(errors="replace")
-        first, *others = (escape(part) for part in text.split("\n"))
-        under = "<u>{}</u>" if index % 2 else "{}"
-        lines[-1] += under.format(first)
-        lines += [under.format(part) for part in others]
-    rows = "".join(f'<div dir="auto">{line or "<br>"}</div>' for line in lines)
-    return f"<details><summary>as written, every other token underlined</summary>{rows}</details>"
+    content = "".join(f'<div dir="auto">{row or "<br>"}</div>' for row in rows)
+    return f"<details><summary>{AS_WRITTEN}</summary>{content}</details>"
 
 
 def tokens_of(shown: Sequence[Token], marked: Collection[int]) -> Iterator[str]:

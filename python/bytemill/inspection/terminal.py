@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from bytemill.inspection.characters import sharing_characters
-from bytemill.inspection.escapes import Segment, segments_of, width_of
+from bytemill.inspection.characters import is_right_to_left, lines_as_written, sharing_characters
+from bytemill.inspection.escapes import Segment, printable, segments_of, width_of
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -21,18 +20,25 @@ if TYPE_CHECKING:
 
     from bytemill.inspection.token_view import Token
 
-__all__ = ["MARK", "Cell", "rows", "supports_colour", "terminal_width"]
+__all__ = ["AS_WRITTEN", "MARK", "Cell", "as_written", "rows", "supports_colour", "terminal_width"]
 
 # Stands before a token that another encoding cuts elsewhere.
 MARK = "▾"
 
+# Stands above what `as_written` returns.
+AS_WRITTEN = "as written, every other token underlined"
+
 RESET = "\x1b[0m"
+UNDERLINE, NO_UNDERLINE = "\x1b[4m", "\x1b[24m"
 DIM = "\x1b[2m"
 
 # Indices in the 256-colour palette: text, and substitutes for invisible characters.
 TEXT_COLOUR = 16
 SUBSTITUTE_COLOUR = 239
 
+
+# Joiners decide about the forms of letters; other characters without a glyph are escaped.
+JOINERS = "\u200c\u200d"
 
 # First strong isolate, pop directional isolate.
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
@@ -71,7 +77,7 @@ class Cell(NamedTuple):
 
     def isolated(self, rendered: str) -> str:
         """Returns its rendered form, isolated if any of its text is written from right to left."""
-        if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in self.text):
+        if is_right_to_left(self.text):
             return ISOLATE + rendered + END_ISOLATE
         return rendered
 
@@ -110,6 +116,18 @@ def rows(
         if ids:
             line = gap.join(cell.ids.ljust(cell.width) for _, cell in row).rstrip()
             yield f"{DIM}{line}{RESET}" if colour else line
+
+
+def as_written(tokens: Sequence[Token]) -> list[str]:
+    """Returns what `lines_as_written` does, below a heading, for a terminal that underlines."""
+    lines = lines_as_written(tokens)
+    return [AS_WRITTEN, *("".join(map(underlined, line)) for line in lines)] if lines else []
+
+
+def underlined(part: tuple[str, bool]) -> str:
+    """Returns a part of a line, underlined if it shall be."""
+    text = "".join(c if c in JOINERS else printable(c) for c in part[0])
+    return f"{UNDERLINE}{text}{NO_UNDERLINE}" if part[1] and text else text
 
 
 def cells(

@@ -73,6 +73,9 @@ class TokenView(Displayed):
     def terminal(self, *, colour: bool, ids: bool = True, width: int | None = None) -> str:
         """Renders the view for a terminal, counts first.
 
+        With colours, a text with letters from right to left stands below its tokens once more as it is
+        written, its letters joined and every other token underlined.
+
         Args:
             colour: Whether to mark tokens by colours rather than separators.
             ids: Whether to show the id of each token below it.
@@ -81,9 +84,10 @@ class TokenView(Displayed):
         Complexity:
             Linear in the text.
         """
-        from bytemill.inspection.terminal import rows
+        from bytemill.inspection.terminal import as_written, rows
 
-        return "\n".join([self.heading(), *rows(self.tokens, colour=colour, ids=ids, width=width)])
+        lines = rows(self.tokens, colour=colour, ids=ids, width=width)
+        return "\n".join([self.heading(), *lines, *(as_written(self.tokens) if colour else [])])
 
     def page(self) -> str:
         """Renders the view as a self-contained HTML page without scripts.

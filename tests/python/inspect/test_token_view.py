@@ -236,11 +236,24 @@ def test_ids_are_apart() -> None:
 
 @pytest.mark.parametrize("colour", [False, True])
 def test_text_from_right_to_left_is_isolated(colour: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    tokens, ids = map(without_colours, lines_of("مرحبا بالعالم ok", colour=colour))
+    tokens, ids, *_ = map(without_colours, lines_of("مرحبا بالعالم ok", colour=colour))
     parts = re.split(" │ " if not colour else " {2,}", tokens)
     assert len(parts) == len(ids.split("│" if not colour else None)) >= 3
     assert all(part.strip()[0] + part.strip()[-1] == "\u2068\u2069" for part in parts[:-1])
     assert "\u2068" not in parts[-1]
+
+
+def test_text_from_right_to_left_is_also_shown_as_it_is_written() -> None:
+    text = "a مرحبا بالعالم\n\nbخ\u200cخ \u202e\x1b[31m"
+    *_, heading, first, empty, last = lines_of(text, colour=True)
+    assert heading == "as written, every other token underlined"
+    # Letters stay joined: nothing but styles is between them.
+    assert without_colours(first) == "a مرحبا بالعالم"
+    assert (empty, without_colours(last)) == ("", "bخ\u200cخ \\u202e\\x1b[31m")
+    values = [value.decode() for value in O200K.decode_tokens_bytes(O200K.encode("a مرحبا بالعالم"))]
+    assert re.split("\x1b\\[(?:4|24)m", first) == values
+    assert "as written" not in "\n".join(lines_of(text, colour=False))
+    assert "as written" not in "\n".join(lines_of("hello", colour=True))
 
 
 def test_no_controls_reach_the_terminal() -> None:

@@ -7,7 +7,7 @@
 import { byId, grouped, small } from "./dom.js";
 import { remark } from "./notices.js";
 
-/** A text area takes 0.1 s for each key in a megabyte, and as long for a paste of 100 KB; up to this many bytes it is quick. */
+/** A text area takes 0.1 s for each key in a megabyte, and as long for a paste of 200 KB: up to this many bytes it is quick. */
 const EDITABLE = 200_000;
 const EXCERPT = 6000;
 
