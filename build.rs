@@ -5,6 +5,7 @@
 
 #![expect(
     dead_code,
+    unused_imports,
     unreachable_pub,
     reason = "the library uses the rest of these modules"
 )]

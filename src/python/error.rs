@@ -16,6 +16,7 @@ use crate::error::{
 };
 use crate::huggingface::FileError;
 use crate::sentencepiece::ModelError;
+use crate::util::memory::reserve;
 
 mod classes {
     use pyo3::import_exception;
@@ -153,10 +154,14 @@ impl From<TrainError> for PyErr {
     }
 }
 
-/// Runs `body`. A panic in it, always a bug of this library, becomes an `InternalError`, which `except
-/// Exception` catches.
+/// Runs `body`, if there is memory to begin with. A panic in it, always a bug of this library unless it carries
+/// [`OutOfMemory`], becomes an `InternalError`, which `except Exception` catches.
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    reserve::fill()?;
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        if let Some(&error) = panic.downcast_ref::<OutOfMemory>() {
+            return Err(error.into());
+        }
         let reason = message(panic.as_ref());
         Err(classes::InternalError::new_err(format!(
             "bytemill {} failed internally: {reason}. This is a bug: please report it together with the call that caused it",

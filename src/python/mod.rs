@@ -8,10 +8,13 @@ mod counting;
 mod documents;
 mod encoding;
 mod error;
+#[cfg(feature = "failing-allocator")]
+mod failing;
 mod ids;
 mod interpreter;
 mod module;
 mod normalizer;
+mod objects;
 mod piece_tables;
 mod runtime;
 mod sentence_counts;

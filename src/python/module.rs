@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[cfg(feature = "failing-allocator")]
+    use crate::python::failing;
     use crate::python::{
         arrow, chain, counting, documents, encoding, interpreter, normalizer, sentence_counts,
         sentencepiece, splitter, tokenizer_json, training,
@@ -22,6 +24,9 @@ mod _core {
     use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
     use encoding::{CoreBpe, CoreTextStream};
+    #[cfg(feature = "failing-allocator")]
+    #[pymodule_export]
+    use failing::{allocated_bytes, fail_allocation, stop_failing, trace_allocations};
     #[pymodule_export]
     use normalizer::{
         CoreNormalizer, charsmap_rules, charsmap_with_name, compile_charsmap, compile_charsmap_tsv,

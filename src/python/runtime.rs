@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
+use crate::util::memory::reserve::{self, SHORTAGE};
 use crate::util::parallel;
 
 /// Work over fewer bytes keeps the GIL: releasing and taking it costs about as much as encoding a few hundred
@@ -100,8 +101,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Checkpoints that return before looking at thread and clock, so that short work pays nothing.
 const FREE_CHECKPOINTS: u32 = 4;
 
-/// Stops work once a signal handler has raised. Only the calling thread runs handlers; others read the
-/// result.
+/// Stops work once a signal handler has raised, or memory is short. Only the calling thread runs handlers; others
+/// read the result.
 struct Signals {
     caller: ThreadTag,
     passed: AtomicU32,
@@ -110,6 +111,8 @@ struct Signals {
     next: AtomicU64,
     raised: AtomicBool,
     error: Mutex<Option<PyErr>>,
+    /// Whether work was stopped because memory is short.
+    is_short: AtomicBool,
 }
 
 impl Signals {
@@ -121,6 +124,7 @@ impl Signals {
             next: AtomicU64::new(millis(CHECK_INTERVAL)),
             raised: AtomicBool::new(false),
             error: Mutex::new(None),
+            is_short: AtomicBool::new(false),
         }
     }
 
@@ -145,20 +149,28 @@ impl Signals {
         due
     }
 
-    /// Returns what a signal handler raised, if that is why work stopped, else `error`.
+    /// Returns what a signal handler raised, or that memory is short, if that is why work stopped, else `error`.
     fn raised_or(&self, error: impl Into<PyErr>) -> PyErr {
         let raised = self
             .error
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        raised.unwrap_or_else(|| error.into())
+        match raised {
+            Some(raised) => raised,
+            None if self.is_short.load(Ordering::Relaxed) => SHORTAGE.into(),
+            None => error.into(),
+        }
     }
 }
 
 impl Checkpoint for Signals {
     fn should_stop(&self) -> bool {
         if self.raised.load(Ordering::Relaxed) {
+            return true;
+        }
+        if reserve::is_short() {
+            self.is_short.store(true, Ordering::Relaxed);
             return true;
         }
         if self.is_free() || ThreadTag::current() != self.caller || !self.is_due() {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
+use crate::util::memory::Growable;
 
 /// One text of a batch.
 pub trait Text {
@@ -65,10 +66,13 @@ impl Text for RawText<'_> {
 
 /// Returns bytes as text, with U+FFFD for each byte that is part of no character.
 pub fn with_each_byte_replaced(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
+    let mut text = String::new();
+    text.with_room(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+        let (valid, invalid) = (chunk.valid(), chunk.invalid().len());
+        text.with_room(valid.len() + char::REPLACEMENT_CHARACTER.len_utf8() * invalid)
+            .push_str(valid);
+        text.extend(std::iter::repeat_n(char::REPLACEMENT_CHARACTER, invalid));
     }
     text
 }

@@ -86,6 +86,8 @@ mod mapped {
     use std::alloc::Layout;
     use std::ptr::{self, NonNull};
 
+    #[cfg(feature = "failing-allocator")]
+    use super::super::failing;
     use super::MIN_MAPPED_BYTES;
 
     /// Size of a huge page on most machines, a multiple of every usual page size.
@@ -140,6 +142,10 @@ mod mapped {
         pub(super) unsafe fn grow_to(self, to: Self, start: NonNull<u8>) -> Option<NonNull<[u8]>> {
             let mut address = start;
             if self.0 != to.0 {
+                #[cfg(feature = "failing-allocator")]
+                if failing::refuses(to.0.saturating_sub(self.0)) {
+                    return None;
+                }
                 // SAFETY: `self.0` bytes are mapped at `start`, as the caller ensures, and no reference to
                 // them remains.
                 let moved = unsafe {
@@ -165,6 +171,10 @@ mod mapped {
 
     /// Maps fresh memory.
     fn map(length: usize) -> Option<NonNull<u8>> {
+        #[cfg(feature = "failing-allocator")]
+        if failing::refuses(length) {
+            return None;
+        }
         // SAFETY: without a fixed address, the system chooses unmapped memory, so that no other mapping
         // changes.
         let start = unsafe {
@@ -190,6 +200,8 @@ mod mapped {
     /// boundaries.
     unsafe fn unmap(start: NonNull<u8>, length: usize) {
         if length > 0 {
+            #[cfg(feature = "failing-allocator")]
+            failing::freed(length);
             // SAFETY: mapped and not used any more, as the caller ensures. It fails only where the system
             // cannot keep track of two parts of a mapping; then the memory is leaked, and nothing else
             // happens.

@@ -6,16 +6,29 @@
 //! costs a page fault for every 4 KB.
 //!
 //! Tables are [`LargeVec`]s; results that callers keep are `Vec`s.
+//!
+//! # Where memory ends
+//! What grows with its input is allocated by the functions of [`growth`], or by those here. Each either returns
+//! [`OutOfMemory`] or unwinds with it, as a panic does: the standard library would abort the process. All other
+//! requests are small, and [`reserve`] has memory for them.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "failing-allocator")]
+pub(crate) mod failing;
+mod growth;
 mod huge_pages;
+pub(crate) mod reserve;
 
-use std::alloc::{Layout, handle_alloc_error};
+use std::alloc::Layout;
 use std::sync::atomic::AtomicU32;
 
 use allocator_api2::alloc::Allocator;
 use allocator_api2::vec::Vec as VecIn;
 use bytemuck::Zeroable;
+pub(crate) use growth::{
+    Growable, collect, collect_table, copied, extend, filled, hash_table, reserve_entry,
+    try_collect, try_reserve, unwind, vec_with_capacity,
+};
 use huge_pages::HugePageAlloc;
 
 use crate::error::OutOfMemory;
@@ -23,9 +36,9 @@ use crate::error::OutOfMemory;
 /// A vector for long-lived tables, in huge pages if it is large.
 pub(crate) type LargeVec<T> = VecIn<T, HugePageAlloc>;
 
-/// Creates an empty vector.
+/// Creates an empty vector; unwinds with [`OutOfMemory`] if memory is short.
 pub(crate) fn large_vec<T>(capacity: usize) -> LargeVec<T> {
-    LargeVec::with_capacity_in(capacity, HugePageAlloc)
+    try_large_vec(capacity).unwrap_or_else(|error| unwind(error))
 }
 
 /// Creates a vector of `length` zeros. Memory that comes from the system is zero already, and is not touched.
@@ -43,7 +56,8 @@ pub(crate) fn try_zeros<T: Zeroable>(
         return Ok(large_vec(0));
     }
     let layout = Layout::array::<T>(capacity).map_err(|_| refused)?;
-    let start = HugePageAlloc.allocate_zeroed(layout).map_err(|_| refused)?;
+    let start = reserve::without(|| HugePageAlloc.allocate_zeroed(layout));
+    let start = start.map_err(|_| refused)?;
     // SAFETY: just allocated by `HugePageAlloc`, with the layout of `capacity` values; all bytes are zero,
     // which is a valid value of a `Zeroable` type, and `length` is at most `capacity`.
     Ok(unsafe {
@@ -51,13 +65,9 @@ pub(crate) fn try_zeros<T: Zeroable>(
     })
 }
 
-/// As [`try_zeros`]; aborts the process if memory is short, as other vectors do.
+/// As [`try_zeros`]; unwinds with [`OutOfMemory`] if memory is short.
 pub(crate) fn zeros<T: Zeroable>(length: usize) -> LargeVec<T> {
-    try_zeros(length, length).unwrap_or_else(|_| {
-        handle_alloc_error(
-            Layout::array::<T>(length).expect("the length is that of a table in memory"),
-        )
-    })
+    try_zeros(length, length).unwrap_or_else(|error| unwind(error))
 }
 
 /// As [`large_vec`].
@@ -66,7 +76,7 @@ pub(crate) fn zeros<T: Zeroable>(length: usize) -> LargeVec<T> {
 /// [`OutOfMemory`].
 pub(crate) fn try_large_vec<T>(capacity: usize) -> Result<LargeVec<T>, OutOfMemory> {
     let mut vector = LargeVec::new_in(HugePageAlloc);
-    let reserved = vector.try_reserve_exact(capacity);
+    let reserved = reserve::without(|| vector.try_reserve_exact(capacity));
     reserved.map_err(|_| OutOfMemory(capacity.saturating_mul(size_of::<T>())))?;
     Ok(vector)
 }
@@ -113,16 +123,6 @@ pub(crate) fn into_integers(numbers: LargeVec<AtomicU32>) -> LargeVec<u32> {
     // SAFETY: the parts come from a vector; both types have the same size, bit validity and, as was just
     // asserted, alignment.
     unsafe { LargeVec::from_raw_parts_in(start.cast(), length, capacity, pages) }
-}
-
-/// Reserves capacity for `additional` values.
-///
-/// # Errors
-/// [`OutOfMemory`].
-pub(crate) fn try_reserve<T>(vector: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    vector
-        .try_reserve(additional)
-        .map_err(|_| OutOfMemory(additional.saturating_mul(size_of::<T>())))
 }
 
 /// Advises the system to use huge pages for memory that was not touched yet.

@@ -6,6 +6,7 @@
 mod work_items;
 
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::util::lazy::get_or_init_nonblocking;
+use crate::util::memory;
 pub(crate) use work_items::{WorkItem, partition};
 
 /// How often the calling thread asks the checkpoint while only other threads work.
@@ -66,13 +68,14 @@ where
     };
     if threads == 1 {
         let mut state = acquire();
-        let results = items.iter().map(|item| attempt(&mut state, item)).collect();
+        let results = memory::try_collect(items.iter().map(|item| attempt(&mut state, item)));
         release(state);
         return results;
     }
     // Small chunks even out slow items; 64 of them a thread keep contention on the counter low.
     let chunk = (items.len() / (threads * 64)).clamp(1, 64);
-    let results: Vec<OnceLock<Result<R, E>>> = items.iter().map(|_| OnceLock::new()).collect();
+    let results: Vec<OnceLock<Result<R, E>>> =
+        memory::collect(items.iter().map(|_| OnceLock::new()));
     let next = AtomicUsize::new(0);
     let running = AtomicUsize::new(threads - 1);
     let work_on = |state: &mut S| {
@@ -95,12 +98,17 @@ where
         }
     };
     let work_on = || {
+        let _stop = StopOnPanic {
+            next: &next,
+            end: items.len(),
+        };
         let mut state = acquire();
         work_on(&mut state);
         release(state);
     };
     let caller = thread::current();
     thread::scope(|scope| {
+        let mut others = memory::vec_with_capacity(threads - 1);
         for _ in 1..threads {
             let thread = thread::Builder::new().spawn_scoped(scope, || {
                 let _exit = ExitGuard {
@@ -109,26 +117,28 @@ where
                 };
                 work_on();
             });
-            if thread.is_err() {
+            match thread {
+                Ok(thread) => others.push(thread),
                 // The system allows no more threads; the others do the work.
-                running.fetch_sub(1, Ordering::Release);
+                Err(_) => drop(running.fetch_sub(1, Ordering::Release)),
             }
         }
         work_on();
         while running.load(Ordering::Acquire) > 0 && !checkpoint.should_stop() {
             thread::park_timeout(POLL_INTERVAL);
         }
+        // A scope tells that a thread has panicked, but not why.
+        for thread in others {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
     });
     // Stops at the first error. All items before it have a result: they were handed out before, and a thread
     // finishes its chunk unless an item of it fails.
-    results
-        .into_iter()
-        .map(|result| {
-            result
-                .into_inner()
-                .expect("items before the first error are done")
-        })
-        .collect()
+    memory::try_collect(results.into_iter().map(|result| {
+        result
+            .into_inner()
+            .expect("items before the first error are done")
+    }))
 }
 
 /// Returns how many threads can run at once. Cached: the system reads it from files, which takes longer than
@@ -138,6 +148,20 @@ pub(crate) fn cores() -> usize {
     *get_or_init_nonblocking(&CORES, || {
         thread::available_parallelism().map_or(1, NonZeroUsize::get)
     })
+}
+
+/// Hands out no more items once a thread has panicked.
+struct StopOnPanic<'a> {
+    next: &'a AtomicUsize,
+    end: usize,
+}
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.next.store(self.end, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Wakes the caller when a worker ends, also by a panic.
