@@ -138,13 +138,19 @@ fn capacity_for(len: usize, max: usize) -> usize {
 
 impl BucketArray {
     /// Creates empty buckets of one width or two: two to the power of `buckets_log2` of each, but no more
-    /// than `max_log2`.
+    /// than `max_log2`, and fewer where memory is short.
     pub(super) fn new(widths: usize, buckets_log2: u32, max_log2: u32) -> Self {
         let max_log2 = max_log2.clamp(LEAST_LOG2, MOST_LOG2);
-        let buckets_log2 = buckets_log2.clamp(LEAST_LOG2, max_log2);
-        let len = widths << buckets_log2;
-        let buckets = memory::try_zeros(len, capacity_for(len, widths << max_log2))
-            .unwrap_or_else(|_| memory::zeros(len));
+        let mut buckets_log2 = buckets_log2.clamp(LEAST_LOG2, max_log2);
+        let buckets = loop {
+            let len = widths << buckets_log2;
+            let capacity = capacity_for(len, widths << max_log2);
+            match memory::try_zeros(len, capacity).or_else(|_| memory::try_zeros(len, len)) {
+                Ok(buckets) => break buckets,
+                Err(_) if buckets_log2 > LEAST_LOG2 => buckets_log2 -= 1,
+                Err(error) => memory::unwind(error),
+            }
+        };
         Self {
             buckets,
             widths,

@@ -105,22 +105,25 @@ impl LongPieces {
         same.then_some(ids)
     }
 
-    /// Stores the ids of a piece; drops all others if it would take more than `max_memory` bytes otherwise.
+    /// Stores the ids of a piece, unless memory is short; drops all others if it would take more than `max_memory` bytes
+    /// otherwise.
     pub(super) fn insert(&mut self, piece: &[u8], ids: &[TokenId], max_memory: usize) {
         let hash = hash(piece);
         let words = 1 + ids.len() + piece.len().div_ceil(4);
         let (Ok(length), Ok(count)) = (u16::try_from(piece.len()), u16::try_from(ids.len())) else {
             return;
         };
-        let memory = |buckets: usize, words: usize| size_of::<HashBucket>() * buckets + 8 * words;
+        let size = |buckets: usize, words: usize| size_of::<HashBucket>() * buckets + 8 * words;
         // Vectors double, so that 8 bytes a word of 4 are an upper bound.
-        if memory(self.buckets.len(), self.records.len() + words) > max_memory {
+        if size(self.buckets.len(), self.records.len() + words) > max_memory {
             *self = Self::default();
         }
         if self.filled >= SLOTS / 2 * self.buckets.len() {
             let larger = (2 * self.buckets.len()).max(MIN_BUCKETS);
-            if memory(larger, self.records.len()) <= max_memory || self.buckets.is_empty() {
-                let empty = vec![HashBucket::default(); larger];
+            if (size(larger, self.records.len()) <= max_memory || self.buckets.is_empty())
+                && let Ok(mut empty) = memory::try_vec_with_capacity(larger)
+            {
+                empty.resize(larger, HashBucket::default());
                 let before = std::mem::replace(&mut self.buckets, empty);
                 self.filled = 0;
                 for slot in before.iter().flat_map(|bucket| bucket.0) {
@@ -133,6 +136,9 @@ impl LongPieces {
         let Ok(start) = u32::try_from(self.records.len() + 1) else {
             return;
         };
+        if self.buckets.is_empty() || memory::try_reserve(&mut self.records, words).is_err() {
+            return;
+        }
         self.has_shorter |= piece.len() <= MAX_KEY_LEN;
         self.records
             .push(u32::from(length) | u32::from(count) << LENGTH_BITS);

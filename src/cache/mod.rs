@@ -41,6 +41,7 @@ pub(crate) use scalar::Scalar;
 use seed::buckets_log2;
 
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 use crate::vocabulary::Vocabulary;
 
 /// Maximum length of a piece in the cache, in bytes: longer pieces hardly ever occur twice.
@@ -149,7 +150,7 @@ impl PieceCache {
     fn get_by_hash(&self, hash: u64, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         match self.long.get(hash, piece) {
             Some(known) => {
-                ids.extend_from_slice(known);
+                ids.with_room(known.len()).extend_from_slice(known);
                 true
             }
             None => false,

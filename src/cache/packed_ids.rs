@@ -7,6 +7,7 @@
 //! | four | 0–15, 16–31, 32–47, 48–63 | ids 0, 1, 2, 3, each plus one; 0 for none | the next four ids |
 
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 use crate::vocabulary::Vocabulary;
 
 /// The words of packed ids: as many as the key has, the others are 0.
@@ -96,7 +97,7 @@ impl Packing {
     pub(super) fn unpack(self, packed: &PackedIds, ids: &mut Vec<TokenId>) {
         let mut unpacked = [0; MAX_IDS];
         let count = self.unpack_into(packed, &mut unpacked);
-        ids.extend_from_slice(&unpacked[..count]);
+        ids.with_room(count).extend_from_slice(&unpacked[..count]);
     }
 
     /// Writes packed ids and returns their number. What follows them in `to` is overwritten.

@@ -9,6 +9,7 @@ use super::packed_ids::{MAX_IDS, Packing};
 use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe, ProbeCache, ProbeSlice};
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::memory::Growable;
 
 /// Both steps in portable code.
 pub(crate) struct Scalar;
@@ -86,7 +87,9 @@ impl ProbeCache for Scalar {
         loop {
             let rest = probes.from(found);
             let before = ids.len();
-            ids.resize(before + 2 * rest.len() + MAX_IDS, 0);
+            let additional = 2 * rest.len() + MAX_IDS;
+            ids.with_room(additional);
+            ids.resize(before + additional, 0);
             let (pieces, written, is_full) = probe(cache, text, rest, &mut ids[before..]);
             ids.truncate(before + written);
             found += pieces;

@@ -17,7 +17,7 @@ use super::Encoder;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, OutOfMemory};
 use crate::token::TokenId;
-use crate::util::lazy::get_or_init_nonblocking;
+use crate::util::lazy::get_or_try_init_nonblocking;
 use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 
@@ -61,9 +61,10 @@ impl Rows {
         if decoded.saturating_add(count) < vocabulary.len() {
             return None;
         }
-        Some(get_or_init_nonblocking::<Vec<Row>>(&self.rows, || {
-            rows(vocabulary)
-        }))
+        // Without memory for them, tokens are looked up one by one.
+        get_or_try_init_nonblocking(&self.rows, || rows(vocabulary))
+            .ok()
+            .map(Vec::as_slice)
     }
 
     /// Number of bytes they take.
@@ -73,9 +74,11 @@ impl Rows {
 }
 
 /// Builds a row for each id, except ids far above the number of tokens.
-fn rows(vocabulary: &Vocabulary) -> Vec<Row> {
+fn rows(vocabulary: &Vocabulary) -> Result<Vec<Row>, OutOfMemory> {
     let largest = vocabulary.highest_id() as usize;
-    let mut rows = vec![[0; ROW]; (largest + 1).min(2 * vocabulary.len())];
+    let count = (largest + 1).min(2 * vocabulary.len());
+    let mut rows = memory::try_vec_with_capacity(count)?;
+    rows.resize(count, [0; ROW]);
     for (id, row) in (0..).zip(&mut rows) {
         if let Some(token) = vocabulary.bytes(id)
             && let Some(bytes) = row[..ROW - 1].get_mut(..token.len())
@@ -84,7 +87,7 @@ fn rows(vocabulary: &Vocabulary) -> Vec<Row> {
             row[ROW - 1] = token.len().to_le_bytes()[0];
         }
     }
-    rows
+    Ok(rows)
 }
 
 impl Encoder {

@@ -34,7 +34,7 @@ use crate::error::{EncodeError, VocabularyError};
 use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
 use hot_loop::{Mode, PieceEncoder, Workspace};
@@ -283,7 +283,7 @@ impl Encoder {
             checkpoint::pass(pieces.checkpoint)?;
             let flow = match (part, &self.rules) {
                 (Part::Token(id, span), _) => {
-                    pieces.ids.push(id);
+                    pieces.ids.with_room(1).push(id);
                     on_span(pieces, span)
                 }
                 (Part::Text(gap), Some(rules)) => {

@@ -12,6 +12,7 @@ use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
 use crate::token::TokenId;
 use crate::util::join::join;
+use crate::util::memory::{self, reserve};
 use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::characters::{Kind, MARK, Piece};
@@ -27,12 +28,10 @@ impl Encoder {
     pub fn of_model(model: &Model, special_tokens: SpecialTokens) -> Result<Self, VocabularyError> {
         let flags = flags(model);
         let escapes = flags.escape_whitespaces;
-        let originals: Vec<sentencepiece::Piece<'_>> = model.pieces().collect();
+        let originals = memory::collect(model.pieces());
         let in_normalized_text = |text| in_normalized_text(text, escapes);
-        let texts: Vec<Cow<'_, str>> = originals
-            .iter()
-            .map(|piece| in_normalized_text(piece.text))
-            .collect();
+        let texts = originals.iter().map(|piece| in_normalized_text(piece.text));
+        let texts = memory::collect(texts.inspect(|_| reserve::pass()));
         let pieces = pieces(model, &originals, &texts, escapes);
         let unknown = model.trainer().bytes("unk_surface");
         let unknown = String::from_utf8_lossy(&unknown);
@@ -94,26 +93,24 @@ fn pieces<'a>(
         byte.expect("a byte piece has the id of a byte")
     };
     let pieces = (0..).zip(originals).zip(texts);
-    pieces
-        .map(|((id, piece), text)| Piece {
-            text,
-            score: piece.score,
-            keeps_space: piece.text.starts_with(' '),
-            kind: match piece.kind {
-                sentencepiece::Kind::Normal | sentencepiece::Kind::Unused
-                    if escapes && piece.text.contains(' ') =>
-                {
-                    Kind::Unreachable
-                }
-                sentencepiece::Kind::Normal => Kind::Normal,
-                sentencepiece::Kind::Unused => Kind::Unused,
-                sentencepiece::Kind::Unknown => Kind::Unknown,
-                sentencepiece::Kind::Control => Kind::Control,
-                sentencepiece::Kind::UserDefined => Kind::UserDefined,
-                sentencepiece::Kind::Byte => Kind::Byte(byte_of(id)),
-            },
-        })
-        .collect()
+    memory::collect(pieces.map(|((id, piece), text)| Piece {
+        text,
+        score: piece.score,
+        keeps_space: piece.text.starts_with(' '),
+        kind: match piece.kind {
+            sentencepiece::Kind::Normal | sentencepiece::Kind::Unused
+                if escapes && piece.text.contains(' ') =>
+            {
+                Kind::Unreachable
+            }
+            sentencepiece::Kind::Normal => Kind::Normal,
+            sentencepiece::Kind::Unused => Kind::Unused,
+            sentencepiece::Kind::Unknown => Kind::Unknown,
+            sentencepiece::Kind::Control => Kind::Control,
+            sentencepiece::Kind::UserDefined => Kind::UserDefined,
+            sentencepiece::Kind::Byte => Kind::Byte(byte_of(id)),
+        },
+    }))
 }
 
 /// Returns the text of a piece as it is in normalized text, where spaces are marks if they are escaped.

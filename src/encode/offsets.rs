@@ -8,6 +8,7 @@ use super::{Encoder, Rules};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 
 /// The ids of a text with their spans. Spans do not overlap; there are gaps between them where the pattern
 /// drops text.
@@ -45,9 +46,9 @@ impl TokenSpans {
 
     /// Adds an id with its span.
     pub(super) fn push(&mut self, id: TokenId, span: Range<usize>) {
-        self.ids.push(id);
-        self.starts.push(span.start);
-        self.ends.push(span.end);
+        self.ids.with_room(1).push(id);
+        self.starts.with_room(1).push(span.start);
+        self.ends.with_room(1).push(span.end);
     }
 
     /// Adds the spans of the ids that have none yet, which together stand for `span` of the text. A special
@@ -55,9 +56,9 @@ impl TokenSpans {
     fn extend(&mut self, encoder: &Encoder, ids: &[TokenId], span: Range<usize>) {
         let mut offset = span.start;
         for &id in &ids[self.starts.len()..] {
-            self.starts.push(offset);
+            self.starts.with_room(1).push(offset);
             offset += encoder.vocabulary.bytes(id).map_or(0, <[u8]>::len);
-            self.ends.push(offset);
+            self.ends.with_room(1).push(offset);
         }
         if let Some(last) = self.ends.last_mut() {
             *last = span.end;

@@ -10,6 +10,7 @@ use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::split::Splitter;
+use crate::util::memory::Growable;
 
 /// The numbers so far.
 #[derive(Default)]
@@ -21,7 +22,8 @@ struct Numbers {
 impl Numbers {
     /// Counts a piece, which ends where there are `ids`.
     fn end_piece(&mut self, ids: usize) {
-        self.numbers.resize(ids, self.next);
+        let more = ids.saturating_sub(self.numbers.len());
+        self.numbers.with_room(more).resize(ids, self.next);
         self.next += 1;
     }
 }
@@ -50,7 +52,7 @@ impl Encoder {
                 checkpoint::pass(checkpoint)?;
                 let span = match part {
                     Part::Token(id, _) => {
-                        pieces.ids.push(id);
+                        pieces.ids.with_room(1).push(id);
                         numbers.end_piece(pieces.ids.len());
                         continue;
                     }
@@ -67,7 +69,7 @@ impl Encoder {
                 let each = |segment: Segment<'_>| {
                     match segment {
                         Segment::Token(id, _) => {
-                            pieces.ids.push(id);
+                            pieces.ids.with_room(1).push(id);
                             numbers.end_piece(pieces.ids.len());
                         }
                         Segment::Text {

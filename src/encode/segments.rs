@@ -11,6 +11,7 @@ use super::{Encoder, Rules};
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 
 /// Stands for a space in normalized text, whatever does in the file.
 pub(super) const SPACE: &[u8] = b" ";
@@ -139,7 +140,7 @@ impl Encoder {
         checkpoint::pass(pieces.checkpoint)?;
         let (text, behind_space) = match *segment {
             Segment::Token(id, _) => {
-                pieces.ids.push(id);
+                pieces.ids.with_room(1).push(id);
                 return Ok(on_step(pieces));
             }
             Segment::Text {
@@ -183,8 +184,9 @@ impl Encoder {
             .first_piece_end(SPACE[0], text, pieces.checkpoint)?;
         let mut copy = std::mem::take(&mut pieces.workspace.behind_space);
         copy.clear();
-        copy.extend_from_slice(SPACE);
-        copy.extend_from_slice(&text[..end.unwrap_or(text.len())]);
+        copy.with_room(SPACE.len()).extend_from_slice(SPACE);
+        copy.with_room(text[..end.unwrap_or(text.len())].len())
+            .extend_from_slice(&text[..end.unwrap_or(text.len())]);
         let encoded = if end.is_some() {
             pieces.encode_piece(&copy)
         } else {

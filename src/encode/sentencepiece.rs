@@ -27,6 +27,7 @@ use crate::merge;
 use crate::normalize::{MARK, Normalizer};
 use crate::split::Splitter;
 use crate::token::TokenId;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::characters::CharacterMerges;
 
@@ -147,7 +148,7 @@ impl Encoder {
         merge::symbols(merges, text, &mut symbols, pieces.checkpoint)?;
         for symbol in symbols {
             match merges.id(symbol.id) {
-                Some(id) => pieces.ids.push(id),
+                Some(id) => pieces.ids.with_room(1).push(id),
                 None => merges.push_unknown(symbol.id, pieces.ids),
             }
         }
@@ -184,7 +185,7 @@ impl Encoder {
             let (begin, end) = (start + offsets[span.start], start + offsets[span.end]);
             ids.clear();
             match id {
-                Found::Id(id) => ids.push(id),
+                Found::Id(id) => ids.with_room(1).push(id),
                 Found::Unknown(_) if is_fused => {
                     *spans.ends.last_mut().expect("there is one before") = end;
                     *ends.last_mut().expect("there is one before") = span.end;
@@ -194,11 +195,15 @@ impl Encoder {
             }
             is_fused = merges.fused().is_some() && matches!(id, Found::Unknown(_));
             for (index, &id) in ids.iter().enumerate() {
-                spans.ids.push(id);
-                spans.starts.push(begin);
+                spans.ids.with_room(1).push(id);
+                spans.starts.with_room(1).push(begin);
                 let is_last = index + 1 == ids.len();
-                spans.ends.push(if is_last { end } else { begin });
-                ends.push(if is_last { span.end } else { span.start });
+                spans
+                    .ends
+                    .with_room(1)
+                    .push(if is_last { end } else { begin });
+                ends.with_room(1)
+                    .push(if is_last { span.end } else { span.start });
             }
         }
         Ok(())
@@ -263,7 +268,7 @@ impl Encoder {
                 return index;
             }
             let rest = token.strip_prefix(SPACE).unwrap_or(token);
-            bytes.extend_from_slice(rest);
+            bytes.with_room(rest.len()).extend_from_slice(rest);
             let was_stripped = rest.len() < token.len();
             if !rest.is_empty() || was_stripped && !flags.remove_extra_whitespaces {
                 return index + 1;
@@ -312,21 +317,21 @@ fn symbols_of(
             Part::Text(span) => span,
             Part::Token(id, span) => {
                 let id = Found::Id(id);
-                spans.push(Spanned { id, span });
+                spans.with_room(1).push(Spanned { id, span });
                 continue;
             }
         };
         tokens.clear();
         merge::symbols(merges, &bytes[text.clone()], &mut tokens, checkpoint)?;
         let ends = tokens.iter().skip(1).map(|token| text.start + token.start);
-        let ends: Vec<usize> = ends.chain([text.end]).collect();
+        let ends = memory::collect(ends.chain([text.end]));
         for (token, end) in tokens.iter().zip(ends) {
             let id = match merges.id(token.id) {
                 Some(id) => Found::Id(id),
                 None => Found::Unknown(token.id),
             };
             let span = text.start + token.start..end;
-            spans.push(Spanned { id, span });
+            spans.with_room(1).push(Spanned { id, span });
         }
     }
     Ok(())

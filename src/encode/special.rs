@@ -10,6 +10,7 @@ use memchr::{memchr, memmem};
 use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
 use crate::util::lazy::try_lock;
+use crate::util::memory;
 
 /// The special tokens of an encoding: strings with ids of their own.
 #[derive(Debug, Default)]
@@ -186,7 +187,7 @@ impl SpecialTokens {
 
     /// Allows the special tokens among `texts`; other texts are ignored.
     pub fn allow<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Allowed {
-        let mut allowed = vec![false; self.texts.len()];
+        let mut allowed = memory::filled(false, self.texts.len());
         let mut count = 0;
         for text in texts {
             if let Some(&index) = self.by_text.get(text) {
@@ -359,7 +360,7 @@ fn indices(flags: &[bool]) -> impl Iterator<Item = usize> {
 fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
     let mut sorted: Vec<usize> = (0..texts.len()).collect();
     sorted.sort_unstable_by_key(|&index| &texts[index]);
-    let mut prefixes = vec![None; texts.len()];
+    let mut prefixes = memory::filled(None, texts.len());
     // In this order a text comes right after its prefixes, and what else begins with them.
     let mut open: Vec<usize> = Vec::new();
     for index in sorted {

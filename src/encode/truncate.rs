@@ -29,6 +29,7 @@ use super::{Encoder, Passage};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::split::Splitter;
+use crate::util::memory::Growable;
 
 /// Bytes of text that are encoded at first for each id of the limit: more than most text needs.
 const BYTES_PER_ID: usize = 8;
@@ -139,7 +140,7 @@ impl Encoder {
             while last.end < text.len() {
                 checkpoint::pass(checkpoint)?;
                 last = self.next_part(workspace, text, last, limit, overlap, checkpoint)?;
-                parts.push(last.clone());
+                parts.with_room(1).push(last.clone());
             }
             Ok(parts)
         })

@@ -13,6 +13,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::merge;
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 use crate::util::text::with_each_byte_replaced;
 
 impl Encoder {
@@ -142,9 +143,10 @@ impl Encoder {
         self.append(workspace, valid, allowed, &mut tokens, checkpoint)?;
         let last_piece = self.last_piece(valid, allowed, checkpoint)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
-        rest.extend_from_slice(&bytes[valid.len()..]);
+        let invalid = &bytes[valid.len()..];
+        rest.with_room(invalid.len()).extend_from_slice(invalid);
         merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
-        ids.append(&mut tokens);
+        ids.with_room(tokens.len()).append(&mut tokens);
         Ok(())
     }
 
@@ -199,10 +201,12 @@ impl Encoder {
                 .take_while(|id| is_whitespace(id))
                 .count();
         }
-        Ok(ids
-            .drain(start..)
-            .flat_map(|id| self.spelling(id).to_vec())
-            .collect())
+        let mut bytes = Vec::new();
+        for id in ids.drain(start..) {
+            let spelling = self.spelling(id);
+            bytes.with_room(spelling.len()).extend_from_slice(spelling);
+        }
+        Ok(bytes)
     }
 
     /// The bytes of an ordinary token; none for a special token, which an external splitter may bring here.

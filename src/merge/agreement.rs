@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use super::derive::{Derived, derive};
 use crate::checkpoint::RunToEnd;
 use crate::token::{Pair, TokenId};
+use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 
 /// Returns the vocabulary whose merges by rank give the same ids as those of a list, if that is certain.
@@ -37,8 +38,7 @@ pub(crate) fn by_rank<'a>(
     listed: &[(TokenId, Pair)],
     whole_pieces: bool,
 ) -> Option<Vocabulary> {
-    let mut pairs = listed.to_vec();
-    pairs.sort_by_key(|(made, _)| *made);
+    let mut pairs = in_order_of_made(listed);
     let mut vocabulary = Vocabulary::from_pairs(tokens, &pairs).ok()?;
     if vocabulary.byte_merges()?.pairs().len() < pairs.len() {
         // A pair is there twice.
@@ -71,7 +71,7 @@ pub(crate) fn by_rank<'a>(
     if !(whole.is_empty() || whole_pieces && whole.iter().all(stands_alone)) {
         return None;
     }
-    let lengths: Vec<usize> = whole.iter().map(|id| unmade(id).len()).collect();
+    let lengths = memory::collect(whole.iter().map(|id| unmade(id).len()));
     Some(vocabulary.with_unmade(lengths))
 }
 
@@ -83,11 +83,20 @@ pub(crate) fn by_rank<'a>(
 pub fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
     let derived = derive(vocabulary, vocabulary.byte_merges()?).ok()?;
     let spans = vocabulary.spans();
-    let tokens: Vec<_> = spans
-        .map(|(span, id)| (id, &vocabulary.all_bytes()[span]))
-        .collect();
+    let tokens = memory::collect(spans.map(|(span, id)| (id, &vocabulary.all_bytes()[span])));
     let by_list = by_rank(tokens.into_iter(), &derived.merges, true)?;
     Some(derive(&by_list, by_list.byte_merges()?).ok()?.merges)
+}
+
+/// Returns listed merges in the order of what they make, those of one token in the order of the list.
+fn in_order_of_made(listed: &[(TokenId, Pair)]) -> Vec<(TokenId, Pair)> {
+    let made = listed
+        .iter()
+        .enumerate()
+        .map(|(index, (made, _))| (*made, index));
+    let mut order = memory::collect(made);
+    order.sort_unstable();
+    memory::collect(order.into_iter().map(|(_, index)| listed[index]))
 }
 
 /// Whether a list has all `merges`, in their order.

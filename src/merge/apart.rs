@@ -11,6 +11,7 @@ use crate::error::EncodeError;
 use crate::merge::queue::Token;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::hash::SeededState;
+use crate::util::memory::Growable;
 use crate::vocabulary::characters::CharacterMerges;
 
 /// A token inside of this number of others stays as it is.
@@ -48,12 +49,14 @@ pub(super) fn merge(
     while start < text.len() {
         let (id, length) = merges.first(&text[start..]);
         let index = symbols.len();
-        symbols.push(Symbol {
+        let (previous, next) = (index.wrapping_sub(1), index + 1);
+        let symbol = Symbol {
             id,
             start,
-            previous: index.wrapping_sub(1),
-            next: index + 1,
-        });
+            previous,
+            next,
+        };
+        symbols.with_room(1).push(symbol);
         start += length;
     }
     let end_of = |symbols: &[Symbol], index: usize| {
@@ -71,8 +74,10 @@ pub(super) fn merge(
         };
         let made = merges.pairs().get(left.id, right.id);
         if made != NO_TOKEN {
-            halves.insert(made, (left.id, right.id, right.start - left.start));
-            heap.push(Reverse((
+            halves
+                .with_room(1)
+                .insert(made, (left.id, right.id, right.start - left.start));
+            heap.with_room(1).push(Reverse((
                 merges.rank(made),
                 index,
                 made,
@@ -133,6 +138,6 @@ fn take_apart(
             take_apart(merges, halves, left, start, depth + 1, tokens);
             take_apart(merges, halves, right, start + length, depth + 1, tokens);
         }
-        _ => tokens.push(Token { start, id }),
+        _ => tokens.with_room(1).push(Token { start, id }),
     }
 }

@@ -21,6 +21,7 @@ use std::mem;
 
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 
 /// Binary logarithm of the number of buckets for each doubling of the rank.
 const STEP_BITS: u32 = 2;
@@ -90,12 +91,12 @@ impl Buckets {
     pub(super) fn push(&mut self, rank: TokenId, index: u32) {
         let entry = (u64::from(rank) << 32) | u64::from(index);
         if entry < self.limit {
-            self.early.push(Reverse(entry));
+            self.early.with_room(1).push(Reverse(entry));
             return;
         }
         let number = bucket_of(rank);
         let next = mem::replace(&mut self.first[number], self.pending.len());
-        self.pending.push(Pending { entry, next });
+        self.pending.with_room(1).push(Pending { entry, next });
         self.occupied |= 1 << number;
     }
 
@@ -160,7 +161,7 @@ impl Buckets {
         while let Some(pending) = self.pending.get_mut(index) {
             let next = pending.next;
             if pending.entry < self.limit {
-                self.sorted.push(pending.entry);
+                self.sorted.with_room(1).push(pending.entry);
             } else {
                 pending.next = self.first[lowest];
                 self.first[lowest] = index;
@@ -173,7 +174,8 @@ impl Buckets {
         if self.sorted.len() > SORT_LIMIT && !self.sorted.is_sorted_by(|a, b| a > b) {
             for entries in self.sorted.chunks(SORT_LIMIT) {
                 checkpoint::pass(checkpoint)?;
-                self.early.extend(entries.iter().copied().map(Reverse));
+                let early = self.early.with_room(entries.len());
+                early.extend(entries.iter().copied().map(Reverse));
             }
             self.sorted.clear();
         } else {

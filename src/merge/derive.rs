@@ -5,6 +5,7 @@ use crate::checkpoint::RunToEnd;
 use crate::error::VocabularyError;
 use crate::token::{Pair, TokenId};
 use crate::util::join::join;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::byte_merges::ByteMerges;
 
@@ -68,15 +69,18 @@ pub(crate) fn derive(
             below::merge(&below, token, &mut parts, &RunToEnd)
                 .map_err(|_| VocabularyError::TooLarge)?;
             match parts[..] {
-                [left, right] => derived.merges.push((id, Pair::new(left, right))),
-                _ => derived.others.push((id, parts.len())),
+                [left, right] => derived
+                    .merges
+                    .with_room(1)
+                    .push((id, Pair::new(left, right))),
+                _ => derived.others.with_room(1).push((id, parts.len())),
             }
         }
         Ok::<Derived, VocabularyError>(derived)
     };
     let (first, second) = join(|| part(0, half), || part(half, vocabulary.len() - half));
     let (mut derived, second) = (first?, second?);
-    derived.merges.extend(second.merges);
-    derived.others.extend(second.others);
+    memory::extend(&mut derived.merges, second.merges);
+    memory::extend(&mut derived.others, second.others);
     Ok(derived)
 }

@@ -6,6 +6,7 @@ use super::{Placed, long, short};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::listed::{ListedMerges, Symbol};
 
 /// Appends the ids of `piece` to `ids`.
@@ -67,7 +68,7 @@ pub(super) fn placed(
             (Some(first), Some(last)) => first.start..last.end,
             _ => piece.len()..piece.len(),
         };
-        placed.push(Placed { id: token.id, span });
+        placed.with_room(1).push(Placed { id: token.id, span });
         (index, start) = (next, start + length);
     }
     Ok(())
@@ -118,8 +119,9 @@ const SYMBOL: usize = size_of::<TokenId>();
 
 /// Returns the ids of symbols as bytes, which [`Spelled`] reads as a piece.
 fn spelled(symbols: &[Symbol]) -> Vec<u8> {
-    let ids = symbols.iter().map(|symbol| symbol.id.to_ne_bytes());
-    ids.flatten().collect()
+    let mut bytes = memory::vec_with_capacity(SYMBOL * symbols.len());
+    bytes.extend(symbols.iter().flat_map(|symbol| symbol.id.to_ne_bytes()));
+    bytes
 }
 
 /// The same merges, of pieces that are spelled by symbols.

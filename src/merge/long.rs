@@ -31,6 +31,7 @@ use super::queue::{LongMerges, Queue, Start, Token};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::memory::{self, Growable};
 
 /// The usual length of a window in bytes: the engine's memory for it just fits into L1. With half of it, too
 /// much of a run of spaces, whose tokens have up to 128 bytes, is merged twice.
@@ -91,7 +92,7 @@ pub fn merge(
         } else {
             queue.merge(merges, bytes, checkpoint)?;
             tokens.clear();
-            tokens.extend(queue.tokens());
+            memory::extend(&mut tokens, queue.tokens());
         }
         last = bytes;
 
@@ -107,14 +108,14 @@ pub fn merge(
             continue;
         }
         if bytes.len() == rest.len() {
-            ids.extend(tokens.iter().map(|token| token.id));
+            memory::extend(ids, tokens.iter().map(|token| token.id));
             return Ok(());
         }
         let kept = tokens.len().saturating_sub(DROPPED);
         match tokens.split_at(kept) {
             // At least half of a window is kept, which bounds the number of windows.
             (kept, [next, ..]) if next.start >= window.length.div_ceil(2) => {
-                ids.extend(kept.iter().map(|token| token.id));
+                memory::extend(ids, kept.iter().map(|token| token.id));
                 before = Some(window);
                 window = Window {
                     start: window.start + next.start,
@@ -137,7 +138,7 @@ fn put_inert(merges: &impl LongMerges, bytes: &[u8], tokens: &mut Vec<Token>) ->
         if rank != NO_TOKEN {
             return false;
         }
-        tokens.push(Token { start: offset, id });
+        tokens.with_room(1).push(Token { start: offset, id });
         offset += length;
     }
     true

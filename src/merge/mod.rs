@@ -26,6 +26,7 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::byte_merges::ByteMerges;
 use crate::vocabulary::characters::CharacterMerges;
 use crate::vocabulary::{Merges, Vocabulary};
@@ -50,14 +51,14 @@ pub fn encode_piece(
         && merges.may_be_unmade(piece.len())
         && let Some(id) = vocabulary.token(piece)
     {
-        ids.push(id);
+        ids.with_room(1).push(id);
         return Ok(());
     }
     if let Merges::Listed(merges) = vocabulary.merges()
         && merges.looks_up_whole_pieces()
         && let Some(id) = vocabulary.token(piece)
     {
-        ids.push(id);
+        ids.with_room(1).push(id);
         return Ok(());
     }
     merge(vocabulary, piece, ids, checkpoint)
@@ -132,12 +133,14 @@ pub fn placed(
         Merges::Bytes(_) => {
             let (mut ids, mut start) = (Vec::new(), 0);
             encode_piece(vocabulary, piece, &mut ids, checkpoint)?;
-            placed.extend(ids.into_iter().map(|id| {
-                let token = vocabulary.bytes(id).expect("merges make tokens");
-                let span = start..start + token.len();
-                start = span.end;
-                Placed { id, span }
-            }));
+            placed
+                .with_room(ids.len())
+                .extend(ids.into_iter().map(|id| {
+                    let token = vocabulary.bytes(id).expect("merges make tokens");
+                    let span = start..start + token.len();
+                    start = span.end;
+                    Placed { id, span }
+                }));
         }
         Merges::Listed(merges) => {
             let whole = merges
@@ -174,6 +177,6 @@ pub(crate) fn symbols(
     }
     let mut queue = queue::Queue::new();
     queue.merge(merges, text, checkpoint)?;
-    tokens.extend(queue.tokens());
+    memory::extend(tokens, queue.tokens());
     Ok(())
 }

@@ -22,6 +22,7 @@ use super::buckets::Buckets;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::byte_merges::ByteMerges;
 
 /// The index of no symbol: beyond any piece.
@@ -117,7 +118,7 @@ pub fn merge(
 ) -> Result<(), EncodeError> {
     let mut queue = Queue::new();
     queue.merge(merges, piece, checkpoint)?;
-    ids.extend(queue.tokens().map(|token| token.id));
+    memory::extend(ids, queue.tokens().map(|token| token.id));
     Ok(())
 }
 
@@ -189,7 +190,7 @@ impl Queue {
                 previous,
                 next,
             };
-            self.symbols.push(symbol);
+            self.symbols.with_room(length).push(symbol);
             // Nothing refers to the bytes inside of a symbol.
             self.symbols.extend((1..length).map(|_| symbol));
             (offset, previous) = (offset + length, index);

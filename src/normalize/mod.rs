@@ -21,6 +21,7 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use memchr::memmem;
 
 use crate::error::NormalizerError;
+use crate::util::memory::Growable;
 use charsmap::Charsmap;
 use output::{MAX_MARK, Output};
 use starts::{Starts, decode};
@@ -187,7 +188,7 @@ impl Normalizer {
         };
         let end = self.run(text, is_start, &mut output);
         if let Some(offsets) = output.offsets {
-            offsets.push(end);
+            offsets.with_room(1).push(end);
         }
     }
 
@@ -207,7 +208,7 @@ impl Normalizer {
         }
         // Most texts have a space among every four bytes or more.
         let growth = (output.mark.len() - 1) * text.len() / 4;
-        output.bytes.reserve(text.len() + growth + MAX_MARK);
+        output.bytes.with_room(text.len() + growth + MAX_MARK);
         let adds = self.flags.add_dummy_prefix;
         let suffix = self.flags.treat_whitespace_as_suffix;
         if adds && !suffix && is_start {

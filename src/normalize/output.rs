@@ -1,6 +1,7 @@
 //! Normalized text as it is written: spaces become marks, and offsets say where it comes from.
 
 use super::MARK;
+use crate::util::memory::{self, Growable};
 
 /// Bytes in which spaces are replaced together.
 const CHUNK: usize = 64;
@@ -26,26 +27,31 @@ impl Output<'_> {
         let mut rest = text;
         while let Some(&byte) = rest.first() {
             let length = if byte == b' ' {
-                self.bytes.extend_from_slice(self.mark);
+                self.bytes
+                    .with_room(self.mark.len())
+                    .extend_from_slice(self.mark);
                 1
             } else if self.escapes && rest.starts_with(MARK) {
-                self.bytes.extend_from_slice(self.mark);
+                self.bytes
+                    .with_room(self.mark.len())
+                    .extend_from_slice(self.mark);
                 MARK.len()
             } else {
-                self.bytes.push(byte);
+                self.bytes.with_room(1).push(byte);
                 1
             };
             rest = &rest[length..];
         }
         if let Some(offsets) = &mut self.offsets {
-            offsets.resize(offsets.len() + self.bytes.len() - before, at);
+            let count = self.bytes.len() - before;
+            memory::extend(offsets, std::iter::repeat_n(at, count));
         }
     }
 
     /// Appends characters of the text that stay as they are, except that spaces become marks.
     pub(super) fn copy(&mut self, text: &[u8], start: usize) {
         if self.mark == b" " {
-            self.bytes.extend_from_slice(text);
+            self.bytes.with_room(text.len()).extend_from_slice(text);
         } else {
             self.copy_escaped(text);
         }
@@ -59,7 +65,7 @@ impl Output<'_> {
             }
             let count = if byte == b' ' { self.mark.len() } else { 1 };
             for _ in 0..count {
-                offsets.push(at);
+                offsets.with_room(1).push(at);
             }
         }
     }
@@ -77,7 +83,9 @@ impl Output<'_> {
                 buffer[length..length + MAX_MARK].copy_from_slice(&bytes);
                 length += if is_space { self.mark.len() } else { 1 };
             }
-            self.bytes.extend_from_slice(&buffer[..length]);
+            self.bytes
+                .with_room(length)
+                .extend_from_slice(&buffer[..length]);
         }
     }
 

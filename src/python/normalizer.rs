@@ -5,6 +5,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
 use super::error::guarded;
+use super::objects::new_bytes;
 use super::runtime::detached;
 use super::strings::{new_string, text as text_of, wrong_type};
 use crate::normalize::rules::{Rules, charsmap};
@@ -86,7 +87,7 @@ impl CoreNormalizer {
         };
         if let Ok(bytes) = text.cast::<PyBytes>() {
             let (out, offsets) = run(bytes.as_bytes());
-            return Ok((PyBytes::new(py, &out).into_any(), offsets));
+            return Ok((new_bytes(py, &out)?.into_any(), offsets));
         }
         if !text.is_instance_of::<PyString>() {
             return Err(wrong_type("str or bytes", text));
@@ -133,7 +134,7 @@ pub(super) fn compile_charsmap(
 ) -> PyResult<Bound<'_, PyBytes>> {
     guarded(|| {
         let map = py.detach(|| Rules::from_pairs(rules)?.to_charsmap())?;
-        Ok(PyBytes::new(py, &map))
+        new_bytes(py, &map)
     })
 }
 
@@ -146,7 +147,7 @@ pub(super) fn compile_charsmap_tsv<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     guarded(|| {
         let map = py.detach(|| Rules::from_tsv(text)?.to_charsmap())?;
-        Ok(PyBytes::new(py, &map))
+        new_bytes(py, &map)
     })
 }
 

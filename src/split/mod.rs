@@ -43,6 +43,7 @@ use std::sync::Arc;
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::{EncodeError, PatternError};
 use crate::unicode::utf8::Character;
+use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 use adjacent::Adjacency;
 use automaton::Trace;
@@ -277,7 +278,7 @@ impl Pieces<'_> {
                         break;
                     };
                     self.offset = piece.end;
-                    chunk.push(piece);
+                    chunk.with_room(1).push(piece);
                 }
             }
             Splitter::Cascade(cascade) => {
@@ -289,7 +290,7 @@ impl Pieces<'_> {
                         break;
                     };
                     self.offset = piece.end;
-                    chunk.push(piece);
+                    chunk.with_room(1).push(piece);
                 }
             }
             Splitter::External(external) => {

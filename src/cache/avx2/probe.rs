@@ -15,6 +15,7 @@ use super::super::packed_ids::{COUNT_BIT, MAX_IDS, Packing, THREE_LIMIT};
 use super::super::probe::{CacheView, Probe, ProbeCache, ProbeSlice};
 use super::{Avx2, ZERO, load, long_key, words};
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 
 /// Memory for the ids of any piece.
 type Room = [MaybeUninit<TokenId>; MAX_IDS];
@@ -76,7 +77,7 @@ fn probe_batch<const KEEP: bool, const FOUR: bool>(
     let (mut found, mut count) = (0, 0);
     while found < probes.len() {
         let rest = probes.from(found);
-        ids.reserve(if KEEP {
+        ids.with_room(if KEEP {
             2 * rest.len() + MAX_IDS
         } else {
             MAX_IDS

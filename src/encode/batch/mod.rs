@@ -19,7 +19,7 @@ use super::{BYTES_PER_ID, Encoder, LONG_TEXT, Passage, SAMPLE, reserve_ids};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 use crate::util::parallel::{self, WorkItem, partition};
 use crate::util::text::Text;
 pub use ordered::{Integer, Ragged};
@@ -145,7 +145,7 @@ impl Encoder {
         }
         if is_end {
             ids.extend_from_slice(&batch.append);
-            output.ends.push(ids.len());
+            output.ends.with_room(1).push(ids.len());
         }
         Ok(())
     }
@@ -184,7 +184,7 @@ impl Encoder {
                         ids.len()
                     };
                     if is_end {
-                        output.ends.push(output.count);
+                        output.ends.with_room(1).push(output.count);
                     }
                 }
                 Ok(())
@@ -205,7 +205,7 @@ impl Encoder {
         let is_ordinary = *allowed == Allowed::Nothing;
         let cut = is_ordinary.then_some(|text: &str, from| self.cut(text, from));
         let items = partition(texts, threads, cut.as_ref());
-        let items: Vec<(usize, WorkItem)> = items.into_iter().enumerate().collect();
+        let items = memory::collect(items.into_iter().enumerate());
         let ordered = OrderedOutput::new(items.len(), texts.len());
         let acquire = || Worker {
             workspace: self.pool.acquire(&self.vocabulary),

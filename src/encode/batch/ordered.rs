@@ -20,7 +20,7 @@ pub trait Integer: Copy + Send + Sync {
 
     /// Converts all ids, without copying where the type is the same.
     fn from_ids(ids: Vec<TokenId>) -> Vec<Self> {
-        ids.into_iter().map(Self::from_id).collect()
+        memory::collect(ids.into_iter().map(Self::from_id))
     }
 }
 
@@ -95,7 +95,7 @@ struct State<T> {
 impl<T: Integer> OrderedOutput<T> {
     /// Creates the output of `items` work items that consist of `texts` texts.
     pub(super) fn new(items: usize, texts: usize) -> Self {
-        let mut offsets = Vec::with_capacity(texts + 1);
+        let mut offsets = memory::vec_with_capacity(texts + 1);
         offsets.push(0);
         Self(Mutex::new(State {
             items,

@@ -18,6 +18,7 @@ use fancy_regex::Regex;
 use crate::encode::special::{Allowed, Finder, SpecialTokens};
 use crate::error::VocabularyError;
 use crate::token::TokenId;
+use crate::util::memory;
 
 /// A string that becomes an id, as a file of Hugging Face's tokenizers describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl AddedTokens {
         normalize: impl Fn(&str) -> Result<String, VocabularyError>,
     ) -> Result<Self, VocabularyError> {
         let (mut raw, mut normalized) = (Vec::new(), Vec::new());
-        let mut listed = vec![false; special.len()];
+        let mut listed = memory::filled(false, special.len());
         for token in added {
             let index = special.index(&token.content);
             if let Some(index) = index {

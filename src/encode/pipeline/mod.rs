@@ -29,6 +29,7 @@ use crate::normalize::MARK;
 use crate::normalize::chain::Chain;
 use crate::split::Splitter;
 use crate::token::TokenId;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::Vocabulary;
 use added::{AddedToken, AddedTokens};
 
@@ -108,10 +109,11 @@ impl Pipeline {
             start = end;
         }
         if self.prefix == Prefix::Always && !out.is_empty() {
-            out.insert(0, ' ');
+            out.with_room(1).insert(0, ' ');
             if let Some(spans) = spans {
                 // It stands for what the first character stands for.
-                spans.insert(0, spans[0].clone());
+                let first = spans[0].clone();
+                spans.with_room(1).insert(0, first);
             }
         }
         Ok(())
@@ -133,14 +135,15 @@ impl Pipeline {
         if self.marks != Marks::Segments || memmem::find(text.as_bytes(), MARK).is_none() {
             return None;
         }
-        let (mut plain, mut spans) = (String::with_capacity(text.len()), Vec::new());
+        let (mut plain, mut spans) = (String::new(), Vec::new());
+        plain.with_room(text.len());
         for (at, character) in text.char_indices() {
             let is_mark = text.as_bytes()[at..].starts_with(MARK);
             let character_or_space = if is_mark { ' ' } else { character };
             plain.push(character_or_space);
             if let Some(span) = origin.span(at..at + character.len_utf8()) {
                 let bytes = character_or_space.len_utf8();
-                spans.extend(std::iter::repeat_n(span, bytes));
+                memory::extend(&mut spans, std::iter::repeat_n(span, bytes));
             }
         }
         Some((plain, spans))

@@ -14,6 +14,7 @@ use crate::error::DecodeError;
 use crate::huggingface::{DecoderStep, TokenizerFile};
 use crate::token::TokenId;
 use crate::util::hash::SeededState;
+use crate::util::memory::{self, Growable, reserve};
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::characters::MARK;
@@ -62,7 +63,7 @@ pub(super) fn bytes_of<'a>(
     has_marks: bool,
 ) -> Cow<'a, [u8]> {
     if file.pre_tokenizer.is_byte_level {
-        let mut bytes = Vec::with_capacity(text.len());
+        let mut bytes = memory::vec_with_capacity(text.len());
         if byte_alphabet::push_bytes(text, &mut bytes) {
             return Cow::Owned(bytes);
         }
@@ -102,12 +103,15 @@ impl Decoder {
             Some(steps) if has_marks && joins_characters(steps).is_some() => {
                 let byte_names = texts().filter_map(|(id, text)| Some((id, byte_named(text)?)));
                 Manner::Characters {
-                    byte_tokens: byte_names.collect(),
+                    byte_tokens: memory::collect_table(byte_names),
                     stripped: joins_characters(steps).unwrap_or_default(),
                 }
             }
             steps => Manner::Texts {
-                texts: texts().map(|(id, text)| (id, text.into())).collect(),
+                texts: memory::collect_table(texts().map(|(id, text)| {
+                    reserve::pass();
+                    (id, text.into())
+                })),
                 steps: match steps {
                     Some(steps) => TextSteps::new(steps, ""),
                     None => TextSteps::new(&[], " "),
@@ -207,7 +211,7 @@ impl Encoder {
     ) -> Option<Result<String, DecodeError>> {
         let mut stream = self.text_stream().filter(|_| !self.joins_bytes())?;
         let mut text = String::new();
-        let each = |(character, _)| text.push(character);
+        let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
         let pushed = self.push_ids(&mut stream, ids, true, checkpoint, each);
         Some(pushed.map(|()| text))
     }
@@ -222,9 +226,9 @@ impl Encoder {
         let mut stream = self.text_stream()?;
         let mut text = String::new();
         // So many characters are those of each token.
-        let mut counts = vec![0; ids.len()];
+        let mut counts = memory::filled(0, ids.len());
         let pushed = self.push_ids(&mut stream, ids, true, checkpoint, |(character, number)| {
-            text.push(character);
+            text.with_room(character.len_utf8()).push(character);
             counts[number] += 1;
         });
         let mut offset = 0;
@@ -271,7 +275,7 @@ impl Encoder {
             checkpoint::pass(checkpoint)?;
             let numbered = (stream.count..).zip(part);
             let texts = numbered.map(|(number, id)| Ok(Text::new(&self.text_of(*id)?, number)));
-            let texts = texts.collect::<Result<Vec<_>, DecodeError>>()?;
+            let texts = memory::try_collect::<_, DecodeError>(texts)?;
             stream.count += part.len();
             rest = others;
             let is_end = is_end && rest.is_empty();
@@ -314,17 +318,18 @@ impl Encoder {
         byte_tokens: &HashMap<TokenId, u8, SeededState>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
-        let mut text = Vec::with_capacity(ids.len() * 4);
+        let mut text = memory::vec_with_capacity(ids.len() * 4);
         let mut run = Vec::new();
         for ids in ids.chunks(CHECK_INTERVAL) {
             checkpoint::pass(checkpoint)?;
             for id in ids {
                 if let Some(&byte) = byte_tokens.get(id) {
-                    run.push(byte);
+                    run.with_room(1).push(byte);
                     continue;
                 }
                 push_run(&mut run, &mut text);
-                text.extend_from_slice(self.bytes_of(*id)?);
+                let bytes = self.bytes_of(*id)?;
+                text.with_room(bytes.len()).extend_from_slice(bytes);
             }
         }
         push_run(&mut run, &mut text);
@@ -340,10 +345,10 @@ fn into_text(bytes: Vec<u8>) -> String {
 /// Moves a run of bytes to a text: as they are if they are UTF-8, otherwise U+FFFD for each.
 fn push_run(run: &mut Vec<u8>, text: &mut Vec<u8>) {
     if std::str::from_utf8(run).is_ok() {
-        text.append(run);
+        text.with_room(run.len()).append(run);
     } else {
-        let replaced = char::REPLACEMENT_CHARACTER.to_string().repeat(run.len());
-        text.extend(replaced.bytes());
-        run.clear();
+        for _ in run.drain(..) {
+            memory::extend(text, "\u{FFFD}".bytes());
+        }
     }
 }

@@ -6,6 +6,7 @@ use crate::huggingface::{FileError, Model};
 use crate::token::{Pair, TokenId};
 use crate::util::hash::SeededState;
 use crate::util::join::join;
+use crate::util::memory::{self, Growable};
 
 /// Token ids by their texts in the file.
 pub(super) type Ids<'a> = HashMap<&'a str, TokenId, SeededState>;
@@ -15,7 +16,8 @@ pub(super) type Merges = Vec<(TokenId, Pair)>;
 
 /// Returns the ids of all tokens.
 pub(super) fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
-    let mut ids = Ids::with_capacity_and_hasher(model.vocabulary.len(), SeededState);
+    let mut ids = Ids::default();
+    ids.with_room(model.vocabulary.len());
     for (text, id) in &model.vocabulary {
         if ids.insert(text, *id).is_some() {
             let reason = format!("the token {text:?} is there twice");
@@ -40,7 +42,7 @@ pub(super) fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Merges, FileErr
     let half = merges.len() / 2;
     let ranked = |start: usize, end: usize| {
         let mut joined = String::new();
-        let mut found = Vec::with_capacity(end - start);
+        let mut found = memory::vec_with_capacity(end - start);
         for (index, (left, right)) in merges[start..end].iter().enumerate() {
             let index = start + index;
             let refuse = |reason: String| FileError::new(format!("model.merges[{index}]"), reason);
@@ -64,6 +66,6 @@ pub(super) fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Merges, FileErr
     };
     let (first, second) = join(|| ranked(0, half), || ranked(half, merges.len()));
     let mut all = first?;
-    all.extend(second?);
+    memory::extend(&mut all, second?);
     Ok(all)
 }

@@ -13,6 +13,7 @@ use crate::split::chain::step::{Behavior, GPT2, Pattern, Step};
 use crate::split::{Splitter, coverage};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::hash::SeededState;
+use crate::util::memory;
 use crate::vocabulary::{Vocabulary, byte_alphabet};
 
 /// Returns the pattern whose matches are the pieces, and what splits by it, if nothing but merging by rank could be done to
@@ -97,15 +98,16 @@ pub(super) fn vocabulary(
         return None;
     }
     let added: HashSet<&str, SeededState> =
-        file.added.iter().map(|token| &*token.content).collect();
+        memory::collect_table(file.added.iter().map(|token| &*token.content));
     // An added token that merges make too, or that is a byte, is also a mergeable token.
     let is_byte = |text: &str| {
         let mut characters = text.chars();
         characters.next().and_then(byte_alphabet::byte_of).is_some() && characters.next().is_none()
     };
-    let made: HashSet<TokenId, SeededState> = merges.iter().map(|(made, _)| *made).collect();
+    let made: HashSet<TokenId, SeededState> =
+        memory::collect_table(merges.iter().map(|(made, _)| *made));
     let mut bytes = Vec::new();
-    let mut spans = Vec::with_capacity(model.vocabulary.len());
+    let mut spans = memory::vec_with_capacity(model.vocabulary.len());
     for (text, id) in &model.vocabulary {
         if !with_added && added.contains(&**text) && !is_byte(text) && !made.contains(id) {
             continue;
@@ -116,7 +118,8 @@ pub(super) fn vocabulary(
         }
         spans.push((*id, start..bytes.len()));
     }
-    spans.sort_by_key(|(id, _)| *id);
+    // Where an id is there twice, there is no vocabulary.
+    spans.sort_unstable_by_key(|(id, _)| *id);
     let is_mergeable = |id: TokenId| spans.binary_search_by_key(&id, |(id, _)| *id).is_ok();
     let is_known =
         |(_, pair): &(TokenId, Pair)| is_mergeable(pair.left) && is_mergeable(pair.right);

@@ -8,6 +8,7 @@
 use std::mem::take;
 
 use crate::huggingface::{DecoderStep, Metaspace, Scheme};
+use crate::util::memory;
 use crate::vocabulary::byte_alphabet;
 
 /// The longest name of a byte.
@@ -231,7 +232,7 @@ impl Stage {
                 )
             }),
             Self::WordEnd { find, last } => {
-                let mut certain = Vec::with_capacity(texts.len());
+                let mut certain = memory::vec_with_capacity(texts.len());
                 for text in texts {
                     certain.extend(last.replace(text));
                 }
@@ -337,7 +338,7 @@ fn join(held: &mut Text, parts: Vec<Text>) {
 
 /// Replaces each occurrence of `find`; the empty one is at every place.
 fn replaced(characters: &[Traced<char>], find: &[char], content: &str) -> Vec<Traced<char>> {
-    let mut made = Vec::with_capacity(characters.len());
+    let mut made = memory::vec_with_capacity(characters.len());
     let mut rest = characters;
     let put = |made: &mut Vec<_>, number| made.extend(content.chars().map(|put| (put, number)));
     while let Some((&first, others)) = rest.split_first() {
@@ -453,7 +454,7 @@ fn lossy(held: &mut Vec<Traced<u8>>, is_end: bool) -> Text {
 
 /// Replaces each run of names of bytes by the characters of these bytes, or by U+FFFD for each.
 fn with_bytes(run: &mut Vec<Traced<u8>>, texts: Vec<Text>, is_end: bool) -> Vec<Text> {
-    let mut changed = Vec::with_capacity(texts.len());
+    let mut changed = memory::vec_with_capacity(texts.len());
     for text in texts {
         let is_name = text.characters.len() == BYTE_NAME;
         if let Some(byte) = is_name.then(|| byte_named(&text.string())).flatten() {

@@ -8,6 +8,7 @@ use crate::error::VocabularyError;
 use crate::huggingface::{FileError, Model, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
 use crate::token::{NO_TOKEN, Pair, TokenId};
+use crate::util::memory::{self, reserve};
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::characters::MARK;
@@ -57,12 +58,13 @@ pub(super) fn build(
                 text.to_string()
             }
         };
-        let mut made: Vec<TokenId> = merges.iter().map(|(made, _)| *made).collect();
+        let mut made = memory::collect(merges.iter().map(|(made, _)| *made));
         made.sort_unstable();
         made.dedup();
         let is_made = |id: &TokenId| made.binary_search(id).is_ok();
         let texts = model.vocabulary.iter().filter(|(_, id)| is_made(id));
-        let texts: Vec<String> = texts.map(|(each, _)| text(each)).collect();
+        let texts = texts.inspect(|_| reserve::pass());
+        let texts = memory::collect(texts.map(|(each, _)| text(each)));
         Adjacency::of(texts.iter().map(String::as_str))
     });
     let fused = unknown
@@ -92,7 +94,7 @@ fn tokens<'a>(
 ) -> Result<Vec<ListedToken<'a>>, FileError> {
     let model = &file.model;
     let is_byte_level = file.pre_tokenizer.is_byte_level;
-    let mut tokens: Vec<ListedToken<'a>> = Vec::with_capacity(model.vocabulary.len());
+    let mut tokens: Vec<ListedToken<'a>> = memory::vec_with_capacity(model.vocabulary.len());
     for (text, id) in &model.vocabulary {
         let name = names.get(id).map_or(text.as_ref(), |name| name);
         let bytes = bytes_of(name, file, has_marks);

@@ -24,6 +24,7 @@ mod listed;
 
 use crate::token::{NO_TOKEN, TokenId};
 #[cfg(target_arch = "x86_64")]
+use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 #[cfg(target_arch = "x86_64")]
 use crate::util::vector::avx2::Avx2;
@@ -219,6 +220,7 @@ impl<const N: usize> Symbols<N> {
             }
             lowest = other.min(beside[0]).min(beside[1]);
         }
+        ids.with_room(count);
         let mut index = 0;
         while index < count {
             ids.push(symbols[index % K]);

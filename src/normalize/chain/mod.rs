@@ -19,6 +19,7 @@ use memchr::memmem::Finder;
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{EncodeError, NormalizerError};
+use crate::util::memory::{self, Growable};
 use forms::Normal;
 use output::Output;
 use table::Form;
@@ -164,17 +165,17 @@ impl Chain {
             let (made, sources) = output.finish();
             current = Cow::Owned(made);
             origins = sources.map(|sources| match origins {
-                Some(origins) => sources.into_iter().map(|at| origins[at]).collect(),
+                Some(origins) => memory::collect(sources.into_iter().map(|at| origins[at])),
                 None => sources,
             });
         }
-        out.push_str(&current);
+        out.with_room(current.len()).push_str(&current);
         let Some(spans) = spans else {
             return Ok(());
         };
         let mut push = |start: usize, count: usize| {
             let length = text[start..].chars().next().map_or(0, char::len_utf8);
-            spans.extend(std::iter::repeat_n(start..start + length, count));
+            memory::extend(spans, std::iter::repeat_n(start..start + length, count));
         };
         match origins {
             Some(origins) => origins.into_iter().for_each(|start| push(start, 1)),

@@ -1,5 +1,6 @@
 //! The text that a step makes of another, and where it comes from.
 
+use crate::util::memory::{self, Growable};
 use std::ops::Range;
 
 /// The output of a step, and the character of its input that each byte of it stands for.
@@ -12,10 +13,12 @@ pub(super) struct Output<'a> {
 
 impl<'a> Output<'a> {
     pub(super) fn new(input: &'a str, with_origins: bool) -> Self {
+        let mut text = String::new();
+        text.with_room(input.len());
         Self {
             input,
-            text: String::with_capacity(input.len()),
-            origins: with_origins.then(|| Vec::with_capacity(input.len())),
+            text,
+            origins: with_origins.then(|| memory::vec_with_capacity(input.len())),
         }
     }
 
@@ -26,19 +29,19 @@ impl<'a> Output<'a> {
     /// Appends a part of the input, each character of which stands for itself.
     pub(super) fn copy(&mut self, range: Range<usize>) {
         let part = &self.input[range.clone()];
-        self.text.push_str(part);
+        self.text.with_room(part.len()).push_str(part);
         if let Some(origins) = &mut self.origins {
             for (at, c) in part.char_indices() {
-                origins.extend(std::iter::repeat_n(range.start + at, c.len_utf8()));
+                memory::extend(origins, std::iter::repeat_n(range.start + at, c.len_utf8()));
             }
         }
     }
 
     /// Appends a text that stands for the character of the input at `origin`.
     pub(super) fn write(&mut self, text: &str, origin: usize) {
-        self.text.push_str(text);
+        self.text.with_room(text.len()).push_str(text);
         if let Some(origins) = &mut self.origins {
-            origins.extend(std::iter::repeat_n(origin, text.len()));
+            memory::extend(origins, std::iter::repeat_n(origin, text.len()));
         }
     }
 

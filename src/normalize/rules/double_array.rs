@@ -5,6 +5,7 @@
 //! each family of siblings takes the first free places that fit it, unless it is one that has a place already and can be
 //! reached from there. Free places are kept in a ring, of which those in older blocks are given up.
 
+use crate::util::memory;
 use rustc_hash::FxHashMap;
 
 /// Units of a block.
@@ -70,7 +71,7 @@ impl Tree {
             last = key;
         }
         let root = close(open.remove(0)) as usize;
-        let mut families = vec![Family::new(); known.len()];
+        let mut families = memory::filled(Family::new(), known.len());
         for (family, number) in known {
             families[number as usize] = family;
         }
@@ -104,7 +105,7 @@ struct Builder {
 /// Returns the units of the array for sorted keys and their values; nothing if it would be too large.
 pub(super) fn build(keys: &[(&[u8], u32)]) -> Option<Vec<u32>> {
     let tree = Tree::new(keys);
-    let mut bases = vec![0; tree.families.len()];
+    let mut bases = memory::filled(0, tree.families.len());
     let mut builder = Builder::default();
     builder.take(0);
     builder.places[0].is_base = true;

@@ -17,6 +17,7 @@ use crate::python::training::LearnedMerges;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::train;
+use crate::util::memory::{self, reserve};
 use crate::vocabulary::Vocabulary;
 
 /// Builds an encoder from ranks, and from a splitter in Python if there is one.
@@ -28,10 +29,11 @@ pub(super) fn custom(
     splitter: Option<Py<PyAny>>,
 ) -> PyResult<CoreBpe> {
     let splitter = self::splitter(pattern, splitter)?;
-    let ranks = mergeable_ranks
-        .iter()
-        .map(|(token, id)| Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?)))
-        .collect::<PyResult<Vec<(Vec<u8>, TokenId)>>>()?;
+    let ranks = mergeable_ranks.iter().map(|(token, id)| {
+        reserve::pass();
+        Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?))
+    });
+    let ranks = memory::try_collect::<(Vec<u8>, TokenId), PyErr>(ranks)?;
     let vocabulary = Arc::new(py.detach(|| Vocabulary::from_ranks(ranks))?);
     assemble(vocabulary, special_tokens, splitter)
 }

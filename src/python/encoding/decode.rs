@@ -7,17 +7,16 @@ use super::CoreBpe;
 use crate::checkpoint::Checkpoint;
 use crate::error::DecodeError;
 use crate::python::ids::TokenIds;
+use crate::python::objects::{new_bytes, new_list};
 use crate::python::runtime::{run, threads_for};
 use crate::python::strings::new_string;
 use crate::token::TokenId;
+use crate::util::memory;
 use crate::util::parallel;
 use crate::util::text::with_each_byte_replaced;
 
 /// Bytes of work that decoding an id counts as.
 pub(super) const BYTES_PER_ID: usize = 4;
-
-/// For fewer bytes, memory is assumed to suffice.
-const MANY_BYTES: usize = 1 << 26;
 
 /// Decodes ids, which follow others unless they are the start of a text.
 pub(super) fn bytes<'py>(
@@ -25,7 +24,7 @@ pub(super) fn bytes<'py>(
     tokens: &Bound<'py, PyAny>,
     is_start: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    bytes_object(tokens.py(), &decoded(core, tokens, is_start)?)
+    new_bytes(tokens.py(), &decoded(core, tokens, is_start)?)
 }
 
 pub(super) fn one_string<'py>(
@@ -64,18 +63,6 @@ fn decode_one(
     }
 }
 
-/// Creates a `bytes`. Many bytes are written twice, by a function that raises `MemoryError` where the other
-/// panics.
-fn bytes_object<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    if bytes.len() < MANY_BYTES {
-        return Ok(PyBytes::new(py, bytes));
-    }
-    PyBytes::new_with(py, bytes.len(), |buffer| {
-        buffer.copy_from_slice(bytes);
-        Ok(())
-    })
-}
-
 /// Decodes ids with the offset of each, by a decoder that does more than to join bytes; otherwise `None`.
 pub(super) fn with_offsets(
     core: &CoreBpe,
@@ -107,8 +94,7 @@ pub(super) fn many_bytes<'py>(
     let decoded = decoded_rows(rows, num_threads, |ids, checkpoint| {
         core.encoder.decode(ids, checkpoint)
     })?;
-    let objects = decoded.iter().map(|bytes| bytes_object(py, bytes));
-    PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
+    new_list(py, decoded.iter().map(|bytes| new_bytes(py, bytes)))
 }
 
 pub(super) fn many_strings<'py>(
@@ -125,7 +111,7 @@ pub(super) fn many_strings<'py>(
     let texts = decoded
         .iter()
         .map(|decoded| text(core, py, decoded, errors));
-    PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
+    new_list(py, texts)
 }
 
 fn decoded_rows<R: Send + Sync>(
@@ -134,14 +120,8 @@ fn decoded_rows<R: Send + Sync>(
     decode: impl Fn(&[TokenId], &dyn Checkpoint) -> Result<R, DecodeError> + Sync,
 ) -> PyResult<Vec<R>> {
     let py = rows.py();
-    let rows = rows
-        .iter()
-        .map(|tokens| TokenIds::from_py(&tokens))
-        .collect::<PyResult<Vec<_>>>()?;
-    let rows = rows
-        .iter()
-        .map(TokenIds::as_slice)
-        .collect::<PyResult<Vec<_>>>()?;
+    let rows = memory::try_collect(rows.iter().map(|tokens| TokenIds::from_py(&tokens)))?;
+    let rows = memory::try_collect(rows.iter().map(TokenIds::as_slice))?;
     let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID).sum();
     run(py, size, |checkpoint| {
         parallel::map(&rows, threads_for(size, num_threads), checkpoint, |ids| {
@@ -167,6 +147,6 @@ fn text<'py>(
     if core.encoder.sentencepiece().is_some() && errors == "replace" {
         return new_string(py, &with_each_byte_replaced(bytes));
     }
-    let decoded = bytes_object(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
+    let decoded = new_bytes(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
     Ok(decoded.cast_into::<PyString>()?)
 }

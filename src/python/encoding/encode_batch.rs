@@ -9,6 +9,7 @@ use super::CoreBpe;
 use crate::encode::batch::{Batch, Integer, Ragged};
 use crate::encode::special::Policy;
 use crate::python::ids::arrays;
+use crate::python::objects::new_list;
 use crate::python::runtime::{run, threads_for};
 use crate::python::strings::{batch_texts, chunks, expect_strings, text};
 use crate::token::TokenId;
@@ -41,7 +42,7 @@ pub(super) fn lists<'py>(
         }
         core.interned.list(py, ids)
     });
-    PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+    new_list(py, lists)
 }
 
 /// Encodes all texts to one array of the integer type `dtype`.

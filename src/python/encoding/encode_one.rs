@@ -1,20 +1,19 @@
 //! Encodes one text or one piece.
 
-use std::collections::HashSet;
-
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 
 use super::CoreBpe;
 use crate::checkpoint;
 use crate::encode::special::Policy;
 use crate::error::EncodeError;
 use crate::python::ids::arrays;
+use crate::python::objects::new_list;
 use crate::python::runtime::run;
-use crate::python::strings::text;
+use crate::python::strings::{new_string, text};
 use crate::token::TokenId;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 
 pub(super) fn list<'py>(
     core: &CoreBpe,
@@ -66,7 +65,7 @@ pub(super) fn with_unstable(
         core.encoder
             .encode_with_unstable(&text, &policy.allowed, checkpoint)
     })?;
-    Ok((stable, HashSet::into_iter(completions).collect()))
+    Ok((stable, memory::collect(completions)))
 }
 
 /// Encodes bytes that need not be UTF-8.
@@ -110,10 +109,10 @@ pub(super) fn split<'py>(core: &CoreBpe, text: &Bound<'py, PyAny>) -> PyResult<B
         let mut pieces = core.encoder.splitter().pieces(&text, checkpoint);
         while pieces.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            all.append(&mut chunk);
+            all.with_room(chunk.len()).append(&mut chunk);
         }
         Ok(all)
     })?;
     let pieces = pieces.into_iter();
-    PyList::new(py, pieces.map(|piece| PyString::new(py, &text[piece])))
+    new_list(py, pieces.map(|piece| new_string(py, &text[piece])))
 }

@@ -447,7 +447,7 @@ impl CoreBpe {
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        guarded(|| Ok(vocabulary::stored(self, py)))
+        guarded(|| vocabulary::stored(self, py))
     }
 
     fn merges(&self, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {

@@ -8,6 +8,7 @@ use crate::encode::Encoder;
 use crate::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use crate::python::strings::text;
 use crate::token::TokenId;
+use crate::util::memory::{self, reserve};
 
 /// Reads special tokens from a dictionary from text to id, in its order.
 pub(super) fn special_tokens(tokens: &Bound<'_, PyDict>) -> PyResult<SpecialTokens> {
@@ -16,10 +17,10 @@ pub(super) fn special_tokens(tokens: &Bound<'_, PyDict>) -> PyResult<SpecialToke
 
 /// Reads a dictionary from text to id, in its order.
 pub(super) fn ids_by_text(tokens: &Bound<'_, PyDict>) -> PyResult<Vec<(String, TokenId)>> {
-    tokens
-        .iter()
-        .map(|(text, id)| Ok((text.extract()?, id.extract()?)))
-        .collect()
+    memory::try_collect(tokens.iter().map(|(text, id)| {
+        reserve::pass();
+        Ok((text.extract()?, id.extract()?))
+    }))
 }
 
 /// Strings as an argument: a set, or `None` for all special tokens.
@@ -54,9 +55,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Tokens<'a, 'py> {
 impl Tokens<'_, '_> {
     /// The strings of a set.
     fn strings(set: Borrowed<'_, '_, PyAny>) -> PyResult<Vec<String>> {
-        set.try_iter()?
-            .map(|string| Ok(text(&string?)?.into_owned()))
-            .collect()
+        memory::try_collect(set.try_iter()?.map(|string| {
+            reserve::pass();
+            Ok(text(&string?)?.into_owned())
+        }))
     }
 }
 

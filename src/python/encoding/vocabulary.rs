@@ -11,7 +11,9 @@ use crate::merge::agreement::listed;
 use crate::merge::derive::merges_of;
 use crate::python::error::UnknownTokenError;
 use crate::python::ids::arrays::array;
+use crate::python::objects::{new_bytes, new_list};
 use crate::token::{Pair, TokenId};
+use crate::util::memory;
 
 /// Returns the id of a token.
 pub(super) fn id(core: &CoreBpe, token: &Bound<'_, PyBytes>) -> PyResult<TokenId> {
@@ -28,8 +30,8 @@ pub(super) fn bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = core.encoder.token_bytes(token);
     bytes
-        .map(|bytes| PyBytes::new(py, bytes))
-        .ok_or_else(|| UnknownTokenError::new_err(token.to_string()))
+        .map(|bytes| new_bytes(py, bytes))
+        .unwrap_or_else(|| Err(UnknownTokenError::new_err(token.to_string())))
 }
 
 /// Returns the bytes of all mergeable tokens, sorted.
@@ -39,8 +41,7 @@ pub(super) fn sorted<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py
         .sorted_by_bytes()
         .iter()
         .map(|&id| vocabulary.bytes(id).expect("each id has a token"));
-    let tokens: Vec<_> = sorted.map(|token| PyBytes::new(py, token)).collect();
-    PyList::new(py, tokens)
+    new_list(py, sorted.map(|token| new_bytes(py, token)))
 }
 
 /// Ids, and the number of bytes of each.
@@ -49,10 +50,10 @@ pub(super) type Lengths<'py> = (Bound<'py, PyArray1<TokenId>>, Bound<'py, PyArra
 /// Returns the lengths of all mergeable tokens, in rank order.
 pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Lengths<'py>> {
     let vocabulary = core.encoder.vocabulary();
-    let lengths: Vec<usize> = vocabulary.spans().map(|(range, _)| range.len()).collect();
+    let lengths = vocabulary.spans().map(|(range, _)| range.len());
     Ok((
-        array(py, vocabulary.ids().collect::<Vec<_>>())?,
-        array(py, lengths)?,
+        array(py, memory::collect(vocabulary.ids()))?,
+        array(py, memory::collect(lengths))?,
     ))
 }
 
@@ -66,27 +67,27 @@ pub(super) fn ranks<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py,
         if vocabulary.byte_merges().is_none() && vocabulary.token(token) != Some(id) {
             continue;
         }
-        ranks.set_item(PyBytes::new(py, token), id)?;
+        ranks.set_item(new_bytes(py, token)?, id)?;
     }
     Ok(ranks)
 }
 
 /// Returns the stored form of the vocabulary.
-pub(super) fn stored<'py>(core: &CoreBpe, py: Python<'py>) -> Bound<'py, PyBytes> {
+pub(super) fn stored<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
     let stored = py.detach(|| {
         let vocabulary = core.encoder.vocabulary();
         vocabulary.stored(listed(vocabulary).as_deref())
     });
-    PyBytes::new(py, &stored)
+    new_bytes(py, &stored)
 }
 
 /// Returns the two parts of each merged token, in rank order.
 pub(super) fn merges(core: &CoreBpe, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId)>> {
     let merges = py.detach(|| merges_of(core.encoder.vocabulary()))?;
-    Ok(merges
-        .into_iter()
-        .map(|(_, Pair { left, right })| (left, right))
-        .collect())
+    let pairs = merges.into_iter();
+    Ok(memory::collect(
+        pairs.map(|(_, Pair { left, right })| (left, right)),
+    ))
 }
 
 /// Returns tokens and merges as entries of a `tokenizer.json`, with further tokens.

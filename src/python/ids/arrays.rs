@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::token::TokenId;
+use crate::util::memory;
 
 /// The owner of the ids of read-only arrays. No writable array of them ever existed, and the owner exports no
 /// buffer, so that `NumPy` refuses to make one: decoding may borrow the ids. Copying a million ids took 12 to
@@ -53,10 +54,7 @@ pub(in crate::python) fn offsets(
 ) -> PyResult<Bound<'_, PyArray1<isize>>> {
     array(
         py,
-        values
-            .into_iter()
-            .map(usize::cast_signed)
-            .collect::<Vec<_>>(),
+        memory::collect(values.into_iter().map(usize::cast_signed)),
     )
 }
 

@@ -28,8 +28,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::error::OutOfMemory;
 use crate::token::TokenId;
-use crate::util::lazy::get_or_init_nonblocking;
+use crate::util::lazy::get_or_try_init_nonblocking;
 use crate::util::memory::{self, LargeVec};
 
 /// Larger ids get new integers each time: a vocabulary may have an id near four billion.
@@ -69,12 +70,14 @@ impl InternedIds {
         self.slots.get().map_or(&[], |slots| slots)
     }
 
+    /// The slots; none if there is no memory for them.
     fn slots(&self) -> &[Slot] {
-        get_or_init_nonblocking::<LargeVec<Slot>>(&self.slots, || {
-            let mut slots = memory::large_vec(self.count);
+        let slots = get_or_try_init_nonblocking(&self.slots, || {
+            let mut slots = memory::try_large_vec(self.count)?;
             slots.resize_with(self.count, Slot::default);
-            slots
-        })
+            Ok::<LargeVec<Slot>, OutOfMemory>(slots)
+        });
+        slots.map_or(&[], |slots| slots)
     }
 
     /// Builds the list of `ids`.

@@ -16,11 +16,12 @@ use pyo3::types::PyList;
 
 use super::id_of;
 use crate::token::TokenId;
+use crate::util::memory;
 
 /// Reads the ids in a list; the error is that of the first item that is no id.
 pub(super) fn ids_from_list(list: &Bound<'_, PyList>) -> PyResult<Vec<TokenId>> {
     with_critical_section(list, || {
-        let mut ids = Vec::with_capacity(list.len());
+        let mut ids = memory::vec_with_capacity(list.len());
         // Extracting anything but an integer may run Python code, which may change the list.
         while ids.len() < list.len() {
             let id = match exact_integer(list, ids.len()) {

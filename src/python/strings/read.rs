@@ -16,6 +16,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::split::Splitter;
 use crate::unicode::utf8::{self, Character};
+use crate::util::memory::Growable;
 use crate::util::text::Text;
 
 /// Characters transcoded at a time: few enough that their UTF-8 is still in the cache when it is encoded.
@@ -81,13 +82,13 @@ impl<'a> Characters<'a> {
                 match splitter.cut_characters(rest, from) {
                     Some(cut) => {
                         let (chunk, others) = rest.split_at(cut);
-                        chunks.push(wrap(chunk));
+                        chunks.with_room(1).push(wrap(chunk));
                         (rest, from) = (others, CHUNK);
                     }
                     None => from += CHUNK,
                 }
             }
-            chunks.push(wrap(rest));
+            chunks.with_room(1).push(wrap(rest));
             chunks
         }
         match *self {

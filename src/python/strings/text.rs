@@ -13,6 +13,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::python::runtime::{run, threads_for};
 use crate::split::Splitter;
+use crate::util::memory::{self, Growable};
 use crate::util::parallel;
 use crate::util::text::Text;
 
@@ -111,7 +112,7 @@ impl Text for BatchText<'_> {
 pub(in crate::python) fn expect_strings<'py>(
     argument: &Bound<'py, PyList>,
 ) -> (Vec<Bound<'py, PyString>>, PyResult<()>) {
-    let mut strings = Vec::with_capacity(argument.len());
+    let mut strings = memory::vec_with_capacity(argument.len());
     let complete = argument.iter().try_for_each(|item| {
         strings.push(expect_string(&item)?.clone());
         Ok(())
@@ -154,13 +155,13 @@ fn to_utf8_all<'a, T: From<SharedText>>(
     num_threads: usize,
     deferred: impl Fn(Characters<'a>) -> Option<T>,
 ) -> PyResult<Vec<T>> {
-    let mut texts = Vec::with_capacity(strings.len());
+    let mut texts = memory::vec_with_capacity(strings.len());
     let mut without_utf8 = Vec::new();
     for string in strings {
         texts.push(match Characters::of(string) {
             None => SharedText::Borrowed(string.clone().try_into()?).into(),
             Some(characters) => deferred(characters).unwrap_or_else(|| {
-                without_utf8.push((texts.len(), characters));
+                without_utf8.with_room(1).push((texts.len(), characters));
                 SharedText::Transcoded(String::new()).into()
             }),
         });

@@ -21,6 +21,7 @@ use super::starts::{self, Han};
 use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
+use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 
 /// Receives the pieces of a text, in order.
@@ -60,7 +61,7 @@ impl Sink for Chunk<'_> {
         let mut start = offset;
         while ends != 0 {
             let end = offset + ends.trailing_zeros() as usize;
-            self.pieces.push(start..end);
+            self.pieces.with_room(1).push(start..end);
             start = end;
             ends &= ends - 1;
         }
@@ -69,7 +70,7 @@ impl Sink for Chunk<'_> {
 
     #[inline(always)]
     fn piece(&mut self, _: &[u8], piece: Range<usize>) -> Result<(), Interrupted> {
-        self.pieces.push(piece);
+        self.pieces.with_room(1).push(piece);
         Ok(())
     }
 

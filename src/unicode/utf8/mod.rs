@@ -25,7 +25,7 @@ pub use widen::{Width, widen};
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 use crate::util::tier::Tier;
 
 /// Characters tested together for ASCII. With sixteen, English takes three quarters of the time, and French,
@@ -126,7 +126,7 @@ fn transcode_with<C: Character>(
             let Ok(utf8) = simdutf8::basic::from_utf8(&bytes[..length]) else {
                 return transcode_repaired(characters, text, checkpoint);
             };
-            text.push_str(utf8);
+            text.with_room(utf8.len()).push_str(utf8);
         }
     }
     Ok(())
@@ -158,7 +158,8 @@ fn transcode_repaired<C: Character>(
         if index % CHECK_INTERVAL == 0 {
             checkpoint::pass(checkpoint)?;
         }
-        text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+        text.with_room(4)
+            .push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
     Ok(())
 }
