@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::JsonLinesError;
+use crate::util::memory::{self, Growable};
 use crate::util::parallel;
 
 /// Approximate size of a range of lines.
@@ -69,7 +70,7 @@ impl Fields {
     /// Returns a 0 and the offsets where each string ends, among the strings one after the other.
     pub fn offsets(&self) -> Vec<usize> {
         let strings: usize = self.0.iter().map(|block| block.ends.len()).sum();
-        let mut offsets = Vec::with_capacity(strings + 1);
+        let mut offsets = memory::vec_with_capacity(strings + 1);
         offsets.push(0);
         let mut before = 0;
         for block in &self.0 {
@@ -97,9 +98,9 @@ impl Fields {
 /// need not have.
 pub fn line_offsets(block: &[u8]) -> Vec<usize> {
     let ends = memchr_iter(b'\n', block).map(|offset| offset + 1);
-    let mut offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
+    let mut offsets = memory::collect(std::iter::once(0).chain(ends));
     if offsets.last() != Some(&block.len()) {
-        offsets.push(block.len());
+        offsets.with_room(1).push(block.len());
     }
     offsets
 }
@@ -118,7 +119,7 @@ pub fn find_invalid_utf8(data: &[u8]) -> Option<usize> {
 
 /// Divides a block after line breaks.
 fn partition(block: &[u8]) -> Vec<Range<usize>> {
-    let mut ranges = Vec::with_capacity(block.len() / RANGE_BYTES + 1);
+    let mut ranges = memory::vec_with_capacity(block.len() / RANGE_BYTES + 1);
     let mut start = 0;
     while start < block.len() {
         let from = block.len().min(start + RANGE_BYTES);
@@ -131,16 +132,14 @@ fn partition(block: &[u8]) -> Vec<Range<usize>> {
 
 /// Returns the strings of some lines; or the number of the first invalid one, from 1, and the reason.
 fn strings(lines: &[u8], names: &[&str]) -> Result<FieldBlock, (usize, String)> {
-    let mut block = FieldBlock {
-        // Unescaping lengthens nothing.
-        text: String::with_capacity(lines.len()),
-        ends: Vec::new(),
-    };
+    let mut block = FieldBlock::default();
+    // Unescaping lengthens nothing.
+    block.text.with_room(lines.len());
     let offsets = line_offsets(lines);
     for (number, line) in (1..).zip(offsets.windows(2)) {
         let found = string(&lines[line[0]..line[1]], names, &mut block.text);
         if found.map_err(|reason| (number, reason))? {
-            block.ends.push(block.text.len());
+            block.ends.with_room(1).push(block.text.len());
         }
     }
     Ok(block)

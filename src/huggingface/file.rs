@@ -13,6 +13,7 @@ use super::steps::{self, PreTokenizer};
 use super::template::{self, Template};
 use crate::normalize::chain::Step;
 use crate::token::TokenId;
+use crate::util::memory;
 
 /// The contents of a `tokenizer.json`.
 #[derive(Debug)]
@@ -68,11 +69,8 @@ impl<'a> TokenizerFile<'a> {
         let pre_tokenizer = steps::pre_tokenizer(&root.get("pre_tokenizer")?)?;
         let decoder = decoder::read(&root.get("decoder")?)?;
         let template = template::read(&root.get("post_processor")?)?;
-        let ids: HashMap<&str, TokenId> = model
-            .vocabulary
-            .iter()
-            .map(|(text, id)| (&**text, *id))
-            .collect();
+        let ids = model.vocabulary.iter().map(|(text, id)| (&**text, *id));
+        let ids: HashMap<&str, TokenId> = memory::collect_table(ids);
         let added = added::read(&root.get("added_tokens")?, &ids)?;
         Ok(Self {
             model,

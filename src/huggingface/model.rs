@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::json::{At, FileError, LargeFields, Object, Place};
 use crate::token::TokenId;
+use crate::util::memory::{self, Growable, reserve};
 
 /// A text of the file, which has it as it is unless something is escaped there.
 pub type Text<'a> = Cow<'a, str>;
@@ -181,7 +182,8 @@ impl<'de> Deserialize<'de> for Vocabulary<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary<'de>, A::Error> {
                 let mut tokens = Vec::new();
                 while let Some(text) = map.next_key_seed(Borrowing(PhantomData))? {
-                    tokens.push((text, map.next_value()?));
+                    tokens.with_room(1).push((text, map.next_value()?));
+                    reserve::pass();
                 }
                 Ok(Vocabulary::Ids(tokens))
             }
@@ -225,7 +227,8 @@ impl<'de> Visitor<'de> for MergesVisitor {
                     "merge {index}: expected all merges as pairs, or all as strings"
                 )));
             }
-            merges.extend(merge);
+            memory::extend(&mut merges, merge);
+            reserve::pass();
             index += 1;
         }
         Ok(Merges(merges))

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::error::VocabularyError;
 use crate::merge::derive::merges_of;
 use crate::token::{Pair, TokenId};
+use crate::util::memory;
 use crate::vocabulary::{Vocabulary, byte_alphabet};
 
 /// Returns the entries `vocab` and `merges` of a model of a vocabulary that merges bytes.
@@ -21,7 +22,8 @@ pub fn model_entries(
     others: &[(String, TokenId)],
 ) -> Result<String, VocabularyError> {
     let merges = merges_of(vocabulary)?;
-    let mut tokens: Vec<(TokenId, Option<&str>)> = vocabulary.ids().map(|id| (id, None)).collect();
+    let mut tokens: Vec<(TokenId, Option<&str>)> =
+        memory::collect(vocabulary.ids().map(|id| (id, None)));
     tokens.extend(others.iter().map(|(text, id)| (*id, Some(text.as_str()))));
     tokens.sort_by_key(|(id, _)| *id);
     let spelled = |json: &mut String, id| {

@@ -8,8 +8,10 @@ use pyo3::types::{PyBytes, PyIterator};
 use super::arrow;
 use super::error::Raised;
 use super::ids::arrays::array;
+use super::objects::new_bytes;
 use crate::error::TrainError;
 use crate::train::counting::{CountTable, NextTable};
+use crate::util::memory;
 
 /// The bytes of all pieces, the offsets where they start and end, and their counts.
 pub(super) type ColumnArrays<'py> = (
@@ -21,9 +23,9 @@ pub(super) type ColumnArrays<'py> = (
 /// Copies counts to arrays.
 pub(super) fn column_arrays(py: Python<'_>, columns: CountTable) -> PyResult<ColumnArrays<'_>> {
     let ends = columns.ends.iter().map(|end| end.cast_signed() as i64);
-    let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
+    let offsets = memory::collect(std::iter::once(0).chain(ends));
     Ok((
-        PyBytes::new(py, &columns.bytes),
+        new_bytes(py, &columns.bytes)?,
         array(py, offsets)?,
         array(py, columns.counts)?,
     ))

@@ -9,12 +9,14 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 
 use super::encoding::CoreBpe;
 use super::error::guarded;
+use super::objects::new_bytes;
 use super::runtime::run;
 use crate::normalize::MARK;
 use crate::sentencepiece::{
     DENORMALIZER, Draft, DraftPiece, Kind, Model, NORMALIZER, Setting, Spec, TRAINER, TextPiece,
     Type, Value, write_text,
 };
+use crate::util::memory;
 
 /// A piece in Python: its text, score and type.
 type PyPiece = (String, f32, i32);
@@ -27,7 +29,7 @@ pub(super) struct SentencePieceModel(pub(super) Model);
 impl SentencePieceModel {
     #[new]
     fn new(data: &[u8]) -> PyResult<Self> {
-        guarded(|| Ok(Self(Model::read(data.to_vec())?)))
+        guarded(|| Ok(Self(Model::read(memory::copied(data))?)))
     }
 
     #[staticmethod]
@@ -79,13 +81,15 @@ impl SentencePieceModel {
         self.0.len()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (Bound<'py, PyBytes>,)) {
-        let bytes = PyBytes::new(slf.py(), slf.get().0.bytes());
-        (slf.get_type().into_any(), (bytes,))
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().serialize(slf.py())?;
+        Ok((slf.get_type().into_any(), (bytes,)))
     }
 
-    fn serialize<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.0.bytes())
+    fn serialize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| new_bytes(py, self.0.bytes()))
     }
 
     #[getter]
@@ -334,7 +338,7 @@ pub(super) fn write_normalizer_spec<'py>(
         } else {
             draft.normalizer.to_bytes()
         };
-        Ok(PyBytes::new(options.py(), &bytes))
+        new_bytes(options.py(), &bytes)
     })
 }
 
@@ -405,8 +409,9 @@ pub(super) fn encode_pieces<'py>(
     guarded(|| {
         let encoded = EncodedPieces::of(core, &model.get().0, text)?;
         let pieces = encoded.pieces.iter();
-        let pieces = pieces.map(|piece| PyBytes::new(core.py(), piece));
-        Ok((encoded.ids, pieces.collect(), encoded.spans))
+        let pieces = pieces.map(|piece| new_bytes(core.py(), piece));
+        let pieces = memory::try_collect::<_, PyErr>(pieces)?;
+        Ok((encoded.ids, pieces, encoded.spans))
     })
 }
 
@@ -427,7 +432,7 @@ pub(super) fn encode_message<'py>(
                 )
             })
         };
-        let mut pieces = Vec::with_capacity(encoded.ids.len());
+        let mut pieces = memory::vec_with_capacity(encoded.ids.len());
         for (index, &(begin, end)) in encoded.spans.iter().enumerate() {
             pieces.push(TextPiece {
                 piece: &encoded.pieces[index],
@@ -437,7 +442,7 @@ pub(super) fn encode_message<'py>(
                 end: offset(end)?,
             });
         }
-        Ok(PyBytes::new(core.py(), &write_text(text, pieces)))
+        new_bytes(core.py(), &write_text(text, pieces))
     })
 }
 
@@ -453,11 +458,9 @@ pub(super) fn write_sentencepiece_text<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     guarded(|| {
         let py = parts.py();
-        let parts: Vec<Bound<'py, PyAny>> = parts.iter().collect();
-        let parts: Vec<PyPart<'_>> = parts
-            .iter()
-            .map(PyAnyMethods::extract)
-            .collect::<PyResult<_>>()?;
+        let parts = memory::collect(parts.iter());
+        let parts = parts.iter().map(PyAnyMethods::extract);
+        let parts = memory::try_collect::<PyPart<'_>, PyErr>(parts)?;
         let pieces = parts
             .iter()
             .map(|&(id, piece, surface, begin, end)| TextPiece {
@@ -467,6 +470,6 @@ pub(super) fn write_sentencepiece_text<'py>(
                 begin,
                 end,
             });
-        Ok(PyBytes::new(py, &write_text(text, pieces)))
+        new_bytes(py, &write_text(text, pieces))
     })
 }

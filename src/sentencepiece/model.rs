@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::error::ModelError;
 use super::spec::{DENORMALIZER, NORMALIZER, Spec, TRAINER, int32};
 use super::wire::{Fields, Payload};
+use crate::util::memory::{self, Growable};
 
 /// A piece has less than this many bytes.
 const MAX_PIECE: usize = 8000;
@@ -116,7 +117,10 @@ impl Model {
             match (field.number, field.payload) {
                 (1, Payload::Bytes(_)) => {
                     let id = model.pieces.len();
-                    model.pieces.push(read_piece(id, &bytes, range)?);
+                    model
+                        .pieces
+                        .with_room(1)
+                        .push(read_piece(id, &bytes, range)?);
                 }
                 (2, Payload::Bytes(_)) => model.trainer.read(&bytes, range)?,
                 (3, Payload::Bytes(_)) => model.normalizer.read(&bytes, range)?,
@@ -171,7 +175,7 @@ impl Model {
         }
         let byte_fallback = self.trainer.flag("byte_fallback");
         let mut bytes = [None; 256];
-        self.ids.reserve(self.pieces.len(), |_| 0);
+        self.ids = memory::hash_table(self.pieces.len());
         for id in 0..self.pieces.len() {
             if self.piece_bytes(id).contains(&0) {
                 if !(byte_fallback && self.piece_bytes(id) == b"\0") {

@@ -2,6 +2,8 @@
 //!
 //! Bytes that are visible characters of Latin-1 are these; the others follow from U+0100 on, in their order.
 
+use crate::util::memory::Growable;
+
 /// Whether a byte stands for itself.
 const fn is_itself(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
@@ -58,7 +60,7 @@ pub fn push_bytes(text: &str, bytes: &mut Vec<u8>) -> bool {
             bytes.truncate(start);
             return false;
         };
-        bytes.push(byte);
+        bytes.with_room(1).push(byte);
     }
     true
 }

@@ -114,7 +114,7 @@ impl BytePairTable {
         table.resize(1 << 16, BytePair::NEVER);
         Self {
             table,
-            characters: vec![NO_TOKEN; 1 << 16],
+            characters: memory::filled(NO_TOKEN, 1 << 16),
             parts_first: true,
             fits: true,
         }

@@ -1,6 +1,7 @@
 //! The table from characters to symbols.
 
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::memory::Growable;
 
 /// Code points in a block.
 const BLOCK: usize = 1 << 8;
@@ -45,7 +46,7 @@ impl CharacterTable {
         let block = &mut self.blocks[code_point / BLOCK];
         if *block == 0 {
             *block = u16::try_from(self.symbols.len()).expect("there are 4,352 blocks");
-            self.symbols.push([NO_TOKEN; BLOCK]);
+            self.symbols.with_room(1).push([NO_TOKEN; BLOCK]);
         }
         self.symbols[usize::from(*block)][code_point % BLOCK] = symbol;
     }

@@ -19,6 +19,7 @@ use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
 use crate::util::join::join;
+use crate::util::memory::{self, Growable, reserve};
 use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::halves::Halves;
 use crate::vocabulary::pair_table::PairTable;
@@ -99,8 +100,11 @@ impl CharacterMerges {
         };
         let numbered = || (0..).zip(pieces);
         let mut merged: Vec<(TokenId, &Piece<'_>)> =
-            numbered().filter(|(_, piece)| is_merged(piece)).collect();
-        merged.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
+            memory::collect(numbered().filter(|(_, piece)| is_merged(piece)));
+        // Of equal scores in the order of ids.
+        merged.sort_unstable_by(|(first, a), (second, b)| {
+            b.score.total_cmp(&a.score).then(first.cmp(second))
+        });
         let first_character =
             TokenId::try_from(merged.len()).map_err(|_| VocabularyError::TooLarge)?;
         if first_character >= UNKNOWN_CHARACTER {
@@ -111,7 +115,7 @@ impl CharacterMerges {
             characters: CharacterTable::new(),
             pairs: PairTable::with_capacity(0),
             ties: ties(&merged),
-            ids: merged.iter().map(|(id, _)| *id).collect(),
+            ids: memory::collect(merged.iter().map(|(id, _)| *id)),
             first_character,
             singles: Vec::new(),
             byte_tokens: None,
@@ -128,7 +132,7 @@ impl CharacterMerges {
         let mut byte_tokens = Box::new([NO_TOKEN; 256]);
         for (id, piece) in numbered() {
             if piece.keeps_space || matches!(piece.kind, Kind::Byte(_) | Kind::Unknown) {
-                built.keep_space.push(id);
+                built.keep_space.with_room(1).push(id);
             }
             match piece.kind {
                 Kind::Normal => {
@@ -163,32 +167,33 @@ impl CharacterMerges {
         }
         let symbol = self.ids.len() as TokenId;
         self.characters.set(character, symbol);
-        self.singles.push(character);
-        self.ids.push(NO_TOKEN);
+        self.singles.with_room(1).push(character);
+        self.ids.with_room(1).push(NO_TOKEN);
         symbol
     }
 
     /// Returns every split of a merged token into two symbols, as a merge of that pair.
     fn every_split(&self, merged: &[(TokenId, &Piece<'_>)]) -> Vec<(TokenId, Pair)> {
         // Numbered as symbols are.
-        let singles: Vec<String> = self.singles.iter().map(char::to_string).collect();
+        let singles = self.singles.iter().inspect(|_| reserve::pass());
+        let singles = memory::collect(singles.map(char::to_string));
         let texts = merged.iter().map(|(_, piece)| piece.text);
         let texts = texts.chain(singles.iter().map(String::as_str));
-        let halves = Halves::new(texts.collect());
+        let halves = Halves::new(memory::collect(texts));
         let splits = |range: Range<usize>| {
-            let mut splits = Vec::with_capacity(2 * range.len());
+            let mut splits = memory::vec_with_capacity(2 * range.len());
             let mut hashes = Vec::new();
             let numbers = (0..).zip(0..merged.len());
             for (made, number) in numbers.skip(range.start).take(range.len()) {
                 halves.of(number, &mut hashes, |left, right| {
-                    splits.push((made, Pair::new(left, right)));
+                    splits.with_room(1).push((made, Pair::new(left, right)));
                 });
             }
             splits
         };
         let half = merged.len() / 2;
         let (mut all, others) = join(|| splits(0..half), || splits(half..merged.len()));
-        all.extend(others);
+        memory::extend(&mut all, others);
         all
     }
 
@@ -289,10 +294,10 @@ impl CharacterMerges {
         });
         let known = known.take_while(|&known| known).count();
         if from + known < symbols.len() {
-            let rest: Vec<TokenId> = symbols.drain(from + known..).collect();
+            let rest = memory::collect(symbols.drain(from + known..));
             for symbol in rest {
                 match self.id(symbol) {
-                    Some(id) => symbols.push(id),
+                    Some(id) => symbols.with_room(1).push(id),
                     None => self.push_unknown(symbol, symbols),
                 }
             }
@@ -309,9 +314,9 @@ impl CharacterMerges {
             (Some(byte_tokens), _) => {
                 let mut utf8 = [0; 4];
                 let bytes = character.encode_utf8(&mut utf8).bytes();
-                ids.extend(bytes.map(|byte| byte_tokens[usize::from(byte)]));
+                memory::extend(ids, bytes.map(|byte| byte_tokens[usize::from(byte)]));
             }
-            (None, Some(unknown)) => ids.push(unknown),
+            (None, Some(unknown)) => ids.with_room(1).push(unknown),
             (None, None) => unreachable!("a model without byte tokens has an unknown token"),
         }
     }
@@ -350,7 +355,7 @@ fn first_two(text: &str) -> (Option<char>, Option<char>) {
 fn unused(merged: &[(TokenId, &Piece<'_>)]) -> Vec<bool> {
     let unused = merged.iter().map(|(_, piece)| piece.kind == Kind::Unused);
     if unused.clone().any(|unused| unused) {
-        unused.collect()
+        memory::collect(unused)
     } else {
         Vec::new()
     }

@@ -9,6 +9,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use crate::util::hash::SeededState;
+use crate::util::memory::{self, Growable};
 
 /// Texts by polynomial hashes. See the module.
 pub(super) struct Halves<T> {
@@ -33,10 +34,9 @@ impl<T: AsRef<[u8]>> Halves<T> {
         // Odd, so that no byte loses its weight, and secret, so that nobody can choose texts that collide.
         let base = SeededState.hash_one(0_u8) | 1;
         let power = |power: &u64| Some(power.wrapping_mul(base));
-        let powers: Vec<u64> = std::iter::successors(Some(1), power)
-            .take(longest.unwrap_or(0) + 1)
-            .collect();
-        let mut numbers = HashTable::with_capacity(texts.len());
+        let powers = std::iter::successors(Some(1), power).take(longest.unwrap_or(0) + 1);
+        let powers = memory::collect(powers);
+        let mut numbers = memory::hash_table(texts.len());
         for (number, text) in texts.iter().enumerate() {
             let hash = |text: &T| {
                 text.as_ref()
@@ -65,7 +65,7 @@ impl<T: AsRef<[u8]>> Halves<T> {
         let mut hash = 0;
         for &byte in text {
             hash = next(hash, base, byte);
-            hashes.push(hash);
+            hashes.with_room(1).push(hash);
         }
         for cut in 1..text.len() {
             let left = hashes[cut - 1];

@@ -35,6 +35,7 @@ use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::join::join;
 use crate::util::lazy::get_or_init_nonblocking;
+use crate::util::memory::{self, Growable};
 use byte_merges::ByteMerges;
 use byte_pairs::BytePairTable;
 use characters::{CharacterMerges, Kind, MARK, Piece};
@@ -133,7 +134,7 @@ impl Vocabulary {
         byte_tokens: &[TokenId; 256],
         merges: impl ExactSizeIterator<Item = (TokenId, Pair)>,
     ) -> Result<Self, VocabularyError> {
-        let merges: Vec<_> = merges.collect();
+        let merges = memory::collect(merges);
         Self::build(byte_tokens, &merges, true)
     }
 
@@ -437,12 +438,9 @@ impl Vocabulary {
     /// O(n log n) for the first caller; kept from then on, 4 bytes a token.
     pub fn sorted_by_bytes(&self) -> &[TokenId] {
         get_or_init_nonblocking::<Vec<TokenId>>(&self.sorted, || {
-            let mut indices: Vec<usize> = (0..self.len()).collect();
+            let mut indices = memory::collect(0..self.len());
             indices.sort_unstable_by_key(|&index| self.tokens.at(index));
-            indices
-                .into_iter()
-                .map(|index| self.tokens.id(index))
-                .collect()
+            memory::collect(indices.into_iter().map(|index| self.tokens.id(index)))
         })
     }
 }
@@ -464,20 +462,22 @@ fn refusal(tokens: &Tokens, id: TokenId, merged: Vec<u8>) -> VocabularyError {
 /// Returns every split of a token into two tokens, as a merge of that pair.
 fn every_split(tokens: &Tokens) -> (PairTable, BytePairTable) {
     let number = tokens.len();
-    let halves = Halves::new((0..number).map(|index| tokens.at(index)).collect());
+    let halves = Halves::new(memory::collect((0..number).map(|index| tokens.at(index))));
     let id = |index: u32| tokens.id(index as usize);
     let splits = |indices: Range<usize>| {
-        let mut splits = Vec::with_capacity(2 * indices.len());
+        let mut splits = memory::vec_with_capacity(2 * indices.len());
         let mut hashes = Vec::new();
         for index in indices {
             halves.of(index, &mut hashes, |left, right| {
-                splits.push((tokens.id(index), Pair::new(id(left), id(right))));
+                splits
+                    .with_room(1)
+                    .push((tokens.id(index), Pair::new(id(left), id(right))));
             });
         }
         splits
     };
     let (mut all, others) = join(|| splits(0..number / 2), || splits(number / 2..number));
-    all.extend(others);
+    memory::extend(&mut all, others);
     tables_of(tokens, &all)
 }
 

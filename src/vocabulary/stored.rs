@@ -22,6 +22,7 @@ use super::tokens::Tokens;
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::join::join;
+use crate::util::memory;
 
 /// Bytes of a number of tokens or bytes, and of an id or length.
 const COUNT: usize = size_of::<u64>();
@@ -33,7 +34,9 @@ impl Vocabulary {
     /// Returns the stored form. `pairs` are all that merge, each with the token that it makes, in the order of these; if
     /// they are `None`, every two tokens do whose bytes are those of a third.
     pub fn stored(&self, pairs: Option<&[(TokenId, Pair)]>) -> Vec<u8> {
-        let mut stored = Vec::new();
+        let numbers = self.len() * if pairs.is_some() { 4 } else { 2 };
+        let bytes = 2 * COUNT + NUMBER * numbers + self.all_bytes().len();
+        let mut stored = memory::vec_with_capacity(bytes);
         for count in [self.len(), self.all_bytes().len()] {
             stored.extend((count as u64).to_le_bytes());
         }
@@ -71,7 +74,7 @@ impl Vocabulary {
         let ids = take_numbers(&mut rest, count)?;
         let lengths = take_numbers(&mut rest, count)?;
         let arena = take(&mut rest, bytes)?;
-        let tokens = Tokens::of_parts(arena.to_vec(), ids, lengths.clone())?;
+        let tokens = Tokens::of_parts(memory::copied(arena), ids, lengths.clone())?;
         if rest.is_empty() {
             return Self::from_tokens(tokens);
         }
@@ -101,7 +104,7 @@ struct Pairs {
 
 /// Reads the parts of each token of more than one byte.
 fn pairs_of(tokens: &Tokens, mut parts: impl Iterator<Item = u32>) -> Pairs {
-    let mut pairs = Vec::with_capacity(tokens.len());
+    let mut pairs = memory::vec_with_capacity(tokens.len());
     let mut unmade = Vec::new();
     for (span, id) in tokens.spans().filter(|(span, _)| span.len() > 1) {
         let mut part = || parts.next().expect("there are two for each such token");

@@ -12,7 +12,7 @@ use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::hash::SeededState;
 use crate::util::lazy::get_or_init_nonblocking;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::sections::{Image, Sections};
 
 /// All tokens. Each has an id, and an index: its position in the order of ids.
@@ -34,10 +34,10 @@ pub(super) struct Tokens {
 
 impl Tokens {
     pub(super) fn with_capacity(tokens: usize, bytes: usize) -> Self {
-        let mut starts = Vec::with_capacity(tokens + 1);
+        let mut starts = memory::vec_with_capacity(tokens + 1);
         starts.push(0);
         Self {
-            arena: Vec::with_capacity(bytes).into(),
+            arena: memory::vec_with_capacity(bytes).into(),
             starts: starts.into(),
             dense: 0,
             others: Vec::new(),
@@ -56,7 +56,7 @@ impl Tokens {
         ids: impl Iterator<Item = TokenId>,
         lengths: impl ExactSizeIterator<Item = u32>,
     ) -> Result<Self, VocabularyError> {
-        let mut starts = Vec::with_capacity(lengths.len() + 1);
+        let mut starts = memory::vec_with_capacity(lengths.len() + 1);
         starts.push(0);
         let mut others = Vec::new();
         let (mut end, mut last) = (0_u32, None);
@@ -80,7 +80,7 @@ impl Tokens {
             starts.push(end);
             // From the first hole on, no id is its index.
             if id != index {
-                others.push(id);
+                others.with_room(1).push(id);
             }
         }
         if end as usize != arena.len() {
@@ -100,7 +100,7 @@ impl Tokens {
     pub(super) fn of_image(sections: &mut Sections<'static>) -> Option<Self> {
         let arena = sections.next()?;
         let starts = sections.next()?;
-        let others = sections.next::<u32>()?.to_vec();
+        let others = memory::copied(sections.next::<u32>()?);
         Some(Self {
             arena: Cow::Borrowed(arena),
             starts: Cow::Borrowed(starts),
@@ -120,7 +120,8 @@ impl Tokens {
 
     /// Adds a token. `id` is larger than all before.
     pub(super) fn push(&mut self, id: TokenId, token: &[u8]) -> Result<(), VocabularyError> {
-        self.arena.to_mut().extend_from_slice(token);
+        let arena = self.arena.to_mut().with_room(token.len());
+        arena.extend_from_slice(token);
         self.finish(id)
     }
 
@@ -131,7 +132,7 @@ impl Tokens {
         token: &[u8],
     ) -> Result<(), VocabularyError> {
         let index = u32::try_from(self.len()).map_err(|_| VocabularyError::TooLarge)?;
-        self.unlisted.push(index);
+        self.unlisted.with_room(1).push(index);
         self.push(id, token)
     }
 
@@ -142,7 +143,7 @@ impl Tokens {
         left: Range<usize>,
         right: Range<usize>,
     ) -> Result<(), VocabularyError> {
-        let arena = self.arena.to_mut();
+        let arena = self.arena.to_mut().with_room(left.len() + right.len());
         arena.extend_from_within(left);
         arena.extend_from_within(right);
         self.finish(id)
@@ -153,11 +154,11 @@ impl Tokens {
         let too_large = |_| VocabularyError::TooLarge;
         let index = u32::try_from(self.len()).map_err(too_large)?;
         let end = u32::try_from(self.arena.len()).map_err(too_large)?;
-        self.starts.to_mut().push(end);
+        self.starts.to_mut().with_room(1).push(end);
         if id == index {
             self.dense += 1;
         } else {
-            self.others.push(id);
+            self.others.with_room(1).push(id);
         }
         Ok(())
     }
@@ -182,7 +183,7 @@ impl Tokens {
         reason = "there are fewer tokens than that"
     )]
     fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
-        let mut table = HashTable::with_capacity(self.len());
+        let mut table = memory::hash_table(self.len());
         let mut twice = None;
         let mut unlisted = self.unlisted.iter().peekable();
         for index in 0..self.len() {

@@ -15,6 +15,7 @@ use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
 use crate::util::hash::SeededState;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::pair_table::PairTable;
 
@@ -116,7 +117,7 @@ impl ListedMerges {
             return Err(VocabularyError::TooLarge);
         }
         let ranked = |(rank, &(_, pair)): (TokenId, &(TokenId, Pair))| (rank, pair);
-        let ranked: Vec<(TokenId, Pair)> = (0..).zip(&merges).map(ranked).collect();
+        let ranked = memory::collect((0..).zip(&merges).map(ranked));
         let mut pairs = PairTable::of(&ranked);
         if pairs.len() < ranked.len() {
             pairs = PairTable::of(&last_of_each(&ranked));
@@ -128,7 +129,7 @@ impl ListedMerges {
         Ok(Self {
             alphabet,
             pairs,
-            made: merges.into_iter().map(|(made, _)| made).collect(),
+            made: memory::collect(merges.into_iter().map(|(made, _)| made)),
             unknown,
             whole_pieces,
             space,
@@ -220,7 +221,8 @@ fn first_character(rest: &[u8]) -> (u32, usize) {
 /// Returns each pair once, with the last of its ranks.
 fn last_of_each(ranked: &[(TokenId, Pair)]) -> Vec<(TokenId, Pair)> {
     let mut last: HashMap<u64, TokenId, SeededState> = HashMap::default();
+    last.with_room(ranked.len());
     last.extend(ranked.iter().map(|(rank, pair)| (pair.key(), *rank)));
     let is_last = |(rank, pair): &&(TokenId, Pair)| last.get(&pair.key()) == Some(rank);
-    ranked.iter().filter(is_last).copied().collect()
+    memory::collect(ranked.iter().filter(is_last).copied())
 }

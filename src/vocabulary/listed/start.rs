@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Affixed, Alphabet, ListedMerges, Symbol, Unknown, first_character};
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::character_table::CharacterTable;
 
@@ -76,7 +77,7 @@ impl ListedMerges {
             Alphabet::Characters(_) => false,
             Alphabet::Affixed(affixed) => affixed.is_of_bytes,
         };
-        let mut written = Vec::with_capacity(piece.len());
+        let mut written = memory::vec_with_capacity(piece.len());
         let mut start = 0;
         for (code_point, length, _) in characters(piece, is_of_bytes) {
             let count = self.character(code_point).len_utf8();
@@ -168,14 +169,14 @@ impl Beginning<'_> {
     fn add(&mut self, id: TokenId, length: usize, spelled: impl FnOnce() -> String) {
         if id != NO_TOKEN {
             self.flush();
-            self.symbols.push(Symbol { id, length });
+            self.symbols.with_room(1).push(Symbol { id, length });
             return;
         }
         if let Some(byte_tokens) = &self.unknown.byte_tokens {
             let spelled = spelled();
             let ids = spelled.bytes().map(|byte| byte_tokens[usize::from(byte)]);
             if ids.clone().all(|id| id != NO_TOKEN) {
-                self.symbols.extend(ids.map(|id| Symbol { id, length: 1 }));
+                memory::extend(self.symbols, ids.map(|id| Symbol { id, length: 1 }));
                 return;
             }
         }
@@ -190,6 +191,6 @@ impl Beginning<'_> {
     }
 
     fn flush(&mut self) {
-        self.symbols.extend(self.pending.take());
+        memory::extend(self.symbols, self.pending.take());
     }
 }

@@ -88,7 +88,7 @@ impl PairTable {
         let buckets = (merges * 5 / 4).div_ceil(SLOTS).next_power_of_two().max(2);
         Self {
             buckets: memory::zeros(buckets),
-            filters: vec![0; buckets],
+            filters: memory::filled(0, buckets),
             spread: FibonacciHash::default(),
             shift: 64 - buckets.ilog2(),
             filled: 0,
@@ -143,7 +143,7 @@ impl PairTable {
         let mut table = Self::with_capacity(0);
         table.buckets = memory::large_vec(slots.len());
         table.buckets.extend(slots.iter().copied().map(Bucket));
-        table.filters = filters.to_vec();
+        table.filters = memory::copied(filters);
         table.shift = 64 - slots.len().checked_ilog2()?;
         table.filled = usize::try_from(*filled.first()?).ok()?;
         (slots.len().is_power_of_two() && filters.len() == slots.len()).then_some(table)
