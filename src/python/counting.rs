@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use super::arrow;
 use super::error::guarded;
+use super::objects::new_bytes;
 use super::piece_tables::{ColumnArrays, TableWriter, check_lengths, column_arrays, next_tables};
 use super::runtime::{run, run_alongside};
 use super::splitter::CoreSplitter;
@@ -21,6 +22,7 @@ use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::train::counting::{self, Item};
+use crate::util::memory::{self, Growable};
 
 /// Pieces and their counts.
 #[pyclass(name = "PieceCounts", module = "bytemill._core", frozen)]
@@ -104,9 +106,12 @@ impl PieceCounts {
     fn add_pieces(&self, pieces: &Bound<'_, PyList>, counts: &Bound<'_, PyAny>) -> PyResult<()> {
         guarded(|| {
             let py = pieces.py();
-            let pieces: Vec<PyBackedBytes> = pieces.extract()?;
+            let pieces = pieces
+                .iter()
+                .map(|piece| piece.extract::<PyBackedBytes>().map_err(PyErr::from));
+            let pieces = memory::try_collect(pieces)?;
             let numbers = match counts.extract::<PyReadonlyArray1<'_, u64>>() {
-                Ok(array) => array.as_array().to_vec(),
+                Ok(array) => copied(&array),
                 Err(_) => counts.extract()?,
             };
             check_lengths(pieces.len(), numbers.len())?;
@@ -126,14 +131,14 @@ impl PieceCounts {
     ) -> PyResult<()> {
         guarded(|| {
             let data = PyBackedBytes::from(data.clone());
-            let offsets = offsets.try_readonly()?.as_array().to_vec();
-            let counts = counts.try_readonly()?.as_array().to_vec();
+            let offsets = copied(&offsets.try_readonly()?);
+            let counts = copied(&counts.try_readonly()?);
             check_lengths(offsets.len().saturating_sub(1), counts.len())?;
             self.with(py, |all, checkpoint| {
                 let pieces = offsets
                     .windows(2)
                     .map(|bounds| piece_between(&data, bounds));
-                let pieces = pieces.collect::<PyResult<Vec<&[u8]>>>()?;
+                let pieces = memory::try_collect::<&[u8], PyErr>(pieces)?;
                 let rows = pieces.into_iter().zip(counts.iter().copied());
                 Ok::<(), PyErr>(all.add_pieces(rows, checkpoint)?)
             })
@@ -146,7 +151,7 @@ impl PieceCounts {
         counts: &Bound<'_, PyArray1<u64>>,
     ) -> PyResult<()> {
         guarded(|| {
-            let counts = counts.try_readonly()?.as_array().to_vec();
+            let counts = copied(&counts.try_readonly()?);
             arrow::with_texts(pieces, |pieces, checkpoint| {
                 check_lengths(pieces.len(), counts.len())?;
                 let rows = pieces
@@ -168,7 +173,7 @@ impl PieceCounts {
         guarded(|| {
             let (splitter, special) = pieces_by(splitter, special)?;
             arrow::with_texts(column, |texts, checkpoint| {
-                let mut items = Vec::with_capacity(texts.len());
+                let mut items = memory::vec_with_capacity(texts.len());
                 for text in texts {
                     Item::split_bytes(text.0, &mut items);
                 }
@@ -284,10 +289,10 @@ pub(super) fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Ve
     let (mut strings, mut bytes) = (Vec::new(), Vec::new());
     for text in batch.cast::<PyList>()? {
         if let Ok(text) = text.cast::<PyString>() {
-            strings.push(text.clone());
-            bytes.push(None);
+            strings.with_room(1).push(text.clone());
+            bytes.with_room(1).push(None);
         } else if let Ok(text) = text.cast::<PyBytes>() {
-            bytes.push(Some(text.clone().into()));
+            bytes.with_room(1).push(Some(text.clone().into()));
         } else {
             return Err(wrong_type("texts as str or bytes", &text));
         }
@@ -297,11 +302,11 @@ pub(super) fn texts(batch: &Bound<'_, PyAny>, num_threads: usize) -> PyResult<Ve
         Some(bytes) => Text::Bytes(bytes),
         None => Text::Str(strings.next().expect("each `None` stands for a string")),
     });
-    Ok(texts.collect())
+    Ok(memory::collect(texts))
 }
 
 fn items(texts: &[Text]) -> Vec<Item<'_>> {
-    let mut items = Vec::with_capacity(texts.len());
+    let mut items = memory::vec_with_capacity(texts.len());
     for text in texts {
         match text {
             Text::Str(text) => items.push(Item::Text(text.as_ref())),
@@ -309,6 +314,10 @@ fn items(texts: &[Text]) -> Vec<Item<'_>> {
         }
     }
     items
+}
+
+fn copied<T: Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
+    memory::collect(array.as_array().iter().copied())
 }
 
 /// Rows created between checks for Ctrl-C.
@@ -320,7 +329,7 @@ fn list<'py>(py: Python<'py>, columns: &counting::CountTable) -> PyResult<Bound<
         if index % CHECK_INTERVAL == 0 {
             py.check_signals()?;
         }
-        rows.append((PyBytes::new(py, piece), count))?;
+        rows.append((new_bytes(py, piece)?, count))?;
     }
     Ok(rows)
 }

@@ -18,6 +18,7 @@ use crate::train::counting::PieceCounts;
 use crate::train::sentencepiece::{
     Coverage, Learner, PieceRules, Reading, Sampling, SentenceError, SentenceReader, WordRules,
 };
+use crate::util::memory;
 
 impl From<SentenceError> for PyErr {
     fn from(error: SentenceError) -> Self {
@@ -124,7 +125,7 @@ impl SentenceCounts {
             let mut batch = batches.next().transpose()?;
             while let Some(texts) = batch {
                 let read = |checkpoint: &dyn Checkpoint| {
-                    let texts: Vec<&[u8]> = texts.iter().map(Text::as_bytes).collect();
+                    let texts = memory::collect(texts.iter().map(Text::as_bytes));
                     self.lock().read(&texts, lines, num_threads, checkpoint)
                 };
                 if num_threads <= 1 {

@@ -12,6 +12,7 @@ use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::split::native::{self, Sink};
 use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::memory::Growable;
 use crate::util::parallel::WorkItem;
 
 /// A text whose pieces are counted, or bytes that are one piece.
@@ -38,21 +39,21 @@ impl<'a> Item<'a> {
     /// two of them are one piece.
     pub fn split_bytes(bytes: &'a [u8], items: &mut Vec<Self>) {
         if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-            items.push(Self::Text(text));
+            items.with_room(1).push(Self::Text(text));
             return;
         }
         // The span of invalid bytes since the last text.
         let (mut start, mut end) = (0, 0);
         for chunk in bytes.utf8_chunks() {
             if !chunk.valid().is_empty() {
-                items.push(Self::Piece(&bytes[start..end]));
-                items.push(Self::Text(chunk.valid()));
+                items.with_room(1).push(Self::Piece(&bytes[start..end]));
+                items.with_room(1).push(Self::Text(chunk.valid()));
                 start = end + chunk.valid().len();
                 end = start;
             }
             end += chunk.invalid().len();
         }
-        items.push(Self::Piece(&bytes[start..end]));
+        items.with_room(1).push(Self::Piece(&bytes[start..end]));
     }
 
     /// Length in bytes.

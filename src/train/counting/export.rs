@@ -1,5 +1,7 @@
 //! Counts as columns.
 
+use crate::util::memory::{self, Growable};
+
 /// Pieces with their counts: the bytes of all pieces in one array, as Arrow lays out strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CountTable {
@@ -15,17 +17,18 @@ impl CountTable {
     /// An empty table with room for `pieces` pieces of `bytes` bytes in total.
     pub(super) fn with_capacity(pieces: usize, bytes: usize) -> Self {
         Self {
-            bytes: Vec::with_capacity(bytes),
-            ends: Vec::with_capacity(pieces),
-            counts: Vec::with_capacity(pieces),
+            bytes: memory::vec_with_capacity(bytes),
+            ends: memory::vec_with_capacity(pieces),
+            counts: memory::vec_with_capacity(pieces),
         }
     }
 
     /// Appends a piece.
     pub fn push(&mut self, piece: &[u8], count: u64) {
-        self.bytes.extend_from_slice(piece);
-        self.ends.push(self.bytes.len());
-        self.counts.push(count);
+        let bytes = self.bytes.with_room(piece.len());
+        bytes.extend_from_slice(piece);
+        self.ends.with_room(1).push(bytes.len());
+        self.counts.with_room(1).push(count);
     }
 
     /// Iterates over the pieces with their counts.

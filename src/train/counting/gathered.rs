@@ -8,8 +8,9 @@ use super::counter::PieceCounter;
 use super::export::CountTable;
 use super::piece_map::PieceMap;
 use super::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_map, for_each_of_run};
-use crate::checkpoint::{Checkpoint, RunToEnd};
+use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
+use crate::util::memory;
 use crate::util::parallel;
 
 impl PieceCounts {
@@ -119,7 +120,7 @@ impl PieceCounts {
         };
         if let Some(map) = self.map(checkpoint)? {
             let threads = threads.min(parallel::cores()).max(1);
-            let indices: Vec<usize> = (0..threads).collect();
+            let indices = memory::collect(0..threads);
             parts.add_blocks(&indices, 0, threads, checkpoint, |counter, &index| {
                 let mut cut = new_cut();
                 map.for_each_in_part(index, threads, checkpoint, |piece, counted| {
@@ -179,6 +180,7 @@ impl PieceCounts {
 
     /// Merges all counts: into one map if there are no runs and merging keeps the limit, else into one run.
     fn gather(&mut self, checkpoint: &dyn Checkpoint) -> Result<Gathered<'_>, TrainError> {
+        self.maps.iter().for_each(PieceMap::assert_whole);
         self.maps.sort_by_key(PieceMap::len);
         if let Some(runs) = &mut self.runs
             && (!runs.is_empty() || memory_to_merge(&self.maps) > runs.limit())
@@ -196,12 +198,13 @@ impl PieceCounts {
         {
             return Ok(Gathered::Run(run, runs));
         }
-        let mut all = self.maps.pop().unwrap_or_default();
-        for map in self.maps.drain(..) {
-            // Not interrupted: some pieces would be counted twice or not at all.
-            all.merge(&map, 0, &RunToEnd)?;
+        if self.maps.is_empty() {
+            self.maps.push(PieceMap::default());
         }
-        self.maps.push(all);
+        while let [first, .., all] = &mut self.maps[..] {
+            all.take_from(first);
+            self.maps.swap_remove(0);
+        }
         Ok(Gathered::Map(&self.maps[0]))
     }
 }

@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 
 use super::counted::Counted;
 use crate::util::hash::SeededState;
+use crate::util::memory::{self, Growable};
 
 /// A counted piece, whose bytes are in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +35,18 @@ impl LongPiece {
 }
 
 /// Counted pieces of any bytes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct LongPieceMap {
     table: HashTable<LongPiece>,
     arena: Vec<u8>,
+}
+
+/// A copy; unwinds with [`OutOfMemory`](crate::error::OutOfMemory).
+impl Clone for LongPieceMap {
+    fn clone(&self) -> Self {
+        let pieces = memory::collect(self.table.iter().copied());
+        Self::from_parts(&pieces, memory::copied(&self.arena))
+    }
 }
 
 impl LongPieceMap {
@@ -79,8 +88,22 @@ impl LongPieceMap {
             hash,
             counted,
         };
+        arena.with_room(piece.len());
+        memory::reserve_entry(&mut self.table, |entry| entry.hash);
         arena.extend_from_slice(piece);
         self.table.insert_unique(hash, entry, |entry| entry.hash);
+    }
+
+    /// Calls `visit` with each piece and its count, which is 0 from then on.
+    pub(super) fn drain(&mut self, mut visit: impl FnMut(&[u8], Counted)) {
+        for entry in self
+            .table
+            .iter_mut()
+            .filter(|entry| entry.counted.count > 0)
+        {
+            visit(&self.arena[entry.range()], entry.counted);
+            entry.counted.count = 0;
+        }
     }
 
     /// Iterates over all pieces with their counts, in no particular order.
@@ -91,12 +114,12 @@ impl LongPieceMap {
 
     /// Takes the map apart into its pieces and their bytes.
     pub(super) fn into_parts(self) -> (Vec<LongPiece>, Vec<u8>) {
-        (self.table.into_iter().collect(), self.arena)
+        (memory::collect(self.table), self.arena)
     }
 
     /// Puts the parts together again.
     pub(super) fn from_parts(pieces: &[LongPiece], arena: Vec<u8>) -> Self {
-        let mut table = HashTable::new();
+        let mut table = memory::hash_table(pieces.len());
         for piece in pieces {
             table.insert_unique(piece.hash, *piece, |piece| piece.hash);
         }

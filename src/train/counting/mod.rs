@@ -23,7 +23,7 @@ mod runs;
 
 use std::env;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use self::counted::Counted;
 use self::counter::CountContext;
@@ -37,6 +37,7 @@ use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
+use crate::util::memory;
 use crate::util::parallel;
 use crate::util::parallel::{WorkItem, partition};
 
@@ -92,7 +93,7 @@ impl PieceCounts {
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let mut bases = Vec::with_capacity(items.len());
+        let mut bases = memory::vec_with_capacity(items.len());
         let mut position = self.next_position;
         for item in items {
             bases.push(position);
@@ -119,9 +120,9 @@ impl PieceCounts {
             counter.count_work_item(items, &bases, work_item)?;
             Ok::<u64, TrainError>(counter.pieces)
         };
-        let counted = self.count_with(&work_items, &source, threads, checkpoint, work);
         self.next_position = position;
-        self.total += counted?.iter().sum::<u64>();
+        let counted = self.count_with(&work_items, &source, threads, checkpoint, work)?;
+        self.total += counted.iter().sum::<u64>();
         self.text_bytes += u128::from(bytes);
         Ok(())
     }
@@ -150,7 +151,7 @@ impl PieceCounts {
         };
         let start = self.next_position;
         let positions = (0..).map(|index| start + (index << BLOCK_POSITIONS_LOG2));
-        let blocks: Vec<(u64, &B)> = positions.zip(blocks).collect();
+        let blocks: Vec<(u64, &B)> = memory::collect(positions.zip(blocks));
         self.next_position += (blocks.len() as u64) << BLOCK_POSITIONS_LOG2;
         let work = |counter: &mut PieceCounter<'_, '_>, (position, block): &(u64, &B)| {
             counter.begin_block(*position);
@@ -165,7 +166,9 @@ impl PieceCounts {
             .checked_add(sum)
             .ok_or(TrainError::TooManyOccurrences)?;
         self.text_bytes += bytes as u128;
-        Ok(counted.into_iter().map(|(result, _)| result).collect())
+        Ok(memory::collect(
+            counted.into_iter().map(|(result, _)| result),
+        ))
     }
 
     /// Returns `work(counter, item)` for each of some `items`, on at most `threads` threads, each of which has a
@@ -181,6 +184,7 @@ impl PieceCounts {
     where
         E: Send + Sync + From<TrainError> + From<Interrupted>,
     {
+        self.maps.iter().for_each(PieceMap::assert_whole);
         let workers = threads.min(parallel::cores()).min(items.len());
         let workers = workers.max(self.maps.len()).max(1);
         let runs = self.runs.as_mut();
@@ -203,17 +207,15 @@ impl PieceCounts {
         // Before other threads run: while one of them faults in its first pages, the system gives no memory
         // to another.
         self.maps.resize_with(workers, new_map);
-        let pool = Mutex::new(std::mem::take(&mut self.maps));
-        let counted = parallel::map_with(
+        let pool = Mutex::new(&mut self.maps);
+        parallel::map_with(
             items,
             threads,
             checkpoint,
-            || take_map(&pool),
-            |map| lock(&pool).push(map),
-            |map, item| work(&mut PieceCounter::new(map, &context), item),
-        );
-        self.maps = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
-        counted
+            || BorrowedMap::new(&pool),
+            drop,
+            |map, item| work(&mut PieceCounter::new(map.map(), &context), item),
+        )
     }
 
     /// Adds pieces with their counts.
@@ -348,13 +350,29 @@ struct CountSource<'s> {
     bytes: usize,
 }
 
-fn lock(pool: &Mutex<Vec<PieceMap>>) -> MutexGuard<'_, Vec<PieceMap>> {
-    pool.lock().unwrap_or_else(PoisonError::into_inner)
+/// A map that a thread counts into, back among the others when it is dropped, also where the thread unwinds.
+struct BorrowedMap<'a, 'm> {
+    pool: &'a Mutex<&'m mut Vec<PieceMap>>,
+    map: Option<PieceMap>,
 }
 
-fn take_map(pool: &Mutex<Vec<PieceMap>>) -> PieceMap {
-    let map = lock(pool).pop();
-    map.expect("there is a map for each thread")
+impl<'a, 'm> BorrowedMap<'a, 'm> {
+    fn new(pool: &'a Mutex<&'m mut Vec<PieceMap>>) -> Self {
+        let map = pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Self { pool, map }
+    }
+
+    fn map(&mut self) -> &mut PieceMap {
+        self.map.as_mut().expect("there is a map for each thread")
+    }
+}
+
+impl Drop for BorrowedMap<'_, '_> {
+    fn drop(&mut self) {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        // Allocates nothing: the map was there before.
+        pool.extend(self.map.take());
+    }
 }
 
 fn checked_sum(mut counts: impl Iterator<Item = u64>) -> Result<u64, TrainError> {

@@ -3,6 +3,8 @@
 //! A piece of at most 16 bytes is its own key, in a slot of half a cache line. Pieces come in batches, and
 //! the slots of a batch are prefetched before the first of them is read.
 
+use std::ops::Range;
+
 use bytemuck::Zeroable;
 
 use super::counted::Counted;
@@ -11,6 +13,7 @@ use super::long_pieces::{LongPieceMap, peak_capacity};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::util::hash;
+use crate::util::memory::reserve::SHORTAGE;
 use crate::util::memory::{self, LargeVec};
 
 /// A short piece and its count. An empty slot has the key 0 and the count 0; no piece has either.
@@ -58,7 +61,7 @@ pub(super) struct CountProbe {
 }
 
 /// Counts by piece. The caller ensures that the sum of all counts fits 64 bits.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct PieceMap {
     slots: LargeVec<PieceSlot>,
     /// Shifts a hash down to the index of a slot.
@@ -69,6 +72,8 @@ pub(crate) struct PieceMap {
     filled: usize,
     /// The pieces without a key: longer ones, and those with a byte 0xFF.
     long: LongPieceMap,
+    /// Whether pieces were lost.
+    is_torn: bool,
 }
 
 const MIN_SLOTS_LOG2: u32 = 10;
@@ -96,6 +101,19 @@ impl Default for PieceMap {
     }
 }
 
+/// A copy; unwinds with [`OutOfMemory`](crate::error::OutOfMemory).
+impl Clone for PieceMap {
+    fn clone(&self) -> Self {
+        let mut slots = memory::large_vec(self.slots.len());
+        slots.extend_from_slice(&self.slots);
+        Self {
+            slots,
+            long: self.long.clone(),
+            ..*self
+        }
+    }
+}
+
 impl PieceMap {
     /// An empty map for the pieces of a text of `bytes` bytes.
     pub(super) fn for_text(bytes: usize) -> Self {
@@ -111,6 +129,28 @@ impl PieceMap {
             seed: hash::seeds(),
             filled: 0,
             long: LongPieceMap::default(),
+            is_torn: false,
+        }
+    }
+
+    /// Leaves an empty map in the place of one that is taken apart, and is put back if memory suffices.
+    pub(super) fn take(&mut self) -> Self {
+        let torn = Self {
+            is_torn: true,
+            ..Self::default()
+        };
+        std::mem::replace(self, torn)
+    }
+
+    /// Says that the pieces of a map that was [taken](Self::take) are kept elsewhere.
+    pub(super) fn set_whole(&mut self) {
+        self.is_torn = false;
+    }
+
+    /// Unwinds with [`OutOfMemory`](crate::error::OutOfMemory) if memory was too short to put back a map that had been [taken](Self::take).
+    pub(super) fn assert_whole(&self) {
+        if self.is_torn {
+            memory::unwind(SHORTAGE);
         }
     }
 
@@ -258,13 +298,41 @@ impl PieceMap {
         Ok(())
     }
 
+    /// Moves all counts of `other` here. Those that were moved are 0 there, so that each is in one map at any time.
+    pub(super) fn take_from(&mut self, other: &mut Self) {
+        let blocks = other.slots.len() >> BLOCK_LOG2;
+        for start in (0..blocks).step_by(BLOCKS_PER_BATCH) {
+            let batch = start..blocks.min(start + BLOCKS_PER_BATCH);
+            for index in batch.clone() {
+                for slot in other.block(index).iter().filter(|slot| slot.count > 0) {
+                    self.view().prefetch(self.hash(slot.key));
+                }
+            }
+            for index in batch {
+                let block = other.block_range(index);
+                for slot in other.slots[block].iter_mut().filter(|slot| slot.count > 0) {
+                    self.reserve(1);
+                    self.add_short(slot.key, self.hash(slot.key), slot.counted());
+                    slot.count = 0;
+                }
+            }
+        }
+        other
+            .long
+            .drain(|piece, counted| self.add_long(piece, counted));
+    }
+
     /// The blocks of all slots, in bit-reversed order, so that every prefix of it has blocks from everywhere.
     /// In memory order, the first pieces would cluster at the beginning of a smaller map that they are added
     /// to, each probing past those before: a million pieces took a minute.
-    fn block(&self, index: usize) -> &[PieceSlot] {
+    fn block_range(&self, index: usize) -> Range<usize> {
         let blocks_log2 = self.slots.len().ilog2() - BLOCK_LOG2;
         let block = index.reverse_bits() >> (usize::BITS - blocks_log2);
-        &self.slots[block << BLOCK_LOG2..(block + 1) << BLOCK_LOG2]
+        block << BLOCK_LOG2..(block + 1) << BLOCK_LOG2
+    }
+
+    fn block(&self, index: usize) -> &[PieceSlot] {
+        &self.slots[self.block_range(index)]
     }
 
     /// Calls `visit(piece, counted)` for every piece, in no particular order, until it fails.

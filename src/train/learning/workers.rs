@@ -11,12 +11,13 @@
 
 use std::hint;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Scope, Thread};
 
 use super::state::{Step, TrainingState};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 
 /// Batches with at least this many occurrences wake sleeping workers. Those of a large corpus have 3,000;
@@ -57,7 +58,8 @@ struct WorkerSlot {
 #[derive(Debug)]
 struct Task {
     step: Step,
-    result: Result<(), TrainError>,
+    /// What the step returned, or the panic that ended it.
+    result: thread::Result<Result<(), TrainError>>,
 }
 
 impl WorkerSlot {
@@ -66,7 +68,7 @@ impl WorkerSlot {
             state: AtomicU8::new(state::ABSENT),
             task: Mutex::new(Task {
                 step: Step::Merge,
-                result: Ok(()),
+                result: Ok(Ok(())),
             }),
             is_asleep: AtomicBool::new(false),
             worker: OnceLock::new(),
@@ -122,12 +124,11 @@ impl WorkerSlot {
                     thread::yield_now();
                 }
                 state::DONE => {
-                    let result = mem::replace(&mut self.task().result, Ok(()));
+                    let result = mem::replace(&mut self.task().result, Ok(Ok(())));
                     self.state.store(state::IDLE, Ordering::Relaxed);
+                    let result = result.unwrap_or_else(|panic| resume_unwind(panic));
                     return result.map(|()| true);
                 }
-                // The worker has panicked; so does the scope that it runs in, once this thread leaves it.
-                state::ABSENT if self.worker.get().is_some() => return Err(Interrupted.into()),
                 _ => return Ok(false),
             }
         }
@@ -203,10 +204,11 @@ impl WorkerPool {
         number: usize,
         checkpoint: &dyn Checkpoint,
     ) {
-        let _guard = ExitGuard(slot);
         while self.wait(slot) {
             let mut task = slot.task();
-            task.result = state.run(task.step, number, checkpoint);
+            let step = task.step;
+            let run = AssertUnwindSafe(|| state.run(step, number, checkpoint));
+            task.result = catch_unwind(run);
             drop(task);
             slot.state.store(state::DONE, Ordering::Release);
         }
@@ -253,14 +255,5 @@ impl Drop for ShutdownGuard<'_> {
         for slot in &self.0.slots {
             slot.wake();
         }
-    }
-}
-
-/// Marks a slot as absent on drop, also if the worker panics.
-struct ExitGuard<'a>(&'a WorkerSlot);
-
-impl Drop for ExitGuard<'_> {
-    fn drop(&mut self) {
-        self.0.state.store(state::ABSENT, Ordering::SeqCst);
     }
 }

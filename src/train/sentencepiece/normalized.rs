@@ -10,6 +10,7 @@ use super::{BOUNDARY, INNER_MARK};
 use crate::error::TrainError;
 use crate::normalize::Normalizer;
 use crate::train::counting::{PieceCounter, PieceCounts};
+use crate::util::memory::{self, Growable};
 
 /// Zeros behind the text of a block, so that the last words are read like others.
 const PADDING: [u8; 16] = [0; 16];
@@ -86,7 +87,7 @@ impl SentenceWords {
         buffer.clear();
         // Most words: with all of them normalized, these and their characters took half as long as learning.
         if counted.iter().all(|&byte| self.is_plain[usize::from(byte)]) {
-            buffer.push(INNER_MARK);
+            buffer.with_room(1 + counted.len()).push(INNER_MARK);
             buffer.extend_from_slice(counted);
             return visit(buffer);
         }
@@ -98,7 +99,7 @@ impl SentenceWords {
     /// Appends the normalized text of a sentence that occurs `count` times.
     pub(super) fn normalize(&self, sentence: &[u8], count: u64, buffer: &mut Buffer) {
         self.append_normalized(sentence, &mut buffer.text);
-        buffer.ends.push((buffer.text.len(), count));
+        buffer.ends.with_room(1).push((buffer.text.len(), count));
     }
 
     fn append_normalized(&self, sentence: &[u8], text: &mut Vec<u8>) {
@@ -107,12 +108,12 @@ impl SentenceWords {
             .normalize(sentence, &[INNER_MARK], text, None);
         if let Some(protected) = &self.protected {
             let found = protected.find_iter(&text[start..]);
-            let found = found.map(|found| found.range()).collect();
+            let found = memory::collect(found.map(|found| found.range()));
             replace_by_boundary(text, start, found);
         }
         if !self.delimiter.is_empty() {
             let found = memmem::find_iter(&text[start..], &self.delimiter);
-            let found = found.map(|at| at..at + self.delimiter.len()).collect();
+            let found = memory::collect(found.map(|at| at..at + self.delimiter.len()));
             replace_by_boundary(text, start, found);
         }
     }
@@ -123,7 +124,7 @@ impl SentenceWords {
         buffer: &mut Buffer,
         counter: &mut PieceCounter<'_, '_>,
     ) -> Result<(), TrainError> {
-        buffer.text.extend(PADDING);
+        memory::extend(&mut buffer.text, PADDING);
         let mut start = 0;
         for &(end, count) in &buffer.ends {
             self.rules.for_each(&buffer.text, start..end, |word| {

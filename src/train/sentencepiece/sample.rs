@@ -1,5 +1,7 @@
 //! Keeping some of the sentences.
 
+use crate::util::memory::{self, Growable};
+
 /// Which sentences are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
@@ -44,7 +46,8 @@ impl Sample {
             Sampling::First(size) | Sampling::Random { size, .. }
                 if self.sentences.len() < size =>
             {
-                self.sentences.push((text.to_vec(), count));
+                let sentence = (memory::copied(text), count);
+                self.sentences.with_room(1).push(sentence);
                 return;
             }
             Sampling::First(_) => return,
@@ -52,7 +55,7 @@ impl Sample {
         };
         let slot = usize::try_from(slot).ok();
         if let Some(kept) = slot.and_then(|slot| self.sentences.get_mut(slot)) {
-            *kept = (text.to_vec(), count);
+            *kept = (memory::copied(text), count);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::normalize::Normalizer;
 use crate::train::counting::{PieceCounter, PieceCounts};
+use crate::util::memory::{self, Growable};
 
 /// A sentence with this character is left out: it stands for characters that are not in the alphabet.
 const RESERVED: &[u8] = "\u{2585}".as_bytes();
@@ -250,7 +251,7 @@ impl SentenceReader {
     ) -> Result<Words<'_>, SentenceError> {
         if let Some(sample) = self.sample.take() {
             let bytes = sample.sentences.iter().map(|(text, _)| text.len()).sum();
-            let blocks: Vec<_> = sample.sentences.chunks(BLOCK_SENTENCES).collect();
+            let blocks = memory::collect(sample.sentences.chunks(BLOCK_SENTENCES));
             let sentences = &self.sentences;
             let count = |counter: &mut PieceCounter<'_, '_>, block: &&[(Vec<u8>, u64)]| {
                 let mut buffer = Buffer::default();
@@ -412,7 +413,7 @@ fn blocks<'t>(texts: &'t [&'t [u8]], are_lines: bool) -> Vec<Block<'t>> {
             });
             let number = within.count().clamp(1, BLOCK_SENTENCES).min(rest.len());
             let (block, later) = rest.split_at(number);
-            blocks.push(Block::Texts(block));
+            blocks.with_room(1).push(Block::Texts(block));
             rest = later;
         }
         return blocks;
@@ -423,7 +424,7 @@ fn blocks<'t>(texts: &'t [&'t [u8]], are_lines: bool) -> Vec<Block<'t>> {
             let near = rest.get(BLOCK..).unwrap_or_default();
             let end = memchr(b'\n', near).map_or(rest.len(), |at| BLOCK + at + 1);
             let (block, later) = rest.split_at(end);
-            blocks.push(Block::Lines(block));
+            blocks.with_room(1).push(Block::Lines(block));
             rest = later;
         }
     }

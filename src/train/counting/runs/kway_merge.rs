@@ -8,6 +8,7 @@ use super::super::counted::Counted;
 use super::super::key::MAX_KEY_LEN;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::TrainError;
+use crate::util::memory::Growable;
 
 /// Pieces merged between two checkpoints; a long piece counts as several.
 const CHECK_INTERVAL: usize = 1 << 14;
@@ -68,7 +69,8 @@ pub(super) fn kway_merge(
     checkpoint: &dyn Checkpoint,
     mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
-    let mut heap = BinaryHeap::with_capacity(cursors.len());
+    let mut heap = BinaryHeap::new();
+    heap.with_room(cursors.len());
     for mut cursor in cursors {
         if cursor.advance()? {
             heap.push(MinFirst(Box::new(cursor)));
@@ -91,7 +93,10 @@ pub(super) fn kway_merge(
                 visit(&piece, counted)?;
             }
             piece.clear();
-            piece.extend_from_slice(cursor.piece());
+            let next_piece = cursor.piece();
+            piece
+                .with_room(next_piece.len())
+                .extend_from_slice(next_piece);
             counted = next;
         }
         if !cursor.advance()? {

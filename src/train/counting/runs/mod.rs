@@ -233,7 +233,7 @@ pub(super) fn for_each_of_map(
     checkpoint: &dyn Checkpoint,
     visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
-    let mut sorted = SortedPieces::new(std::mem::take(map));
+    let mut sorted = SortedPieces::new(map.take());
     let visited = sorted
         .sort(checkpoint)
         .map_err(TrainError::from)
@@ -281,7 +281,7 @@ impl Spiller<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn spill(&self, map: &mut PieceMap) -> Result<(), TrainError> {
-        let mut sorted = SortedPieces::new(std::mem::take(map));
+        let mut sorted = SortedPieces::new(map.take());
         let written = sorted
             .sort(self.levels.checkpoint)
             .map_err(TrainError::from)
@@ -290,7 +290,10 @@ impl Spiller<'_> {
                 write_run(directory, sorted.cursors(), self.levels.checkpoint)
             });
         match written {
-            Ok(run) => self.levels.push(LeveledRun { level: 0, run }),
+            Ok(run) => {
+                map.set_whole();
+                self.levels.push(LeveledRun { level: 0, run })
+            }
             Err(error) => {
                 *map = sorted.into_map();
                 Err(error)

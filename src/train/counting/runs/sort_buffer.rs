@@ -4,6 +4,7 @@ use super::super::counted::Counted;
 use super::kway_merge::{PieceCursor, SortOrder, kway_merge};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::TrainError;
+use crate::util::memory::{self, Growable};
 
 /// Rows that are sorted between two checkpoints.
 const CHUNK: usize = 1 << 16;
@@ -26,12 +27,12 @@ struct SortRow {
 impl SortBuffer {
     /// Appends a piece.
     pub(crate) fn push(&mut self, piece: &[u8], counted: Counted) {
-        self.rows.push(SortRow {
+        self.rows.with_room(1).push(SortRow {
             counted,
             start: self.bytes.len(),
             length: piece.len(),
         });
-        self.bytes.extend_from_slice(piece);
+        self.bytes.with_room(piece.len()).extend_from_slice(piece);
     }
 
     /// Calls `visit(piece, counted)` for at least the first `most` pieces of an order, if there are as many,
@@ -54,7 +55,7 @@ impl SortBuffer {
             rest: &rows[..most.min(rows.len())],
             current: None,
         });
-        kway_merge(cursors.collect(), checkpoint, visit)
+        kway_merge(memory::collect(cursors), checkpoint, visit)
     }
 
     /// Removes all pieces and keeps the memory.

@@ -9,7 +9,7 @@ use super::super::piece_map::{PieceMap, PieceSlot};
 use super::kway_merge::{PieceCursor, SortOrder};
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
-use crate::util::memory::LargeVec;
+use crate::util::memory::{self, LargeVec};
 
 /// Pieces that are sorted between two checkpoints: about 20 ms of work.
 const CHUNK: usize = 1 << 16;
@@ -65,7 +65,7 @@ impl SortedPieces {
             piece: Piece::Short(0),
             counted: Counted::NONE,
         };
-        slots.chain(long).map(cursor).collect()
+        memory::collect(slots.chain(long).map(cursor))
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::super::counted::Counted;
 use super::kway_merge::{PieceCursor, SortOrder};
 use crate::error::TrainError;
+use crate::util::memory::Growable;
 
 /// Bytes written or read by one system call.
 const BUFFER: usize = 1 << 16;
@@ -90,7 +91,7 @@ impl RunWriter {
         self.write_number(counted.count)?;
         self.write_number(counted.first)?;
         self.previous.truncate(shared);
-        self.previous.extend_from_slice(rest);
+        self.previous.with_room(rest.len()).extend_from_slice(rest);
         self.pieces += 1;
         self.bytes += piece.len();
         Ok(())
