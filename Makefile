@@ -122,6 +122,19 @@ test-stores: build $(VENV)/s3/moto ## Jobs on S3, served by this machine, with f
 test-spark: build $(VENV)/spark/engine ## Results and faults on Spark with two executors on this machine (3 minutes)
 	$(VENV)/spark/bin/python -m pytest tests/engines/spark
 
+# A build of its own, without what makes a release fast and slow to build.
+MEMORY = $(abspath target/memory)
+.PHONY: test-memory
+test-memory: $(VENV)/installed ## Every operation, with each of its allocations refused in turn (10 minutes)
+	CARGO_TARGET_DIR=$(MEMORY) CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		CARGO_PROFILE_RELEASE_OPT_LEVEL=1 cargo build --locked --release --features failing-allocator
+	rm -rf $(MEMORY)/python
+	mkdir $(MEMORY)/python
+	cp -r python/bytemill $(MEMORY)/python
+	rm -f $(MEMORY)/python/bytemill/_core*.so
+	cp $(MEMORY)/release/libbytemill.so $(MEMORY)/python/bytemill/_core.abi3.so
+	PYTHONPATH=$(MEMORY)/python $(BIN)/python -m pytest tests/memory
+
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
 	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored

@@ -1,4 +1,4 @@
-//! Objects of the interpreter that may be large. PyO3's own functions panic where there is no memory for them.
+//! Objects of the interpreter that may be large. `PyO3`'s own functions panic where there is no memory for them.
 #![expect(unsafe_code, reason = "a list is filled as the interpreter does it")]
 
 use pyo3::exceptions::PyOverflowError;

@@ -99,7 +99,7 @@ impl Column {
                 }
                 let value = values.get(index)?;
                 if value.is_none() {
-                    let validity = validity.get_or_insert_with(|| vec![true; count]);
+                    let validity = validity.get_or_insert_with(|| memory::filled(true, count));
                     validity[texts.len()] = false;
                 }
                 texts.push(RawText(value.unwrap_or_default()));

@@ -28,10 +28,10 @@ pub(super) fn bytes<'py>(
     py: Python<'py>,
     token: TokenId,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = core.encoder.token_bytes(token);
-    bytes
-        .map(|bytes| new_bytes(py, bytes))
-        .unwrap_or_else(|| Err(UnknownTokenError::new_err(token.to_string())))
+    match core.encoder.token_bytes(token) {
+        Some(bytes) => new_bytes(py, bytes),
+        None => Err(UnknownTokenError::new_err(token.to_string())),
+    }
 }
 
 /// Returns the bytes of all mergeable tokens, sorted.

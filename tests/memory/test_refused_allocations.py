@@ -1,0 +1,110 @@
+"""Each allocation of each public operation is refused in turn: `MemoryError` or the right result, no leak.
+
+`make test-memory` builds the module with an allocator that does so.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, cast
+
+import pytest
+
+from bytemill import _core  # noqa: TID251 - it has what the package does not use
+from support.memory_operations import OPERATIONS, prepared
+
+# Requests of fewer bytes are not refused here: there are thousands, which the reserve serves alike.
+MIN_BYTES = 1 << 10
+
+# Beyond this many requests, every seventh is refused.
+EACH = 100
+
+# The most bytes of a request that cannot fail. The reserve has eight MiB.
+LARGEST = 1 << 19
+
+WORDS = 4_000
+
+
+class FailingCore(Protocol):
+    """What the module has besides, built so."""
+
+    def fail_allocation(self, nth: int, min_bytes: int, /, *, lasting: bool) -> None: ...
+    def stop_failing(self) -> tuple[int, bool, int]: ...
+    def allocated_bytes(self) -> int: ...
+
+
+core = cast("FailingCore", _core)
+
+
+class Outcome(NamedTuple):
+    """What a call did.
+
+    Attributes:
+        refused: The number of allocations that were refused.
+        result: What it returned; `None` if it raised `MemoryError`.
+        largest: The size of the largest request that could not fail.
+    """
+
+    refused: int
+    result: object
+    largest: int
+
+
+def call(operation: Callable[[], object], nth: int, *, lasting: bool, min_bytes: int = MIN_BYTES) -> Outcome:
+    """Calls an operation while memory ends at the n-th allocation, alone or for good."""
+    result = None
+    core.fail_allocation(nth, min_bytes, lasting=lasting)
+    try:
+        result = operation()
+    except MemoryError:
+        pass
+    finally:
+        refused, _, largest = core.stop_failing()
+    return Outcome(refused, result, largest)
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_allocation_may_fail(name: str, *, lasting: bool) -> None:
+    operation, expected = prepared(name, WORDS)
+    nth, errors = 1, 0
+    while True:
+        outcome = call(operation, nth, lasting=lasting)
+        assert outcome.largest <= LARGEST
+        if not outcome.refused:
+            break
+        errors += outcome.result is None
+        assert outcome.result in (None, expected), f"another result where allocation {nth} failed"
+        assert operation() == expected, f"another result after allocation {nth} failed"
+        nth += 1 if nth < EACH else 7
+    assert nth > 1
+    assert errors > 0
+    assert outcome.result == expected
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_small_allocations_too(name: str) -> None:
+    """The first of any size, and some later ones."""
+    operation, expected = prepared(name, 100)
+    for nth in [*range(1, 40), *range(40, 4_000, 97)]:
+        outcome = call(operation, nth, lasting=True, min_bytes=1)
+        assert outcome.result in (None, expected)
+        if not outcome.refused:
+            break
+    assert operation() == expected
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_failures_leak_nothing(name: str) -> None:
+    operation, _ = prepared(name, WORDS)
+    total = call(operation, 1 << 40, lasting=False)
+    assert not total.refused
+    for nth in (1, 2, 5, 17):
+        used = []
+        for _ in range(4):
+            call(operation, nth, lasting=True)
+            gc.collect()
+            used.append(core.allocated_bytes())
+        # What is allocated once, such as tables that are kept, is by then.
+        assert used[-1] <= used[1], f"{used} where allocation {nth} failed"
