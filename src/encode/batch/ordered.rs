@@ -20,7 +20,12 @@ pub trait Integer: Copy + Send + Sync {
 
     /// Converts all ids, without copying where the type is the same.
     fn from_ids(ids: Vec<TokenId>) -> Vec<Self> {
-        memory::collect(ids.into_iter().map(Self::from_id))
+        let ids = ids.into_iter().map(Self::from_id);
+        if size_of::<Self>() > size_of::<TokenId>() {
+            return memory::collect(ids);
+        }
+        // In the memory of the ids, as the standard library does it.
+        ids.collect()
     }
 }
 
