@@ -1,4 +1,4 @@
-//! What tests of memory call: memory that ends where they say.
+//! Functions for tests: memory that ends where they say.
 
 use pyo3::prelude::*;
 

@@ -27,7 +27,7 @@ WORDS = 4_000
 
 
 class FailingCore(Protocol):
-    """What the module has besides, built so."""
+    """The functions that the module has if it is built so."""
 
     def fail_allocation(self, nth: int, min_bytes: int, /, *, lasting: bool) -> None: ...
     def stop_failing(self) -> tuple[int, bool, int]: ...
@@ -38,7 +38,7 @@ core = cast("FailingCore", _core)
 
 
 class Outcome(NamedTuple):
-    """What a call did.
+    """The outcome of a call.
 
     Attributes:
         refused: The number of allocations that were refused.
@@ -102,9 +102,9 @@ def test_failures_leak_nothing(name: str) -> None:
     assert not total.refused
     for nth in (1, 2, 5, 17):
         used = []
-        for _ in range(4):
+        for _ in range(5):
             call(operation, nth, lasting=True)
             gc.collect()
             used.append(core.allocated_bytes())
-        # What is allocated once, such as tables that are kept, is by then.
-        assert used[-1] <= used[1], f"{used} where allocation {nth} failed"
+        # Threads may have left a cache or not; what is leaked is leaked by each call.
+        assert min(used[2:]) <= max(used[:2]), f"{used} where allocation {nth} failed"

@@ -58,7 +58,7 @@ struct WorkerSlot {
 #[derive(Debug)]
 struct Task {
     step: Step,
-    /// What the step returned, or the panic that ended it.
+    /// The result of the step, or the panic that ended it.
     result: thread::Result<Result<(), TrainError>>,
 }
 

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use super::{LargeVec, reserve::without};
 use crate::error::OutOfMemory;
 
-/// What has room for values and can get more.
+/// A collection that has room for values and can get more.
 pub(crate) trait Growable {
     /// Size of a value in bytes.
     const SIZE: usize;

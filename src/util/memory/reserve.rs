@@ -105,7 +105,7 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
             return Ok(());
         }
         // SAFETY: the layout has a size.
-        let block = unsafe { self.system.alloc(RESERVE_LAYOUT) };
+        let block = without(|| unsafe { self.system.alloc(RESERVE_LAYOUT) });
         if block.is_null() {
             return Err(SHORTAGE);
         }
