@@ -1,4 +1,4 @@
-//! Seeding: what a cache knows from the start, the first tokens of its vocabulary.
+//! Seeding: what a cache knows from the start, the first tokens of its vocabulary that are pieces of their own bytes.
 //!
 //! Loading a vocabulary includes this, so that tokens are taken many at a time: first their buckets, without
 //! a branch on their length, which no processor predicts; then, when these have been fetched, the entries.
@@ -38,12 +38,8 @@ type Token = (Range<usize>, TokenId);
 impl PieceCache {
     /// Adds the first tokens of `vocabulary`, as far as there is room.
     pub(super) fn seed(&mut self, vocabulary: &Vocabulary) {
-        if vocabulary.byte_merges().is_none() {
-            // A piece of characters need not become the token that it spells.
-            return;
-        }
         let bytes = vocabulary.all_bytes();
-        let mut spans = vocabulary.spans().take(SEEDED_TOKENS);
+        let mut spans = vocabulary.own_spans().take(SEEDED_TOKENS);
         let mut tokens: Vec<Token> = Vec::with_capacity(BATCH);
         let mut probes: Vec<(Probe, TokenId)> = Vec::with_capacity(BATCH);
         loop {

@@ -78,9 +78,10 @@ impl LongMerges for ListedMerges {
     #[inline]
     fn start(&self, rest: &[u8]) -> Start {
         let (id, length) = self.first(rest);
-        let rank = match &rest[length..] {
-            [] => NO_TOKEN,
-            after => LongMerges::rank(self, id, self.first(after).0),
+        let rank = match (self.byte_pairs(), &rest[length..]) {
+            (_, []) => NO_TOKEN,
+            (Some(byte_pairs), [second, ..]) => byte_pairs.of(rest[0], *second).rank(),
+            (None, after) => LongMerges::rank(self, id, self.first(after).0),
         };
         Start { id, length, rank }
     }

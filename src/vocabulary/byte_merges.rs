@@ -54,7 +54,7 @@ impl ByteMerges {
     #[inline]
     pub(crate) fn merged_bytes(&self, first: u8, second: u8) -> TokenId {
         match self.byte_pairs() {
-            Some(byte_pairs) => byte_pairs.of(first, second).token(),
+            Some(byte_pairs) => byte_pairs.of(first, second).rank(),
             None => self.merged(self.byte_token(first), self.byte_token(second)),
         }
     }

@@ -8,7 +8,7 @@
 //! lowest, neither the pair nor its token takes part in another merge, so all merges of lower rank are the
 //! same, in the same order. Two forced pairs never overlap: each would have to rank lower than the other.
 //!
-//! So the table holds for every two bytes the token that they become, the lowest rank of all merges of *a
+//! So the table holds for every two bytes the rank of their merge, the lowest rank of all merges of *a
 //! token that ends with the first* and the second alone, the lowest rank of the first alone and *a token that
 //! starts with the second*, and whether any merge joins a token that ends with the first to one that starts
 //! with the second.
@@ -20,6 +20,9 @@
 //! ranks of parts of at most two bytes count. A forced pair overlaps a forced character only if it lies
 //! inside it: otherwise the rank of the pair would have to be above r, because it joins the character to its
 //! neighbour, and below that of the character's own merges, because it is forced.
+//!
+//! The rank of a merge is the token that it makes, or its place in a list. By a list, a token that several pairs
+//! make has as many ranks, all of which have to be below those of the merges that it is a part of.
 
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::memory::{self, LargeVec};
@@ -49,6 +52,45 @@ impl Ranks {
     }
 }
 
+/// What the table needs to know of a symbol's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    first: u8,
+    last: u8,
+    /// Number of bytes, [`MANY`](Self::MANY) if there are more.
+    length: u8,
+}
+
+impl Ends {
+    const MANY: u8 = 3;
+
+    /// Those of a symbol of one byte.
+    pub(super) fn of_byte(byte: u8) -> Self {
+        Self {
+            first: byte,
+            last: byte,
+            length: 1,
+        }
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        Self {
+            first: *bytes.first().expect("no token is empty"),
+            last: *bytes.last().expect("no token is empty"),
+            length: u8::try_from(bytes.len()).map_or(Self::MANY, |length| length.min(Self::MANY)),
+        }
+    }
+
+    /// Those of the symbol that two merge into.
+    pub(super) fn joined(left: Self, right: Self) -> Self {
+        Self {
+            first: left.first,
+            last: right.last,
+            length: (left.length + right.length).min(Self::MANY),
+        }
+    }
+}
+
 /// The merges of two adjacent bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BytePair {
@@ -67,10 +109,10 @@ impl BytePair {
         around: Ranks::NONE,
     };
 
-    /// The token that the two bytes merge into, or [`NO_TOKEN`].
+    /// The rank of the merge of the two bytes, or [`NO_TOKEN`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "20 bits")]
-    pub(crate) fn token(self) -> TokenId {
+    pub(crate) fn rank(self) -> TokenId {
         match self.pair.get(0) {
             NONE => NO_TOKEN,
             rank => rank as TokenId,
@@ -99,7 +141,7 @@ impl BytePair {
 #[derive(Clone, Debug)]
 pub(crate) struct BytePairTable {
     table: LargeVec<BytePair>,
-    /// The tokens that the bytes of each character of three bytes alone merge into.
+    /// The rank of the merge that the bytes of each character of three bytes alone end with.
     characters: Vec<TokenId>,
     /// Whether every merged token has a higher rank than its parts of more than one byte.
     parts_first: bool,
@@ -131,8 +173,8 @@ impl BytePairTable {
             let byte_pair = byte_pairs.table.get_mut(index as usize)?;
             (byte_pair.pair, byte_pair.around) = (Ranks(pair), Ranks(around));
         }
-        for &[index, token] in sections.next::<[u32; 2]>()? {
-            *byte_pairs.characters.get_mut(index as usize)? = token;
+        for &[index, rank] in sections.next::<[u32; 2]>()? {
+            *byte_pairs.characters.get_mut(index as usize)? = rank;
         }
         Some(byte_pairs)
     }
@@ -146,92 +188,91 @@ impl BytePairTable {
         image.add(&indices);
         image.add(&ranks.collect::<Vec<_>>());
         let characters = (0..).zip(&self.characters);
-        let characters = characters.filter(|(_, token)| **token != NO_TOKEN);
-        let characters = characters.map(|(index, &token)| [index, token]);
+        let characters = characters.filter(|(_, rank)| **rank != NO_TOKEN);
+        let characters = characters.map(|(index, &rank)| [index, rank]);
         image.add(&characters.collect::<Vec<[u32; 2]>>());
     }
 
-    /// Adds the merge of two parts, given as bytes and ids, into `token`.
-    pub(crate) fn insert(
+    /// Adds the merge of two parts, given as bytes and ids, into `token`. Ids are ranks.
+    pub(super) fn insert(
         &mut self,
         left: (&[u8], TokenId),
         right: (&[u8], TokenId),
         token: TokenId,
     ) {
-        let rank = u64::from(token);
-        self.fits &= rank < NONE;
         let later = |(bytes, id): (&[u8], TokenId)| bytes.len() > 1 && id >= token;
         self.parts_first &= !later(left) && !later(right);
-        let first = *left.0.last().expect("no token is empty");
-        let second = *right.0.first().expect("no token is empty");
-        let byte_pair = &mut self.table[usize::from(first) << 8 | usize::from(second)];
+        self.insert_ranked(Ends::of(left.0), Ends::of(right.0), token);
+    }
+
+    /// As [`insert`](Self::insert), for a merge with a rank above those of all merges that make its parts.
+    pub(super) fn insert_ranked(&mut self, left: Ends, right: Ends, place: TokenId) {
+        let rank = u64::from(place);
+        self.fits &= rank < NONE;
+        let byte_pair = &mut self.table[usize::from(left.last) << 8 | usize::from(right.first)];
         byte_pair.around.lower(2, rank);
         // Most merges are of longer parts, which no other rank depends on.
-        if left.0.len() > 2 && right.0.len() > 2 {
+        if left.length > 2 && right.length > 2 {
             return;
         }
-        if left.0.len() == 1 && right.0.len() == 1 {
+        if left.length == 1 && right.length == 1 {
             byte_pair.pair.lower(0, rank);
         }
-        if right.0.len() == 1 {
+        if right.length == 1 {
             byte_pair.pair.lower(1, rank);
         }
-        if left.0.len() == 1 {
+        if left.length == 1 {
             byte_pair.pair.lower(2, rank);
         }
-        if right.0.len() <= 2 {
+        if right.length <= 2 {
             byte_pair.around.lower(0, rank);
         }
-        if left.0.len() <= 2 {
+        if left.length <= 2 {
             byte_pair.around.lower(1, rank);
         }
-        if left.0.len() + right.0.len() == 3 {
-            self.insert_character(left, right, token);
+        if left.length + right.length == 3 {
+            self.insert_character(left, right, place);
         }
     }
 
-    /// As [`insert`](Self::insert), for a token of three bytes. Merges are inserted in the order of their
-    /// ranks, so those of its two pairs are known, unless they rank higher than this merge and are never made
+    /// As [`insert_ranked`](Self::insert_ranked), for a token of three bytes. Merges are inserted in the order of
+    /// their ranks, so those of its two pairs are known, unless they rank higher than this merge and are never made
     /// before it.
-    fn insert_character(
-        &mut self,
-        left: (&[u8], TokenId),
-        right: (&[u8], TokenId),
-        token: TokenId,
-    ) {
-        let ((&[x, y], &[z]) | (&[x], &[y, z])) = (left.0, right.0) else {
-            return;
+    fn insert_character(&mut self, left: Ends, right: Ends, rank: TokenId) {
+        let [x, y, z] = match (left.length, right.length) {
+            (2, 1) => [left.first, left.last, right.first],
+            _ => [left.first, right.first, right.last],
         };
         let Some(index) = character([x, y, z]) else {
             return;
         };
-        let (first, second) = (self.of(x, y).token(), self.of(y, z).token());
-        let (merged, other, part) = if left.0.len() == 2 {
-            (first, second, left.1)
+        let (first, second) = (self.of(x, y).rank(), self.of(y, z).rank());
+        // `NO_TOKEN` is above all others: the lower one makes the part of two bytes.
+        let part_is_made = if left.length == 2 {
+            first < second
         } else {
-            (second, first, right.1)
+            second < first
         };
-        // `NO_TOKEN` is above all others.
-        if merged == part && merged < other && self.characters[index] == NO_TOKEN {
-            self.characters[index] = token;
+        if part_is_made && self.characters[index] == NO_TOKEN {
+            self.characters[index] = rank;
         }
     }
 
-    /// Returns the token of the character that `rest` starts with, if it has three bytes whose merges into it
-    /// are forced. `before` is the byte pair of the byte before `rest` and its first.
+    /// Returns the rank of the merge that makes the character that `rest` starts with, if it has three bytes whose
+    /// merges into it are forced. `before` is the byte pair of the byte before `rest` and its first.
     #[inline]
     pub(crate) fn character(&self, before: BytePair, rest: &[u8]) -> Option<TokenId> {
         let (&[x, y, z], after) = rest.split_first_chunk()?;
         if x < 0xE0 {
             return None;
         }
-        let token = self.characters[character([x, y, z])?];
+        let place = self.characters[character([x, y, z])?];
         let after = match after.first() {
             Some(&next) => self.of(z, next),
             None => BytePair::END,
         };
-        let rank = u64::from(token);
-        (rank < before.around.get(0) && rank < after.around.get(1)).then_some(token)
+        let rank = u64::from(place);
+        (rank < before.around.get(0) && rank < after.around.get(1)).then_some(place)
     }
 
     /// Whether forced merges may be made first.

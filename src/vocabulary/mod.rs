@@ -401,6 +401,18 @@ impl Vocabulary {
         self.tokens.spans()
     }
 
+    /// As [`spans`](Self::spans), of the tokens that a piece of exactly their bytes is known to become.
+    pub(crate) fn own_spans(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
+        self.tokens
+            .found_spans()
+            .filter(|(_, id)| match &self.merges {
+                Merges::Bytes(_) => true,
+                // A piece of characters need not become the token that it spells.
+                Merges::Characters(_) => false,
+                Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(*id),
+            })
+    }
+
     /// Returns the bytes of token `id`. O(1) for ids without holes before them, otherwise O(log n).
     #[inline]
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {

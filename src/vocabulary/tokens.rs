@@ -185,14 +185,7 @@ impl Tokens {
     fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
         let mut table = memory::hash_table(self.len());
         let mut twice = None;
-        let mut unlisted = self.unlisted.iter().peekable();
-        for index in 0..self.len() {
-            if unlisted
-                .next_if(|other| **other as usize == index)
-                .is_some()
-            {
-                continue;
-            }
+        for index in self.found() {
             let token = self.at(index);
             let entry = table.entry(
                 SeededState.hash_one(token),
@@ -241,6 +234,21 @@ impl Tokens {
         let spans = self.starts.iter().zip(ends);
         let spans = spans.map(|(&start, &end)| start as usize..end as usize);
         spans.zip(self.ids())
+    }
+
+    /// As [`spans`](Self::spans), without the tokens that are not found by their bytes.
+    pub(super) fn found_spans(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
+        self.found().map(|index| (self.span(index), self.id(index)))
+    }
+
+    /// The indices of the tokens that are found by their bytes.
+    fn found(&self) -> impl Iterator<Item = usize> {
+        let mut unlisted = self.unlisted.iter().peekable();
+        let is_found = move |index: &usize| {
+            let other = unlisted.next_if(|other| **other as usize == *index);
+            other.is_none()
+        };
+        (0..self.len()).filter(is_found)
     }
 
     /// The ids in increasing order.

@@ -1,9 +1,13 @@
 //! Merges of a list against their definition, on vocabularies and pieces drawn at random.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bytemill::checkpoint::RunToEnd;
+use bytemill::encode::Encoder;
+use bytemill::encode::special::SpecialTokens;
 use bytemill::merge::{self, Placed};
+use bytemill::split::Splitter;
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
 use bytemill::vocabulary::character_table::CharacterTable;
 use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
@@ -13,23 +17,28 @@ use crate::support::{Random, on_all_cores};
 
 const LETTERS: [char; 5] = ['a', 'b', 'c', 'é', '中'];
 
+/// The bytes that the first letters stand for where pieces consist of bytes: themselves, or those of characters.
+const BYTES: [[u8; 3]; 2] = [*b"abc", [0xE4, 0xB8, 0x80]];
+
 /// A vocabulary as it is written: tokens by their texts, and merges of texts.
 struct Written {
     ids: HashMap<String, TokenId>,
     merges: Vec<(String, String)>,
     unknown: Unknown,
     whole_pieces: bool,
-    of_bytes: bool,
+    /// The bytes of the first letters, if pieces consist of bytes.
+    of_bytes: Option<[u8; 3]>,
 }
 
 impl Written {
-    /// Draws a vocabulary with merges in any order, some of them listed twice, and several for some tokens.
+    /// Draws a vocabulary, some of whose merges are listed twice, and several for some tokens: in any order, or each token
+    /// before those that it is a part of.
     fn draw(random: &mut Random) -> Self {
-        let of_bytes = random.within(0..2) == 0;
-        let letters = if of_bytes {
-            &LETTERS[..3]
-        } else {
-            &LETTERS[..]
+        let of_bytes = (random.within(0..3) > 0).then(|| *random.pick(&BYTES));
+        let in_order = random.within(0..2) == 0;
+        let letters = match of_bytes {
+            Some(_) => &LETTERS[..3],
+            None => &LETTERS[..],
         };
         let known = random.within(1..letters.len() + 1);
         let mut texts: Vec<String> = letters[..known].iter().map(char::to_string).collect();
@@ -43,7 +52,11 @@ impl Written {
             if !texts.contains(&made) {
                 texts.push(made);
             }
-            let place = random.within(0..merges.len() + 1);
+            let place = if in_order {
+                merges.len()
+            } else {
+                random.within(0..merges.len() + 1)
+            };
             merges.insert(place, (left, right));
         }
         let ids = texts.iter().cloned().zip((0..).map(|index| index * 3 + 2));
@@ -71,16 +84,16 @@ impl Written {
             .iter()
             .map(|(text, &id)| ListedToken {
                 id,
-                bytes: text.as_bytes().into(),
+                bytes: self.bytes(text).into(),
                 is_found: true,
             })
             .collect();
         tokens.sort_by_key(|token| token.id);
         let letter = |letter: &char| self.ids.get(&letter.to_string()).copied();
-        let alphabet = if self.of_bytes {
+        let alphabet = if let Some(of_bytes) = self.of_bytes {
             let mut bytes = Box::new([NO_TOKEN; 256]);
-            for byte in 0..128_u8 {
-                bytes[usize::from(byte)] = letter(&char::from(byte)).unwrap_or(NO_TOKEN);
+            for (byte, each) in of_bytes.iter().zip(&LETTERS) {
+                bytes[usize::from(*byte)] = letter(each).unwrap_or(NO_TOKEN);
             }
             Alphabet::Bytes(bytes)
         } else {
@@ -108,6 +121,18 @@ impl Written {
             space: ' ',
         };
         Ok(Vocabulary::from_list(&tokens, listing)?)
+    }
+
+    /// Returns a text as it stands in pieces.
+    fn bytes(&self, text: &str) -> Vec<u8> {
+        let Some(of_bytes) = self.of_bytes else {
+            return text.as_bytes().to_vec();
+        };
+        let byte = |letter| match LETTERS[..3].iter().position(|each| *each == letter) {
+            Some(index) => of_bytes[index],
+            None => b'?',
+        };
+        text.chars().map(byte).collect()
     }
 
     /// The definition: until no pair is listed, merges the pair listed first, of equals the leftmost.
@@ -171,9 +196,27 @@ fn engines_agree_with_the_definition() {
         let vocabulary = written
             .build()
             .expect("the parts of every merge are tokens");
+        let vocabulary = Arc::new(vocabulary);
         let merges = vocabulary.listed_merges().expect("merges are listed");
+        let splitter = Splitter::new("[^\n]+").expect("it is a pattern");
+        let encoder = Encoder::new(vocabulary.clone(), SpecialTokens::default(), splitter);
+        // The cache knows some of these from the start.
+        let own = written.ids.keys().filter(|text| *text != "?");
+        for piece in own {
+            let (mut ids, mut expected) = (Vec::new(), Vec::new());
+            expected.extend(written.encode(piece).into_iter().map(|token| token.id));
+            if let Ok(text) = str::from_utf8(&written.bytes(piece)) {
+                encoder
+                    .encode_ordinary(text, &mut ids, &RunToEnd)
+                    .expect("nothing interrupts it");
+                assert_eq!(ids, expected, "{piece:?} by {:?}", written.merges);
+            }
+        }
         for _ in 0..40 {
-            let letters = if written.of_bytes { 3 } else { LETTERS.len() };
+            let letters = match written.of_bytes {
+                Some(_) => 3,
+                None => LETTERS.len(),
+            };
             let letters = random.within(1..letters + 1);
             let length = *random.pick(&[3, 8, 20, 60, 300]);
             let mut piece: String = (0..random.within(1..length))
@@ -184,12 +227,13 @@ fn engines_agree_with_the_definition() {
             }
             let expected = written.encode(&piece);
             let expected_ids: Vec<TokenId> = expected.iter().map(|token| token.id).collect();
+            let bytes = written.bytes(&piece);
             let mut ids = Vec::new();
-            merge::encode_piece(&vocabulary, piece.as_bytes(), &mut ids, &RunToEnd)
+            merge::encode_piece(&vocabulary, &bytes, &mut ids, &RunToEnd)
                 .expect("nothing interrupts it");
             assert_eq!(ids, expected_ids, "{piece:?} by {:?}", written.merges);
             let mut tokens = Vec::new();
-            merge::placed(&vocabulary, piece.as_bytes(), &mut tokens, &RunToEnd)
+            merge::placed(&vocabulary, &bytes, &mut tokens, &RunToEnd)
                 .expect("nothing interrupts it");
             assert_eq!(tokens, expected, "{piece:?} by {:?}", written.merges);
             let is_known = piece
@@ -198,7 +242,7 @@ fn engines_agree_with_the_definition() {
             if is_known && !(written.whole_pieces && written.ids.contains_key(&piece)) {
                 let length = random.within(1..9);
                 ids.clear();
-                merge::long::merge(merges, piece.as_bytes(), length, &mut ids, &RunToEnd)
+                merge::long::merge(merges, &bytes, length, &mut ids, &RunToEnd)
                     .expect("nothing interrupts it");
                 assert_eq!(ids, expected_ids, "{piece:?} in windows of {length}");
             }

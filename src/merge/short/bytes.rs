@@ -25,7 +25,10 @@ impl ShortMerges for ByteMerges {
         look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
     ) {
         match self.byte_pairs() {
-            Some(byte_pairs) => symbols.put_bytes(self, byte_pairs, piece, look_up),
+            Some(byte_pairs) => {
+                let byte_token = |byte| self.byte_token(byte);
+                symbols.put_bytes(self, byte_token, byte_pairs, piece, look_up);
+            }
             None => {
                 for &byte in piece {
                     symbols.push(self.byte_token(byte), look_up);
@@ -48,13 +51,15 @@ impl ShortMerges for ByteMerges {
 impl<const N: usize> Symbols<N> {
     /// Adds the symbols of `piece` after its forced merges.
     #[inline(always)]
-    fn put_bytes(
+    pub(super) fn put_bytes(
         &mut self,
-        merges: &ByteMerges,
+        merges: &impl ShortMerges,
+        byte_token: impl Fn(u8) -> TokenId,
         byte_pairs: &BytePairTable,
         piece: &[u8],
         look_up: impl Fn(TokenId, TokenId) -> TokenId,
     ) {
+        let made = |rank| merges.made(rank, || unreachable!("no two pairs of bytes share a rank"));
         let first_two = |bytes: &[u8]| match *bytes {
             [first, second, ..] => byte_pairs.of(first, second),
             _ => BytePair::END,
@@ -71,8 +76,8 @@ impl<const N: usize> Symbols<N> {
                     NO_TOKEN
                 }
             };
-            if let Some(token) = byte_pairs.character(before, rest) {
-                self.push(token, rank_after);
+            if let Some(rank) = byte_pairs.character(before, rest) {
+                self.push(made(rank), rank_after);
                 let last = &following[1..];
                 before = first_two(last);
                 rest = &last[1..];
@@ -82,15 +87,15 @@ impl<const N: usize> Symbols<N> {
             }
             let after = first_two(following);
             if here.is_forced(before, after) {
-                self.push(here.token(), rank_after);
+                self.push(made(here.rank()), rank_after);
                 before = after;
                 rest = &following[1..];
                 here = first_two(rest);
                 byte_before = false;
             } else {
-                let byte = merges.byte_token(*first);
+                let byte = byte_token(*first);
                 if byte_before {
-                    self.push(byte, |_, _| before.token());
+                    self.push(byte, |_, _| before.rank());
                 } else {
                     self.push(byte, rank_after);
                 }

@@ -24,8 +24,16 @@ impl ShortMerges for ListedMerges {
         look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
     ) {
         if let Alphabet::Bytes(tokens) = self.alphabet() {
-            for &byte in piece {
-                symbols.push(tokens[usize::from(byte)], look_up);
+            let byte_token = |byte| tokens[usize::from(byte)];
+            match self.byte_pairs() {
+                Some(byte_pairs) => {
+                    symbols.put_bytes(self, byte_token, byte_pairs, piece, look_up);
+                }
+                None => {
+                    for &byte in piece {
+                        symbols.push(byte_token(byte), look_up);
+                    }
+                }
             }
             return;
         }

@@ -7,6 +7,7 @@
 //!
 //! A piece begins as the symbols of its **alphabet**: bytes or characters. What has no token is [`Unknown`].
 
+mod proved;
 mod start;
 
 use std::collections::HashMap;
@@ -16,8 +17,10 @@ use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
 use crate::util::hash::SeededState;
 use crate::util::memory::{self, Growable};
+use crate::vocabulary::byte_pairs::BytePairTable;
 use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::pair_table::PairTable;
+use proved::{Proved, proved};
 
 /// The symbols that pieces consist of before anything is merged.
 #[derive(Debug)]
@@ -66,7 +69,7 @@ pub struct Unknown {
 pub struct Listing {
     /// The symbols that pieces consist of.
     pub alphabet: Alphabet,
-    /// The merges in order of rank, each with the token that it makes.
+    /// The merges in order of rank, each with the token that it makes, whose bytes are those of both parts.
     pub merges: Vec<(TokenId, Pair)>,
     /// How others are treated.
     pub unknown: Unknown,
@@ -89,6 +92,8 @@ pub(crate) struct Symbol {
 pub struct ListedMerges {
     alphabet: Alphabet,
     pairs: PairTable,
+    /// What follows from the list, if pieces consist of bytes.
+    proved: Option<Proved>,
     /// The token that the pair of each rank makes.
     made: Vec<TokenId>,
     unknown: Unknown,
@@ -117,11 +122,17 @@ impl ListedMerges {
             return Err(VocabularyError::TooLarge);
         }
         let ranked = |(rank, &(_, pair)): (TokenId, &(TokenId, Pair))| (rank, pair);
-        let ranked = memory::collect((0..).zip(&merges).map(ranked));
+        let mut ranked = memory::collect((0..).zip(&merges).map(ranked));
+        let made = memory::collect(merges.into_iter().map(|(made, _)| made));
         let mut pairs = PairTable::of(&ranked);
         if pairs.len() < ranked.len() {
-            pairs = PairTable::of(&last_of_each(&ranked));
+            ranked = last_of_each(&ranked);
+            pairs = PairTable::of(&ranked);
         }
+        let proved = match &alphabet {
+            Alphabet::Bytes(tokens) => proved(tokens, &ranked, &pairs, &made),
+            Alphabet::Characters(_) | Alphabet::Affixed(_) => None,
+        };
         let knows_all_bytes = match &alphabet {
             Alphabet::Bytes(tokens) => !tokens.contains(&NO_TOKEN),
             Alphabet::Characters(_) | Alphabet::Affixed(_) => false,
@@ -129,7 +140,8 @@ impl ListedMerges {
         Ok(Self {
             alphabet,
             pairs,
-            made: memory::collect(merges.into_iter().map(|(made, _)| made)),
+            proved,
+            made,
             unknown,
             whole_pieces,
             space,
@@ -141,6 +153,18 @@ impl ListedMerges {
     #[inline]
     pub(crate) fn pairs(&self) -> &PairTable {
         &self.pairs
+    }
+
+    /// The table of forced merges, by rank, if pieces consist of bytes and these merges may be made first.
+    #[inline]
+    pub(crate) fn byte_pairs(&self) -> Option<&BytePairTable> {
+        self.proved.as_ref().map(|proved| &proved.byte_pairs)
+    }
+
+    /// Whether merging the bytes of a token is known to yield it.
+    pub(super) fn is_own(&self, id: TokenId) -> bool {
+        let proved = self.proved.as_ref();
+        proved.is_some_and(|proved| proved.is_own.get(id as usize) == Some(&true))
     }
 
     /// Returns the token that the pair of a rank makes.
@@ -204,7 +228,8 @@ impl ListedMerges {
                     .sum()
             }
         };
-        alphabet + self.pairs.memory() + 4 * self.made.capacity()
+        let proved = self.proved.as_ref().map_or(0, Proved::memory);
+        alphabet + self.pairs.memory() + proved + 4 * self.made.capacity()
     }
 }
 
