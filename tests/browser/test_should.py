@@ -37,6 +37,8 @@ def test_s1_tokenizer_files(opened: Opened, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     page.set_input_files("#file", tmp_path / "bad.json")
     expect(page.locator("#message")).to_contain_text("bad.json")
+    # The tokens are still those of the text.
+    assert page.locator("#a").evaluate("e => getComputedStyle(e).opacity") == "1"
     assert page.locator("img").count() == 0
 
 
@@ -106,6 +108,15 @@ def test_s4_steps_by_keys_and_by_list(opened: Opened) -> None:
     expect(where).to_have_text("Merge 9 of 19")
     page.keyboard.press("Space")
     expect(page.locator(".controls >> text=Play")).to_be_visible()
+
+
+def test_s4_nothing_to_learn_from(opened: Opened) -> None:
+    page = opened()
+    page.click("#tab-training")
+    page.fill("[aria-label='Text to learn from']", "")
+    page.click("#view-training .primary")
+    expect(page.locator(".where")).to_have_text("Single bytes")
+    assert page.get_attribute(".curve polyline", "points") == "4.0,84.0"
 
 
 def test_s4_curve_and_ranks_elsewhere(opened: Opened) -> None:

@@ -27,7 +27,7 @@ export function curve(values) {
 	/** @param {number} step */
 	const x = (step) => 4 + (WIDTH - 8) * step / Math.max(1, values.length - 1);
 	/** @param {number} step */
-	const y = (step) => 6 + (HEIGHT - 12) * (1 - values[step] / most);
+	const y = (step) => 6 + (HEIGHT - 12) * (1 - values[step] / Math.max(1, most));
 	const dot = svg("circle", { r: 5, class: "dot" });
 	const line = svg("polyline", { points: values.map((_, step) => `${x(step).toFixed(1)},${y(step).toFixed(1)}`).join(" ") });
 	const label = `Tokens of the text: ${grouped(most)} before the first merge, ${grouped(values[values.length - 1])} after the last`;

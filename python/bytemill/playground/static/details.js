@@ -36,7 +36,7 @@ export class Details {
 		this.shownFor = "";
 		clearTimeout(this.timer);
 		this.element.replaceChildren(
-			el("p", { class: "idle" }, "Point at a token to see its bytes and how it was merged. Arrow keys move, Enter pins, Escape releases."),
+			el("p", { class: "idle" }, "Point at a token for its bytes and merges. Arrows move, Enter pins, Escape releases."),
 		);
 	}
 

@@ -87,7 +87,10 @@ function drawWay(count) {
 	});
 }
 
-/** @param {Error | null} error */
+/**
+ * Says what is wrong with the text, above the last good view.
+ * @param {Error | null} error
+ */
 function trouble(error) {
 	/** @type {import("./notices.js").Action[]} */
 	const actions = [];
@@ -95,6 +98,7 @@ function trouble(error) {
 	if (place !== undefined && token) actions.push(["Show", () => writing.select(place, token)]);
 	if (error instanceof Unreachable) actions.push(["Try again", () => session.refresh()]);
 	complain(error, ...actions);
+	byId("columns").classList.toggle("stale", Boolean(error));
 }
 
 function slow() {

@@ -8,14 +8,13 @@ import { byId, small } from "./dom.js";
 const message = byId("message");
 
 /**
- * Says what went wrong, above the last good view; nothing without an error.
+ * Says what went wrong; nothing without an error.
  * @param {Error | null} error
  * @param {...Action} actions
  */
 export function complain(error, ...actions) {
 	draw(error?.message ?? "", actions);
 	message.classList.remove("note");
-	byId("columns").classList.toggle("stale", Boolean(error));
 }
 
 /**
@@ -26,7 +25,6 @@ export function complain(error, ...actions) {
 export function remark(note, ...actions) {
 	draw(note, actions);
 	message.classList.add("note");
-	byId("columns").classList.remove("stale");
 }
 
 /**

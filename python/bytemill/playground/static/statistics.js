@@ -56,12 +56,12 @@ export class Statistics {
 			input.value = kept(`price-${name}`);
 			return { name, label, input, output: el("b") };
 		});
-		const prices = this.prices.map(({ label, input, output }) => el("label", {}, `${label}, per million`, input, output));
+		const prices = this.prices.map(({ label, input, output }) => el("label", {}, label, input, output));
 		panel.append(
 			this.facts,
 			el("div", {}, el("h3", {}, "Bytes per token"), this.bars),
 			el("div", {}, el("h3", {}, "Repeated tokens"), this.repeated),
-			el("div", { class: "prices" }, el("h3", {}, "Your price"), ...prices),
+			el("div", { class: "prices" }, el("h3", {}, "Your price for a million tokens"), ...prices),
 		);
 	}
 
