@@ -47,6 +47,9 @@ pub(crate) fn by_rank<'a>(
     let mut whole: BTreeSet<TokenId> = BTreeSet::new();
     let merges = loop {
         let Derived { mut merges, others } = derive(&vocabulary, vocabulary.byte_merges()?).ok()?;
+        if !(others.is_empty() || whole_pieces) {
+            return None;
+        }
         let known = whole.len();
         whole.extend(others.into_iter().map(|(id, _)| id));
         if whole.len() == known {
@@ -68,7 +71,7 @@ pub(crate) fn by_rank<'a>(
         let mut ids = Vec::new();
         super::merge(&vocabulary, unmade(id), &mut ids, &RunToEnd).is_ok() && ids.len() > 2
     };
-    if !(whole.is_empty() || whole_pieces && whole.iter().all(stands_alone)) {
+    if !whole.iter().all(stands_alone) {
         return None;
     }
     let lengths = memory::collect(whole.iter().map(|id| unmade(id).len()));
