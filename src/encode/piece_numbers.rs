@@ -9,7 +9,6 @@ use super::special::Allowed;
 use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
-use crate::split::Splitter;
 use crate::util::memory::Growable;
 
 /// The numbers so far.
@@ -30,7 +29,7 @@ impl Numbers {
 
 impl Encoder {
     /// Returns the number of the piece that each id of [`encode`](Self::encode) is part of. A token that is found in the
-    /// text is a piece; a piece without ids counts. Where a splitter only cuts what no merge joins, a segment is a piece.
+    /// text is a piece; a piece without ids counts. Where a splitter cuts what no merge joins, that ends none.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).
@@ -100,19 +99,23 @@ impl Encoder {
         numbers: &mut Numbers,
     ) -> Result<(), EncodeError> {
         let first = pieces.ids.len();
-        let is_piece = matches!(self.splitter, Splitter::Adjacent(..));
+        let adjacency = self.splitter.adjacency();
         let mut chunk = Vec::new();
         let mut chunks = self.splitter.pieces(text, pieces.checkpoint);
         while chunks.next_chunk(&mut chunk)? {
             checkpoint::pass(pieces.checkpoint)?;
             for piece in chunk.drain(..) {
-                pieces.encode_piece(&text.as_bytes()[piece])?;
-                if !is_piece {
+                let (start, piece) = (piece.start, &text.as_bytes()[piece]);
+                if start > 0 && adjacency.is_some_and(|adjacency| adjacency.begins_word(piece)) {
+                    numbers.end_piece(pieces.ids.len());
+                }
+                pieces.encode_piece(piece)?;
+                if adjacency.is_none() {
                     numbers.end_piece(pieces.ids.len());
                 }
             }
         }
-        if is_piece {
+        if adjacency.is_some() {
             if let Some(unknown) = self.rules.as_ref().and_then(|rules| self.fused(rules)) {
                 fuse(unknown, pieces.ids, first);
             }

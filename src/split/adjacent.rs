@@ -6,6 +6,8 @@
 //!
 //! Any of these places may be left out. So the pairs beyond ASCII are in a filter, one bit for each hash, which takes
 //! one load and no branch: with an exact set, text of many scripts took half as long again.
+//!
+//! Where a file cuts text before each space, those places are never left out.
 
 use std::collections::HashSet;
 
@@ -32,7 +34,12 @@ pub struct Adjacency {
     /// pair by its hash.
     bits: Vec<u64>,
     shift: u32,
+    /// The character that text is cut before whatever tokens join, or [`NO_CHARACTER`].
+    word_start: u32,
 }
+
+/// Not the number of any character.
+const NO_CHARACTER: u32 = u32::MAX;
 
 impl Adjacency {
     /// Collects the adjacent characters of all `tokens`.
@@ -60,6 +67,7 @@ impl Adjacency {
         let mut adjacency = Self {
             bits: ascii,
             shift: 64 - bits.ilog2(),
+            word_start: NO_CHARACTER,
         };
         adjacency.bits.resize((ASCII_BITS + bits) / 64, 0);
         for (before, after) in others {
@@ -67,6 +75,22 @@ impl Adjacency {
             set(&mut adjacency.bits, bit);
         }
         adjacency
+    }
+
+    /// Returns the same, where text is cut before each space as well.
+    #[must_use]
+    pub fn by_words(mut self) -> Self {
+        self.word_start = u32::from(b' ');
+        for before in 0..128 {
+            let bit = ascii_bit(before, self.word_start);
+            self.bits[bit / 64] &= !(1 << (bit % 64));
+        }
+        self
+    }
+
+    /// Whether a piece begins where text is cut whatever tokens join.
+    pub(crate) fn begins_word(&self, piece: &[u8]) -> bool {
+        piece.first().copied().map(u32::from) == Some(self.word_start)
     }
 
     /// Returns the index of the bit of a pair. Branch-free: text of many scripts is unpredictable.
@@ -90,7 +114,7 @@ impl Adjacency {
     #[inline]
     fn joins(&self, before: u32, after: u32) -> u64 {
         let bit = self.bit(before, after);
-        self.bits[bit / 64] >> (bit % 64) & 1
+        self.bits[bit / 64] >> (bit % 64) & u64::from(after != self.word_start)
     }
 
     /// Whether two characters may stand side by side in a token.

@@ -27,6 +27,7 @@ use super::special::SpecialTokens;
 use crate::huggingface::{Added, FileError, Metaspace, Scheme, TokenizerFile};
 use crate::normalize::chain::{Chain, Find, Step as Normalizing};
 use crate::split::Splitter;
+use crate::split::adjacent::Adjacency;
 use crate::split::chain::step::{Behavior, Pattern, Step};
 use crate::token::TokenId;
 use crate::util::hash::SeededState;
@@ -110,8 +111,16 @@ impl Encoder {
             fused,
         } = vocabulary::build(file, ids, merges, &names, marks != Marks::Nothing)?;
         let refuse = |path: &str, reason: String| FileError::new(path, reason);
-        let cuts = steps.iter().any(|step| *step != Step::ByteLevel);
-        let splitter = match adjacency.filter(|_| !cuts) {
+        let cuts = steps.iter().filter(|step| **step != Step::ByteLevel);
+        let adjacency = match *cuts.collect::<Vec<_>>() {
+            [] => adjacency,
+            // What one unknown token stands for would have to end there too.
+            [step] if *step == before_spaces() && fused.is_none() => {
+                adjacency.map(Adjacency::by_words)
+            }
+            _ => None,
+        };
+        let splitter = match adjacency {
             Some(adjacency) => Splitter::Adjacent(adjacency.into(), Tier::current()),
             None => Splitter::from_chain(&steps)
                 .map_err(|error| refuse("pre_tokenizer", error.to_string()))?,
@@ -224,17 +233,7 @@ fn with_metaspace(
         return Err(FileError::new(path, reason));
     }
     if metaspace.splits {
-        let pattern = Pattern::Text(" ".to_owned());
-        let behavior = Behavior::MergedWithNext;
-        let invert = false;
-        steps.insert(
-            0,
-            Step::Split {
-                pattern,
-                behavior,
-                invert,
-            },
-        );
+        steps.insert(0, before_spaces());
     }
     let prefix = match metaspace.scheme {
         Scheme::Always => Prefix::UnlessSpace,
@@ -258,6 +257,15 @@ fn with_metaspace(
             path,
             "Metaspace puts a mark in front, and so does the normalizer, which is not supported together",
         )),
+    }
+}
+
+/// Returns the step that cuts text before each space.
+fn before_spaces() -> Step {
+    Step::Split {
+        pattern: Pattern::Text(" ".to_owned()),
+        behavior: Behavior::MergedWithNext,
+        invert: false,
     }
 }
 
