@@ -5,8 +5,8 @@
 //! | width | pieces | words of a key, and of its ids | slots | ids |
 //! |---|---|---|---|---|
 //! | one | 1–8 bytes | one | four | up to three, or four |
-//! | two | 9–16 bytes, and shorter ones with more ids | two | two | up to six, or eight |
-//! | four | 17–32 bytes, and those of width two with more ids | four | one | up to twelve, or sixteen |
+//! | two | 9–16 bytes | two | two | up to six, or eight |
+//! | four | 17–32 bytes | four | one | up to twelve, or sixteen |
 //!
 //! Buckets of widths one and two alternate and are probed in one way, so that the processor need not predict
 //! the width of the next piece: a key is compared as two words that alternate, which are equal for a key of
@@ -180,22 +180,22 @@ impl BucketArray {
         }
     }
 
-    /// Stores the ids of a key; returns false if there is no slot. When about half of the slots are taken,
-    /// the buckets are doubled, as long as there may be more; from then on, entries are evicted.
+    /// Stores the ids of a key; returns false if that evicts another entry, as both its buckets are full.
+    /// When about half of the slots are taken, the buckets are doubled, as long as there may be more.
     pub(super) fn insert(&mut self, key: &Key, ids: &PackedIds) -> bool {
         // Buckets have fewer slots of width two, so that more of them are full at the same load.
         let max_filled = [5, 4, 4][key.width as usize] << self.buckets_log2();
         let is_loaded = 2 * self.filled[self.view().width_index(key)] > max_filled;
-        if is_loaded && self.buckets_log2() < self.max_log2 && self.double() {
-            return self.add(key, ids);
+        if is_loaded && self.buckets_log2() < self.max_log2 {
+            self.double();
         }
-        let added = self.add(key, ids);
-        if !added && is_loaded {
+        let is_free = self.add(key, ids);
+        if !is_free {
             let slot = self.next_victim(key.width);
             let [bucket, _] = self.view().candidates(key);
             self.write(bucket, slot, key, ids);
         }
-        added || is_loaded
+        is_free
     }
 
     /// Stores the ids of a key if there is an empty slot.
@@ -247,18 +247,18 @@ impl BucketArray {
         self.evictions * width.words() % 4
     }
 
-    /// Doubles the buckets in place; returns false if there is no memory, and then never tries again.
+    /// Doubles the buckets in place; if there is no memory, does nothing and never tries again.
     ///
     /// No entry moves further than its group: two neighbours of each width become four, and the entries of
     /// either half fit into its two. So new memory is touched once. In a fresh process, where the system must
     /// provide it, a new array for each size took up to a third of the time of a first pass.
-    fn double(&mut self) -> bool {
+    fn double(&mut self) {
         let before = self.buckets.len();
         if self.buckets.capacity() < 2 * before {
             let capacity = capacity_for(2 * before, self.widths << self.max_log2);
             let Ok(mut larger) = memory::try_large_vec(capacity) else {
                 self.max_log2 = self.buckets_log2();
-                return false;
+                return;
             };
             larger.append(&mut self.buckets);
             self.buckets = larger;
@@ -273,10 +273,22 @@ impl BucketArray {
             buckets[..group].copy_from_slice(&self.buckets[start..start + group]);
             self.buckets[2 * start..2 * (start + group)].fill(Bucket::default());
             for (index, bucket) in buckets[..group].iter().enumerate() {
-                self.add_entries(bucket, self.width_at(index));
+                self.add_entries(bucket, self.width_at(index), |_| true);
             }
         }
-        true
+    }
+
+    /// Removes the entries whose packed ids are not to be kept. Others may move, within their group.
+    pub(super) fn retain(&mut self, keep: impl Fn(&PackedIds) -> bool) {
+        self.filled = [0; 2];
+        let group = 2 * self.widths;
+        for start in (0..self.buckets.len()).step_by(group) {
+            let mut buckets = [Bucket::default(); MAX_GROUP];
+            buckets[..group].swap_with_slice(&mut self.buckets[start..start + group]);
+            for (index, bucket) in buckets[..group].iter().enumerate() {
+                self.add_entries(bucket, self.width_at(index), &keep);
+            }
+        }
     }
 
     /// The width of the bucket at an index.
@@ -288,15 +300,17 @@ impl BucketArray {
         }
     }
 
-    fn add_entries(&mut self, bucket: &Bucket, width: Width) {
+    /// Adds the entries of a bucket whose packed ids are to be kept.
+    fn add_entries(&mut self, bucket: &Bucket, width: Width, keep: impl Fn(&PackedIds) -> bool) {
         let words = width.words();
         for slot in (0..4).step_by(words) {
-            if bucket.keys[slot] != 0 {
+            let ids = bucket.ids_at(slot, width);
+            if bucket.keys[slot] != 0 && keep(&ids) {
                 let key = Key {
                     words: std::array::from_fn(|n| bucket.keys[slot + n % words]),
                     width,
                 };
-                self.add(&key, &bucket.ids_at(slot, width));
+                self.add(&key, &ids);
             }
         }
     }
@@ -323,14 +337,6 @@ impl BucketView<'_> {
     pub(super) fn candidates(&self, key: &Key) -> [usize; 2] {
         let own = self.widths * (key.hash() >> self.shift) as usize + self.width_index(key);
         [own, own ^ self.widths]
-    }
-
-    /// Prefetches the buckets that may hold a key.
-    #[inline]
-    pub(super) fn prefetch(&self, key: &Key) {
-        for bucket in self.candidates(key) {
-            self.prefetch_bucket(bucket);
-        }
     }
 
     /// Prefetches a bucket.
@@ -367,11 +373,11 @@ mod tests {
             let mut buckets = BucketArray::new(widths, 0, 20);
             let pack = |number| Packing::Three.pack(&[number]);
             let key = |number: TokenId| Key::of(format!("{number:_>length$}").as_bytes());
-            let (numbers, mut stored) = (30_000, 0);
+            let (numbers, mut kept) = (30_000, 0);
             for number in 0..numbers {
                 let key = key(number).ok_or("no key")?;
                 assert!(key.width == width);
-                stored += u32::from(buckets.insert(&key, &pack(number).ok_or("no ids")?));
+                kept += u32::from(buckets.insert(&key, &pack(number).ok_or("no ids")?));
             }
             assert!(buckets.buckets_log2() > LEAST_LOG2 + 6);
             let mut found = 0;
@@ -381,8 +387,9 @@ mod tests {
                     found += 1;
                 }
             }
-            assert_eq!(found, stored, "{width:?}");
-            assert!(stored > numbers / 5 * 4, "{width:?} {stored}");
+            // One goes for each that found no free slot.
+            assert_eq!(found, kept, "{width:?}");
+            assert!(kept > numbers / 5 * 4, "{width:?} {kept}");
         }
         Ok(())
     }

@@ -85,18 +85,6 @@ impl Key {
         [a, if length <= MAX_ONE_WORD_LEN { a } else { b }]
     }
 
-    /// The second key of a piece that has more ids than fit the slots of its own width. Bytes 0xFF, which
-    /// UTF-8 never has, keep it apart from the keys of other pieces.
-    pub(super) fn overflow_key(&self) -> Option<Self> {
-        let [a, b, ..] = self.words;
-        let (words, width) = match self.width {
-            Width::One => ([a, u64::MAX, a, u64::MAX], Width::Two),
-            Width::Two => ([a, b, u64::MAX, u64::MAX], Width::Four),
-            Width::Four => return None,
-        };
-        Some(Self { words, width })
-    }
-
     /// The hash; its highest bits are the best.
     #[inline]
     pub(super) fn hash(&self) -> u64 {

@@ -4,7 +4,6 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxBuildHasher;
 
-use super::key::MAX_KEY_LEN;
 use crate::token::TokenId;
 use crate::util::memory;
 
@@ -25,8 +24,6 @@ pub(super) struct LongPieces {
     filled: usize,
     /// Records: the numbers of ids and of bytes in one word, the ids, the bytes in little-endian words.
     records: Vec<u32>,
-    /// Whether there are pieces with a key, which have more ids than a bucket of keys holds.
-    has_shorter: bool,
 }
 
 const MIN_BUCKETS: usize = 1 << 7;
@@ -69,12 +66,6 @@ impl LongPieces {
                 memory::prefetch(word);
             }
         }
-    }
-
-    /// Whether there are pieces with a key, which have more ids than a bucket of keys holds.
-    #[inline]
-    pub(super) fn has_shorter(&self) -> bool {
-        self.has_shorter
     }
 
     /// The start of the record that a hash refers to.
@@ -139,7 +130,6 @@ impl LongPieces {
         if self.buckets.is_empty() || memory::try_reserve(&mut self.records, words).is_err() {
             return;
         }
-        self.has_shorter |= piece.len() <= MAX_KEY_LEN;
         self.records
             .push(u32::from(length) | u32::from(count) << LENGTH_BITS);
         self.records.extend_from_slice(ids);

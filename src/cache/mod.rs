@@ -3,6 +3,7 @@
 //! | bytes | a probe reads | module |
 //! |---|---|---|
 //! | 1–16, 17–32 | one bucket of keys and packed ids | [`bucket`] |
+//! | those with more ids than their bucket has room for | the same, then the record it refers to | [`records`] |
 //! | others, up to [`MAX_PIECE_LEN`] | one bucket of hashes, then the record it refers to, both prefetched | [`long`] |
 //!
 //! The key of a piece of at most 32 bytes is the piece itself: a hit is certain, without another look at the
@@ -27,6 +28,7 @@ mod key;
 mod long;
 mod packed_ids;
 mod probe;
+mod records;
 mod scalar;
 mod seed;
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -35,8 +37,9 @@ mod tiers;
 use bucket::{Bucket, BucketArray};
 use key::{Key, MAX_KEY_LEN, Width};
 use long::LongPieces;
-use packed_ids::Packing;
+use packed_ids::{PackedIds, Packing};
 pub(crate) use probe::{CacheView, HashBlock, Hashed, Probe, ProbeBatch, ProbeCache};
+use records::Records;
 pub(crate) use scalar::Scalar;
 use seed::buckets_log2;
 
@@ -57,7 +60,9 @@ pub(crate) struct PieceCache {
     short_keys: BucketArray,
     /// Keys of four words.
     long_keys: BucketArray,
-    /// Pieces without a key, and those with more ids than a bucket holds.
+    /// The ids of pieces with a key that are too many for a bucket.
+    records: Records,
+    /// Pieces without a key.
     long: LongPieces,
     packing: Packing,
     limit: usize,
@@ -70,6 +75,7 @@ impl PieceCache {
         let mut cache = Self {
             short_keys: BucketArray::new(2, short, max_buckets_log2(limit)),
             long_keys: BucketArray::new(1, long, max_buckets_log2(limit)),
+            records: Records::default(),
             long: LongPieces::default(),
             packing: Packing::of(vocabulary),
             limit,
@@ -80,7 +86,7 @@ impl PieceCache {
 
     /// Number of bytes it takes.
     pub(crate) fn memory(&self) -> usize {
-        self.bucket_memory() + self.long.memory()
+        self.bucket_memory() + self.records.memory() + self.long.memory()
     }
 
     fn bucket_memory(&self) -> usize {
@@ -93,6 +99,7 @@ impl PieceCache {
         CacheView {
             short_keys: self.short_keys.view(),
             long_keys: self.long_keys.view(),
+            records: &self.records,
             long: &self.long,
             packing: self.packing,
         }
@@ -107,25 +114,21 @@ impl PieceCache {
 
     /// Appends the ids of a piece; returns false if the cache does not know it.
     pub(crate) fn get(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if piece.len() > MAX_PIECE_LEN {
-            return false;
-        }
-        let key = Key::of(piece);
-        let overflow_key = key.and_then(|key| key.overflow_key());
-        let hash = long::hash(piece);
+        let Some(key) = Key::of(piece) else {
+            return piece.len() <= MAX_PIECE_LEN && self.get_by_hash(long::hash(piece), piece, ids);
+        };
         let view = self.view();
-        // Prefetches everything at once: most pieces that are not in their own bucket are nowhere.
-        if let Some(key) = &overflow_key {
-            view.buckets(key.width).prefetch(key);
-        }
-        self.long.prefetch(hash);
-        for key in key.iter().chain(&overflow_key) {
-            if let Some(packed) = view.buckets(key.width).get(key) {
-                self.packing.unpack(&packed, ids);
-                return true;
+        let Some(packed) = view.buckets(key.width).get(&key) else {
+            return false;
+        };
+        match self.packing.record(&packed) {
+            Some(record) => {
+                let recorded = self.records.get(record);
+                ids.with_room(recorded.len()).extend_from_slice(recorded);
             }
+            None => self.packing.unpack(&packed, ids),
         }
-        self.get_by_hash(hash, piece, ids)
+        true
     }
 
     /// True if a piece has no key because of its length, but may be in the cache.
@@ -133,17 +136,14 @@ impl PieceCache {
         (MAX_KEY_LEN + 1..=MAX_PIECE_LEN).contains(&piece.len())
     }
 
-    /// As [`get`](Self::get), for the piece of a probe that missed its buckets.
+    /// As [`get`](Self::get), for the piece of a probe that is in none of its buckets.
     pub(crate) fn get_missed(&self, probe: &Probe, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if probe.bucket == Probe::NO_BUCKET && piece.len() <= MAX_KEY_LEN {
+        match probe.hash() {
             // Its block has a NUL, so that it was not probed by its key.
-            return self.get(piece, ids);
+            Some(_) if piece.len() <= MAX_KEY_LEN => self.get(piece, ids),
+            Some(hash) => self.get_by_hash(hash, piece, ids),
+            None => false,
         }
-        if piece.len() <= MAX_KEY_LEN && !self.long.has_shorter() {
-            return false;
-        }
-        let hash = probe.hash().unwrap_or_else(|| long::hash(piece));
-        self.get_by_hash(hash, piece, ids)
     }
 
     #[inline]
@@ -170,27 +170,53 @@ impl PieceCache {
 
     #[inline]
     fn insert_by_key(&mut self, key: Option<Key>, piece: &[u8], ids: &[TokenId]) -> bool {
-        let before = self.bucket_memory();
-        if let Some(packed) = self.packing.pack(ids) {
-            let overflow_key = key.and_then(|key| key.overflow_key());
-            for key in key.iter().chain(&overflow_key) {
-                // An entry never has more ids than fit the words of its key: the proof on which the `set_len`
-                // of `avx2::probe` rests. Besides this, only `seed` writes entries, of one id.
-                let fits = ids.len() <= self.packing.capacity(key.width.words());
-                if fits && self.buckets(key.width).insert(key, &packed) {
-                    return before != self.bucket_memory();
-                }
+        let Some(key) = key else {
+            if piece.len() <= MAX_PIECE_LEN {
+                self.long.insert(piece, ids, self.limit / 2);
             }
-        }
-        if piece.len() <= MAX_PIECE_LEN {
-            self.long.insert(piece, ids, self.limit / 2);
+            return false;
+        };
+        let before = self.bucket_memory();
+        if let Some(packed) = self.pack(&key, ids) {
+            self.buckets(key.width).insert(&key, &packed);
         }
         before != self.bucket_memory()
     }
+
+    /// Packs the ids of a piece with a key, or a reference to a record of them; `None` if there is no memory for
+    /// that.
+    #[inline]
+    fn pack(&mut self, key: &Key, ids: &[TokenId]) -> Option<PackedIds> {
+        // An entry never has more ids than fit the words of its key: the proof on which the `set_len` of
+        // `avx2::probe` rests. Besides this, only `seed` writes entries, of one id.
+        if ids.len() <= self.packing.capacity(key.width.words())
+            && let Some(packed) = self.packing.pack(ids)
+        {
+            return Some(packed);
+        }
+        let record = self.add_record(ids)?;
+        Some(self.packing.pack_record(record))
+    }
+
+    /// Adds a record. If there is no room for it, all others are dropped, with the entries that refer to
+    /// them.
+    #[inline(never)]
+    fn add_record(&mut self, ids: &[TokenId]) -> Option<usize> {
+        let max_memory = self.limit / 8;
+        let record = self.records.add(ids, max_memory);
+        record.or_else(|| {
+            self.records.clear();
+            let packing = self.packing;
+            for buckets in [&mut self.short_keys, &mut self.long_keys] {
+                buckets.retain(|packed| packing.record(packed).is_none());
+            }
+            self.records.add(ids, max_memory)
+        })
+    }
 }
 
-/// The maximum number of buckets of each width, as a power of two. They may take an eighth of the limit; long
-/// pieces take up to one half.
+/// The maximum number of buckets of each width, as a power of two. They may take an eighth of the limit, as
+/// may records; long pieces take up to one half.
 fn max_buckets_log2(limit: usize) -> u32 {
     (limit / 8 / size_of::<Bucket>()).max(1).ilog2()
 }

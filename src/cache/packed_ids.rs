@@ -5,6 +5,9 @@
 //! | three | 0–19, 20–39, 40–59 | ids 0, 1, 2 | the next three ids |
 //! | | 60–63 | number of ids in all words | 0 |
 //! | four | 0–15, 16–31, 32–47, 48–63 | ids 0, 1, 2, 3, each plus one; 0 for none | the next four ids |
+//!
+//! A first word without an id refers to a [record](super::records) of ids that do not fit: its other bits say
+//! where that is.
 
 use crate::token::TokenId;
 use crate::util::memory::Growable;
@@ -92,6 +95,33 @@ impl Packing {
         Some(packed)
     }
 
+    /// Packs a reference to a record.
+    #[inline]
+    pub(super) fn pack_record(self, record: usize) -> PackedIds {
+        [(record as u64) << self.record_shift(), 0, 0, 0]
+    }
+
+    /// The record that packed ids refer to, if they do.
+    #[inline]
+    pub(super) fn record(self, &[first, ..]: &PackedIds) -> Option<usize> {
+        let count = match self {
+            Self::Three => first >> COUNT_BIT,
+            Self::Four => first & u64::from(FOUR_LIMIT),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "as it was packed")]
+        let record = (first >> self.record_shift()) as usize;
+        (count == 0).then_some(record)
+    }
+
+    /// Where the bits of a reference begin.
+    #[inline]
+    fn record_shift(self) -> u32 {
+        match self {
+            Self::Three => 0,
+            Self::Four => FOUR_BITS,
+        }
+    }
+
     /// Appends packed ids.
     #[inline]
     pub(super) fn unpack(self, packed: &PackedIds, ids: &mut Vec<TokenId>) {
@@ -154,10 +184,11 @@ impl Packing {
     }
 }
 
-/// Returns the number of ids in a word of four: those that are not 0, which come first.
+/// Returns the number of ids in a word of four: those that are not 0, which come first; 0 if it is a reference.
 #[inline]
 fn count_of_four(word: u64) -> usize {
-    4 - (word.leading_zeros() / FOUR_BITS) as usize
+    let count = 4 - (word.leading_zeros() / FOUR_BITS) as usize;
+    count * usize::from(word & u64::from(FOUR_LIMIT) != 0)
 }
 
 #[cfg(test)]
@@ -184,6 +215,20 @@ mod tests {
             assert_eq!(packing.pack(&[]), None);
             assert_eq!(packing.pack(&vec![1; most + 1]), None);
             assert_eq!(packing.pack(&[1, limit]), None);
+            assert_eq!(
+                packing.record(&packing.pack(&[0]).unwrap_or_default()),
+                None
+            );
+            for record in [0, 1, 0xFFFF, 0x1_0000, 1 << 24] {
+                let packed = packing.pack_record(record);
+                assert_eq!(packing.record(&packed), Some(record));
+                // Its entry has no ids of its own.
+                let [first, second, ..] = packed;
+                let room = &mut [0; super::MAX_IDS];
+                assert_eq!(packing.unpack_into(&packed, room), 0);
+                assert_eq!(packing.unpack_short([first, first], 0, room), 0);
+                assert_eq!(packing.unpack_short([first, second], 1, room), 0);
+            }
         }
     }
 }

@@ -11,13 +11,14 @@ use super::bucket::BucketView;
 use super::key::{self, Key, MAX_KEY_LEN, MAX_ONE_WORD_LEN, MAX_SHORT_LEN, Width};
 use super::long::{self, LongPieces};
 use super::packed_ids::Packing;
+use super::records::Records;
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, Block};
 
 /// One probe: a piece, as a key or as a span of the text, with the bucket it may be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
-    /// The two words of a short key; for other pieces, their hash or 0, and their [span](Self::pack_span).
+    /// The two words of a short key; for other pieces, their hash, 0 for a long key, and their [span](Self::pack_span).
     pub(super) words: [u64; 2],
     /// The index of a bucket of short keys; that of one of long keys, with
     /// [`LONG_KEY_FLAG`](Self::LONG_KEY_FLAG); or [`NO_BUCKET`](Self::NO_BUCKET).
@@ -46,7 +47,7 @@ impl Probe {
         self.bucket & Self::LONG_KEY_FLAG == 0
     }
 
-    /// The hash of a piece that may be among the [long ones](super::long).
+    /// The hash of a piece without a key.
     #[inline]
     pub(crate) fn hash(&self) -> Option<u64> {
         (!self.has_short_key() && self.words[0] != 0).then_some(self.words[0])
@@ -265,6 +266,7 @@ pub(crate) struct CacheView<'a> {
     /// Widths one and two in turn.
     pub(super) short_keys: BucketView<'a>,
     pub(super) long_keys: BucketView<'a>,
+    pub(super) records: &'a Records,
     pub(super) long: &'a LongPieces,
     pub(super) packing: Packing,
 }
@@ -280,7 +282,7 @@ impl<'a> CacheView<'a> {
     }
 
     /// The probe of the first `length` of `bytes`, at `offset` of the text: at most [`MAX_KEY_LEN`], none of
-    /// them NUL or 0xFF.
+    /// them NUL.
     #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
     #[inline]
     pub(super) fn probe(&self, bytes: &[u8; MAX_KEY_LEN], offset: usize, length: usize) -> Probe {
@@ -291,10 +293,7 @@ impl<'a> CacheView<'a> {
         let [bucket, _] = self.long_keys.candidates(&key);
         self.long_keys.prefetch_bucket(bucket);
         Probe {
-            words: [
-                self.hash_if_shorter(bytes, length),
-                Probe::pack_span(offset, length),
-            ],
+            words: [0, Probe::pack_span(offset, length)],
             bucket: bucket as u32 | Probe::LONG_KEY_FLAG,
         }
     }
@@ -313,16 +312,12 @@ impl<'a> CacheView<'a> {
         }
     }
 
-    /// The hash of a piece with a long key, prefetched, if pieces with a key may be among the long ones
-    /// because of their many ids; otherwise 0.
-    #[inline]
-    pub(super) fn hash_if_shorter(&self, bytes: &[u8; MAX_KEY_LEN], length: usize) -> u64 {
-        if !self.long.has_shorter() {
-            return 0;
-        }
-        let hash = long::hash(&bytes[..length]);
-        self.long.prefetch(hash);
-        hash
+    /// The ids of a piece whose bucket refers to a record of them.
+    #[inline(never)]
+    pub(super) fn recorded(&self, text: &[u8], probe: &Probe) -> Option<&'a [TokenId]> {
+        let key = probe.key(text)?;
+        let packed = self.buckets(key.width).get(&key)?;
+        Some(self.records.get(self.packing.record(&packed)?))
     }
 
     /// The probe of a piece without a key, at `offset` of the text.

@@ -90,11 +90,16 @@ impl ProbeCache for Scalar {
             let additional = 2 * rest.len() + MAX_IDS;
             ids.with_room(additional);
             ids.resize(before + additional, 0);
-            let (pieces, written, is_full) = probe(cache, text, rest, &mut ids[before..]);
+            let (pieces, written, stop) = probe(cache, text, rest, &mut ids[before..]);
             ids.truncate(before + written);
             found += pieces;
-            if !is_full {
-                return found;
+            match stop {
+                Stop::Full => {}
+                Stop::Recorded(recorded) => {
+                    ids.with_room(recorded.len()).extend_from_slice(recorded);
+                    found += 1;
+                }
+                Stop::Missed => return found,
             }
         }
     }
@@ -112,15 +117,24 @@ impl ProbeCache for Scalar {
     }
 }
 
-/// Writes the ids of pieces to `room`, up to the first that is in none of its buckets, or for which room might not
-/// suffice. Returns the number of pieces and of ids, and whether room was wanting.
+/// Why probing stops.
+enum Stop<'a> {
+    /// Room might not suffice for the next piece.
+    Full,
+    /// These are the ids of the next piece.
+    Recorded(&'a [TokenId]),
+    /// The next piece is in none of its buckets, or there is none.
+    Missed,
+}
+
+/// Writes the ids of pieces to `room`. Returns the number of pieces and of ids, and why there are no more.
 #[inline]
-fn probe(
-    cache: &CacheView<'_>,
+fn probe<'a>(
+    cache: &CacheView<'a>,
     text: &[u8],
     probes: ProbeSlice<'_>,
     room: &mut [TokenId],
-) -> (usize, usize, bool) {
+) -> (usize, usize, Stop<'a>) {
     // One loop for each packing.
     match cache.packing {
         Packing::Three => probe_by(Packing::Three, cache, text, probes, room),
@@ -134,32 +148,38 @@ fn probe(
     reason = "the packing is known where it is inlined"
 )]
 #[inline(always)]
-fn probe_by(
+fn probe_by<'a>(
     packing: Packing,
-    cache: &CacheView<'_>,
+    cache: &CacheView<'a>,
     text: &[u8],
     probes: ProbeSlice<'_>,
     room: &mut [TokenId],
-) -> (usize, usize, bool) {
+) -> (usize, usize, Stop<'a>) {
     let buckets = cache.short_keys.buckets;
     let mut written = 0;
     for (index, (key, &bucket)) in probes.words.iter().zip(probes.buckets).enumerate() {
         let Some(to) = room[written..].first_chunk_mut() else {
-            return (index, written, true);
+            return (index, written, Stop::Full);
         };
         let bucket = bucket as usize;
         let two = bucket & 1;
-        written += if let Some((bucket, slot)) = in_own_buckets(buckets, bucket, key) {
+        let count = if let Some((bucket, slot)) = in_own_buckets(buckets, bucket, key) {
             // Of a key of one word, the second is the first again.
             let words = [bucket.ids[slot % 4], bucket.ids[(slot + two) % 4]];
             packing.unpack_short(words, two, to)
-        } else if let Some(count) = elsewhere(cache, text, probes.get(index), to) {
+        } else if let Some(count) = by_long_key(cache, text, probes.get(index), to) {
             count
         } else {
-            return (index, written, false);
+            return (index, written, Stop::Missed);
         };
+        if count == 0 {
+            let recorded = cache.recorded(text, &probes.get(index));
+            let recorded = recorded.expect("an entry without ids refers to a record");
+            return (index, written, Stop::Recorded(recorded));
+        }
+        written += count;
     }
-    (probes.len(), written, false)
+    (probes.len(), written, Stop::Missed)
 }
 
 /// Returns the bucket and the slot of a short key that is in its own bucket, of this index, or the next.
@@ -181,20 +201,17 @@ fn in_own_buckets<'b>(
     look(buckets.get(index)?).or_else(|| look(&buckets[index ^ 2]))
 }
 
-/// Writes the ids of a piece that is not in the buckets of a short key, and returns their number.
+/// Writes the ids of a piece with a long key, and returns their number.
 #[inline(never)]
-fn elsewhere(
+fn by_long_key(
     cache: &CacheView<'_>,
     text: &[u8],
     probe: Probe,
     to: &mut [TokenId; MAX_IDS],
 ) -> Option<usize> {
-    let key = probe.key(text)?;
-    let key = if probe.has_short_key() {
-        key.overflow_key()?
-    } else {
-        key
-    };
-    let packed = cache.buckets(key.width).get(&key)?;
+    if probe.has_short_key() {
+        return None;
+    }
+    let packed = cache.long_keys.get(&probe.key(text)?)?;
     Some(cache.packing.unpack_into(&packed, to))
 }

@@ -47,9 +47,9 @@ impl PieceCache {
             let (Some((first, _)), Some((last, _))) = (tokens.first(), tokens.last()) else {
                 break;
             };
-            // Keys are padded with NULs, and overflow keys have bytes 0xFF.
+            // Keys are padded with NULs.
             let has_no_key =
-                |span: &Range<usize>| memchr::memchr2(0, 0xFF, &bytes[span.clone()]).is_some();
+                |span: &Range<usize>| memchr::memchr(0, &bytes[span.clone()]).is_some();
             let all = first.start..last.end;
             if all.len() > BATCH * MAX_KEY_LEN || has_no_key(&all) {
                 tokens.retain(|(span, _)| span.len() <= MAX_KEY_LEN && !has_no_key(span));
@@ -99,8 +99,7 @@ mod tests {
                 let (mut known, mut expected) = (0, 0);
                 for (index, (span, id)) in vocabulary.spans().enumerate() {
                     let token = &vocabulary.all_bytes()[span];
-                    let has_key =
-                        token.len() <= MAX_KEY_LEN && !token.contains(&0) && !token.contains(&0xFF);
+                    let has_key = token.len() <= MAX_KEY_LEN && !token.contains(&0);
                     let mut ids = Vec::new();
                     if cache.get(token, &mut ids) {
                         assert!(has_key && index < SEEDED_TOKENS, "{token:?}");

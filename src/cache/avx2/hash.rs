@@ -109,20 +109,15 @@ pub(in crate::cache) fn probe_long(
     offset: usize,
     length: usize,
 ) -> Probe {
-    let Some((bytes, (first, second))) = rest
-        .first_chunk()
-        .and_then(|bytes| Some((bytes, long_key(bytes, length)?)))
-    else {
+    let key = rest.first_chunk().and_then(|bytes| long_key(bytes, length));
+    let Some((first, second)) = key else {
         return cache.probe_by_hash(&rest[..length], offset);
     };
     let ([a, b], [c, d]) = (words(first), words(second));
     let index = (key::hash_long([a, b, c, d]) >> cache.long_keys.shift) as usize;
     prefetch(cache.long_keys.buckets, index);
     Probe {
-        words: [
-            cache.hash_if_shorter(bytes, length),
-            Probe::pack_span(offset, length),
-        ],
+        words: [0, Probe::pack_span(offset, length)],
         bucket: index as u32 | Probe::LONG_KEY_FLAG,
     }
 }

@@ -1,16 +1,16 @@
 //! The second step: the ids of pieces that were hashed.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_set1_epi8, _mm_setzero_si128,
-    _mm_unpacklo_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cvtepu16_epi32, _mm256_loadu_si256,
-    _mm256_movemask_pd, _mm256_set_m128i, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi32,
-    _mm256_shuffle_epi8, _mm256_srlv_epi32, _mm256_storeu_si256,
+    __m128i, __m256i, _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_setzero_si128, _mm256_add_epi32,
+    _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
+    _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_set_m128i,
+    _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_srlv_epi32,
+    _mm256_storeu_si256,
 };
 use std::mem::MaybeUninit;
 
 use super::super::bucket::{ALL_WORDS, Bucket, slot};
-use super::super::key::{self, MAX_KEY_LEN};
+use super::super::key::MAX_KEY_LEN;
 use super::super::packed_ids::{COUNT_BIT, MAX_IDS, Packing, THREE_LIMIT};
 use super::super::probe::{CacheView, Probe, ProbeCache, ProbeSlice};
 use super::{Avx2, ZERO, load, long_key, words};
@@ -83,29 +83,40 @@ fn probe_batch<const KEEP: bool, const FOUR: bool>(
             MAX_IDS
         });
         let buckets = cache.short_keys.buckets;
-        let (pieces, more) =
+        let (pieces, more, is_recorded) =
             probe_short_keys::<KEEP, FOUR>(buckets, rest, ids.spare_capacity_mut());
         count += more;
         if KEEP {
             append_written(ids, more);
         }
         found += pieces;
-        // With room for its ids, the next piece is one that is not in the buckets of its short key.
+        // With room for its ids, the next piece is one that is not in the buckets of its short key, or has its ids in a
+        // record.
         if found < probes.len()
             && let Some(room) = ids.spare_capacity_mut().first_chunk_mut()
         {
             let probe = probes.get(found);
-            let more = if probe.has_short_key() {
-                probe_overflow_key::<FOUR>(cache, &probe, room)
-            } else {
-                probe_long_key::<FOUR>(cache, text, &probe, room)
-            };
-            let Some(more) = more else {
+            if !probe.has_short_key() {
+                let Some(more) = probe_long_key::<FOUR>(cache, text, &probe, room) else {
+                    break;
+                };
+                if more > 0 {
+                    count += more;
+                    if KEEP {
+                        append_written(ids, more);
+                    }
+                    found += 1;
+                    continue;
+                }
+            } else if !is_recorded {
+                break;
+            }
+            let Some(recorded) = cache.recorded(text, &probe) else {
                 break;
             };
-            count += more;
+            count += recorded.len();
             if KEEP {
-                append_written(ids, more);
+                ids.with_room(recorded.len()).extend_from_slice(recorded);
             }
             found += 1;
         }
@@ -125,8 +136,8 @@ fn append_written(ids: &mut Vec<TokenId>, count: usize) {
 }
 
 /// Writes the ids of the pieces of `probes` to `room`, up to the first that is not in the buckets of its
-/// short key, or for which room might not suffice. Returns the number of pieces and of ids. Writes nothing
-/// without `KEEP`.
+/// short key, or for which room might not suffice, or whose ids are in a record. Returns the number of pieces
+/// and of ids, and whether the next has a record. Writes nothing without `KEEP`.
 ///
 /// In a function of its own, without calls, for constants to stay in registers: a fifth faster.
 #[inline(never)]
@@ -135,9 +146,9 @@ fn probe_short_keys<const KEEP: bool, const FOUR: bool>(
     buckets: &[Bucket],
     probes: ProbeSlice<'_>,
     room: &mut [MaybeUninit<TokenId>],
-) -> (usize, usize) {
+) -> (usize, usize, bool) {
     let Some(last_start) = room.len().checked_sub(MAX_IDS) else {
-        return (0, 0);
+        return (0, 0, false);
     };
     let room: *mut TokenId = room.as_mut_ptr().cast();
     let (mut found, mut written) = (0, 0);
@@ -171,47 +182,13 @@ fn probe_short_keys<const KEEP: bool, const FOUR: bool>(
         }
         let count = count::<FOUR>(packed, two);
         debug_assert!(count <= if FOUR { 4 } else { 3 } * (1 + two));
+        if count == 0 {
+            return (found, written, true);
+        }
         written += count;
         found += 1;
     }
-    (found, written)
-}
-
-/// As [`probe_short_keys`], for one piece, by its overflow key. To prefetch these buckets before, in a pass
-/// over all pending pieces, took a fifth to a third longer, even where a fifth of them come here.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "shifted down to a bucket index"
-)]
-fn probe_overflow_key<const FOUR: bool>(
-    cache: &CacheView<'_>,
-    probe: &Probe,
-    room: &mut Room,
-) -> Option<usize> {
-    let [a, b] = probe.words;
-    // SAFETY: reads the 16 bytes of both words.
-    let key = unsafe { load(probe.words.as_ptr().cast()) };
-    if probe.bucket & 1 == 1 {
-        let index = key::hash_long([a, b, u64::MAX, u64::MAX]) >> cache.long_keys.shift;
-        let key = _mm256_set_m128i(_mm_set1_epi8(-1), key);
-        return probe_width_four::<FOUR>(cache.long_keys.buckets, index as usize, key, room);
-    }
-    let index = 2 * (key::hash_short([a, u64::MAX]) >> cache.short_keys.shift) as usize + 1;
-    let key = _mm256_broadcastsi128_si256(_mm_unpacklo_epi64(key, _mm_set1_epi8(-1)));
-    for index in [index, index ^ 2] {
-        let bucket = &cache.short_keys.buckets[index];
-        if let Some(slot) = slot(equal_words(bucket, key), 1) {
-            // SAFETY: a slot of width two is 0 or 2: at most two words are skipped, and six follow in the
-            // bucket.
-            let packed = unsafe { load(packed_ids(bucket).add(slot).cast()) };
-            // SAFETY: there is room for more than eight ids.
-            unsafe { store::<FOUR>(packed, room.as_mut_ptr().cast()) };
-            return Some(count::<FOUR>(packed, 1));
-        }
-    }
-    None
+    (found, written, false)
 }
 
 /// As [`probe_short_keys`], for one piece of more than 16 bytes.
