@@ -10,12 +10,15 @@
 //!
 //! Buckets of widths one and two alternate and are probed in one way, so that the processor need not predict
 //! the width of the next piece: a key is compared as two words that alternate, which are equal for a key of
-//! one word. What finds no slot in its bucket goes to the next bucket of its width.
+//! one word. What finds no slot in its bucket goes to the next bucket of its width, as long as there may be more
+//! buckets. A bit for each bucket says whether the next one has entries of it: most of what is not in its bucket is
+//! nowhere, and to look into the next one, which is in no near cache, took a twelfth of a first pass.
 
 use bytemuck::Zeroable;
 
 use super::key::{Key, Width};
 use super::packed_ids::PackedIds;
+use crate::error::OutOfMemory;
 use crate::util::memory::{self, LargeVec};
 
 /// One cache line.
@@ -108,6 +111,8 @@ pub(super) const ALL_WORDS: usize = 0b1111;
 #[derive(Debug)]
 pub(super) struct BucketArray {
     buckets: LargeVec<Bucket>,
+    /// A bit for each bucket: whether entries that belong there may be in the next.
+    overflown: LargeVec<u64>,
     /// Number of widths.
     widths: usize,
     /// Maximum number of buckets of each width, as a power of two.
@@ -131,6 +136,12 @@ const MAX_GROUP: usize = 4;
 /// before it is needed, but then in huge pages, which would be too large for fewer.
 const LARGE: usize = (1 << 20) / size_of::<Bucket>();
 
+/// A bit for each of `len` buckets, all 0.
+fn bits(len: usize) -> Result<LargeVec<u64>, OutOfMemory> {
+    let words = len.div_ceil(64);
+    memory::try_zeros(words, words)
+}
+
 /// Number of buckets to reserve memory for, where there are `len` and will be `max` at most.
 fn capacity_for(len: usize, max: usize) -> usize {
     if len < LARGE { len } else { max.max(len) }
@@ -142,17 +153,19 @@ impl BucketArray {
     pub(super) fn new(widths: usize, buckets_log2: u32, max_log2: u32) -> Self {
         let max_log2 = max_log2.clamp(LEAST_LOG2, MOST_LOG2);
         let mut buckets_log2 = buckets_log2.clamp(LEAST_LOG2, max_log2);
-        let buckets = loop {
+        let (buckets, overflown) = loop {
             let len = widths << buckets_log2;
             let capacity = capacity_for(len, widths << max_log2);
-            match memory::try_zeros(len, capacity).or_else(|_| memory::try_zeros(len, len)) {
-                Ok(buckets) => break buckets,
+            let buckets = memory::try_zeros(len, capacity).or_else(|_| memory::try_zeros(len, len));
+            match buckets.and_then(|buckets| Ok((buckets, bits(len)?))) {
+                Ok(both) => break both,
                 Err(_) if buckets_log2 > LEAST_LOG2 => buckets_log2 -= 1,
                 Err(error) => memory::unwind(error),
             }
         };
         Self {
             buckets,
+            overflown,
             widths,
             max_log2,
             shift: 64 - buckets_log2,
@@ -167,7 +180,7 @@ impl BucketArray {
 
     /// Number of bytes they take.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Bucket>() * self.buckets.len()
+        size_of::<Bucket>() * self.buckets.len() + size_of::<u64>() * self.overflown.len()
     }
 
     /// Borrows what probing needs, once for many probes.
@@ -175,57 +188,81 @@ impl BucketArray {
     pub(super) fn view(&self) -> BucketView<'_> {
         BucketView {
             buckets: &self.buckets,
+            overflown: &self.overflown,
             widths: self.widths,
             shift: self.shift,
         }
     }
 
-    /// Stores the ids of a key; returns false if that evicts another entry, as both its buckets are full.
-    /// When about half of the slots are taken, the buckets are doubled, as long as there may be more.
+    /// Stores the ids of a key; returns false if that evicts another entry. When about half of the slots are
+    /// taken, the buckets are doubled, as long as there may be more; from then on, an entry is evicted where its
+    /// own bucket is full.
     pub(super) fn insert(&mut self, key: &Key, ids: &PackedIds) -> bool {
         // Buckets have fewer slots of width two, so that more of them are full at the same load.
         let max_filled = [5, 4, 4][key.width as usize] << self.buckets_log2();
         let is_loaded = 2 * self.filled[self.view().width_index(key)] > max_filled;
-        if is_loaded && self.buckets_log2() < self.max_log2 {
+        let may_grow = self.buckets_log2() < self.max_log2;
+        if is_loaded && may_grow {
             self.double();
         }
-        let is_free = self.add(key, ids);
+        let own = self.view().own(key);
+        let is_free = self.add_to(own, key, ids)
+            || (may_grow || !is_loaded) && self.add_to_next(own, key, ids);
         if !is_free {
             let slot = self.next_victim(key.width);
-            let [bucket, _] = self.view().candidates(key);
-            self.write(bucket, slot, key, ids);
+            self.write(own, slot, key, ids);
         }
         is_free
     }
 
     /// Stores the ids of a key if there is an empty slot.
     pub(super) fn add(&mut self, key: &Key, ids: &PackedIds) -> bool {
-        for bucket in self.view().candidates(key) {
-            if let Some(slot) = self.buckets[bucket].empty_slot(key.width) {
-                let width = self.view().width_index(key);
-                self.filled[width] += key.width.words();
-                self.write(bucket, slot, key, ids);
-                return true;
-            }
+        let own = self.view().own(key);
+        self.add_to(own, key, ids) || self.add_to_next(own, key, ids)
+    }
+
+    /// As [`add`](Self::add), to the bucket after a key's own.
+    fn add_to_next(&mut self, own: usize, key: &Key, ids: &PackedIds) -> bool {
+        let added = self.add_to(own ^ self.widths, key, ids);
+        if added {
+            self.mark_overflown(own);
         }
-        false
+        added
+    }
+
+    /// As [`add`](Self::add), to one bucket.
+    fn add_to(&mut self, bucket: usize, key: &Key, ids: &PackedIds) -> bool {
+        let Some(slot) = self.buckets[bucket].empty_slot(key.width) else {
+            return false;
+        };
+        let width = self.view().width_index(key);
+        self.filled[width] += key.width.words();
+        self.write(bucket, slot, key, ids);
+        true
+    }
+
+    fn mark_overflown(&mut self, bucket: usize) {
+        self.overflown[bucket / 64] |= 1 << (bucket % 64);
     }
 
     /// As [`add`](Self::add), for a short key of known bucket whose ids are all in the first word.
     pub(super) fn add_short(&mut self, bucket: usize, key: [u64; 2], ids: u64) {
         let two = bucket % 2;
-        for bucket in [bucket, bucket ^ 2] {
-            let bucket = &mut self.buckets[bucket];
-            let Some(slot) = bucket.empty_slot([Width::One, Width::Two][two]) else {
+        for index in [bucket, bucket ^ 2] {
+            let bucket_there = &mut self.buckets[index];
+            let Some(slot) = bucket_there.empty_slot([Width::One, Width::Two][two]) else {
                 continue;
             };
             // Both writes go to one slot for a key of one word, and the second stays.
             for (slot, key, ids) in [(slot + two, key[1], 0), (slot, key[0], ids)] {
                 debug_assert!(slot < 4, "a key is in one bucket");
-                bucket.keys[slot % 4] = key;
-                bucket.ids[slot % 4] = ids;
+                bucket_there.keys[slot % 4] = key;
+                bucket_there.ids[slot % 4] = ids;
             }
             self.filled[two] += 1 + two;
+            if index != bucket {
+                self.mark_overflown(bucket);
+            }
             break;
         }
     }
@@ -254,6 +291,10 @@ impl BucketArray {
     /// provide it, a new array for each size took up to a third of the time of a first pass.
     fn double(&mut self) {
         let before = self.buckets.len();
+        let Ok(overflown) = bits(2 * before) else {
+            self.max_log2 = self.buckets_log2();
+            return;
+        };
         if self.buckets.capacity() < 2 * before {
             let capacity = capacity_for(2 * before, self.widths << self.max_log2);
             let Ok(mut larger) = memory::try_large_vec(capacity) else {
@@ -264,6 +305,7 @@ impl BucketArray {
             self.buckets = larger;
         }
         self.buckets.resize(2 * before, Bucket::default());
+        self.overflown = overflown;
         self.shift -= 1;
         self.filled = [0; 2];
         let group = 2 * self.widths;
@@ -281,6 +323,7 @@ impl BucketArray {
     /// Removes the entries whose packed ids are not to be kept. Others may move, within their group.
     pub(super) fn retain(&mut self, keep: impl Fn(&PackedIds) -> bool) {
         self.filled = [0; 2];
+        self.overflown.fill(0);
         let group = 2 * self.widths;
         for start in (0..self.buckets.len()).step_by(group) {
             let mut buckets = [Bucket::default(); MAX_GROUP];
@@ -320,6 +363,7 @@ impl BucketArray {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketView<'a> {
     pub(super) buckets: &'a [Bucket],
+    overflown: &'a [u64],
     widths: usize,
     pub(super) shift: u32,
 }
@@ -331,12 +375,18 @@ impl BucketView<'_> {
         key.width as usize % self.widths
     }
 
-    /// The buckets that may hold a key: its own and the next.
+    /// The bucket that a key belongs to.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "shifted down")]
-    pub(super) fn candidates(&self, key: &Key) -> [usize; 2] {
-        let own = self.widths * (key.hash() >> self.shift) as usize + self.width_index(key);
-        [own, own ^ self.widths]
+    pub(super) fn own(&self, key: &Key) -> usize {
+        self.widths * (key.hash() >> self.shift) as usize + self.width_index(key)
+    }
+
+    /// The bucket after another, if entries that belong to that one may be in it.
+    #[inline]
+    pub(super) fn next(&self, bucket: usize) -> Option<usize> {
+        let is_overflown = self.overflown[bucket / 64] >> (bucket % 64) & 1 != 0;
+        is_overflown.then_some(bucket ^ self.widths)
     }
 
     /// Prefetches a bucket.
@@ -348,10 +398,14 @@ impl BucketView<'_> {
     /// The packed ids of a key.
     #[inline]
     pub(super) fn get(&self, key: &Key) -> Option<PackedIds> {
-        self.candidates(key).into_iter().find_map(|bucket| {
-            let bucket = &self.buckets[bucket];
-            Some(bucket.ids_at(bucket.slot_of(key)?, key.width))
-        })
+        let own = self.own(key);
+        [Some(own), self.next(own)]
+            .into_iter()
+            .flatten()
+            .find_map(|bucket| {
+                let bucket = &self.buckets[bucket];
+                Some(bucket.ids_at(bucket.slot_of(key)?, key.width))
+            })
     }
 }
 

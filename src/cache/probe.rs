@@ -290,7 +290,7 @@ impl<'a> CacheView<'a> {
             return self.probe_short(bytes, length);
         }
         let key = Key::of_first(bytes, length);
-        let [bucket, _] = self.long_keys.candidates(&key);
+        let bucket = self.long_keys.own(&key);
         self.long_keys.prefetch_bucket(bucket);
         Probe {
             words: [0, Probe::pack_span(offset, length)],
@@ -343,7 +343,7 @@ impl<'a> CacheView<'a> {
         for index in range {
             let probe = probes.get(index);
             if let Some(key) = probe.key(text) {
-                let [bucket, _] = self.buckets(key.width).candidates(&key);
+                let bucket = self.buckets(key.width).own(&key);
                 probes.buckets[index] = bucket as u32 | (probe.bucket & Probe::LONG_KEY_FLAG);
             }
         }

@@ -3,7 +3,7 @@
 //! Like them, the second step has no branch on the length of a piece or the number of its ids, which no processor
 //! predicts: ids are unpacked eight at a time, and what is too much is overwritten by the next.
 
-use super::bucket::{Bucket, slot};
+use super::bucket::{Bucket, BucketView, slot};
 use super::key::{MAX_KEY_LEN, MAX_SHORT_LEN};
 use super::packed_ids::{MAX_IDS, Packing};
 use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe, ProbeCache, ProbeSlice};
@@ -155,7 +155,6 @@ fn probe_by<'a>(
     probes: ProbeSlice<'_>,
     room: &mut [TokenId],
 ) -> (usize, usize, Stop<'a>) {
-    let buckets = cache.short_keys.buckets;
     let mut written = 0;
     for (index, (key, &bucket)) in probes.words.iter().zip(probes.buckets).enumerate() {
         let Some(to) = room[written..].first_chunk_mut() else {
@@ -163,7 +162,7 @@ fn probe_by<'a>(
         };
         let bucket = bucket as usize;
         let two = bucket & 1;
-        let count = if let Some((bucket, slot)) = in_own_buckets(buckets, bucket, key) {
+        let count = if let Some((bucket, slot)) = in_own_buckets(&cache.short_keys, bucket, key) {
             // Of a key of one word, the second is the first again.
             let words = [bucket.ids[slot % 4], bucket.ids[(slot + two) % 4]];
             packing.unpack_short(words, two, to)
@@ -185,7 +184,7 @@ fn probe_by<'a>(
 /// Returns the bucket and the slot of a short key that is in its own bucket, of this index, or the next.
 #[inline]
 fn in_own_buckets<'b>(
-    buckets: &'b [Bucket],
+    view: &BucketView<'b>,
     index: usize,
     &[a, b]: &[u64; 2],
 ) -> Option<(&'b Bucket, usize)> {
@@ -198,7 +197,7 @@ fn in_own_buckets<'b>(
         Some((bucket, slot(equal, index & 1)?))
     };
     // Other pieces have indices that are too large.
-    look(buckets.get(index)?).or_else(|| look(&buckets[index ^ 2]))
+    look(view.buckets.get(index)?).or_else(|| look(&view.buckets[view.next(index)?]))
 }
 
 /// Writes the ids of a piece with a long key, and returns their number.

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 };
 use std::mem::MaybeUninit;
 
-use super::super::bucket::{ALL_WORDS, Bucket, slot};
+use super::super::bucket::{ALL_WORDS, Bucket, BucketView, slot};
 use super::super::key::MAX_KEY_LEN;
 use super::super::packed_ids::{COUNT_BIT, MAX_IDS, Packing, THREE_LIMIT};
 use super::super::probe::{CacheView, Probe, ProbeCache, ProbeSlice};
@@ -82,9 +82,8 @@ fn probe_batch<const KEEP: bool, const FOUR: bool>(
         } else {
             MAX_IDS
         });
-        let buckets = cache.short_keys.buckets;
         let (pieces, more, is_recorded) =
-            probe_short_keys::<KEEP, FOUR>(buckets, rest, ids.spare_capacity_mut());
+            probe_short_keys::<KEEP, FOUR>(&cache.short_keys, rest, ids.spare_capacity_mut());
         count += more;
         if KEEP {
             append_written(ids, more);
@@ -143,7 +142,7 @@ fn append_written(ids: &mut Vec<TokenId>, count: usize) {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn probe_short_keys<const KEEP: bool, const FOUR: bool>(
-    buckets: &[Bucket],
+    view: &BucketView<'_>,
     probes: ProbeSlice<'_>,
     room: &mut [MaybeUninit<TokenId>],
 ) -> (usize, usize, bool) {
@@ -158,13 +157,16 @@ fn probe_short_keys<const KEEP: bool, const FOUR: bool>(
         // SAFETY: reads the 16 bytes of both words.
         let key = _mm256_broadcastsi128_si256(unsafe { load(key.as_ptr().cast()) });
         // Other pieces have indices that are too large.
-        let Some(bucket) = buckets.get(index) else {
+        let Some(bucket) = view.buckets.get(index) else {
             break;
         };
         let from = if let Some(slot) = slot(equal_words(bucket, key), two) {
             packed_ids(bucket).wrapping_add(slot)
         } else {
-            let next = &buckets[index ^ 2];
+            let Some(next) = view.next(index) else {
+                break;
+            };
+            let next = &view.buckets[next];
             let Some(slot) = slot(equal_words(next, key), two) else {
                 break;
             };
@@ -215,21 +217,21 @@ fn probe_long_key<const FOUR: bool>(
     let (first, second) = long_key(bytes, length)?;
     let key = _mm256_set_m128i(second, first);
     let index = (probe.bucket ^ Probe::LONG_KEY_FLAG) as usize;
-    probe_width_four::<FOUR>(cache.long_keys.buckets, index, key, room)
+    probe_width_four::<FOUR>(&cache.long_keys, index, key, room)
 }
 
 /// As [`probe_short_keys`], for one key of four words with the index of its bucket.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn probe_width_four<const FOUR: bool>(
-    buckets: &[Bucket],
+    view: &BucketView<'_>,
     index: usize,
     key: __m256i,
     room: &mut Room,
 ) -> Option<usize> {
-    let mut bucket = &buckets[index];
+    let mut bucket = &view.buckets[index];
     if equal_words(bucket, key) != ALL_WORDS {
-        bucket = &buckets[index ^ 1];
+        bucket = &view.buckets[view.next(index)?];
         if equal_words(bucket, key) != ALL_WORDS {
             return None;
         }
