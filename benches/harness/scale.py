@@ -39,7 +39,7 @@ PATTERN = "o200k"
 ENCODING = "o200k_base"
 VOCAB_SIZES = (10_000, 50_000)
 UNITS = (1 / 16, 1 / 4, 1.0)
-EMPTY_UNITS = 1000
+EMPTY_UNITS = 200
 
 # Of what a slower library encodes.
 SAMPLE_BYTES = 32_000_000
@@ -214,8 +214,12 @@ def digest(paths: Sequence[Path]) -> str:
 
 
 def in_environment(engine: str, task: str, *arguments: object) -> list[Row]:
-    """Returns the rows of `harness.scale_engines` in the environment of an engine; none without that."""
-    python = ROOT / ".venv" / engine / "bin" / "python"
+    """Returns the rows of `harness.scale_engines` in the environment of an engine; none without that.
+
+    That of "local" is this one, but in a fresh process, whose memory is that of the job.
+    """
+    is_local = engine.startswith("local")
+    python = Path(sys.executable) if is_local else ROOT / ".venv" / engine / "bin" / "python"
     if not python.exists():
         print(f"left out: {python} is not there; `make bench-scale` makes it")
         return []
@@ -276,7 +280,7 @@ def measure(sources: Sequence[Path], folder: Path, arguments: argparse.Namespace
     texts = folder / "texts"
     if arguments.large is not None:
         write_texts(sources, texts, int(arguments.large * 1e9))
-        rows = large_in_one_process(texts, folder, arguments.vocab_size)
+        rows = in_environment("local-1", "alone", texts, folder, arguments.vocab_size)
         rows += in_environment("ray", "large", texts, folder / "work", arguments.vocab_size)
         # Nothing is removed before: this is what the disk has held.
         rows[-1]["folder_bytes"] = size_of(folder)
@@ -284,12 +288,8 @@ def measure(sources: Sequence[Path], folder: Path, arguments: argparse.Namespace
     write_texts(sources, texts, arguments.megabytes * 1_000_000)
     found = {"stages": stages(texts, folder), "growth": growth(sources, texts), "runs": runs(texts, folder)}
     found["training"] = training(folder / "counts.parquet")
-    engines: list[Row] = []
-    for number in (1, 2):
-        engines += with_executor(f"Local({number})", jobs.Local(number), texts, folder / f"local-{number}")
-    engines += in_environment("ray", "jobs", texts, folder / "ray")
-    engines += in_environment("spark", "jobs", texts, folder / "spark")
-    found["engines"] = engines
+    names = ("local-1", "local-2", "ray", "spark")
+    found["engines"] = [row for name in names for row in in_environment(name, "jobs", texts, folder / name)]
     runs_of_units = folder / f"units-{UNITS[0]}" / "counts"
     found["sums"] = [row for row in found["runs"] if row["stage"] == "add up"][:1]
     found["sums"] += in_environment("ray", "sum", runs_of_units)

@@ -16,7 +16,14 @@ from typing import Any
 import bytemill
 from bytemill import jobs
 from harness.process_tree import adopt_orphans
-from harness.scale import PATTERN, Row, digest, measured, size_of, with_executor
+from harness.scale import PATTERN, Row, digest, large_in_one_process, measured, size_of, with_executor
+
+NAMES = {
+    "local-1": "Local(1)",
+    "local-2": "Local(2)",
+    "ray": "Ray, three nodes",
+    "spark": "Spark, two executors",
+}
 
 # Of the whole text: enough units that nodes share it, each large enough not to count anew what others have.
 LARGE_UNIT = 512 << 20
@@ -25,6 +32,9 @@ LARGE_UNIT = 512 << 20
 @contextmanager
 def started(engine: str) -> Iterator[tuple[Any, jobs.Executor]]:
     """Starts the cluster of an engine on this machine; yields what it is spoken to by, and its executor."""
+    if engine.startswith("local"):
+        yield None, jobs.Local(int(engine.removeprefix("local-")))
+        return
     if engine == "ray":
         import bytemill.ray
         from support.ray_cluster import ray, ray_cluster
@@ -59,7 +69,7 @@ def sums(engine: str, access: Any, folder: Path) -> list[Row]:
 def large(executor: jobs.Executor, texts: Path, work: Path, vocab_size: int) -> list[Row]:
     """Counts, learns and tokenizes a large text by units."""
     rows: list[Row] = []
-    names: Row = {"engine": "Ray, three nodes", "bytes": size_of(texts)}
+    names: Row = {"engine": NAMES["ray"], "bytes": size_of(texts)}
     plan = jobs.plan(texts, work, field="text", unit_bytes=LARGE_UNIT)
     with measured(rows, **names, stage="count", units=len(plan.units)) as row:
         counts = jobs.count_pieces(plan, PATTERN, executor=executor)
@@ -82,12 +92,14 @@ def main(engine: str, task: str, folder: str, *arguments: str) -> None:
     with started(engine) as (access, executor):
         if task == "sum":
             rows = sums(engine, access, Path(folder))
-        elif task == "large":
-            work, vocab_size = arguments
-            rows = large(executor, Path(folder), Path(work), int(vocab_size))
+        elif task == "jobs":
+            rows = with_executor(NAMES[engine], executor, Path(folder), Path(arguments[0]))
         else:
-            name = {"ray": "Ray, three nodes", "spark": "Spark, two executors"}[engine]
-            rows = with_executor(name, executor, Path(folder), Path(arguments[0]))
+            work, vocab_size = arguments
+            if task == "alone":
+                rows = large_in_one_process(Path(folder), Path(work), int(vocab_size))
+            else:
+                rows = large(executor, Path(folder), Path(work), int(vocab_size))
     print(json.dumps(rows))
 
 
