@@ -88,3 +88,13 @@ def custom_parts(byte_ranks: dict[bytes, int]) -> dict[str, Any]:
         "mergeable_ranks": {**byte_ranks, b"ab": 256, b"abc": 257},
         "special_tokens": {"<|endoftext|>": 300, "<|other|>": 301},
     }
+
+
+@pytest.fixture
+def memory_store() -> Iterator[None]:
+    """Empties the store of this process, "memory://", after a test."""
+    yield
+    from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
+
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]

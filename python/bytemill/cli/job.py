@@ -19,7 +19,7 @@ from bytemill.cli.options import (
 from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
 from bytemill.cli.sizes import byte_size
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
-from bytemill.cli.units import unit_size_option
+from bytemill.cli.units import showing, unit_size_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,16 +48,6 @@ processes_option = click.option(
 )
 
 
-def expanded_but_uris(
-    context: click.Context, parameter: click.Parameter, names: Sequence[str]
-) -> tuple[str, ...]:
-    """Expands globs and folders of this machine; those of stores are not known here."""
-    files: list[str] = []
-    for name in names:
-        files += [name] if "://" in name else expanded(context, parameter, [name])
-    return tuple(files)
-
-
 @click.group()
 def command() -> None:
     """Count files and encode them by units, which may run anywhere.
@@ -69,7 +59,7 @@ def command() -> None:
 
 
 @command.command("plan")
-@click.argument("files", nargs=-1, required=True, callback=expanded_but_uris, metavar="FILES...")
+@click.argument("files", nargs=-1, required=True, callback=expanded, metavar="FILES...")
 @work_option
 @unit_size_option
 @source_options
@@ -130,7 +120,8 @@ def count_command(  # noqa: PLR0913 - its options
     check_workers(unit, processes, threads)
     plan = begin(work, chosen_pattern(pattern, None), special_tokens)
     if unit is None:
-        count_left(plan, memory_limit, jobs.Local(processes))
+        with showing(plan) as show:
+            count_left(plan, memory_limit, jobs.Local(processes), show)
     else:
         count_unit(work, unit, memory_limit=memory_limit, num_threads=threads)
     print_record(shown(jobs.status(plan)), as_json=as_json)
@@ -168,7 +159,8 @@ def shard_command(  # noqa: PLR0913 - its options
     check_workers(unit, processes, threads)
     plan = begin(work, encoding, shard_tokens=shard_tokens or None, **special_rule(special), **options)
     if unit is None:
-        write_left(plan, encoding, jobs.Local(processes))
+        with showing(plan) as show:
+            write_left(plan, encoding, jobs.Local(processes), show)
     else:
         shard_unit(work, unit, encoding=EncodingValue(encoding), num_threads=threads)
     status = jobs.status(plan)
@@ -208,7 +200,8 @@ def compact_command(
         raise click.UsageError("--shard is written by one process: leave out --processes")
     plan, shards = begin(work, shard_tokens or None)
     if shard is None:
-        compact_left(plan, jobs.Local(processes))
+        with showing(plan) as show:
+            compact_left(plan, jobs.Local(processes), show)
     else:
         compact_shard(work, shard)
     done = jobs.status(plan).compacted
@@ -251,7 +244,8 @@ def reduce_command(
         begin(plan)
         reduce_part(work, part)
     else:
-        reduce_left(plan, jobs.Local(processes))
+        with showing(plan) as show:
+            reduce_left(plan, jobs.Local(processes), show)
     if output is None:
         print_record(shown(jobs.status(plan)), as_json=as_json)
         return

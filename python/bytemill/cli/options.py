@@ -12,6 +12,7 @@ import click
 
 from bytemill.cli import did_you_mean, encoding_of
 from bytemill.cli.reading import STANDARD_INPUT, Reading, documents
+from bytemill.io.uris import is_uri, without_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -77,9 +78,12 @@ def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
 
 
 def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """Expands globs that the shell did not, and folders to the files in them."""
+    """Expands globs that the shell did not, and folders to the files in them; not those of stores."""
     files: list[str] = []
-    for name in names:
+    for name in map(without_scheme, names):
+        if is_uri(name):
+            files.append(name)
+            continue
         if Path(name).is_dir():
             files.extend(map(str, files_of_folder(name)))
             continue

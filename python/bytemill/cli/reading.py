@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from io import BufferedReader
 from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
+from bytemill.io.uris import is_uri
 from bytemill.progress import show_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from typing_extensions import Self
 
@@ -141,17 +142,22 @@ def input_name(name: str) -> str:
 
 
 @contextmanager
-def source_of(files: Sequence[str]) -> Iterator[list[Path | Stream]]:
-    """Opens what `bytemill.documents` reads for names of files, `-` among them."""
+def source_of(files: Sequence[str]) -> Iterator[list[os.PathLike[str] | Stream]]:
+    """Opens what `bytemill.documents` reads for names and URIs of files, `-` among them."""
     from bytemill.documents import Stream
+    from bytemill.documents.sources import objects_of
 
-    paths: list[Path | Stream] = [Path(name) for name in files]
-    if STANDARD_INPUT not in files:
-        yield paths
-        return
-    with opened(STANDARD_INPUT) as file:
-        stream = Stream(file, input_name(STANDARD_INPUT))
-        yield [stream if name == STANDARD_INPUT else path for name, path in zip(files, paths, strict=True)]
+    with ExitStack() as stack:
+        found: list[os.PathLike[str] | Stream] = []
+        for name in files:
+            if is_uri(name):
+                found += objects_of(name)
+            elif name == STANDARD_INPUT:
+                file = stack.enter_context(opened(STANDARD_INPUT))
+                found.append(Stream(file, input_name(STANDARD_INPUT)))
+            else:
+                found.append(Path(name))
+        yield found
 
 
 @contextmanager
@@ -194,17 +200,18 @@ def standard_input() -> Iterator[IO[bytes]]:
 class Meter:
     """Shows on stderr, if that is a terminal, how fast files are read and how much time is left."""
 
-    def __init__(self, files: Sequence[str], *, prints: bool = False) -> None:
+    def __init__(self, files: Sequence[str], *, size: int | None = None, prints: bool = False) -> None:
         """Takes the files that will be read.
 
         Args:
             files: Their names.
+            size: Their bytes, if they are known.
             prints: Whether results are printed to stdout meanwhile. If that is a terminal too, nothing is
                 shown.
         """
         self._shown = sys.stderr.isatty() and not (prints and sys.stdout.isatty())
-        sizes = [file_size(name) for name in files] if self._shown else []
-        self._total = None if None in sizes else sum(filter(None, sizes))
+        sizes = [file_size(name) for name in files] if self._shown and size is None else []
+        self._total = None if None in sizes else size or sum(filter(None, sizes))
         self._read = 0
         self._start = monotonic()
         self._next = self._start + FIRST
@@ -223,10 +230,14 @@ class Meter:
     def at(self, label: str, read: int) -> None:
         """Shows that so many bytes have been read."""
         self._read = read
+        self.say(label, lambda seconds: progress(label, read, seconds, self._total))
+
+    def say(self, label: str, line: Callable[[float], str] | None = None) -> None:
+        """Shows a label, or the line that a function makes of the seconds since the start."""
         if self._shown and monotonic() >= self._next:
             seconds = monotonic() - self._start
             self._next = self._start + seconds + INTERVAL
-            show_line(progress(label, read, seconds, self._total))
+            show_line(label if line is None else line(seconds))
 
 
 def file_size(name: str) -> int | None:

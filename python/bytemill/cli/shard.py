@@ -22,7 +22,7 @@ from bytemill.cli.options import (
 )
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.sizes import token_count
-from bytemill.cli.units import units_options
+from bytemill.cli.units import showing, units_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -204,7 +204,10 @@ def write_units(  # noqa: PLR0913 - what the command was given
     if options.pop("name") != DEFAULT_NAME or options.pop("resume") or options.pop("trust_sources"):
         raise click.UsageError("--name, --resume and --trust-sources are for -o: --work goes on by itself")
     plan = units.plan(files, reading)
-    written = jobs.write_shards(plan, encoding, executor=units.executor(threads), **options)
+    with showing(plan) as show:
+        written = jobs.write_shards(
+            plan, encoding, executor=units.executor(threads), progress=show, **options
+        )
     report = {
         "units": len(written.units),
         "documents": written.documents,

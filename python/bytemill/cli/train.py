@@ -15,6 +15,7 @@ from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
 from bytemill.cli.sizes import byte_size, token_count
 from bytemill.cli.units import units_options
+from bytemill.io.uris import is_uri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +107,12 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     help="Keep the counts of finished files in OUTPUT.counts until training has ended, and begin with those "
     "that are there from a run that did not end.",
 )
+@click.option(
+    "--memory",
+    callback=byte_size(),
+    metavar="SIZE",
+    help="With --engine ray, how many bytes of memory of a node to reserve for learning, such as 64G.",
+)
 @units_options
 @source_options
 @threads_option
@@ -123,6 +130,7 @@ def command(  # noqa: PLR0913 - its options
     name: str | None,
     memory_limit: int | None,
     resume: bool,
+    memory: int | None,
     units: Units | None,
     reading: Reading,
     threads: int | None,
@@ -160,12 +168,7 @@ def command(  # noqa: PLR0913 - its options
     from bytemill.training.options import TrainingOptions
 
     targets = [target_of(output) for output in outputs]
-    if resume and STANDARD_INPUT in files:
-        raise click.UsageError(
-            "--resume needs files: what came from standard input is gone when a run goes on"
-        )
-    if resume and units is not None:
-        raise click.UsageError("--work goes on by itself: leave out --resume")
+    check_together(files, units, resume=resume, memory=memory, tie_break=options["tie_break"])
     # All arguments are checked before hours of counting.
     start = None if initial is None else encoding_of(initial)
     checked = TrainingOptions.checked(vocab_size, special_tokens=special_tokens, initial=start, **options)
@@ -176,37 +179,44 @@ def command(  # noqa: PLR0913 - its options
     saved = SavedCounts(targets[0].path, **reading._asdict()) if resume else None
 
     began = perf_counter()
-    with Meter(files) as meter:
-
-        def show(batch: Batch) -> None:
-            meter.add("counting", batch.read)
-
-        if units is not None:
-            from bytemill import jobs
-
-            counts = jobs.count_pieces(
-                units.plan(files, reading),
-                counts.pattern,
-                special_tokens=special_tokens,
-                memory_limit=memory_limit,
-                executor=units.executor(threads),
-            )
-        elif saved is None:
-            with source_of(files) as source:
-                add_source(counts, source, **reading._asdict(), num_threads=num_threads, report=show)
-        else:
-            saved.add(
-                counts,
-                [Path(name) for name in files],
-                num_threads=num_threads,
-                memory_limit=memory_limit,
-                report=show,
-            )
-    counted = perf_counter()
-    with Reporter(True) as reporter:  # noqa: FBT003 - as the argument `progress` of `train`
-        encoding = learn_encoding(
-            counts, checked, name=name or targets[0].name, num_threads=num_threads, reporter=reporter
+    plan = None if units is None else units.plan(files, reading)
+    if units is not None and plan is not None:
+        counts = units.counts(
+            plan, counts.pattern, special_tokens, memory_limit=memory_limit, threads=threads
         )
+    else:
+        with Meter(files) as meter:
+
+            def show(batch: Batch) -> None:
+                meter.add("counting", batch.read)
+
+            if saved is None:
+                with source_of(files) as source:
+                    add_source(counts, source, **reading._asdict(), num_threads=num_threads, report=show)
+            else:
+                saved.add(
+                    counts,
+                    [Path(name) for name in files],
+                    num_threads=num_threads,
+                    memory_limit=memory_limit,
+                    report=show,
+                )
+    counted = perf_counter()
+    name = name or targets[0].name
+    if units is not None and plan is not None and units.engine == "ray":
+        encoding = units.train(
+            plan,
+            vocab_size,
+            threads=threads,
+            memory=memory,
+            special_tokens=special_tokens,
+            initial=start,
+            name=name,
+            **options,
+        )
+    else:
+        with Reporter(True) as reporter:  # noqa: FBT003 - as the argument `progress` of `train`
+            encoding = learn_encoding(counts, checked, name=name, num_threads=num_threads, reporter=reporter)
     merged = perf_counter()
     for target in targets:
         target.save(encoding)
@@ -224,6 +234,26 @@ def command(  # noqa: PLR0913 - its options
         "files": [str(file) for target in targets for file in target.files],
     }
     print_record(report, as_json=as_json)
+
+
+def check_together(
+    files: Sequence[str], units: Units | None, *, resume: bool, memory: int | None, tie_break: str
+) -> None:
+    """Raises `UsageError` for files and options that exclude each other."""
+    if resume and STANDARD_INPUT in files:
+        raise click.UsageError(
+            "--resume needs files: what came from standard input is gone when a run goes on"
+        )
+    if resume and any(map(is_uri, files)):
+        raise click.UsageError("--resume is for files of this machine: with others, --work goes on by itself")
+    if resume and units is not None:
+        raise click.UsageError("--work goes on by itself: leave out --resume")
+    if memory is not None and (units is None or units.engine != "ray"):
+        raise click.UsageError("--memory is for --engine ray")
+    if units is not None and tie_break == "first_seen":
+        raise click.UsageError(
+            "--tie-break first_seen needs the order of the text, which is lost where --work adds up counts"
+        )
 
 
 def check_unused(**options: object) -> None:

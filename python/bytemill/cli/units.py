@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import functools
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bytemill.cli.reading import STANDARD_INPUT
+from bytemill.cli.reading import STANDARD_INPUT, Meter
 from bytemill.cli.sizes import byte_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from bytemill.cli.reading import Reading
-    from bytemill.jobs import Executor, Plan
+    from bytemill.core import Encoding
+    from bytemill.jobs import Executor, Plan, Progress
+    from bytemill.training.counts import PieceCounts
 
-__all__ = ["Units", "unit_size_option", "units_options"]
+__all__ = ["Units", "showing", "unit_size_option", "units_options"]
+
+LABELS = {"count": "counting", "reduce": "adding up", "shard": "encoding", "compact": "copying"}
 
 # The argument `unit_size`.
 unit_size_option = click.option(
@@ -57,6 +62,52 @@ class Units(NamedTuple):
             raise click.UsageError("--work needs files: all processes read them")
         return jobs.plan(files, self.work, **reading._asdict(), unit_bytes=self.unit_size)
 
+    def counts(
+        self,
+        plan: Plan,
+        pattern: str | None,
+        special_tokens: Sequence[str],
+        *,
+        memory_limit: int | None,
+        threads: int | None,
+    ) -> PieceCounts:
+        """Counts the units of a plan, and shows progress; `threads` as in `executor`.
+
+        Raises:
+            Exception: As `bytemill.jobs.count_pieces`.
+        """
+        from bytemill import jobs
+
+        with showing(plan) as show:
+            return jobs.count_pieces(
+                plan,
+                pattern,
+                special_tokens=special_tokens,
+                memory_limit=memory_limit,
+                executor=self.executor(threads),
+                progress=show,
+            )
+
+    def train(
+        self,
+        plan: Plan,
+        vocab_size: int,
+        *,
+        threads: int | None,
+        memory: int | None,
+        **options: Any,  # noqa: ANN401 - those of `bytemill.train`
+    ) -> Encoding:
+        """Learns from the counts of a plan on a node of Ray: the machine of the command may be a small one.
+
+        Raises:
+            Exception: As `bytemill.ray.train`.
+        """
+        import bytemill.ray
+
+        return bytemill.ray.train(
+            plan, vocab_size, num_cpus=threads or 1, memory=memory, address=self.address, **options
+        )
+
     def executor(self, threads: int | None) -> Executor:
         """Returns what runs the units.
 
@@ -71,6 +122,32 @@ class Units(NamedTuple):
         import bytemill.ray
 
         return bytemill.ray.Executor(num_cpus=threads or 1, address=self.address)
+
+
+@contextmanager
+def showing(plan: Plan) -> Iterator[Callable[[Progress], None]]:
+    """Yields a function that shows on stderr, if that is a terminal, how far a job is.
+
+    What was done before does not count as read.
+    """
+    meter: Meter | None = None
+    before = 0
+    step = None
+    with ExitStack() as stack:
+
+        def show(now: Progress) -> None:
+            nonlocal meter, before, step
+            if meter is None or now.step != step:
+                stack.close()
+                step, before = now.step, now.size
+                meter = stack.enter_context(Meter((), size=sum(plan.sizes) - before))
+            label = f"{LABELS[now.step]}, {now.done:,} of {now.units:,} done"
+            if now.size:
+                meter.at(label, now.size - before)
+            else:
+                meter.say(label)
+
+        yield show
 
 
 def units_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
 from bytemill._optional import import_optional
-from bytemill.io.uris import identity, is_uri, open_input
+from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 
 __all__ = [
     "COMPRESSIONS",
@@ -21,6 +21,7 @@ __all__ = [
     "Field",
     "FileRange",
     "Kind",
+    "ObjectPath",
     "Source",
     "Stream",
     "check_files",
@@ -29,6 +30,7 @@ __all__ = [
     "files_in",
     "items_of",
     "kind_of",
+    "objects_of",
     "opened",
 ]
 
@@ -78,6 +80,20 @@ class FileRange(NamedTuple):
     end: int | None = None
 
 
+class ObjectPath(os.PathLike[str]):
+    """A file on an object store: unlike in a `Path`, the slashes of its URI stay."""
+
+    def __init__(self, uri: str) -> None:
+        """Takes the URI."""
+        self.uri = uri
+
+    def __fspath__(self) -> str:
+        return self.uri
+
+    def __repr__(self) -> str:
+        return f"ObjectPath({self.uri!r})"
+
+
 Document: TypeAlias = str | bytes
 Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream | FileRange]
 
@@ -91,12 +107,18 @@ Kind: TypeAlias = Literal["text", "json lines", "parquet"]
 def items_of(source: object) -> Iterable[object]:
     """Returns the documents and files of a source; those in a folder for the folder.
 
+    A source that is the URI of an object store means a file, those below a folder, or matches of a glob.
+
     Raises:
         TypeError: It is no source.
         ValueError: It is a list of strings that all name files, or look as if they did: `Path` objects tell
             these from documents.
         FileNotFoundError: It is a string and there is no such file.
     """
+    if isinstance(source, str):
+        if is_uri(source):
+            return objects_of(source)
+        source = without_scheme(source)
     if isinstance(source, str) and not is_file(source):
         raise FileNotFoundError(errno.ENOENT, "no such file; a text is given as [text]", source[:100])
     if isinstance(source, (str, os.PathLike)):
@@ -109,8 +131,13 @@ def items_of(source: object) -> Iterable[object]:
     if (
         isinstance(source, (list, tuple))
         and source
-        and all(is_file(each) or is_name(each) for each in source)
+        and all(is_file(each) or is_name(each) or is_uri(each) for each in source)
     ):
+        if all(map(is_uri, source)):
+            raise ValueError(
+                f"strings are documents, but all of these are URIs ({source[0]!r}): for the contents of "
+                "several objects give one URI, of a folder or with wildcards"
+            )
         missing = next((each for each in source if not is_file(each)), None)
         so = "are names of files" if missing is None else f"look like names of files ({missing!r} is missing)"
         raise ValueError(
@@ -118,6 +145,16 @@ def items_of(source: object) -> Iterable[object]:
             "for their contents give pathlib.Path objects, for the names themselves an iterator"
         )
     return with_files_in_folders(source)
+
+
+def objects_of(uri: str) -> list[ObjectPath]:
+    """Returns the files that a URI means, see `bytemill.io.uris.listed`.
+
+    Raises:
+        OSError: There is none, or the store cannot be read.
+        ImportError: The store needs a package that is not installed.
+    """
+    return list(map(ObjectPath, listed(uri)))
 
 
 def with_files_in_folders(items: Iterable[object]) -> Iterator[object]:
@@ -160,12 +197,13 @@ def check_files(source: object) -> None:
         OSError: A file is missing.
         ImportError: A file needs a package that is not installed.
     """
-    if isinstance(source, str) and is_file(source):
-        source = Path(source)
+    if isinstance(source, str):
+        name = without_scheme(source)
+        source = objects_of(name) if is_uri(name) else Path(name) if is_file(name) else source
     for item in with_files_in_folders(source if isinstance(source, (list, tuple)) else [source]):
         if not isinstance(item, os.PathLike):
             continue
-        Path(item).stat()
+        identity(os.fspath(item))
         check_package(os.fspath(item))
 
 

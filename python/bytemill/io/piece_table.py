@@ -12,6 +12,7 @@ import json
 import os
 from bisect import bisect_left
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from bytemill._optional import import_optional
@@ -35,6 +36,7 @@ __all__ = [
     "chunk",
     "described",
     "first_pieces",
+    "most_open",
     "read_table",
     "table_of",
     "table_writer",
@@ -52,6 +54,11 @@ ROWS = 1 << 16
 
 PURPOSE = "files of piece counts"
 
+# Files that are read at once; systems allow some thousand for each process, all files together.
+MOST_OPEN = 256
+# What a process may open besides: libraries, and what it writes.
+OTHER_FILES = 32
+
 # Some pieces as an Arrow array of `large_binary`, and the count of each.
 Chunk: TypeAlias = "tuple[Any, npt.NDArray[np.uint64]]"
 
@@ -62,6 +69,20 @@ class Description(TypedDict):
     pattern: str | None
     special_tokens: list[str]
     is_sorted: bool
+
+
+def most_open() -> int:
+    """Returns how many files may be read at once: fewer where the system allows the process few more."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return MOST_OPEN
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return MOST_OPEN
+    # Workers of an engine have many connections.
+    opened = sum(1 for _ in Path("/dev/fd").iterdir())
+    return max(2, min(MOST_OPEN, limit - opened - OTHER_FILES))
 
 
 def schema_of(description: Description) -> Any:  # noqa: ANN401 - pyarrow is optional

@@ -31,13 +31,15 @@ process.
 |---|---|
 | `plan` | dividing files into units; storing a plan |
 | `stores` | files by name, in a folder or on an object store |
-| `work` | the work folder: what is written once, commits, attempts |
+| `work` | the work folder: what is written once, commits |
+| `attempts` | units that were begun, and processes that died of them |
 | `counting` | counting a unit |
 | `reducing` | adding up the counts of all units, in parts |
 | `tokenizing` | writing the shards of a unit |
 | `manifest` | the shards of all units |
 | `compacting` | few large shards of them |
 | `status` | how far a job is |
+| `progress` | how far a step is, while it runs |
 | `executors` | what runs tasks: processes of this machine |
 | `columns` | counting and encoding columns of tables that an engine hands out |
 """
@@ -47,6 +49,7 @@ from bytemill.jobs.counting import count_pieces
 from bytemill.jobs.executors import Executor, Local
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan, Unit, plan
+from bytemill.jobs.progress import Progress
 from bytemill.jobs.status import Status, status
 from bytemill.jobs.tokenizing import write_shards
 
@@ -55,6 +58,7 @@ __all__ = [
     "Local",
     "Manifest",
     "Plan",
+    "Progress",
     "Status",
     "Unit",
     "compact",

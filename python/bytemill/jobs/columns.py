@@ -13,6 +13,7 @@ from bytemill._arguments import check_type
 from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.errors import InternalError
+from bytemill.io.piece_table import most_open
 from bytemill.io.uris import is_uri
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.registry import get_encoding
@@ -93,10 +94,18 @@ class ColumnCounter:
         runs = list(runs)
         if not runs:
             return self._counts()
-        counts = PieceCounts.merge_files(self._folder / run.name for run in runs)
+        counts = PieceCounts.merge_files(self._few([self._folder / run.name for run in runs]))
         if counts.total() != (total := sum(run.total for run in runs)):
             raise InternalError(f"expected {total} pieces in all runs, got {counts.total()}")
         return counts
+
+    def _few(self, paths: list[Path]) -> list[Path]:
+        """Returns sorted files with the same counts, not more than may be open at once."""
+        while len(paths) > (most := most_open()):
+            added = self._folder / f"{os.urandom(8).hex()}.parquet"
+            PieceCounts.merge_files(paths[:most]).save(added, sort=True)
+            paths = [*paths[most:], added]
+        return paths
 
     def remove(self) -> None:
         """Removes the files of all attempts."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytemill.jobs.executors import Executor
+    from bytemill.jobs.progress import Report
     from bytemill.jobs.stores import Facts
 
 __all__ = ["begin", "compact", "compact_left", "compact_shard", "finish"]
@@ -41,6 +42,7 @@ def compact(
     *,
     shard_tokens: int | None = 100_000_000,
     executor: Executor | None = None,
+    progress: Report | None = None,
 ) -> dict[str, Facts]:
     """Copies the shards of all units into few large ones, in the folder `compacted` of the work folder.
 
@@ -52,6 +54,7 @@ def compact(
         plan: The plan, or its work folder.
         shard_tokens: As in `bytemill.write_shards`.
         executor: What runs the tasks, one for each new shard; `Local()` if not given.
+        progress: Called with a `Progress` when this begins, and whenever a new shard is done.
 
     Returns:
         The files by their names in the work folder, in order, with their sizes and SHA-256: also in
@@ -71,7 +74,7 @@ def compact(
     """
     executor = checked_executor(executor)
     plan, _ = begin(plan, shard_tokens)
-    compact_left(plan, executor)
+    compact_left(plan, executor, progress)
     return finish(plan)
 
 
@@ -129,15 +132,16 @@ def begin(plan: Plan | str | os.PathLike[str], shard_tokens: int | None) -> tupl
     return plan, len(shards)
 
 
-def compact_left(plan: Plan, executor: Executor) -> None:
-    """Writes the new shards that are not yet written.
+def compact_left(plan: Plan, executor: Executor, progress: Report | None = None) -> None:
+    """Writes the new shards that are not yet written; arguments as `compact`.
 
     Raises:
         Exception: As `compact`.
     """
     work = Work(plan.work)
     numbers = range(len(work.options("compact")["shards"]))
-    work.run_left("compact", numbers, functools.partial(compact_shard, plan.work), executor)
+    task = functools.partial(compact_shard, plan.work)
+    work.run_left("compact", numbers, task, executor, progress=progress)
 
 
 def compact_shard(work: str | os.PathLike[str], number: int) -> None:

@@ -20,19 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytemill.jobs.executors import Executor
+    from bytemill.jobs.progress import Report
 
 __all__ = ["begin", "count_left", "count_pieces", "count_unit"]
 
 NAME = "count.json"
 
 
-def count_pieces(
+def count_pieces(  # noqa: PLR0913 - all but the first two have names
     plan: Plan | str | os.PathLike[str],
     pattern: str | None = DEFAULT_PATTERN,
     *,
     special_tokens: Iterable[str] = (),
     memory_limit: int | str | None = None,
     executor: Executor | None = None,
+    progress: Report | None = None,
 ) -> PieceCounts:
     """Counts the pieces of all units that are not yet counted, and adds up all.
 
@@ -42,6 +44,7 @@ def count_pieces(
         special_tokens: As in `bytemill.count_pieces`.
         memory_limit: As in `bytemill.count_pieces`, for each process.
         executor: What runs the units; `Local()` if not given.
+        progress: Called with a `Progress` when a step begins, and whenever a unit is done.
 
     Returns:
         The counts, those of one process, but sorted: `bytemill.train` takes them, with any tie rule but
@@ -60,8 +63,8 @@ def count_pieces(
     """
     executor = checked_executor(executor)
     plan = begin(plan, pattern, special_tokens)
-    count_left(plan, memory_limit, executor)
-    return merged(plan, executor)
+    count_left(plan, memory_limit, executor, progress)
+    return merged(plan, executor, progress)
 
 
 def begin(plan: Plan | str | os.PathLike[str], pattern: str | None, special_tokens: Iterable[str]) -> Plan:
@@ -81,8 +84,10 @@ def begin(plan: Plan | str | os.PathLike[str], pattern: str | None, special_toke
     return plan
 
 
-def count_left(plan: Plan, memory_limit: int | str | None, executor: Executor) -> None:
-    """Counts the units that are not yet counted.
+def count_left(
+    plan: Plan, memory_limit: int | str | None, executor: Executor, progress: Report | None = None
+) -> None:
+    """Counts the units that are not yet counted; arguments as `count_pieces`.
 
     Raises:
         Exception: As `count_pieces`.
@@ -90,7 +95,9 @@ def count_left(plan: Plan, memory_limit: int | str | None, executor: Executor) -
     # Checked here, not by each of the tasks.
     PieceCounts(memory_limit=memory_limit)
     task = functools.partial(count_unit, plan.work, memory_limit=memory_limit)
-    Work(plan.work).run_left("count", plan.largest_first(), task, executor)
+    Work(plan.work).run_left(
+        "count", plan.largest_first(), task, executor, progress=progress, sizes=plan.sizes
+    )
 
 
 def count_unit(

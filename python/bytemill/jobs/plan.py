@@ -110,6 +110,11 @@ class Plan(NamedTuple):
             raise ValueError(f"expected a unit from 0 to {len(self.units) - 1}, got {number}")
         return self.units[number]
 
+    @property
+    def sizes(self) -> list[int]:
+        """The bytes of each unit, as stored."""
+        return [unit.size for unit in self.units]
+
     def largest_first(self) -> list[int]:
         """Returns the numbers of the units, the largest first: none of them is what all others wait for."""
         return sorted(range(len(self.units)), key=lambda number: -self.units[number].size)

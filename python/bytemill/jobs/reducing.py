@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bytemill.core import __version__
 from bytemill.errors import InternalError
-from bytemill.io.piece_table import first_pieces
+from bytemill.io.piece_table import first_pieces, most_open
 from bytemill.jobs.executors import Local
 from bytemill.jobs.plan import Plan
 from bytemill.jobs.stores import Facts
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.jobs.executors import Executor
+    from bytemill.jobs.progress import Report
 
 __all__ = ["begin", "merged", "reduce_left", "reduce_part"]
 
@@ -29,9 +30,6 @@ PART_BYTES = 1 << 28
 
 # The parts are divided by the first pieces of so many units.
 MOST_SAMPLED = 256
-
-# Files of counts that a process has open at once; systems allow some thousand, all files together.
-MOST_OPEN = 256
 
 
 def begin(plan: Plan | str | os.PathLike[str]) -> int:
@@ -72,14 +70,14 @@ def bounds(runs: Sequence[str], parts: int) -> list[bytes]:
     return sorted(chosen - set(pieces[:1]))
 
 
-def reduce_left(plan: Plan, executor: Executor) -> None:
+def reduce_left(plan: Plan, executor: Executor, progress: Report | None = None) -> None:
     """Adds up the parts that are not yet done.
 
     Raises:
         Exception: As `begin` and `reduce_part`.
     """
     task = functools.partial(reduce_part, plan.work)
-    Work(plan.work).run_left("reduce", range(begin(plan)), task, executor)
+    Work(plan.work).run_left("reduce", range(begin(plan)), task, executor, progress=progress)
 
 
 def reduce_part(work: str | os.PathLike[str], number: int) -> None:
@@ -105,25 +103,26 @@ def reduce_part(work: str | os.PathLike[str], number: int) -> None:
     with folder.unit("reduce", number) as (outputs, sums):
         paths = folder.checked({name: Facts(*facts) for name, facts in options["runs"].items()})
         counts = PieceCounts._merged(  # noqa: SLF001 - of this package
-            paths, MOST_OPEN, edges[number] or b"", edges[number + 1]
+            paths, most_open(), edges[number] or b"", edges[number + 1]
         )
         counts.save(outputs / f"part-{number:06}.parquet", sort=True)
         sums["pieces"] = counts.total()
 
 
-def merged(plan: Plan, executor: Executor | None = None) -> PieceCounts:
+def merged(plan: Plan, executor: Executor | None = None, progress: Report | None = None) -> PieceCounts:
     """Returns the sum of the counts of all units.
 
     Args:
         plan: The plan, whose units are all counted.
         executor: What runs the parts that are not yet added up; this process if not given.
+        progress: As in `count_pieces`.
 
     Raises:
         ValueError: A unit is not counted; or counts are not those that were committed.
         RuntimeError: Three processes have died of a part.
         OSError: A file cannot be read or written.
     """
-    reduce_left(plan, executor or Local(1))
+    reduce_left(plan, executor or Local(1), progress)
     work = Work(plan.work)
     options = work.options("reduce")
     commits = work.all_commits("reduce", len(options["bounds"]) + 1)

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -22,6 +23,9 @@ __all__ = ["Facts", "FolderStore", "ObjectStore", "Store", "facts_of", "sha256_o
 
 # The folder for what is not finished.
 SCRATCH = "scratch"
+
+# Stores whose packages for `fsspec` make writing on a condition one request; "memory" is this process.
+CONDITIONAL = frozenset({"abfs", "abfss", "az", "gcs", "gs", "memory", "s3", "s3a"})
 
 # Bytes that are hashed at a time.
 CHUNK = 1 << 20
@@ -238,13 +242,38 @@ class ObjectStore:
         """Writes an object unless there is one, and returns whether there was none.
 
         One request does it where the store has conditional writes, as S3, Google's and Azure's have.
+
+        Warns:
+            UserWarning: The store is not known to have them, or takes no notice of the condition: of two jobs
+                that begin at the same moment in one place, both go on.
         """
         try:
             with self._at(name) as (system, path):
                 system.pipe_file(path, contents, mode="create")
         except FileExistsError:
             return False
+        if not self._is_conditional(name, contents):
+            warnings.warn(
+                f"{self.path(name)}: the store is not known to write on the condition that there is no such "
+                "object, so two jobs that begin here at the same moment are not told apart: begin one, and "
+                "the others when it has begun",
+                UserWarning,
+                stacklevel=2,
+            )
         return True
+
+    def _is_conditional(self, name: str, contents: bytes) -> bool:
+        """Returns whether writing an object again, which is there, fails in the store itself."""
+        with self._at(name) as (system, path):
+            protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
+            if not protocols & CONDITIONAL:
+                # What `fsspec` does for these is to look first and write then.
+                return False
+            try:
+                system.pipe_file(path, contents, mode="create")
+            except FileExistsError:
+                return True
+        return False
 
     def write(self, name: str, contents: bytes) -> None:
         """Writes or replaces an object."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bytemill.core import Encoding
     from bytemill.jobs.executors import Executor
+    from bytemill.jobs.progress import Report
     from bytemill.shards.options import Format, Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
@@ -44,6 +45,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     allowed_special: AllowedSpecial = NO_TOKENS,
     disallowed_special: DisallowedSpecial = (),
     executor: Executor | None = None,
+    progress: Report | None = None,
 ) -> Manifest:
     """Encodes the documents of all units that are not yet written, each into shards of its own.
 
@@ -62,6 +64,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         allowed_special: As in `bytemill.write_shards`.
         disallowed_special: As in `bytemill.write_shards`.
         executor: What runs the units; `Local()` if not given.
+        progress: Called with a `Progress` when a step begins, and whenever a unit is done.
 
     Returns:
         What was written: also in `manifest.json` in the work folder, which is written last.
@@ -88,7 +91,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         allowed_special=allowed_special,
         disallowed_special=disallowed_special,
     )
-    write_left(plan, encoding, executor)
+    write_left(plan, encoding, executor, progress)
     return Manifest.finish(plan)
 
 
@@ -107,14 +110,16 @@ def begin(plan: Plan | str | os.PathLike[str], encoding: Encoding, **options: An
     return plan
 
 
-def write_left(plan: Plan, encoding: Encoding, executor: Executor) -> None:
-    """Writes the units that are not yet written.
+def write_left(plan: Plan, encoding: Encoding, executor: Executor, progress: Report | None = None) -> None:
+    """Writes the units that are not yet written; arguments as `write_shards`.
 
     Raises:
         Exception: As `write_shards`.
     """
     task = functools.partial(shard_unit, plan.work, encoding=EncodingValue(encoding))
-    Work(plan.work).run_left("shard", plan.largest_first(), task, executor)
+    Work(plan.work).run_left(
+        "shard", plan.largest_first(), task, executor, progress=progress, sizes=plan.sizes
+    )
 
 
 def shard_unit(

@@ -1,20 +1,23 @@
-"""The work folder: what is written once, commits, attempts."""
+"""The work folder: what is written once, and commits."""
 
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytemill.core import __version__
+from bytemill.jobs.attempts import attempt, forget
+from bytemill.jobs.progress import Progress
 from bytemill.jobs.stores import Facts, facts_of, sha256_of, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bytemill.jobs.executors import Executor
+    from bytemill.jobs.progress import Report
     from bytemill.jobs.stores import Store
 
 __all__ = ["FOLDERS", "Commit", "Kind", "Work"]
@@ -27,10 +30,6 @@ FOLDERS: dict[Kind, str] = {
     "shard": "shards",
     "compact": "compacted",
 }
-
-# A unit whose process died so often is not begun again: a document that takes all memory would kill every
-# worker, for ever.
-MOST_DEATHS = 3
 
 
 class Commit(NamedTuple):
@@ -107,17 +106,43 @@ class Work:
 
     # --- Units ---
 
-    def run_left(
-        self, kind: Kind, numbers: Iterable[int], task: Callable[[int], None], executor: Executor
+    def run_left(  # noqa: PLR0913 - the last two have names
+        self,
+        kind: Kind,
+        numbers: Sequence[int],
+        task: Callable[[int], None],
+        executor: Executor,
+        *,
+        progress: Report | None = None,
+        sizes: Sequence[int] | None = None,
     ) -> None:
-        """Runs the tasks of the units that are not done, in this order if one runs after the other.
+        """Runs the tasks of the units that are not done.
+
+        Args:
+            kind: The kind of the units.
+            numbers: Their numbers, in the order in which they are begun.
+            task: What does a unit.
+            executor: What runs the tasks.
+            progress: Called when this begins, and whenever a unit is done.
+            sizes: The bytes of each unit, for that; none if not given.
 
         Raises:
-            Exception: What a task has raised.
+            TypeError: `progress` cannot be called.
+            Exception: What a task or `progress` has raised.
         """
-        done = self.done(kind)
-        for _ in executor.run(task, [number for number in numbers if number not in done]):
-            pass
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress must be a function, or None, not {type(progress).__name__}")
+        done = self.done(kind).intersection(numbers)
+
+        def report() -> None:
+            if progress is not None:
+                size = sum(sizes[number] for number in done) if sizes else 0
+                progress(Progress(kind, len(done), len(numbers), size))
+
+        report()
+        for number in executor.run(task, [number for number in numbers if number not in done]):
+            done.add(number)
+            report()
 
     @contextmanager
     def unit(self, kind: Kind, number: int) -> Iterator[tuple[Path, dict[str, int]]]:
@@ -131,33 +156,20 @@ class Work:
             A folder of this machine, for the outputs of the unit; and a place for the sums of its commit.
 
         Raises:
-            RuntimeError: So many processes died of the unit, or are at it, that it is not begun again.
+            RuntimeError: So many processes died of the unit that it is not begun again, see `attempts`.
             OSError: An output cannot be written, unless another process has done the unit meanwhile.
         """
         name = name_of(kind, number)
-        self._check_attempts(name)
-        mark = f"attempts/{name}.{os.urandom(8).hex()}"
-        self.store.write(mark, b"")
         sums: dict[str, int] = {}
-        try:
-            with self.store.scratch(name) as folder:
-                yield folder, sums
-                self.commit(kind, number, folder, sums)
-        except OSError:
-            # The job may have been finished without this process, and its scratch folder been removed.
-            if not self.is_done(kind, number):
-                raise
-        finally:
-            # A mark stays if the process dies.
-            self.store.remove(mark)
-
-    def _check_attempts(self, name: str) -> None:
-        marks = [mark for mark in self.store.names("attempts") if mark.startswith(f"{name}.")]
-        if len(marks) >= MOST_DEATHS:
-            raise RuntimeError(
-                f"unit {int(name[-6:])} was begun {MOST_DEATHS} times without an end: processes were killed, "
-                f"perhaps for want of memory; remove {self.store.path(f'attempts/{name}')}.* to try again"
-            )
+        with attempt(self.store, name):
+            try:
+                with self.store.scratch(name) as folder:
+                    yield folder, sums
+                    self.commit(kind, number, folder, sums)
+            except OSError:
+                # The job may have been finished without this process, and its scratch folder been removed.
+                if not self.is_done(kind, number):
+                    raise
 
     def commit(self, kind: Kind, number: int, folder: Path, sums: dict[str, int]) -> None:
         """Publishes the outputs of a unit, and writes its commit."""
@@ -170,9 +182,7 @@ class Work:
         name = name_of(kind, number)
         self.store.write(f"commits/{name}.json", json_of(commit._asdict()))
         # Processes that have died of it no longer count.
-        for mark in self.store.names("attempts"):
-            if mark.startswith(f"{name}."):
-                self.store.remove(f"attempts/{mark}")
+        forget(self.store, name)
 
     # --- Commits ---
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bytemill.documents.blocks import InvalidUtf8
     from bytemill.documents.sources import Field
+    from bytemill.jobs.progress import Report
     from bytemill.training.counts import PieceCounts
 
 __all__ = ["count_pieces", "planned"]
@@ -37,6 +38,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     unit_bytes: int | str = UNIT_BYTES,
     num_cpus: int = 1,
     address: str | None = None,
+    progress: Report | None = None,
 ) -> PieceCounts:
     """Counts the pieces of files, or of a column of a dataset, on a cluster of Ray.
 
@@ -60,6 +62,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         unit_bytes: As in `bytemill.jobs.plan`.
         num_cpus: The processors of a task, which are also its threads.
         address: As of `Executor`.
+        progress: As in `bytemill.jobs.count_pieces`, for files.
 
     Returns:
         The counts, as of `bytemill.jobs.count_pieces`.
@@ -78,6 +81,8 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
             )
         if field is not None or lines:
             raise ValueError("field and lines say how files are read: a dataset has a column")
+        if progress is not None:
+            raise ValueError("progress is that of files: Ray reports that of a dataset")
         check_column(source, column)
         connected(address)
         counter = ColumnCounter(to, column, pattern, special_tokens, memory_limit)
@@ -87,7 +92,12 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     executor = Executor(num_cpus=num_cpus, address=address)
     return jobs.count_pieces(
-        plan, pattern, special_tokens=special_tokens, memory_limit=memory_limit, executor=executor
+        plan,
+        pattern,
+        special_tokens=special_tokens,
+        memory_limit=memory_limit,
+        executor=executor,
+        progress=progress,
     )
 
 

@@ -49,7 +49,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         num_cpus: The processors of a task, which are also its threads.
         address: As of `Executor`.
         **options: The other arguments of `bytemill.jobs.write_shards`: `format`, `shard_tokens`, `prepend`,
-            `append` and so on.
+            `append`, `progress` and so on.
 
     Returns:
         What was written, as of `bytemill.jobs.write_shards`.

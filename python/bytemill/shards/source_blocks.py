@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytemill.documents.blocks import Block, FileReader, Position, SmallDocument, joined, utf8
 from bytemill.documents.sources import items_of, opened
+from bytemill.io.uris import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,13 +36,14 @@ class SourceFile(NamedTuple):
         item: Number of files and documents of the source before it.
         path: Its path, as given.
         size: Its size in bytes.
-        mtime_ns: The time of its last modification, in nanoseconds since 1970.
+        mtime_ns: The time of its last modification, in nanoseconds since 1970; of an object on a store its
+            ETag, or the time as text.
     """
 
     item: int
     path: str
     size: int
-    mtime_ns: int
+    mtime_ns: int | str
 
 
 class SourceBlocks:
@@ -153,8 +155,7 @@ class SourceBlocks:
         """Yields the items of a source with their numbers, and notes the files among them."""
         for number, item in enumerate(items_of(source)):
             if isinstance(item, os.PathLike):
-                status = Path(item).stat()
-                file = SourceFile(number, os.fspath(item), status.st_size, status.st_mtime_ns)
+                file = SourceFile(number, os.fspath(item), *identity(os.fspath(item)))
                 if len(self.files) < len(self._expected):
                     check_unchanged(file, self._expected[len(self.files)], trust=self._trust)
                 self.files.append(file)
@@ -200,7 +201,9 @@ def ordinal(item: int) -> str:
 
 
 def time_of(file: SourceFile) -> str:
-    """Returns the time of the last modification of a file for a message."""
+    """Returns the time of the last modification of a file for a message; of an object, its version."""
+    if isinstance(file.mtime_ns, str):
+        return f"version {file.mtime_ns}"
     seconds, rest = divmod(file.mtime_ns, 10**9)
     return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}.{rest:09d} UTC"
 

@@ -48,7 +48,8 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
 
     Args:
         source: An iterable of documents, each `str` or `bytes`, and of files as `os.PathLike`; or the path of
-            one file. See `bytemill.documents` for the kinds of files.
+            one file, or of a folder; or the URI of objects on a store, such as "s3://corpus/*.jsonl". See
+            `bytemill.documents` for the kinds of files.
         pattern: What splits documents into pieces: a name of `bytemill.patterns.PATTERNS` such as "gpt2",
             "cl100k", "o200k" or "llama3", any regular expression, or `None`: each document is one piece.
         special_tokens: Strings that cut documents before that, and are in no piece.

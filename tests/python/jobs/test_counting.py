@@ -171,17 +171,44 @@ def test_a_process_that_is_killed_is_replaced(corpus: Path, tmp_path: Path) -> N
     assert counted(counts) == one_process(corpus)
 
 
-def test_a_unit_that_kills_is_begun_three_times(corpus: Path, tmp_path: Path) -> None:
-    plan = jobs.plan(corpus, tmp_path / "work")
-    attempts = tmp_path / "work" / "attempts"
-    attempts.mkdir()
-    for mark in "abc":
-        (attempts / f"count-000000.{mark}").touch()
-    with pytest.raises(RuntimeError, match="unit 0 was begun 3 times"):
-        jobs.count_pieces(plan, executor=jobs.Local(1))
-    (attempts / "count-000000.a").unlink()
-    assert counted(jobs.count_pieces(plan, executor=jobs.Local(1))) == one_process(corpus)
-    assert not list(attempts.iterdir())
+def test_progress_is_reported(corpus: Path, tmp_path: Path) -> None:
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=4_000)
+    seen: list[jobs.Progress] = []
+    jobs.count_pieces(plan, executor=Twice(0), progress=seen.append)
+    counting = [each for each in seen if each.step == "count"]
+    units = len(plan.units)
+    assert [each.done for each in counting[:1] + counting[-1:]] == [0, units]
+    assert [each.done for each in counting] == sorted(each.done for each in counting)
+    assert {each.units for each in counting} == {units}
+    assert (counting[0].size, counting[-1].size) == (0, sum(unit.size for unit in plan.units))
+    assert seen[len(counting) :] == [
+        jobs.Progress("reduce", 0, 1, 0),
+        *[jobs.Progress("reduce", 1, 1, 0)] * 2,
+    ]
+    # What is done already counts from the start.
+    again: list[jobs.Progress] = []
+    jobs.count_pieces(plan, executor=jobs.Local(1), progress=again.append)
+    assert again == [counting[-1], jobs.Progress("reduce", 1, 1, 0)]
+    encoding = bytemill.get_encoding("gpt2")
+    written: list[jobs.Progress] = []
+    jobs.write_shards(plan, encoding, executor=jobs.Local(1), progress=written.append)
+    jobs.compact(plan, executor=jobs.Local(1), progress=written.append)
+    assert [each.done for each in written if each.step == "shard"] == [*range(units + 1)]
+    assert written[-1] == jobs.Progress("compact", 1, 1, 0)
+
+
+def test_what_progress_raises_ends_the_job(corpus: Path, tmp_path: Path) -> None:
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=4_000)
+
+    def stop(progress: jobs.Progress) -> None:
+        if progress.done == 2:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        jobs.count_pieces(plan, executor=jobs.Local(1), progress=stop)
+    assert jobs.status(plan).counted == 2
+    with pytest.raises(TypeError, match="progress must be a function, or None, not bool"):
+        jobs.count_pieces(plan, executor=jobs.Local(1), progress=True)  # type: ignore[arg-type]
 
 
 def test_what_belongs_to_another_job_is_refused(corpus: Path, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -12,6 +14,7 @@ import bytemill
 from bytemill import jobs
 from bytemill.io.piece_table import first_pieces
 from bytemill.jobs import counting, reducing
+from support.command_line import environment
 from support.executors import Fault, Interleaved, Twice, killed_once
 from support.mixed_corpus import write_corpus
 
@@ -69,8 +72,40 @@ def test_the_files_depend_on_the_counts_alone(
         reducing.reduce_left(plan, executor)
         found.append(parts(tmp_path / str(number)))
         # Other files open at once, in two steps and more.
-        monkeypatch.setattr("bytemill.jobs.reducing.MOST_OPEN", 5 - number)
+        monkeypatch.setattr("bytemill.io.piece_table.MOST_OPEN", 5 - number)
     assert all(each == found[0] for each in found)
+
+
+FEW_FILES = """
+import resource, sys
+from bytemill import jobs
+from bytemill.jobs import reducing
+plan = jobs.Plan.load(sys.argv[1])
+# Imported and started before: what is left is for the files of the units.
+resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+reducing.merged(plan)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system has no such limit")
+def test_few_files_may_be_open_at_once(tmp_path: Path) -> None:
+    """A unit's counts are read by each part: more units than a process may have files."""
+    path, limit = tmp_path / "corpus.jsonl", 60
+    path.write_text("".join(f'{{"text": "line {line // 2} of many"}}\n' for line in range(400)))
+    found = []
+    for name in ("whole", "limited"):
+        plan = jobs.plan(path, tmp_path / name, unit_bytes=80)
+        assert len(plan.units) > limit
+        counting.count_left(counting.begin(plan, "gpt2", ()), None, jobs.Local(1))
+        if name == "whole":
+            reducing.merged(plan)
+        else:
+            program = FEW_FILES.replace("FILES", str(limit))
+            done = subprocess.run([sys.executable, "-c", program, plan.work], env=environment(), check=False)  # noqa: S603
+            assert done.returncode == 0
+        # In one part there: sizes of parts are patched in this process only.
+        found.append(dict(jobs.count_pieces(plan, "gpt2", executor=jobs.Local(1))))
+    assert found[0] == found[1] == dict(bytemill.count_pieces(path, "gpt2", progress=False))
 
 
 STEPS = [

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
@@ -19,12 +21,7 @@ from support.executors import Interleaved, Killed, Twice, kill_at
 from support.mixed_corpus import write_corpus
 from support.stores import outputs, run_job, upload
 
-
-@pytest.fixture(autouse=True)
-def store() -> Iterator[None]:
-    yield
-    MemoryFileSystem.store.clear()
-    MemoryFileSystem.pseudo_dirs[:] = [""]
+pytestmark = pytest.mark.usefixtures("memory_store")
 
 
 @pytest.fixture
@@ -154,6 +151,39 @@ def test_what_is_read_has_a_commit(in_folders: dict[str, bytes]) -> None:
     assert jobs.status(plan).counted is None
     run_job("memory://corpus", "memory://work", jobs.Local(1))
     assert outputs("memory://work") == in_folders
+
+
+class Plain(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
+    """A store whose package is not known to write on a condition."""
+
+    protocol = "plain"
+    store: dict[str, Any] = {}  # noqa: RUF012 - as that of its class
+    pseudo_dirs = [""]  # noqa: RUF012 - as above
+
+
+def test_a_store_without_conditional_writes_is_warned_of(corpus: Path) -> None:
+    fsspec.register_implementation("plain", Plain, clobber=True)
+    with pytest.warns(
+        UserWarning, match=r"plain://work/plan\.json: the store is not known to write on the cond"
+    ):
+        plan = jobs.plan(corpus, "plain://work")
+    # Once for each file that is written so, not for what is there.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert jobs.plan(corpus, "plain://work") == plan
+    with pytest.raises(ValueError, match="another plan"):
+        jobs.plan(corpus, "plain://work", unit_bytes=10_000)
+
+
+def test_a_store_that_takes_no_notice_of_the_condition_is_warned_of(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = MemoryFileSystem.pipe_file
+    monkeypatch.setattr(
+        MemoryFileSystem, "pipe_file", lambda self, path, value, **_: write(self, path, value)
+    )
+    with pytest.warns(UserWarning, match=r"memory://work/plan\.json: the store is not known to write"):
+        jobs.plan(corpus, "memory://work")
 
 
 @pytest.mark.usefixtures("corpus")

@@ -88,20 +88,32 @@ def result() -> dict[str, Any]:
         "training": [{"vocab_size": 50_000, "pieces": 10**6, "seconds": 3.0, "cpu_seconds": 4.0}],
         "engines": [
             {**engine, "stage": "empty units", "units": 200, "seconds": 1.0, "driver_megabytes": 0.5},
-            {**engine, "stage": "count", "seconds": 7.0, "cpu_seconds": 6.0, "peak_megabytes": 1_000},
+            {
+                **engine,
+                "stage": "count",
+                "units": 5,
+                "seconds": 7.0,
+                "cpu_seconds": 6.0,
+                "peak_megabytes": 1_000,
+            },
             {**engine, "stage": "shards", "seconds": 9.0, "cpu_seconds": 8.0, "peak_megabytes": 900},
         ],
         "sums": [{"seconds": 1.5, "cpu_seconds": 1.4, "peak_megabytes": 50, "pieces": 77}],
         "all_equal": True,
+        "arguments": {"load_average": [1, 2, 3]},
     }
 
 
 def test_the_model_multiplies_what_was_measured() -> None:
     assert report.exponent(report.of_text(result(), "once")) == 1
-    lines = report.model(result(), report.Cluster(nodes=10, cores=10, read=1, unit=2))
+    lines = report.model(result(), report.Cluster(nodes=10, cores=10, read=1, unit=2, power=0.5))
     # 1 TB: 500 units; 6,400 CPU seconds on 100 cores, reading takes 100 s; 2,000 M pieces, 2 µs to load and
     # 3 µs to learn from each; runs of 4 M rows.
-    assert "| 1 TB | 500 | 2,000 M | 20 GB | 100 s | 10 s | 4,000 s | 6,000 s | 128 s | 171 min |" in lines
+    assert (
+        "| 1 TB, 1.00 | 500 | 2,000 M | 20 GB | 100 s | 10 s | 4,000 s | 6,000 s | 128 s | 171 min |" in lines
+    )
+    # 2 M pieces in 1 GB, and sqrt(1,000) times as many in 1 TB.
+    assert any(line.startswith("| 1 TB, 0.50 | 500 | 63 M |") for line in lines)
     assert any("Nobody has measured this" in line for line in lines)
 
 
@@ -117,7 +129,7 @@ def test_the_page_has_all_that_was_measured() -> None:
     assert "are equal" in page
     assert "NOT EQUAL" in report.large_section({**large, "all_equal": False})
     assert "| Local(1) | 5.0 | 2.5 | 7.0 | 6.00 | 9.0 | 8.00 | 1,000 |" in page
-    assert "| `PieceCounts.merge_files` | 1.5 | 1.4 | 50 | 77 |" in page
+    assert "| `PieceCounts.merge_files` | 1.5 | 1.4 |  | 77 |" in page
     assert "results are NOT EQUAL" in report.section({**result(), "all_equal": False})
 
 

@@ -382,6 +382,9 @@ GOOD: dict[str, Callable[[], Any]] = {
     "prepend": lambda: [5],
     "progress": lambda: False,
     "write_shards.progress": lambda: None,
+    **dict.fromkeys(
+        ("jobs.compact.progress", "jobs.count_pieces.progress", "jobs.write_shards.progress"), lambda: None
+    ),
     "purpose": lambda: "files",
     "provenance": lambda: {"corpus": "texts"},
     "resume": lambda: False,
