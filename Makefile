@@ -98,23 +98,20 @@ bench-playground: build $(VENV)/browser ## Measure the playground in Chromium ag
 	$(BENCH) harness.playground $(ARGS) --output $(RESULTS)/playground.json; \
 		code=$$?; $(BENCH) report playground && exit $$code
 
-# Engines of clusters: each in an environment of its own, with its extra and this tree.
+# Engines of clusters, and stores: each in an environment of its own, with its extra and this tree.
+$(VENV)/s3/engine: MORE = --group stores
 $(VENV)/%/engine: pyproject.toml
 	$(PYTHON) -m venv $(VENV)/$*
 	$(VENV)/$*/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)/$*/bin/python -m pip install --quiet --group engines --editable ".[$*]"
+	$(VENV)/$*/bin/python -m pip install --quiet --group engines $(MORE) --editable ".[$*]"
 	touch $@
 
 .PHONY: test-ray
 test-ray: build $(VENV)/ray/engine ## Results and faults on a cluster of three Ray nodes, all on this machine (2 minutes)
 	$(VENV)/ray/bin/python -m pytest tests/engines/ray
 
-$(VENV)/s3/moto: $(VENV)/s3/engine
-	$(VENV)/s3/bin/python -m pip install --quiet --group stores
-	touch $@
-
 .PHONY: test-stores
-test-stores: build $(VENV)/s3/moto ## Jobs on S3, served by this machine, with faults (1 minute)
+test-stores: build $(VENV)/s3/engine ## Jobs on S3, served by this machine, with faults (1 minute)
 	$(VENV)/s3/bin/python -m pytest tests/engines/stores
 
 # Needs Java: `apt-get install openjdk-17-jre-headless`.

@@ -91,7 +91,7 @@ class Store(Protocol):
         ...
 
     def sweep(self, kind: str) -> None:
-        """Removes the scratch folders that killed processes have left, of names that start so."""
+        """Removes what killed processes have left of a kind of units, all of which are done."""
         ...
 
 
@@ -179,9 +179,11 @@ class FolderStore:
                 local.rename(target)
 
     def sweep(self, kind: str) -> None:
-        """Removes the scratch folders of a kind of units."""
+        """Removes the scratch folders of a kind of units, and commits that were never complete."""
         for path in (self.folder / SCRATCH).glob(f"{kind}-*"):
             shutil.rmtree(path, ignore_errors=True)
+        for path in (self.folder / "commits").glob(f"{kind}-*.tmp"):
+            discard(path)
 
     def _made(self, name: str) -> Path:
         path = self.folder / name

@@ -8,7 +8,7 @@ from bytemill import jobs
 from bytemill._optional import import_optional
 from bytemill.jobs.columns import ColumnCounter
 from bytemill.jobs.plan import UNIT_BYTES
-from bytemill.ray.encoding import check_column
+from bytemill.ray.encoding import check_column, is_dataset
 from bytemill.ray.executor import Executor, connected, processors
 from bytemill.training.options import DEFAULT_PATTERN
 
@@ -120,11 +120,6 @@ def planned(  # noqa: PLR0913 - all but the first two have names
     if to is None:
         raise ValueError("expected to= with files: the work folder, which all nodes share")
     return jobs.plan(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
-
-
-def is_dataset(source: object) -> bool:
-    """Returns whether a source is a dataset of Ray; Ray is not imported for that."""
-    return any(each.__module__ == "ray.data.dataset" for each in type(source).__mro__)
 
 
 def count_dataset(dataset: Any, counter: ColumnCounter, column: str, *, num_cpus: int) -> PieceCounts:  # noqa: ANN401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bytemill._arguments import check_type
 from bytemill.jobs.columns import ColumnEncoder
 from bytemill.ray.executor import processors
 from bytemill.special import NO_TOKENS
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from bytemill.shards.options import Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
-__all__ = ["encode"]
+__all__ = ["check_column", "encode", "is_dataset"]
 
 
 def encode(  # noqa: PLR0913 - all but the first three have names
@@ -76,8 +77,21 @@ def encode(  # noqa: PLR0913 - all but the first three have names
     )
 
 
+def is_dataset(source: object) -> bool:
+    """Returns whether a source is a dataset of Ray; Ray is not imported for that."""
+    return any(each.__module__ == "ray.data.dataset" for each in type(source).__mro__)
+
+
 def check_column(dataset: Any, column: str) -> None:  # noqa: ANN401 - ray is optional
-    """Raises `ValueError` if a dataset is known to have no such column; nothing is computed for that."""
+    """Raises unless a dataset of Ray may have a column; nothing is computed for that.
+
+    Raises:
+        TypeError: It is no dataset of Ray, or the name is no string.
+        ValueError: It is known to have no such column.
+    """
+    if not is_dataset(dataset):
+        raise TypeError(f"dataset must be a ray.data.Dataset, not {type(dataset).__name__}")
+    check_type("column", column, str)
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None and column not in schema.names:
         raise ValueError(f"expected a column {column!r}, got a dataset with {', '.join(schema.names)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import byte_limit, integer
+from bytemill._arguments import byte_limit, check_type, integer
 from bytemill._optional import import_optional
 
 if TYPE_CHECKING:
@@ -99,7 +99,13 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 
 
 
 def connected(address: str | None) -> Any:  # noqa: ANN401 - ray is optional
-    """Returns the module `ray`, which is connected to a cluster."""
+    """Returns the module `ray`, which is connected to a cluster.
+
+    Raises:
+        Exception: As `Executor`.
+    """
+    if address is not None:
+        check_type("address", address, str)
     ray = import_optional("ray", "jobs on Ray")
     if not ray.is_initialized():
         ray.init(address=address, log_to_driver=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bytemill._arguments import check_type
 from bytemill._optional import import_optional
 from bytemill.jobs.columns import ColumnCounter, ColumnEncoder, Run
 from bytemill.special import NO_TOKENS
@@ -127,7 +128,15 @@ def encode(  # noqa: PLR0913 - all but the first three have names
 
 
 def check_column(frame: Any, column: str) -> None:  # noqa: ANN401 - as above
-    """Raises `ValueError` if a frame has no such column, `TypeError` if it is none of text."""
+    """Raises unless a frame has a column of text.
+
+    Raises:
+        TypeError: It is no data frame of Spark, the name no string, or the column of another type.
+        ValueError: There is no such column.
+    """
+    if not hasattr(frame, "mapInArrow"):
+        raise TypeError(f"frame must be a pyspark.sql.DataFrame, not {type(frame).__name__}")
+    check_type("column", column, str)
     if column not in frame.columns:
         raise ValueError(f"expected a column {column!r}, got a frame with {', '.join(frame.columns)}")
     kind = frame.schema[column].dataType

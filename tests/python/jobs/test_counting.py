@@ -171,6 +171,18 @@ def test_a_process_that_is_killed_is_replaced(corpus: Path, tmp_path: Path) -> N
     assert counted(counts) == one_process(corpus)
 
 
+def test_what_a_killed_process_has_left_is_removed(corpus: Path, tmp_path: Path) -> None:
+    plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=4_000)
+    left = [
+        tmp_path / "work" / name for name in ("commits/count-000001.json.ab.tmp", "scratch/count-000001.cd/a")
+    ]
+    for path in left:
+        path.parent.mkdir(parents=True)
+        path.touch()
+    assert counted(jobs.count_pieces(plan, executor=jobs.Local(1))) == one_process(corpus)
+    assert not any(path.exists() for path in left)
+
+
 def test_progress_is_reported(corpus: Path, tmp_path: Path) -> None:
     plan = jobs.plan(corpus, tmp_path / "work", unit_bytes=4_000)
     seen: list[jobs.Progress] = []

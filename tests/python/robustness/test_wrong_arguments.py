@@ -30,10 +30,11 @@ import tiktoken
 from tokenizers import Tokenizer, models
 
 import bytemill
-from bytemill import _core, hf, inspection, jobs, minbpe, sentencepiece, shards  # noqa: TID251 - what is behind the package is tried too
+from bytemill import _core, hf, inspection, jobs, minbpe, ray, sentencepiece, shards, spark  # noqa: TID251 - what is behind the package is tried too
 from bytemill.formats.huggingface import format_tokenizer
 from bytemill.patterns import GPT2_PATTERN
 from bytemill.training.learning import learn_merges
+from support.fake_engines import Dataset, Frame, fake_engines
 from support.toys import BYTE_RANKS
 from support.wrong_values import WRONG
 
@@ -52,13 +53,15 @@ PUBLIC = [
     "bytemill.minbpe.gpt4",
     "bytemill.minbpe.regex",
     "bytemill.model",
+    "bytemill.ray",
     "bytemill.registry",
     "bytemill.sentencepiece",
     "bytemill.shards",
+    "bytemill.spark",
     "bytemill.training",
 ]
 # Public too; its methods are not yet called with wrong arguments here.
-UNTRIED = ["bytemill.playground", "bytemill.ray", "bytemill.spark"]
+UNTRIED = ["bytemill.playground"]
 INNER = [
     "__main__",
     "_arguments",
@@ -427,6 +430,23 @@ GOOD: dict[str, Callable[[], Any]] = {
     "jobs.plan.work": lambda: f"folder{next(NUMBERS)}",
     "jobs.Plan.unchanged.unit": lambda: jobs.Plan.load("job").units[0],
     "jobs.Plan.check_sources.unit": lambda: jobs.Plan.load("job").units[0],
+    "address": lambda: None,
+    "dataset": Dataset,
+    "frame": Frame,
+    "into": lambda: "input_ids",
+    "memory": lambda: "1M",
+    "num_cpus": lambda: 1,
+    "session": lambda: None,
+    "to": lambda: f"folder{next(NUMBERS)}",
+    "ray.Executor.call.function": lambda: dict,
+    **dict.fromkeys(
+        ("ray.encode.column", "spark.encode.column", "spark.count_pieces.column"), lambda: "text"
+    ),
+    "ray.count_pieces.column": lambda: None,
+    **dict.fromkeys(("ray.count_pieces.field", "ray.write_shards.field"), lambda: None),
+    "ray.count_pieces.progress": lambda: None,
+    **dict.fromkeys(("ray.count_pieces.source", "ray.write_shards.source"), lambda: Path("sentences")),
+    "ray.train.counts": lambda: bytemill.PieceCounts({b"ab": 3}),
     "hf.accelerate.tokenizer": transformers_toy,
     "hf.restore.tokenizer": transformers_toy,
     "hf.AddedToken.of.token": lambda: "abc",
@@ -541,7 +561,7 @@ def cases(modules: list[str]) -> Iterator[Case]:
     seen = set()
     for module in map(importlib.import_module, modules):
         # They have names that others have too.
-        prefix = {hf: "hf.", jobs: "jobs."}.get(module, "")
+        prefix = {hf: "hf.", jobs: "jobs.", ray: "ray.", spark: "spark."}.get(module, "")
         for name in (f"{prefix}{name}" for name in module.__all__):
             thing = getattr(module, name.removeprefix(prefix))
             if id(thing) in seen or not (inspect.isroutine(thing) or inspect.isclass(thing)):
@@ -637,6 +657,13 @@ def folder(readable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     shutil.copytree(readable, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def engines() -> Iterator[None]:
+    """Has calls of Ray and Spark done here."""
+    with fake_engines():
+        yield
 
 
 def test_the_walk_finds_what_is_known_to_be_there() -> None:
