@@ -272,9 +272,9 @@ def main(arguments: Sequence[str]) -> int:
     for figure in measured():
         figures.append(figure)
         judged = "" if figure.met else "  MISSED"
-        print(
-            f"{figure.name:<44}{figure.value:>10.1f} of {figure.budget:g} {figure.unit}{judged}", flush=True
-        )
+        floor = "" if figure.floor is None else f", an empty page {figure.floor:.1f}"
+        line = f"{figure.name:<44}{figure.value:>10.1f} of {figure.budget:g} {figure.unit}{floor}{judged}"
+        print(line, flush=True)
     if output is not None:
         versions = {"chromium": version()}
         head = {**record.description(), "versions": versions, "load": round(os.getloadavg()[0], 1)}

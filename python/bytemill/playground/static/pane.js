@@ -152,28 +152,33 @@ export class Pane {
 
 	/** Gives elements to the blocks near the view, and takes them from the others. */
 	fill() {
-		const { scrollTop, clientHeight } = this.element;
+		const { blocks } = this, { scrollTop, clientHeight } = this.element;
 		const above = scrollTop - clientHeight / 2, below = scrollTop + clientHeight * 1.5;
-		let low = 0, high = this.blocks.length;
+		let low = 0, high = blocks.length;
 		while (low < high) {
 			const middle = (low + high) >> 1;
-			const { offsetTop, offsetHeight } = this.blocks[middle].element;
+			const { offsetTop, offsetHeight } = blocks[middle].element;
 			if (offsetTop + offsetHeight < above) low = middle + 1;
 			else high = middle;
 		}
+		/** @type {Set<Block>} */
 		const wanted = new Set();
-		for (let i = low; i < this.blocks.length && wanted.size < 7; i++) {
-			const block = this.blocks[i];
-			if (block.element.offsetTop > below) break;
-			wanted.add(block);
-			if (!block.filled) this.fillBlock(block);
-		}
-		for (const block of this.blocks) {
-			if (!block.filled || wanted.has(block)) continue;
-			block.element.style.height = `${block.element.offsetHeight}px`;
+		let size;
+		do {
+			size = wanted.size;
+			// All places before anything is filled: to ask for one after that lays the page out again.
+			for (; low < blocks.length && wanted.size < 7 && blocks[low].element.offsetTop <= below; low++) {
+				wanted.add(blocks[low]);
+			}
+			for (const block of wanted) if (!block.filled) this.fillBlock(block);
+		} while (wanted.size > size);
+		const gone = blocks.filter((block) => block.filled && !wanted.has(block));
+		const heights = gone.map(({ element }) => element.offsetHeight);
+		gone.forEach((block, i) => {
+			block.element.style.height = `${heights[i]}px`;
 			block.element.replaceChildren();
 			block.filled = false;
-		}
+		});
 	}
 
 	/** @param {Block} block */
