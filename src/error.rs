@@ -388,7 +388,9 @@ pub enum TrainError {
     Split(EncodeError),
     /// The sum of all counts exceeds 64 bits.
     TooManyOccurrences,
-    /// The pieces have more symbols than can be indexed.
+    /// A piece has as many symbols: 2^30 or more.
+    PieceTooLong(usize),
+    /// There are 2^30 tokens or more, or as many pieces that occur 2^30 times or more.
     TooLarge,
     /// A byte has no token in the initial vocabulary.
     MissingByte(u8),
@@ -414,10 +416,15 @@ impl fmt::Display for TrainError {
                 "all occurrences together, weighted, are more than 18446744073709551615: expected counts whose sum is \
                  below that; divide them by a common factor"
             ),
+            Self::PieceTooLong(length) => write!(
+                f,
+                "a piece of {length} bytes (SentencePiece: characters) is too long: expected fewer than 1073741824; use \
+                 a pattern that splits the text more, or cut it into shorter texts"
+            ),
             Self::TooLarge => write!(
                 f,
-                "the unique pieces hold more than about 4 billion bytes, or one of them more than 1 billion: expected \
-                 less; train on a sample, drop rare pieces, or use a pattern that splits the text more"
+                "there are 1073741824 tokens or more, or as many pieces that occur that often: expected fewer; learn \
+                 fewer merges, or divide all counts by a common factor"
             ),
             Self::MissingByte(byte) => write!(
                 f,

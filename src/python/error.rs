@@ -132,7 +132,7 @@ impl From<TrainError> for PyErr {
         match error {
             TrainError::Interrupted => PyKeyboardInterrupt::new_err(()),
             TrainError::Split(error) => error.into(),
-            TrainError::TooManyOccurrences | TrainError::TooLarge => {
+            TrainError::TooManyOccurrences | TrainError::PieceTooLong(_) | TrainError::TooLarge => {
                 PyOverflowError::new_err(error.to_string())
             }
             // Python chooses the subclass by the number.

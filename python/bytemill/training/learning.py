@@ -77,8 +77,9 @@ def train(  # noqa: PLR0913 - all but the first two have names
         memory_limit: As in `count_pieces`: the tables of pieces while text is counted. If they had to go to
             files, none of them is in memory any more when merging starts. Merging itself is not limited: it
             takes 4.5 bytes for each byte of the different pieces, some 20 for each piece, and 4 for each
-            occurrence of a pair that is frequent enough to be merged soon. Counts that are given as `source`
-            have a limit of their own.
+            occurrence of a pair that is frequent enough to be merged soon; 8 for each of these occurrences
+            if the pieces have more than about 4 billion bytes, each piece rounded up to a multiple of 8.
+            Counts that are given as `source` have a limit of their own.
         initial: An encoding to start from: its tokens keep their ids, and its merges come first. Its special
             tokens are not kept unless they are named again.
         pad_vocab_to: The size of the vocabulary is padded to a multiple of this by special tokens called
@@ -103,6 +104,8 @@ def train(  # noqa: PLR0913 - all but the first two have names
             `memory_limit` is too small or given with counts; or the pattern or the special tokens are not
             those of the counts; or the text does not have as many pieces as a SentencePiece model is to have.
         VocabularyError: `initial` is no vocabulary of bytes and merges of two tokens each.
+        OverflowError: A piece has 2**30 bytes or more (for SentencePiece: characters), or all pieces
+            together, each counted as often as it has bytes, occur 2**64 times or more.
         KeyboardInterrupt: Ctrl-C; nothing is changed.
         TypeError, PatternError, OSError, ImportError: As `count_pieces`.
 

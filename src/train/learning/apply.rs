@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use super::batch::Merge;
-use super::corpus::Occurrence;
 use super::deltas::PairDeltas;
+use super::offset::Offset;
 use super::partition::CorpusPartition;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 
@@ -18,23 +18,23 @@ const PREFETCH_AHEAD: usize = 16;
 pub(super) fn prefetch_first(
     merge: Merge,
     partitions: &[impl Deref<Target = CorpusPartition>],
-    occurrences: &[&[Occurrence]],
+    occurrences: &[&[impl Offset]],
 ) {
     let [left, right] = merge.lengths;
     for (partition, occurrences) in partitions.iter().zip(occurrences) {
         for &occurrence in occurrences.iter().take(PREFETCH_AHEAD) {
-            partition.prefetch(occurrence, left + right);
+            partition.prefetch(occurrence.get(), left + right);
         }
     }
 }
 
 /// Replaces the pair at those `occurrences` of a partition where it still is, and adds its neighbors to
 /// `deltas`.
-pub(super) fn apply_merge(
+pub(super) fn apply_merge<O: Offset>(
     merge: Merge,
     partition: &mut CorpusPartition,
-    occurrences: &[Occurrence],
-    deltas: &mut PairDeltas,
+    occurrences: &[O],
+    deltas: &mut PairDeltas<O>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), Interrupted> {
     let Merge {
@@ -49,12 +49,13 @@ pub(super) fn apply_merge(
         }
         for (next, &occurrence) in chunk.iter().enumerate() {
             if let Some(&later) = chunk.get(next + PREFETCH_AHEAD) {
-                partition.prefetch(later, length);
+                partition.prefetch(later.get(), length);
             }
-            let Some(context) = partition.replace(occurrence, pair, lengths, token) else {
+            let Some(context) = partition.replace(occurrence.get(), pair, lengths, token) else {
                 continue;
             };
             if let Some((start, before)) = context.before {
+                let start = O::new(start);
                 deltas.left.add(before, token, start, context.count);
                 // This occurrence begins with what was the right neighbor of the occurrence before.
                 if before == token {

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(super) use super::partition::Occurrence;
+use super::offset::Offset;
 use super::partition::{CorpusPartition, MAX_HISTOGRAM_COUNT};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
@@ -26,6 +26,8 @@ pub(in crate::train) struct Corpus {
     partitions: Vec<Mutex<CorpusPartition>>,
     /// Offset of the first cell of each partition.
     starts: Vec<usize>,
+    /// Offset after the last cell.
+    end: usize,
 }
 
 impl Corpus {
@@ -54,8 +56,8 @@ impl Corpus {
     /// `new_push` makes, for each thread, the function that adds a piece and its count to a partition.
     ///
     /// # Errors
-    /// [`TrainError::TooManyOccurrences`] if the count of a pair might not fit 64 bits;
-    /// [`TrainError::TooLarge`]; those of reading `counts` and of pushing.
+    /// [`TrainError::TooManyOccurrences`] if the count of a pair might not fit 64 bits; those of reading `counts`
+    /// and of pushing.
     pub(in crate::train) fn new<
         P: FnMut(&mut CorpusPartition, &[u8], u64) -> Result<(), TrainError>,
     >(
@@ -108,7 +110,7 @@ impl Corpus {
         let mut start = 0;
         for partition in &mut partitions {
             starts.push(start);
-            start = partition.finish(start)?;
+            start = partition.finish(start);
         }
         // No pair occurs more often than there are bytes.
         let weight: u128 = partitions.iter().map(CorpusPartition::weight).sum();
@@ -116,7 +118,27 @@ impl Corpus {
             return Err(TrainError::TooManyOccurrences);
         }
         let partitions = partitions.into_iter().map(Mutex::new).collect();
-        Ok(Self { partitions, starts })
+        Ok(Self {
+            partitions,
+            starts,
+            end: start,
+        })
+    }
+
+    /// Adds to the offsets of all cells.
+    #[cfg(test)]
+    pub(super) fn shift(&mut self, by: usize) {
+        self.end += by;
+        for (partition, start) in self.partitions.iter_mut().zip(&mut self.starts) {
+            *start += by;
+            let partition = partition.get_mut();
+            partition.unwrap_or_else(PoisonError::into_inner).start = *start;
+        }
+    }
+
+    /// Offset after the last cell.
+    pub(super) fn end(&self) -> usize {
+        self.end
     }
 
     /// Number of partitions.
@@ -149,13 +171,13 @@ impl Corpus {
 
     /// Returns those of the sorted `occurrences` that are in a partition.
     #[inline]
-    pub(super) fn occurrences_in<'o>(
+    pub(super) fn occurrences_in<'o, O: Offset>(
         &self,
         partition: usize,
-        occurrences: &'o [Occurrence],
-    ) -> &'o [Occurrence] {
+        occurrences: &'o [O],
+    ) -> &'o [O] {
         let before =
-            |start: usize| occurrences.partition_point(|&occurrence| (occurrence as usize) < start);
+            |start: usize| occurrences.partition_point(|&occurrence| occurrence.get() < start);
         let end = self.starts.get(partition + 1);
         let end = end.map_or(occurrences.len(), |&end| before(end));
         let start = if partition == 0 {
@@ -167,9 +189,9 @@ impl Corpus {
     }
 
     /// Whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
-    pub(super) fn holds(&self, occurrence: Occurrence, pair: Pair, left_length: u32) -> bool {
+    pub(super) fn holds(&self, occurrence: usize, pair: Pair, left_length: u32) -> bool {
         let starts = &self.starts;
-        let index = starts.partition_point(|&start| start <= occurrence as usize) - 1;
+        let index = starts.partition_point(|&start| start <= occurrence) - 1;
         self.partition(index).holds(occurrence, pair, left_length)
     }
 

@@ -2,16 +2,16 @@
 //! pairs that they form, by the shards that own these pairs.
 
 use super::batch::Merge;
-use super::corpus::Occurrence;
+use super::offset::Offset;
 use super::pair_index::shard_of;
 use crate::token::{Pair, TokenId};
 
 /// A token on one side of a pair that is merged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Neighbor {
+pub(super) struct Neighbor<O> {
     pub(super) token: TokenId,
     /// Number of occurrences of the pair that it is beside.
-    pub(super) occurrences: u32,
+    pub(super) occurrences: O,
     /// The same, weighted by the counts of the pieces.
     pub(super) count: u64,
     /// The part of `count` where it turned out to begin the next occurrence of the pair, so became another
@@ -20,13 +20,13 @@ pub(super) struct Neighbor {
 }
 
 /// The neighbors on one side of each merge of a batch whose new pairs belong to one shard.
-#[derive(Debug, Default)]
-struct NeighborList {
+#[derive(Debug)]
+struct NeighborList<O> {
     /// Those of all merges, concatenated.
-    neighbors: Vec<Neighbor>,
+    neighbors: Vec<Neighbor<O>>,
     /// The occurrences of the new pairs: the index of the neighbor among those of its merge, and where the
     /// pair begins.
-    occurrences: Vec<(u32, Occurrence)>,
+    occurrences: Vec<(u32, O)>,
     /// For each merge that is done, where its neighbors and occurrences end.
     ends: Vec<ListEnd>,
 }
@@ -38,7 +38,15 @@ struct ListEnd {
     occurrences: usize,
 }
 
-impl NeighborList {
+impl<O> NeighborList<O> {
+    fn new() -> Self {
+        Self {
+            neighbors: Vec::new(),
+            occurrences: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
     fn clear(&mut self) {
         self.neighbors.clear();
         self.occurrences.clear();
@@ -54,27 +62,27 @@ impl NeighborList {
 
 /// The neighbors on one side of one merge.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Neighbors<'a> {
-    pub(super) neighbors: &'a [Neighbor],
+pub(super) struct Neighbors<'a, O> {
+    pub(super) neighbors: &'a [Neighbor<O>],
     /// The index of the neighbor, and where its new pair begins.
-    pub(super) occurrences: &'a [(u32, Occurrence)],
+    pub(super) occurrences: &'a [(u32, O)],
 }
 
 /// The neighbors on one side of each merge of a batch.
 #[derive(Debug)]
-pub(super) struct SideNeighbors {
+pub(super) struct SideNeighbors<O> {
     /// For each token, its index among the neighbors of the merge that is being applied, plus one; 0 if it is
     /// none.
     indices: Vec<u32>,
     /// By shard.
-    lists: Vec<NeighborList>,
+    lists: Vec<NeighborList<O>>,
 }
 
-impl SideNeighbors {
+impl<O: Offset> SideNeighbors<O> {
     fn new(shards: usize) -> Self {
         Self {
             indices: Vec::new(),
-            lists: (0..shards).map(|_| NeighborList::default()).collect(),
+            lists: (0..shards).map(|_| NeighborList::new()).collect(),
         }
     }
 
@@ -100,7 +108,7 @@ impl SideNeighbors {
         }
     }
 
-    fn of(&self, merge: usize, shard: usize) -> Neighbors<'_> {
+    fn of(&self, merge: usize, shard: usize) -> Neighbors<'_, O> {
         let list = &self.lists[shard];
         let before = merge.checked_sub(1).map(|before| list.ends[before]);
         let (start, end) = (before.unwrap_or_default(), list.ends[merge]);
@@ -113,20 +121,14 @@ impl SideNeighbors {
     /// Adds `token` beside an occurrence of the pair that became `merged`, in a piece with `count`. The new
     /// pair of both begins at `occurrence`.
     #[inline]
-    pub(super) fn add(
-        &mut self,
-        token: TokenId,
-        merged: TokenId,
-        occurrence: Occurrence,
-        count: u64,
-    ) {
+    pub(super) fn add(&mut self, token: TokenId, merged: TokenId, occurrence: O, count: u64) {
         let list = list_of(&mut self.lists, token, merged);
         let start = list.start().neighbors;
         let index = &mut self.indices[token as usize];
         if *index == 0 {
             list.neighbors.push(Neighbor {
                 token,
-                occurrences: 0,
+                occurrences: O::default(),
                 count: 0,
                 merged: 0,
             });
@@ -136,7 +138,7 @@ impl SideNeighbors {
         let index = *index - 1;
         let neighbor = &mut list.neighbors[start + index as usize];
         neighbor.count += count;
-        neighbor.occurrences += 1;
+        neighbor.occurrences += O::from(1);
         list.occurrences.push((index, occurrence));
     }
 
@@ -153,7 +155,11 @@ impl SideNeighbors {
 
 /// The list of the shard that owns the pair of two tokens, in either order.
 #[inline]
-fn list_of(lists: &mut [NeighborList], token: TokenId, merged: TokenId) -> &mut NeighborList {
+fn list_of<O>(
+    lists: &mut [NeighborList<O>],
+    token: TokenId,
+    merged: TokenId,
+) -> &mut NeighborList<O> {
     let shard = shard_of(Pair::new(token, merged), lists.len());
     &mut lists[shard]
 }
@@ -180,14 +186,14 @@ impl Side {
 
 /// The changes of a batch of merges in a part of the corpus.
 #[derive(Debug)]
-pub(super) struct PairDeltas {
-    pub(super) left: SideNeighbors,
-    pub(super) right: SideNeighbors,
+pub(super) struct PairDeltas<O> {
+    pub(super) left: SideNeighbors<O>,
+    pub(super) right: SideNeighbors<O>,
     /// For each shard, its pairs that lose occurrences, and by how much their counts decrease.
     decrements: Vec<Vec<(Pair, u64)>>,
 }
 
-impl PairDeltas {
+impl<O: Offset> PairDeltas<O> {
     /// No changes, for pairs in `shards` shards.
     pub(super) fn new(shards: usize) -> Self {
         Self {
@@ -225,7 +231,7 @@ impl PairDeltas {
     }
 
     /// The neighbors on a side of a merge, given by its index in the batch, that form pairs of a shard.
-    pub(super) fn neighbors(&self, side: Side, merge: usize, shard: usize) -> Neighbors<'_> {
+    pub(super) fn neighbors(&self, side: Side, merge: usize, shard: usize) -> Neighbors<'_, O> {
         let neighbors = match side {
             Side::Left => &self.left,
             Side::Right => &self.right,

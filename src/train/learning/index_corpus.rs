@@ -3,59 +3,59 @@
 //! Each thread reads its partition twice: to count, and, once the occurrences of each pair have their space
 //! in the pool, to write them there.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::corpus::{Corpus, Occurrence};
+use super::corpus::Corpus;
+use super::offset::Offset;
 use super::pair_counter::{BytePairCounter, PairCounter};
 use super::pair_index::{PairIndex, shard_of};
-use super::pair_table::{NOT_KEPT, PairStats, PairTable};
+use super::pair_table::{PairStats, PairTable};
 use super::partition::CorpusPartition;
 use super::policy::MergePolicy;
 use crate::checkpoint::{Checkpoint, Interrupted};
-use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
-use crate::util::memory::{self, LargeVec};
+use crate::util::memory::{self, AtomicInteger, LargeVec};
 use crate::util::parallel;
 
 /// How many pairs ahead stats are prefetched.
 const PREFETCH_AHEAD: usize = 32;
 
 /// All pairs that a policy allows.
-pub(super) struct IndexedCorpus {
+pub(super) struct IndexedCorpus<O> {
     /// The index of each shard.
-    pub(super) indexes: Vec<PairIndex>,
+    pub(super) indexes: Vec<PairIndex<O>>,
     /// The pairs with their counts.
     pub(super) pairs: Vec<(Pair, u64)>,
 }
 
-/// Indexes the pairs of a corpus that `policy` allows, in `shards` shards.
+/// Indexes the pairs of a corpus that `policy` allows, in `shards` shards. Offsets suffice for all cells of the
+/// corpus.
 ///
 /// # Errors
-/// [`TrainError::TooLarge`]; [`TrainError::Interrupted`].
-pub(super) fn index_corpus(
+/// [`Interrupted`].
+pub(super) fn index_corpus<O: Offset>(
     corpus: &Corpus,
     policy: &MergePolicy,
     shards: usize,
     checkpoint: &dyn Checkpoint,
-) -> Result<IndexedCorpus, TrainError> {
+) -> Result<IndexedCorpus<O>, Interrupted> {
     if policy.lengths.len() <= 256 && policy.lengths.iter().all(|&length| length == 1) {
-        index_with::<BytePairCounter>(corpus, policy, |_| 1, shards, checkpoint)
+        index_with::<O, BytePairCounter<O>>(corpus, policy, |_| 1, shards, checkpoint)
     } else {
         let length = |token: TokenId| policy.lengths[token as usize];
-        index_with::<PairTable>(corpus, policy, length, shards, checkpoint)
+        index_with::<O, PairTable<O>>(corpus, policy, length, shards, checkpoint)
     }
 }
 
 /// As [`index_corpus`], with a counter and with the `length` of each token.
-fn index_with<C: PairCounter + Send>(
+fn index_with<O: Offset, C: PairCounter<O> + Send>(
     corpus: &Corpus,
     policy: &MergePolicy,
     length: impl Fn(TokenId) -> u32 + Sync,
     shards: usize,
     checkpoint: &dyn Checkpoint,
-) -> Result<IndexedCorpus, TrainError> {
-    let mut indexes: Vec<PairIndex> = (0..shards).map(|_| PairIndex::default()).collect();
+) -> Result<IndexedCorpus<O>, Interrupted> {
+    let mut indexes: Vec<PairIndex<O>> = (0..shards).map(|_| PairIndex::default()).collect();
     let partitions: Vec<usize> = (0..corpus.partitions()).collect();
     let mut counters = parallel::map(&partitions, partitions.len(), checkpoint, |&partition| {
         let mut counter = C::default();
@@ -67,10 +67,10 @@ fn index_with<C: PairCounter + Send>(
             checkpoint,
             |stats, found| {
                 stats.count += found.count;
-                stats.occurrences += 1;
+                stats.occurrences += O::from(1);
             },
         )?;
-        Ok::<_, TrainError>(Mutex::new(counter))
+        Ok::<_, Interrupted>(Mutex::new(counter))
     })?;
     let mut total = C::default();
     for counter in &mut counters {
@@ -85,7 +85,8 @@ fn index_with<C: PairCounter + Send>(
         if policy.allows(pair, stats.count) {
             pairs.push((pair, stats.count));
             let index = &mut indexes[shard_of(pair, shards)];
-            let mut next = index.insert(pair, stats.count, stats.occurrences)?;
+            let start = index.insert(pair, stats.count, stats.occurrences);
+            let mut next = start.expect("each occurrence is a cell of its own");
             // The occurrences in one partition follow those in the one before, so all are sorted.
             for counter in &mut counters {
                 let in_partition = unlocked(counter).stats(pair);
@@ -96,8 +97,8 @@ fn index_with<C: PairCounter + Send>(
     }
     let pools = indexes.iter().map(|index| {
         let length = index.pool_length();
-        let mut pool: LargeVec<AtomicU32> = memory::large_vec(length + length / 2);
-        pool.resize_with(length, AtomicU32::default);
+        let mut pool: LargeVec<O::Atomic> = memory::large_vec(length + length / 2);
+        pool.resize_with(length, O::Atomic::default);
         pool
     });
     let pools: Vec<_> = pools.collect();
@@ -111,14 +112,14 @@ fn index_with<C: PairCounter + Send>(
             &mut *counter,
             checkpoint,
             |stats, found| {
-                if stats.next != NOT_KEPT {
+                if stats.next != O::NONE {
                     let pool = &pools[shard_of(found.pair, shards)];
-                    pool[stats.next as usize].store(found.occurrence, Ordering::Relaxed);
-                    stats.next += 1;
+                    pool[stats.next.get()].store(O::new(found.occurrence));
+                    stats.next += O::from(1);
                 }
             },
         )?;
-        Ok::<_, TrainError>(())
+        Ok::<_, Interrupted>(())
     })?;
     for (index, pool) in indexes.iter_mut().zip(pools) {
         index.set_pool(memory::into_integers(pool));
@@ -129,19 +130,19 @@ fn index_with<C: PairCounter + Send>(
 /// A pair of adjacent tokens.
 #[derive(Clone, Copy)]
 struct FoundPair {
-    occurrence: Occurrence,
+    occurrence: usize,
     pair: Pair,
     count: u64,
 }
 
 /// Calls `visit` with each pair of a partition, in order, and with its stats in a counter. These are prefetched: with
 /// the pairs of a large alphabet, of Chinese for example, nearly all time was waiting for them.
-fn for_each_pair<C: PairCounter>(
+fn for_each_pair<O: Offset, C: PairCounter<O>>(
     partition: &CorpusPartition,
     length: impl Fn(TokenId) -> u32,
     counter: &mut C,
     checkpoint: &dyn Checkpoint,
-    mut visit: impl FnMut(&mut PairStats, FoundPair),
+    mut visit: impl FnMut(&mut PairStats<O>, FoundPair),
 ) -> Result<(), Interrupted> {
     let mut ahead: [Option<FoundPair>; PREFETCH_AHEAD] = [None; PREFETCH_AHEAD];
     let mut next = 0;

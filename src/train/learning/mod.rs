@@ -22,6 +22,7 @@ mod corpus;
 mod deltas;
 mod index_corpus;
 mod initial;
+mod offset;
 mod pair_counter;
 mod pair_index;
 mod pair_table;
@@ -39,6 +40,7 @@ use std::thread;
 pub(super) use self::corpus::Corpus;
 use self::index_corpus::index_corpus;
 use self::initial::InitialState;
+pub(super) use self::offset::Offset;
 use self::pair_index::PairIndex;
 pub(super) use self::partition::CorpusPartition;
 pub(super) use self::policy::{MergePolicy, Restriction};
@@ -64,7 +66,7 @@ const CHECK_INTERVAL: usize = 1 << 16;
 ///
 /// # Complexity
 /// O(n log n) for n bytes of unique pieces; memory 4.5 bytes for each of these, some 20 for each piece, and 4
-/// for each occurrence of a pair that may still be merged.
+/// for each occurrence of a pair that may still be merged: 8 if there are about 4 billion occurrences or more.
 pub fn train(
     counts: &mut PieceCounts,
     merges: usize,
@@ -73,23 +75,22 @@ pub fn train(
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Learned, TrainError> {
     let partitions = Corpus::partitions_for(counts, options.threads, checkpoint)?;
-    train_in_partitions(counts, merges, options, partitions, checkpoint, progress)
+    let (corpus, policy) = prepare(counts, options, partitions, checkpoint)?;
+    let least = options.min_frequency;
+    learn::<u32>(&corpus, policy, merges, least, checkpoint, progress)
 }
 
-/// As [`train`], with a number of partitions and threads.
-fn train_in_partitions(
+/// Returns the corpus of counted pieces, in some partitions, and the policy of the options.
+fn prepare(
     counts: &mut PieceCounts,
-    merges: usize,
     options: &Options,
     partitions: usize,
     checkpoint: &dyn Checkpoint,
-    progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
-) -> Result<Learned, TrainError> {
+) -> Result<(Corpus, MergePolicy), TrainError> {
     let initial = InitialState::new(options, checkpoint)?;
-    let in_order = initial.ties.depends_on_occurrences();
     let corpus = Corpus::new(
         counts,
-        in_order,
+        initial.ties.depends_on_occurrences(),
         partitions,
         || initial.new_push(checkpoint),
         checkpoint,
@@ -100,19 +101,16 @@ fn train_in_partitions(
         options.max_token_length,
         initial.restriction,
     );
-    learn(
-        &corpus,
-        policy,
-        merges,
-        options.min_frequency,
-        checkpoint,
-        progress,
-    )
+    Ok((corpus, policy))
 }
 
 /// Learns the first `merges` merges of a corpus by a policy, fewer if no pair is left that
 /// occurs `min_frequency` times. Otherwise as [`train`].
-pub(super) fn learn(
+///
+/// Offsets are of type `O` as long as it suffices: the index may need longer pools than the corpus has cells, as it
+/// keeps occurrences that a pair has lost. It is then built again, from the corpus as merged so far, which changes no
+/// merge.
+pub(super) fn learn<O: Offset>(
     corpus: &Corpus,
     policy: MergePolicy,
     merges: usize,
@@ -120,45 +118,85 @@ pub(super) fn learn(
     checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Learned, TrainError> {
-    let state = TrainingState::new(corpus, policy);
+    let mut learned = Learned::default();
+    let goal = Goal {
+        merges,
+        min_count: min_frequency.max(1),
+    };
+    let rest = if O::suffices(corpus.end()) {
+        learn_with::<O>(corpus, policy, goal, &mut learned, checkpoint, progress)?
+    } else {
+        Some(policy)
+    };
+    if let Some(policy) = rest {
+        let rest = learn_with::<usize>(corpus, policy, goal, &mut learned, checkpoint, progress)?;
+        assert!(rest.is_none(), "no pool is longer than the memory");
+    }
+    Ok(learned)
+}
+
+/// Which merges are learned.
+#[derive(Clone, Copy, Debug)]
+struct Goal {
+    /// How many at most.
+    merges: usize,
+    /// The least count of a pair.
+    min_count: u64,
+}
+
+/// Learns merges with offsets of type `O`, which suffices for all cells, after those that are `learned`. Returns the
+/// policy for the rest of them if the type no longer suffices for all occurrences.
+fn learn_with<O: Offset>(
+    corpus: &Corpus,
+    policy: MergePolicy,
+    goal: Goal,
+    learned: &mut Learned,
+    checkpoint: &dyn Checkpoint,
+    progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+) -> Result<Option<MergePolicy>, TrainError> {
+    let state = TrainingState::<O>::new(corpus, policy);
     let workers = WorkerPool::new(&state);
-    thread::scope(|scope| {
+    let is_done = thread::scope(|scope| {
         let _guard = workers.start(scope, &state, checkpoint);
         let mut trainer = Trainer {
             state: &state,
             workers: &workers,
             queue: CandidateQueue::default(),
         };
-        trainer.learn(merges, min_frequency.max(1), checkpoint, progress)
-    })
+        trainer.learn(goal, learned, checkpoint, progress)
+    })?;
+    Ok((!is_done).then(|| state.into_policy()))
 }
 
 /// The main thread of training.
-struct Trainer<'a> {
-    state: &'a TrainingState<'a>,
+struct Trainer<'a, O> {
+    state: &'a TrainingState<'a, O>,
     workers: &'a WorkerPool,
     queue: CandidateQueue,
 }
 
-impl Trainer<'_> {
-    /// Learns merges of pairs with a count of at least `min_count`; otherwise as [`train`].
+impl<O: Offset> Trainer<'_, O> {
+    /// Learns merges after those that are `learned`. Returns false if offsets no longer suffice for the rest.
     ///
     /// Only pairs that are likely to be merged are indexed: those with at least the expected count of the
     /// last merge. When none of them is left, the corpus is indexed again, with an eighth of that count.
     fn learn(
         &mut self,
-        merges: usize,
-        min_count: u64,
+        goal: Goal,
+        learned: &mut Learned,
         checkpoint: &dyn Checkpoint,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
-    ) -> Result<Learned, TrainError> {
-        let mut learned = Learned::default();
-        let mut indexed_count = min_count.max(self.state.corpus.expected_min_count(merges));
+    ) -> Result<bool, TrainError> {
+        let Goal { merges, min_count } = goal;
+        let mut indexed_count = match self.state.policy().min_count {
+            0 => min_count.max(self.state.corpus.expected_min_count(merges)),
+            indexed_before => indexed_before,
+        };
         self.index(indexed_count, checkpoint)?;
         let mut visited = 0;
         while learned.len() < merges {
             let before = learned.len();
-            self.choose_batch(merges, &mut learned)?;
+            self.choose_batch(merges, learned)?;
             visited += self.state.batch().occurrences;
             if learned.len() == before {
                 if indexed_count == min_count {
@@ -171,6 +209,9 @@ impl Trainer<'_> {
             for step in [Step::Merge, Step::UpdateCounts] {
                 self.workers.run(step, self.state, checkpoint)?;
             }
+            if self.is_exhausted() {
+                return Ok(learned.len() >= merges);
+            }
             self.push_new_candidates();
             if visited >= CHECK_INTERVAL || before / 1024 != learned.len() / 1024 {
                 visited = 0;
@@ -178,11 +219,17 @@ impl Trainer<'_> {
                 progress(learned.len())?;
             }
         }
-        Ok(learned)
+        Ok(true)
+    }
+
+    /// Whether offsets no longer suffice.
+    fn is_exhausted(&self) -> bool {
+        let shards = self.state.shards_mut();
+        shards.0.iter().any(|shard| shard.is_exhausted)
     }
 
     /// Indexes all pairs of the corpus with a count of at least `min_count`, and makes them candidates.
-    fn index(&mut self, min_count: u64, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    fn index(&mut self, min_count: u64, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
         self.queue = CandidateQueue::default();
         self.state.policy_mut().min_count = min_count;
         let policy = self.state.policy();
@@ -235,7 +282,7 @@ impl Trainer<'_> {
     fn pop_best(
         &mut self,
         policy: &MergePolicy,
-        shards: &mut LockedShards<'_>,
+        shards: &mut LockedShards<'_, O>,
     ) -> Option<Candidate> {
         loop {
             let candidate = self.queue.pop(&policy.ties)?;
@@ -255,13 +302,13 @@ impl Trainer<'_> {
         pair: Pair,
         count: u64,
         policy: &MergePolicy,
-        shards: &mut LockedShards<'_>,
+        shards: &mut LockedShards<'_, O>,
     ) {
         let first = if policy.ties.depends_on_occurrences() {
             let (corpus, length) = (self.state.corpus, policy.lengths[pair.left as usize]);
-            let holds = |occurrence| corpus.holds(occurrence, pair, length);
+            let holds = |occurrence: O| corpus.holds(occurrence.get(), pair, length);
             match shards.of(pair).index.first(pair, holds) {
-                Some(first) => first,
+                Some(first) => first.get() as u64,
                 // A later merge of the batch that formed it has made it too rare.
                 None => return,
             }
@@ -293,16 +340,16 @@ impl Trainer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::train_in_partitions;
+    use super::{Offset, learn, prepare};
     use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
     use crate::train::counting::PieceCounts;
     use crate::train::{Learned, Options, TieBreak, reference};
 
-    type Pieces = Vec<(Vec<u8>, u64)>;
+    pub(super) type Pieces = Vec<(Vec<u8>, u64)>;
 
     /// Random pieces, each occurring up to `often` times.
-    fn pieces(number: usize, symbols: u32, often: u32, seed: u32) -> Pieces {
+    pub(super) fn pieces(number: usize, symbols: u32, often: u32, seed: u32) -> Pieces {
         let mut random = seed;
         let mut below = |limit: u32| {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -324,16 +371,25 @@ mod tests {
         partitions: usize,
     ) -> Result<Learned, TrainError> {
         let mut counts = PieceCounts::new();
-        let pieces = pieces.iter().map(|(piece, count)| (&piece[..], *count));
-        counts.add_pieces(pieces, &RunToEnd)?;
-        train_in_partitions(
-            &mut counts,
-            merges,
-            options,
-            partitions,
-            &RunToEnd,
-            &mut |_| Ok(()),
-        )
+        counts.add_pieces(borrowed(pieces).into_iter(), &RunToEnd)?;
+        learned_with::<u32>(&mut counts, merges, options, partitions)
+    }
+
+    /// Learns with offsets of a type.
+    pub(super) fn learned_with<O: Offset>(
+        counts: &mut PieceCounts,
+        merges: usize,
+        options: &Options,
+        partitions: usize,
+    ) -> Result<Learned, TrainError> {
+        let (corpus, policy) = prepare(counts, options, partitions, &RunToEnd)?;
+        let least = options.min_frequency;
+        learn::<O>(&corpus, policy, merges, least, &RunToEnd, &mut |_| Ok(()))
+    }
+
+    pub(super) fn borrowed(pieces: &Pieces) -> Vec<(&[u8], u64)> {
+        let pieces = pieces.iter();
+        pieces.map(|(piece, count)| (&piece[..], *count)).collect()
     }
 
     /// With any number of partitions, and with work for workers: pairs have thousands of occurrences in each.
@@ -345,11 +401,7 @@ mod tests {
                 tie_break,
                 ..Options::default()
             };
-            let borrowed: Vec<(&[u8], u64)> = few
-                .iter()
-                .map(|(piece, count)| (&piece[..], *count))
-                .collect();
-            let defined = reference::train(&borrowed, 60, &options);
+            let defined = reference::train(&borrowed(&few), 60, &options);
             let alone = learned(&many, 400, &options, 1)?;
             assert_eq!(alone.len(), 400);
             for partitions in 1..=5 {
@@ -374,17 +426,13 @@ mod tests {
             let mut pieces = pieces(4 + seed as usize, 2 + seed % 9, 1 + seed % 2, seed);
             // A repeated byte, whose new pairs may be more frequent than any other.
             pieces.push((vec![b'a'; seed as usize], u64::from(seed)));
-            let borrowed: Vec<(&[u8], u64)> = pieces
-                .iter()
-                .map(|(piece, count)| (&piece[..], *count))
-                .collect();
             for tie_break in TieBreak::ALL {
                 let options = Options {
                     tie_break,
                     max_token_length: (seed % 5 == 0).then_some(5),
                     ..Options::default()
                 };
-                let defined = reference::train(&borrowed, 200, &options);
+                let defined = reference::train(&borrowed(&pieces), 200, &options);
                 for partitions in 1..=2 {
                     let here = learned(&pieces, 200, &options, partitions)?;
                     assert_eq!(Some(here), defined, "{seed} {}", tie_break.name());

@@ -7,9 +7,8 @@
 
 use std::ops::Range;
 
-use super::corpus::Occurrence;
+use super::offset::Offset;
 use super::pair_table::{PairStats, PairTable};
-use crate::error::TrainError;
 use crate::token::Pair;
 use crate::util::hash::FibonacciHash;
 use crate::util::memory::{self, LargeVec};
@@ -30,10 +29,10 @@ pub(super) fn shard_of(pair: Pair, shards: usize) -> usize {
 
 /// The pairs of a shard that may still be merged, and the pool.
 #[derive(Debug)]
-pub(super) struct PairIndex {
+pub(super) struct PairIndex<O> {
     /// Where the occurrences of a pair begin in the pool is its `next`.
-    table: PairTable,
-    pool: LargeVec<Occurrence>,
+    table: PairTable<O>,
+    pool: LargeVec<O>,
     /// Index in the pool where the occurrences of the next pair start.
     end: usize,
     /// The pairs in the order of their occurrences in the pool. Some are no longer in the index.
@@ -42,7 +41,7 @@ pub(super) struct PairIndex {
     live: usize,
 }
 
-impl Default for PairIndex {
+impl<O: Offset> Default for PairIndex<O> {
     fn default() -> Self {
         Self {
             table: PairTable::default(),
@@ -54,7 +53,7 @@ impl Default for PairIndex {
     }
 }
 
-impl PairIndex {
+impl<O: Offset> PairIndex<O> {
     /// Returns the count of a pair, if it is in the index.
     pub(super) fn count(&self, pair: Pair) -> Option<u64> {
         let index = self.table.find(pair)?;
@@ -62,30 +61,27 @@ impl PairIndex {
     }
 
     /// Adds a pair that is not in the index. Returns the index in the [pool](Self::pool) where the caller
-    /// writes its occurrences.
-    pub(super) fn insert(
-        &mut self,
-        pair: Pair,
-        count: u64,
-        occurrences: u32,
-    ) -> Result<u32, TrainError> {
-        let end = self.end + occurrences as usize;
-        u32::try_from(end).map_err(|_| TrainError::TooLarge)?;
-        let start = u32::try_from(self.end).map_err(|_| TrainError::TooLarge)?;
+    /// writes its occurrences, or `None` if offsets do not suffice for a pool that holds these, too.
+    pub(super) fn insert(&mut self, pair: Pair, count: u64, occurrences: O) -> Option<O> {
+        let end = self.end + occurrences.get();
+        if !O::suffices(end) {
+            return None;
+        }
+        let start = O::new(self.end);
         self.end = end;
-        self.live += occurrences as usize;
+        self.live += occurrences.get();
         self.order.push(pair);
         *self.table.stats(pair) = PairStats {
             count,
             occurrences,
             next: start,
         };
-        Ok(start)
+        Some(start)
     }
 
     /// The occurrences of all pairs, with space for those of the pairs that were inserted last.
-    pub(super) fn pool(&mut self) -> &mut [Occurrence] {
-        self.pool.resize(self.end, 0);
+    pub(super) fn pool(&mut self) -> &mut [O] {
+        self.pool.resize(self.end, O::default());
         &mut self.pool
     }
 
@@ -95,13 +91,13 @@ impl PairIndex {
     }
 
     /// Sets the occurrences of all pairs.
-    pub(super) fn set_pool(&mut self, pool: LargeVec<Occurrence>) {
+    pub(super) fn set_pool(&mut self, pool: LargeVec<O>) {
         assert_eq!(pool.len(), self.end, "the pool has space for each pair");
         self.pool = pool;
     }
 
     /// A range of the pool.
-    pub(super) fn occurrences(&self, range: Range<usize>) -> &[Occurrence] {
+    pub(super) fn occurrences(&self, range: Range<usize>) -> &[O] {
         &self.pool[range]
     }
 
@@ -133,26 +129,25 @@ impl PairIndex {
             next, occurrences, ..
         } = *self.table.at(index);
         self.delete(index);
-        next as usize..next as usize + occurrences as usize
+        next.get()..next.get() + occurrences.get()
     }
 
     /// Returns the first occurrence of a pair that still `holds`, and drops those before it; `None` if the
     /// pair is not in the index.
-    pub(super) fn first(
-        &mut self,
-        pair: Pair,
-        holds: impl Fn(Occurrence) -> bool,
-    ) -> Option<Occurrence> {
+    pub(super) fn first(&mut self, pair: Pair, holds: impl Fn(O) -> bool) -> Option<O> {
         let index = self.table.find(pair)?;
         let entry = self.table.at_mut(index);
         loop {
-            assert!(entry.occurrences > 0, "a pair with a count occurs");
-            let occurrence = self.pool[entry.next as usize];
+            assert!(
+                entry.occurrences > O::default(),
+                "a pair with a count occurs"
+            );
+            let occurrence = self.pool[entry.next.get()];
             if holds(occurrence) {
                 return Some(occurrence);
             }
-            entry.next += 1;
-            entry.occurrences -= 1;
+            entry.next += O::from(1);
+            entry.occurrences -= O::from(1);
             self.live -= 1;
         }
     }
@@ -165,7 +160,7 @@ impl PairIndex {
         if self.end < self.live + self.live / 2 + MIN_GAPS {
             return;
         }
-        let (mut kept, mut to) = (0, 0);
+        let (mut kept, mut to) = (0, O::default());
         for next in 0..self.order.len() {
             if let Some(&later) = self.order.get(next + PREFETCH_AHEAD) {
                 self.prefetch(later);
@@ -175,22 +170,22 @@ impl PairIndex {
                 continue;
             };
             let entry = self.table.at_mut(index);
-            let start = entry.next as usize;
-            let range = start..start + entry.occurrences as usize;
+            let start = entry.next.get();
+            let range = start..start + entry.occurrences.get();
             entry.next = to;
             to += entry.occurrences;
-            self.pool.copy_within(range, entry.next as usize);
+            self.pool.copy_within(range, entry.next.get());
             self.order[kept] = pair;
             kept += 1;
         }
         self.order.truncate(kept);
-        self.end = to as usize;
+        self.end = to.get();
         self.pool.truncate(self.end);
     }
 
     /// Removes an entry.
     fn delete(&mut self, index: usize) {
-        self.live -= self.table.at(index).occurrences as usize;
+        self.live -= self.table.at(index).occurrences.get();
         self.table.delete(index);
     }
 }

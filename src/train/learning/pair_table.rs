@@ -1,39 +1,37 @@
 //! A hash table of pairs, with linear probing.
 
+use super::offset::Offset;
 use crate::token::Pair;
 use crate::util::hash::FibonacciHash;
 use crate::util::memory::{self, LargeVec};
 
 /// How often and where a pair occurs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PairStats {
+pub(super) struct PairStats<O> {
     /// How often it occurs, weighted by the counts of its pieces.
     pub(super) count: u64,
     /// Number of its occurrences in the corpus.
-    pub(super) occurrences: u32,
-    /// Index in a pool of its first or next occurrence, or [`NOT_KEPT`].
-    pub(super) next: u32,
+    pub(super) occurrences: O,
+    /// Index in a pool of its first or next occurrence, or [`Offset::NONE`] if its occurrences are not kept.
+    pub(super) next: O,
 }
 
-/// The occurrences of the pair are not kept.
-pub(super) const NOT_KEPT: u32 = u32::MAX;
-
-impl Default for PairStats {
+impl<O: Offset> Default for PairStats<O> {
     fn default() -> Self {
         Self {
             count: 0,
-            occurrences: 0,
-            next: NOT_KEPT,
+            occurrences: O::default(),
+            next: O::NONE,
         }
     }
 }
 
 /// The entry of a pair.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Entry<O> {
     /// [`Pair::key`], or [`EMPTY`].
     key: u64,
-    stats: PairStats,
+    stats: PairStats<O>,
 }
 
 /// The key of an empty entry; no pair has it, as there is no token 2^32 - 1.
@@ -43,15 +41,15 @@ const MIN_ENTRIES_LOG2: u32 = 8;
 
 /// Stats by pair.
 #[derive(Debug)]
-pub(super) struct PairTable {
-    entries: LargeVec<Entry>,
+pub(super) struct PairTable<O> {
+    entries: LargeVec<Entry<O>>,
     spread: FibonacciHash,
     /// Shifts a hash down to the index of an entry.
     shift: u32,
     filled: usize,
 }
 
-impl Default for PairTable {
+impl<O: Offset> Default for PairTable<O> {
     fn default() -> Self {
         Self {
             entries: empty_entries(MIN_ENTRIES_LOG2),
@@ -62,7 +60,7 @@ impl Default for PairTable {
     }
 }
 
-fn empty_entries(log2: u32) -> LargeVec<Entry> {
+fn empty_entries<O: Offset>(log2: u32) -> LargeVec<Entry<O>> {
     let empty = Entry {
         key: EMPTY,
         stats: PairStats::default(),
@@ -72,22 +70,22 @@ fn empty_entries(log2: u32) -> LargeVec<Entry> {
     entries
 }
 
-impl PairTable {
+impl<O: Offset> PairTable<O> {
     /// The stats at an index that was [found](Self::find).
     #[inline]
-    pub(super) fn at(&self, index: usize) -> &PairStats {
+    pub(super) fn at(&self, index: usize) -> &PairStats<O> {
         &self.entries[index].stats
     }
 
     /// As [`at`](Self::at).
     #[inline]
-    pub(super) fn at_mut(&mut self, index: usize) -> &mut PairStats {
+    pub(super) fn at_mut(&mut self, index: usize) -> &mut PairStats<O> {
         &mut self.entries[index].stats
     }
 
     /// Returns the stats of a pair, inserting them if there are none.
     #[inline]
-    pub(super) fn stats(&mut self, pair: Pair) -> &mut PairStats {
+    pub(super) fn stats(&mut self, pair: Pair) -> &mut PairStats<O> {
         let index = match self.find(pair) {
             Some(index) => index,
             None => self.insert(pair),
@@ -96,7 +94,7 @@ impl PairTable {
     }
 
     /// Iterates over all pairs.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Pair, &mut PairStats)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Pair, &mut PairStats<O>)> {
         let entries = self.entries.iter_mut().filter(|entry| entry.key != EMPTY);
         entries.map(|entry| (Pair::from_key(entry.key), &mut entry.stats))
     }

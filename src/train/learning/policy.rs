@@ -27,7 +27,7 @@ pub(in crate::train) struct MergePolicy {
     pub(super) ties: TieBreaker,
     /// Length of each token in cells.
     pub(super) lengths: Vec<u32>,
-    /// Pairs that occur less often are not indexed.
+    /// Pairs that occur less often are not indexed; 0 if none was indexed yet.
     pub(super) min_count: u64,
     /// Most cells of a token.
     max_token_len: u32,

@@ -2,10 +2,10 @@
 
 use super::batch::MergeBatch;
 use super::deltas::{PairDeltas, Side};
+use super::offset::Offset;
 use super::pair_index::PairIndex;
 use super::policy::MergePolicy;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
-use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
 
 /// Occurrences written between two checkpoints.
@@ -16,26 +16,25 @@ const PREFETCH_AHEAD: usize = 16;
 
 /// A pair with the token of a merge.
 #[derive(Clone, Copy, Debug)]
-struct NewPair {
+struct NewPair<O> {
     pair: Pair,
     count: u64,
-    occurrences: u32,
-    /// Index in the pool where its next occurrence goes, or [`NOT_KEPT`].
-    next: u32,
+    occurrences: O,
+    /// Index in the pool where its next occurrence goes, or [`Offset::NONE`] if its occurrences are not kept.
+    next: O,
 }
-
-/// The occurrences of the pair are not kept.
-const NOT_KEPT: u32 = u32::MAX;
 
 /// Pairs, how often they occur, and where.
 #[derive(Debug)]
-pub(super) struct PairShard {
+pub(super) struct PairShard<O> {
     number: usize,
-    pub(super) index: PairIndex,
+    pub(super) index: PairIndex<O>,
+    /// Whether offsets do not suffice for the occurrences of all pairs. The shard is of no use then.
+    pub(super) is_exhausted: bool,
     /// The pairs that the last batch added to the index, with their counts.
     pub(super) new_candidates: Vec<(Pair, u64)>,
     /// The pairs that the batch formed, those that may not be merged included.
-    new_pairs: Vec<NewPair>,
+    new_pairs: Vec<NewPair<O>>,
     /// For all neighbors, by merge, side and partition, the index in `new_pairs` of the pair that they form.
     pair_of_neighbor: Vec<u32>,
     /// For each token, the index in `new_pairs` of the pair that it forms on the current side of the current
@@ -43,12 +42,13 @@ pub(super) struct PairShard {
     pair_of_token: Vec<u32>,
 }
 
-impl PairShard {
+impl<O: Offset> PairShard<O> {
     /// A shard without pairs.
     pub(super) fn new(number: usize) -> Self {
         Self {
             number,
             index: PairIndex::default(),
+            is_exhausted: false,
             new_candidates: Vec::new(),
             new_pairs: Vec::new(),
             pair_of_neighbor: Vec::new(),
@@ -60,10 +60,10 @@ impl PairShard {
     pub(super) fn update_counts(
         &mut self,
         batch: &MergeBatch,
-        deltas: &[&PairDeltas],
+        deltas: &[&PairDeltas<O>],
         policy: &MergePolicy,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<(), TrainError> {
+    ) -> Result<(), Interrupted> {
         self.sum_new_pairs(batch, deltas);
         for new in self.new_pairs.iter().take(PREFETCH_AHEAD) {
             self.index.prefetch(new.pair);
@@ -76,7 +76,12 @@ impl PairShard {
             }
             let new = &mut self.new_pairs[next];
             if policy.allows(new.pair, new.count) {
-                new.next = self.index.insert(new.pair, new.count, new.occurrences)?;
+                let start = self.index.insert(new.pair, new.count, new.occurrences);
+                let Some(start) = start else {
+                    self.is_exhausted = true;
+                    return Ok(());
+                };
+                new.next = start;
                 self.new_candidates.push((new.pair, new.count));
             }
         }
@@ -99,7 +104,7 @@ impl PairShard {
     }
 
     /// Sums up each new pair over all partitions.
-    fn sum_new_pairs(&mut self, batch: &MergeBatch, deltas: &[&PairDeltas]) {
+    fn sum_new_pairs(&mut self, batch: &MergeBatch, deltas: &[&PairDeltas<O>]) {
         let shard = self.number;
         self.new_pairs.clear();
         self.pair_of_neighbor.clear();
@@ -156,11 +161,11 @@ impl PairShard {
         self.new_pairs.push(NewPair {
             pair: side.pair(token, neighbor),
             count: 0,
-            occurrences: 0,
-            next: NOT_KEPT,
+            occurrences: O::default(),
+            next: O::NONE,
         });
         let number = u32::try_from(self.new_pairs.len());
-        let number = number.expect("there are at most two for each occurrence");
+        let number = number.expect("there are two for each token or occurrence at most");
         if partitions > 1 {
             self.pair_of_token[neighbor as usize] = number;
         }
@@ -171,7 +176,7 @@ impl PairShard {
     fn write_occurrences(
         &mut self,
         batch: &MergeBatch,
-        deltas: &[&PairDeltas],
+        deltas: &[&PairDeltas<O>],
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         let shard = self.number;
@@ -191,9 +196,9 @@ impl PairShard {
                         }
                         for &(neighbor, occurrence) in chunk {
                             let new = &mut self.new_pairs[pairs[neighbor as usize] as usize];
-                            if new.next != NOT_KEPT {
-                                pool[new.next as usize] = occurrence;
-                                new.next += 1;
+                            if new.next != O::NONE {
+                                pool[new.next.get()] = occurrence;
+                                new.next += O::from(1);
                             }
                         }
                     }

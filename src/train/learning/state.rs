@@ -13,13 +13,13 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::apply::{apply_merge, prefetch_first};
 use super::batch::MergeBatch;
-use super::corpus::{Corpus, Occurrence};
+use super::corpus::Corpus;
 use super::deltas::PairDeltas;
+use super::offset::Offset;
 use super::pair_index::shard_of;
 use super::policy::MergePolicy;
 use super::shard::PairShard;
-use crate::checkpoint::Checkpoint;
-use crate::error::TrainError;
+use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::token::Pair;
 use crate::util::memory;
 
@@ -37,16 +37,16 @@ pub(super) enum Step {
 
 /// The state of training.
 #[derive(Debug)]
-pub(super) struct TrainingState<'c> {
+pub(super) struct TrainingState<'c, O> {
     pub(super) corpus: &'c Corpus,
     policy: RwLock<MergePolicy>,
     batch: RwLock<MergeBatch>,
     /// The changes of the batch in each partition.
-    deltas: Vec<RwLock<PairDeltas>>,
-    shards: Vec<RwLock<PairShard>>,
+    deltas: Vec<RwLock<PairDeltas<O>>>,
+    shards: Vec<RwLock<PairShard<O>>>,
 }
 
-impl<'c> TrainingState<'c> {
+impl<'c, O: Offset> TrainingState<'c, O> {
     /// A state in which no pair is indexed.
     pub(super) fn new(corpus: &'c Corpus, policy: MergePolicy) -> Self {
         // With one merge in a batch, updates are hardly ever worth sharing.
@@ -90,6 +90,12 @@ impl<'c> TrainingState<'c> {
         read(&self.policy)
     }
 
+    pub(super) fn into_policy(self) -> MergePolicy {
+        self.policy
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn policy_mut(&self) -> RwLockWriteGuard<'_, MergePolicy> {
         write(&self.policy)
     }
@@ -103,7 +109,7 @@ impl<'c> TrainingState<'c> {
     }
 
     /// Locks all shards.
-    pub(super) fn shards_mut(&self) -> LockedShards<'_> {
+    pub(super) fn shards_mut(&self) -> LockedShards<'_, O> {
         LockedShards(self.shards.iter().map(write).collect())
     }
 
@@ -113,14 +119,14 @@ impl<'c> TrainingState<'c> {
         step: Step,
         task: usize,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<(), TrainError> {
+    ) -> Result<(), Interrupted> {
         match step {
             Step::Merge => self.merge(task, checkpoint),
             Step::UpdateCounts => self.update_counts(task, checkpoint),
         }
     }
 
-    fn merge(&self, task: usize, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    fn merge(&self, task: usize, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
         let batch = self.batch();
         let shards: Vec<_> = self.shards.iter().map(read).collect();
         let range = if batch.is_shared() {
@@ -141,14 +147,14 @@ impl<'c> TrainingState<'c> {
             memory::prefetch_lines(&list[start..], PREFETCH_LINES);
             list
         });
-        let lists: Vec<&[Occurrence]> = lists.collect();
+        let lists: Vec<&[O]> = lists.collect();
         // By merge, then by partition.
         let by_partition = lists.iter().flat_map(|list| {
             let in_partition = move |partition| self.corpus.occurrences_in(partition, list);
             range.clone().map(in_partition)
         });
-        let by_partition: Vec<&[Occurrence]> = by_partition.collect();
-        let by_merge: Vec<&[&[Occurrence]]> = by_partition.chunks(partitions.len()).collect();
+        let by_partition: Vec<&[O]> = by_partition.collect();
+        let by_merge: Vec<&[&[O]]> = by_partition.chunks(partitions.len()).collect();
         for (index, (merge, _)) in batch.merges.iter().enumerate() {
             if index == 0 {
                 prefetch_first(*merge, &partitions, by_merge[0]);
@@ -164,7 +170,7 @@ impl<'c> TrainingState<'c> {
         Ok(())
     }
 
-    fn update_counts(&self, shard: usize, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    fn update_counts(&self, shard: usize, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
         let (batch, policy) = (self.batch(), self.policy());
         let deltas = self.deltas.iter().take(self.deltas_of(&batch)).map(read);
         let deltas: Vec<_> = deltas.collect();
@@ -174,11 +180,11 @@ impl<'c> TrainingState<'c> {
 }
 
 /// All shards, locked.
-pub(super) struct LockedShards<'s>(pub(super) Vec<RwLockWriteGuard<'s, PairShard>>);
+pub(super) struct LockedShards<'s, O>(pub(super) Vec<RwLockWriteGuard<'s, PairShard<O>>>);
 
-impl LockedShards<'_> {
+impl<O: Offset> LockedShards<'_, O> {
     /// The shard of a pair.
-    pub(super) fn of(&mut self, pair: Pair) -> &mut PairShard {
+    pub(super) fn of(&mut self, pair: Pair) -> &mut PairShard<O> {
         let shard = shard_of(pair, self.0.len());
         &mut self.0[shard]
     }

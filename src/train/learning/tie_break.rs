@@ -65,7 +65,7 @@ impl TieBreaker {
     }
 
     /// Returns the [`Candidate::tie_key`] of a pair whose first occurrence is `first`.
-    pub(super) fn tie_key(&self, pair: Pair, first: u32) -> u64 {
+    pub(super) fn tie_key(&self, pair: Pair, first: u64) -> u64 {
         match &self.0 {
             Rule::SmallestPair => pair.key(),
             Rule::HuggingFace(byte_order) => {
@@ -87,7 +87,7 @@ impl TieBreaker {
                 }
                 !u64::from_be_bytes(prefix)
             }
-            Rule::FirstSeen => u64::from(first),
+            Rule::FirstSeen => first,
             Rule::ShortestText(texts) => texts.key(pair),
         }
     }

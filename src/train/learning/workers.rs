@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Scope, Thread};
 
+use super::offset::Offset;
 use super::state::{Step, TrainingState};
-use crate::checkpoint::Checkpoint;
-use crate::error::TrainError;
+use crate::checkpoint::{Checkpoint, Interrupted};
 
 /// Batches with at least this many occurrences wake sleeping workers. Those of a large corpus have 3,000;
 /// with 4,096 here, workers slept through two of three steps.
@@ -59,7 +59,7 @@ struct WorkerSlot {
 struct Task {
     step: Step,
     /// The result of the step, or the panic that ended it.
-    result: thread::Result<Result<(), TrainError>>,
+    result: thread::Result<Result<(), Interrupted>>,
 }
 
 impl WorkerSlot {
@@ -108,7 +108,7 @@ impl WorkerSlot {
     }
 
     /// Waits until the task is done. Returns false if the worker has not begun it, or was not offered it.
-    fn take_back(&self, checkpoint: &dyn Checkpoint) -> Result<bool, TrainError> {
+    fn take_back(&self, checkpoint: &dyn Checkpoint) -> Result<bool, Interrupted> {
         let mut spins = 0;
         loop {
             match self.state.load(Ordering::Acquire) {
@@ -144,7 +144,7 @@ pub(super) struct WorkerPool {
 
 impl WorkerPool {
     /// A pool whose workers are not started, with one fewer than there are partitions.
-    pub(super) fn new(state: &TrainingState<'_>) -> Self {
+    pub(super) fn new(state: &TrainingState<'_, impl Offset>) -> Self {
         let workers = 1..state.corpus.partitions();
         Self {
             slots: workers.map(|_| WorkerSlot::new()).collect(),
@@ -154,10 +154,10 @@ impl WorkerPool {
 
     /// Starts the workers; they end when the guard is dropped. There are fewer if the system allows no more
     /// threads.
-    pub(super) fn start<'scope>(
+    pub(super) fn start<'scope, O: Offset>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        state: &'scope TrainingState<'_>,
+        state: &'scope TrainingState<'_, O>,
         checkpoint: &'scope dyn Checkpoint,
     ) -> ShutdownGuard<'scope> {
         let guard = ShutdownGuard(self);
@@ -175,9 +175,9 @@ impl WorkerPool {
     pub(super) fn run(
         &self,
         step: Step,
-        state: &TrainingState<'_>,
+        state: &TrainingState<'_, impl Offset>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<(), TrainError> {
+    ) -> Result<(), Interrupted> {
         let batch = state.batch();
         let (occurrences, is_shared) = (batch.occurrences, batch.is_shared());
         drop(batch);
@@ -200,7 +200,7 @@ impl WorkerPool {
     fn serve(
         &self,
         slot: &WorkerSlot,
-        state: &TrainingState<'_>,
+        state: &TrainingState<'_, impl Offset>,
         number: usize,
         checkpoint: &dyn Checkpoint,
     ) {

@@ -41,7 +41,7 @@ use self::alphabet::{Alphabet, count_characters};
 use self::rules::TextRestriction;
 use self::spans::count_spans;
 use super::counting::PieceCounts;
-use super::learning::{self, Corpus, MergePolicy, TieBreaker};
+use super::learning::{self, Corpus, MergePolicy, Offset, TieBreaker};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::Pair;
@@ -129,8 +129,19 @@ impl Learner {
     /// then characters.
     ///
     /// # Errors
-    /// [`TrainError`] if interrupted, if there are too many words, or of reading them.
+    /// [`TrainError`] if interrupted, if a word is too long, or of reading words.
     pub fn learn(
+        self,
+        most: usize,
+        threads: usize,
+        checkpoint: &dyn Checkpoint,
+        progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
+    ) -> Result<Vec<String>, TrainError> {
+        self.learn_with::<u32>(most, threads, checkpoint, progress)
+    }
+
+    /// As [`learn`](Self::learn), with [offsets](learning::learn) of type `O`.
+    fn learn_with<O: Offset>(
         self,
         most: usize,
         threads: usize,
@@ -153,7 +164,7 @@ impl Learner {
             Some(rules.max_length),
             Some(Box::new(TextRestriction::new(rules, alphabet.characters()))),
         );
-        let merges = learning::learn(&corpus, policy, wanted, 1, checkpoint, progress)?;
+        let merges = learning::learn::<O>(&corpus, policy, wanted, 1, checkpoint, progress)?;
         let mut pieces = texts(&alphabet, &merges.pairs);
         if merges.len() < wanted {
             let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, &rules, checkpoint)?;
@@ -210,4 +221,69 @@ fn texts(alphabet: &Alphabet, merges: &[Pair]) -> Vec<String> {
         texts.push(text);
     }
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Alphabet, Coverage, Learner, Offset, PieceRules, count_characters};
+    use crate::checkpoint::RunToEnd;
+    use crate::error::TrainError;
+    use crate::train::counting::PieceCounts;
+
+    fn learned<O: Offset>(
+        words: &[(String, u64)],
+        most: usize,
+        coverage: &Coverage,
+    ) -> Result<Vec<String>, TrainError> {
+        let mut spans = PieceCounts::new();
+        let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
+        spans.add_pieces(pieces, &RunToEnd)?;
+        let counts = count_characters(&mut spans, 1, &RunToEnd)?;
+        let learner = Learner {
+            spans,
+            rules: PieceRules {
+                max_length: 16,
+                split_by_whitespace: true,
+                treat_whitespace_as_suffix: false,
+                allow_whitespace_only_pieces: false,
+                split_by_unicode_script: true,
+                split_by_number: true,
+                split_digits: false,
+            },
+            alphabet: Alphabet::choose(counts, coverage),
+            is_balanced: *coverage == Coverage::Balanced,
+        };
+        learner.learn_with::<O>(most, 2, &RunToEnd, &mut |_| Ok(()))
+    }
+
+    /// From a few words, whose pairs run out, to more than 16 bits can tell apart.
+    #[test]
+    fn pieces_do_not_depend_on_the_width_of_offsets() -> Result<(), TrainError> {
+        let all = Coverage::Share {
+            share: 1.0,
+            required: String::new(),
+        };
+        let symbols = ['e', 't', 'é', 'я', '中', '1'];
+        let mut random = 1_u32;
+        let mut below = |limit: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((random >> 8) % limit) as usize
+        };
+        for number in [3, 12, 40, 2_000, 20_000] {
+            let words = (0..number).map(|_| {
+                let symbols = (0..2 + below(20)).map(|_| symbols[below(6)]);
+                let word = format!(" {}", symbols.collect::<String>());
+                (word, 1 + below(9) as u64)
+            });
+            let words: Vec<(String, u64)> = words.collect();
+            for coverage in [&all, &Coverage::Balanced] {
+                let expected = learned::<u32>(&words, 400, coverage)?;
+                assert!(expected.len() > 10, "{expected:?}");
+                assert_eq!(learned::<u8>(&words, 400, coverage)?, expected);
+                assert_eq!(learned::<u16>(&words, 400, coverage)?, expected);
+                assert_eq!(learned::<usize>(&words, 400, coverage)?, expected);
+            }
+        }
+        Ok(())
+    }
 }

@@ -20,7 +20,7 @@ mod huge_pages;
 pub(crate) mod reserve;
 
 use std::alloc::Layout;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use allocator_api2::alloc::Allocator;
 use allocator_api2::vec::Vec as VecIn;
@@ -116,12 +116,46 @@ pub(crate) fn trim_excess<T>(vector: &mut Vec<T>) {
     }
 }
 
+/// An atomic integer.
+///
+/// # Safety
+/// It has the size and the bit validity of `Integer`.
+pub(crate) unsafe trait AtomicInteger: Default + Send + Sync {
+    /// The integer.
+    type Integer;
+
+    /// Writes the integer; other threads see it once they synchronise otherwise.
+    fn store(&self, integer: Self::Integer);
+}
+
+/// Implements [`AtomicInteger`] for a type of the standard library.
+macro_rules! atomic_integer {
+    ($atomic:ty, $integer:ty) => {
+        // SAFETY: the documentation of the type says so.
+        unsafe impl AtomicInteger for $atomic {
+            type Integer = $integer;
+
+            #[inline]
+            fn store(&self, integer: $integer) {
+                self.store(integer, Ordering::Relaxed);
+            }
+        }
+    };
+}
+
+atomic_integer!(AtomicU32, u32);
+atomic_integer!(AtomicUsize, usize);
+#[cfg(test)]
+atomic_integer!(std::sync::atomic::AtomicU8, u8);
+#[cfg(test)]
+atomic_integer!(std::sync::atomic::AtomicU16, u16);
+
 /// Converts a vector of atomics, which is owned and so no longer shared, to one of integers.
-pub(crate) fn into_integers(numbers: LargeVec<AtomicU32>) -> LargeVec<u32> {
-    const { assert!(align_of::<AtomicU32>() == align_of::<u32>()) };
+pub(crate) fn into_integers<A: AtomicInteger>(numbers: LargeVec<A>) -> LargeVec<A::Integer> {
+    const { assert!(align_of::<A>() == align_of::<A::Integer>()) };
     let (start, length, capacity, pages) = numbers.into_raw_parts_with_alloc();
-    // SAFETY: the parts come from a vector; both types have the same size, bit validity and, as was just
-    // asserted, alignment.
+    // SAFETY: the parts come from a vector; both types have the same size and bit validity, as the trait
+    // demands, and, as was just asserted, alignment.
     unsafe { LargeVec::from_raw_parts_in(start.cast(), length, capacity, pages) }
 }
 
