@@ -138,15 +138,18 @@ fn is_next(tokens: &[Known], pairs: &PairTable, merge: Merge) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::super::{Alphabet, ListedMerges, Listing, Unknown};
     use super::{Proved, proved};
     use crate::builtin::Builtin;
     use crate::merge::derive::merges_of;
+    use crate::merge::short;
     use crate::token::{NO_TOKEN, Pair, TokenId};
     use crate::vocabulary::pair_table::PairTable;
 
-    /// Returns what is known of a list of merges of `b"abc"`, which are the tokens 0, 1 and 2.
-    fn proved_of(merges: &[(TokenId, TokenId, TokenId)]) -> Option<Proved> {
+    /// Builds a list of merges of `b"abc"`, which are the tokens 0, 1 and 2.
+    fn listed(merges: &[(TokenId, TokenId, TokenId)]) -> ListedMerges {
         let mut bytes = Box::new([NO_TOKEN; 256]);
         bytes[usize::from(b'a')] = 0;
         bytes[usize::from(b'b')] = 1;
@@ -161,8 +164,11 @@ mod tests {
             whole_pieces: false,
             space: ' ',
         };
-        let merges = ListedMerges::new(listing).expect("there are few merges");
-        merges.proved
+        ListedMerges::new(listing).expect("there are few merges")
+    }
+
+    fn proved_of(merges: &[(TokenId, TokenId, TokenId)]) -> Option<Proved> {
+        listed(merges).proved
     }
 
     /// Whether the bytes of token 9 are known to become it.
@@ -225,5 +231,85 @@ mod tests {
         assert!(!is_own(&[(0, 1, 5), (0, 0, 3), (1, 1, 4), (3, 4, 9)]));
         // A part whose bytes do not become it.
         assert!(!is_own(&[(1, 2, 4), (0, 1, 3), (3, 2, 5), (5, 0, 9)]));
+    }
+
+    /// Tokens of some bytes, and merges of them.
+    type List = (Vec<Vec<u8>>, Vec<(TokenId, TokenId, TokenId)>);
+
+    /// Returns the list with each merge of two of its tokens.
+    fn longer((tokens, merges): List) -> impl Iterator<Item = List> {
+        let count = TokenId::try_from(tokens.len()).expect("there are few");
+        let pairs = (0..count).flat_map(move |left| (0..count).map(move |right| (left, right)));
+        pairs.map(move |(left, right)| {
+            let (mut tokens, mut merges) = (tokens.clone(), merges.clone());
+            let joined = [&*tokens[left as usize], &*tokens[right as usize]].concat();
+            let known = tokens.iter().position(|token| *token == joined);
+            let made = known.unwrap_or_else(|| {
+                tokens.push(joined);
+                tokens.len() - 1
+            });
+            let made = TokenId::try_from(made).expect("there are few");
+            merges.push((left, right, made));
+            (tokens, merges)
+        })
+    }
+
+    /// The definition: until no pair is listed, merges the pair listed first, of equals the leftmost.
+    fn merged(merges: &[(TokenId, TokenId, TokenId)], piece: &[u8]) -> Vec<TokenId> {
+        let ranks: HashMap<_, _> = (0..)
+            .zip(merges)
+            .map(|(rank, &(left, right, made))| ((left, right), (rank, made)))
+            .collect();
+        let mut ids: Vec<TokenId> = piece.iter().map(|byte| (byte - b'a').into()).collect();
+        loop {
+            let pairs = ids.windows(2).enumerate().filter_map(|(index, pair)| {
+                let &(rank, made): &(u32, TokenId) = ranks.get(&(pair[0], pair[1]))?;
+                Some((rank, index, made))
+            });
+            let Some((_, index, made)) = pairs.min() else {
+                return ids;
+            };
+            ids.remove(index + 1);
+            ids[index] = made;
+        }
+    }
+
+    /// All lists of four merges of two letters, all tokens, and all pieces of up to six letters.
+    #[test]
+    fn short_lists_agree_with_the_definition() {
+        let mut lists: Vec<List> = vec![(vec![b"a".to_vec(), b"b".to_vec()], Vec::new())];
+        for _ in 0..4 {
+            lists = lists.into_iter().flat_map(longer).collect();
+        }
+        let pieces = (1..=6).flat_map(|length| {
+            let letter = |bits: u32, index: u32| b'a' + (bits >> index & 1).to_le_bytes()[0];
+            (0..1 << length)
+                .map(move |bits| (0..length).map(|i| letter(bits, i)).collect::<Vec<u8>>())
+        });
+        let pieces: Vec<Vec<u8>> = pieces.collect();
+        let (all, mut known) = (lists.len(), 0);
+        for (tokens, merges) in lists {
+            // Token 2 is "c".
+            let shifted = |id: TokenId| if id < 2 { id } else { id + 1 };
+            let merges: Vec<_> = merges
+                .into_iter()
+                .map(|(left, right, made)| (shifted(left), shifted(right), shifted(made)))
+                .collect();
+            let listed = listed(&merges);
+            let Some(proved) = &listed.proved else {
+                continue;
+            };
+            known += 1;
+            for (id, token) in (0..).map(shifted).zip(&tokens) {
+                let is_own = merged(&merges, token) == [id];
+                assert_eq!(proved.is_own[id as usize], is_own, "{id} of {merges:?}");
+            }
+            for piece in &pieces {
+                let mut ids = Vec::new();
+                assert!(short::merge(&listed, piece, &mut ids));
+                assert_eq!(ids, merged(&merges, piece), "{piece:?} by {merges:?}");
+            }
+        }
+        assert!(4 * known > 3 * all, "{known} of {all}");
     }
 }
