@@ -43,8 +43,10 @@ def write_corpus(folder: Path, files: int = 12, lines: int = 400) -> Path:
 
 
 def outputs(work: Path) -> dict[str, str]:
-    """Returns the SHA-256 of each output and commit of a work folder."""
-    paths = [path for name in ("counts", "shards", "commits") for path in (work / name).rglob("*.*")]
+    """Returns the SHA-256 of each output and commit of a work folder, and of its manifest if it has one."""
+    folders = ("counts", "merged", "shards", "commits")
+    paths = [path for name in folders for path in (work / name).rglob("*.*")]
+    paths += work.glob("manifest.json")
     assert paths
     return {str(path.relative_to(work)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 

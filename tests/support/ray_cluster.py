@@ -24,9 +24,6 @@ os.environ |= {
     # Otherwise the head listens on the loopback interface and the others look for it elsewhere.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
-    # A busy machine answers late, and a node is given up, the driver with it. One that is killed does not
-    # answer at all, which is noticed as soon.
-    "RAY_health_check_timeout_ms": "60000",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     # Workers import the library and what they are to do in a test.
     "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'tests'}",
