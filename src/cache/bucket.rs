@@ -121,7 +121,7 @@ pub(super) struct BucketArray {
     shift: u32,
     /// Number of words of keys in use, of each width.
     filled: [usize; 2],
-    /// Counts evictions, to choose the slot of a full bucket.
+    /// Counts evictions since the buckets were doubled, also to choose the slot of a full bucket.
     evictions: usize,
 }
 
@@ -135,6 +135,10 @@ const MAX_GROUP: usize = 4;
 /// From this many buckets on, which take a MiB, memory for the maximum is reserved at once. It is not touched
 /// before it is needed, but then in huge pages, which would be too large for fewer.
 const LARGE: usize = (1 << 20) / size_of::<Bucket>();
+
+/// Buckets for each eviction that are allowed before they are doubled. Without this, pieces that share full buckets
+/// evicted each other again and again, with most slots free: English that was replayed with r50k took an eighth longer.
+const MANY_EVICTIONS: usize = 64;
 
 /// A bit for each of `len` buckets, all 0.
 fn bits(len: usize) -> Result<LargeVec<u64>, OutOfMemory> {
@@ -195,14 +199,15 @@ impl BucketArray {
     }
 
     /// Stores the ids of a key; returns false if that evicts another entry. When about half of the slots are
-    /// taken, the buckets are doubled, as long as there may be more; from then on, an entry is evicted where its
-    /// own bucket is full.
+    /// taken, or many entries were evicted, the buckets are doubled, as long as there may be more; from then on,
+    /// an entry is evicted where its own bucket is full.
     pub(super) fn insert(&mut self, key: &Key, ids: &PackedIds) -> bool {
         // Buckets have fewer slots of width two, so that more of them are full at the same load.
         let max_filled = [5, 4, 4][key.width as usize] << self.buckets_log2();
         let is_loaded = 2 * self.filled[self.view().width_index(key)] > max_filled;
         let may_grow = self.buckets_log2() < self.max_log2;
-        if is_loaded && may_grow {
+        let is_crowded = self.evictions > self.buckets.len() / MANY_EVICTIONS;
+        if (is_loaded || is_crowded) && may_grow {
             self.double();
         }
         let own = self.view().own(key);
@@ -306,6 +311,7 @@ impl BucketArray {
         }
         self.buckets.resize(2 * before, Bucket::default());
         self.overflown = overflown;
+        self.evictions = 0;
         self.shift -= 1;
         self.filled = [0; 2];
         let group = 2 * self.widths;
