@@ -14,7 +14,7 @@ from bytemill.jobs.manifest import NAME as MANIFEST
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
 from bytemill.jobs.work import FOLDERS, Work, json_of
-from bytemill.shards.options import check_shard_tokens, format_named
+from bytemill.shards.options import checked_shard_tokens, format_named
 from bytemill.shards.token_ranges import (
     ItemRange,
     cut_items,
@@ -124,7 +124,7 @@ def begin(plan: Plan | str | os.PathLike[str], shard_tokens: int | None) -> tupl
         Exception: As `compact`.
     """
     plan = Plan.of(plan)
-    check_shard_tokens(shard_tokens)
+    shard_tokens = checked_shard_tokens(shard_tokens)
     inputs = Inputs(plan.work)
     shards = list(inputs.cuts(inputs.manifest.tokens if shard_tokens is None else shard_tokens))
     contents = {"bytemill": __version__, "shard_tokens": shard_tokens, "shards": shards}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias, get_args
 
 from bytemill._arguments import check_type, integer_type, known_ids
 from bytemill._optional import import_optional
@@ -26,7 +26,7 @@ __all__ = [
     "Errors",
     "Format",
     "Tokens",
-    "check_shard_tokens",
+    "checked_shard_tokens",
     "described",
     "format_named",
     "mark_of",
@@ -62,7 +62,7 @@ def described(  # noqa: PLR0913 - all but the first have names
     """Returns the record of a run that has not started; arguments and errors as `write_shards`."""
     check_type("encoding", encoding, Encoding)
     kind = format_named(format)
-    check_options(shard_tokens, errors=errors, name=name)
+    check_options(errors=errors, name=name)
     stored = stored_type(kind, dtype, encoding)
     before, after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
     special = encoding.special_tokens_set
@@ -81,7 +81,7 @@ def described(  # noqa: PLR0913 - all but the first have names
         options={
             "format": format,
             "dtype": stored,
-            "shard_tokens": shard_tokens,
+            "shard_tokens": checked_shard_tokens(shard_tokens),
             "prepend": before,
             "append": after,
             "allowed_special": "all" if allowed is None else sorted(allowed & special),
@@ -104,19 +104,26 @@ def format_named(name: str) -> type[TokenFile]:
     return FORMATS[name]
 
 
-def check_options(shard_tokens: int | None, *, errors: str, name: str) -> None:
+def check_options(*, errors: str, name: str) -> None:
     """Raises `ValueError` for options without a meaning."""
-    check_shard_tokens(shard_tokens)
     if errors not in get_args(Errors):
         raise ValueError(f"errors must be one of {', '.join(get_args(Errors))}, not {errors!r}")
     if not name or name != Path(name).name:
         raise ValueError(f"name must be the beginning of the names of files, not {name!r}")
 
 
-def check_shard_tokens(shard_tokens: int | None) -> None:
-    """Raises `ValueError` for a size that no shard has."""
-    if shard_tokens is not None and index(shard_tokens) < 1:
+def checked_shard_tokens(shard_tokens: SupportsIndex | None) -> int | None:
+    """Returns the size of a shard as a plain integer; an array of one number would change in arithmetic.
+
+    Raises:
+        TypeError: It is no integer.
+        ValueError: No shard has this size.
+    """
+    if shard_tokens is None:
+        return None
+    if (tokens := index(shard_tokens)) < 1:
         raise ValueError(f"shard_tokens must be positive, or None for a single shard, not {shard_tokens}")
+    return tokens
 
 
 def stored_type(kind: type[TokenFile], dtype: npt.DTypeLike | None, encoding: Encoding) -> str:

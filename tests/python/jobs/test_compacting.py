@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
@@ -128,3 +129,12 @@ def test_what_is_not_written_or_has_changed_is_refused(corpus: Path, tmp_path: P
         file.write(b"more")
     with pytest.raises(ValueError, match="bytes that were committed"):
         jobs.compact(work, shard_tokens=4_000, executor=jobs.Local(1))
+
+
+@pytest.mark.parametrize("number", [np.int64(3_000), np.array(3_000)])
+def test_a_size_may_be_any_integer(corpus: Path, tmp_path: Path, number: Any) -> None:
+    """One of an array was changed by what counts down from it, without an end."""
+    plan = written(corpus, tmp_path / "work", shard_tokens=500)
+    files = jobs.compact(plan, shard_tokens=number, executor=jobs.Local(1))
+    assert len(files) > 1
+    assert jobs.compact(plan, shard_tokens=3_000, executor=jobs.Local(1)) == files
