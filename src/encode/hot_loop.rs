@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! encode_chunk         for some KB of text, compiled for the instructions of a tier:
-//!   split_blocks         for each block of 64 bytes: where its pieces end (`split::native`, which calls the sink)
+//!   split_blocks         for each block of 64 bytes: where its pieces end (`split::native`, which calls the sink);
+//!                        `pass_pieces` where other engines have found them
 //!     Sink::block          hash its pieces, prefetch their buckets; they are pending
 //!     flush                every 16 blocks, for each pending piece:
 //!       probe_batch          if its bucket has it: append its ids
@@ -94,6 +95,14 @@ impl Mode {
     pub(super) const COUNT: Self = Self::Count(0);
 }
 
+/// The pieces of a text.
+pub(super) enum Source<'s> {
+    /// Those by a rule from an offset on, which moves past them.
+    Rule(Rule<'s>, &'s mut usize),
+    /// These, in order.
+    Pieces(&'s [Range<usize>]),
+}
+
 /// Encodes pieces, in order.
 pub(super) struct PieceEncoder<'a> {
     pub(super) vocabulary: &'a Vocabulary,
@@ -104,23 +113,30 @@ pub(super) struct PieceEncoder<'a> {
     /// Whether the text that is encoded starts a text, or follows another part of it: a model treats the start as
     /// nothing else.
     pub(super) is_start: bool,
+    /// Whether a step ends before text that is in no piece, so that nothing but its pieces is in its span.
+    pub(super) stops_at_gaps: bool,
 }
 
 impl PieceEncoder<'_> {
-    /// Encodes the pieces of `text` from `offset` on, some KB of them, and moves `offset` past them.
+    /// Encodes pieces of `text`, some KB of them.
     pub(super) fn encode_chunk(
         &mut self,
-        rule: Rule<'_>,
+        source: Source<'_>,
         tier: Tier,
         text: &[u8],
-        offset: &mut usize,
     ) -> Result<(), EncodeError> {
         #[cfg(target_arch = "x86_64")]
-        if let Some(result) = x86_64::encode_chunk(self, rule, tier, text, offset) {
-            return result;
-        }
+        let source = match x86_64::encode_chunk(self, source, tier, text) {
+            Ok(result) => return result,
+            Err(source) => source,
+        };
         let mut sink = EncodeSink::new(self, text, Scalar, Scalar);
-        native::split_into_narrow(rule, tier, text, offset, &mut sink)?;
+        match source {
+            Source::Rule(rule, offset) => {
+                native::split_into_narrow(rule, tier, text, offset, &mut sink)?;
+            }
+            Source::Pieces(pieces) => native::pass_pieces(text, pieces, &mut sink)?,
+        }
         sink.flush()
     }
 
@@ -298,77 +314,73 @@ mod x86_64 {
         reason = "compiled anew for each tier, with its instructions"
     )]
 
-    use super::{EncodeSink, PieceEncoder};
+    use super::{EncodeSink, PieceEncoder, Source};
     use crate::cache::HashBlock;
     use crate::error::EncodeError;
     use crate::split::masks::Classify;
     use crate::split::native;
-    use crate::split::rule::Rule;
     use crate::util::tier::Tier;
     use crate::util::vector::avx2::Avx2;
     use crate::util::vector::avx512::Avx512;
 
-    /// As [`PieceEncoder::encode_chunk`]; `None`, and nothing done, for another tier or on a machine without
-    /// it.
-    pub(super) fn encode_chunk(
+    /// As [`PieceEncoder::encode_chunk`]; returns the source, and nothing is done, for another tier or on a machine
+    /// without it.
+    pub(super) fn encode_chunk<'s>(
         pieces: &mut PieceEncoder<'_>,
-        rule: Rule<'_>,
+        source: Source<'s>,
         tier: Tier,
         text: &[u8],
-        offset: &mut usize,
-    ) -> Option<Result<(), EncodeError>> {
-        if !tier.has_avx2() || !tier.available() {
-            return None;
-        }
+    ) -> Result<Result<(), EncodeError>, Source<'s>> {
+        let has_tier = tier.has_avx2() && tier.available();
+        let Some(probe) = Avx2::detect().filter(|_| has_tier) else {
+            return Err(source);
+        };
         let chunk = Chunk {
             pieces,
-            probe: Avx2::detect()?,
-            rule,
+            probe,
+            source,
             text,
         };
         // SAFETY: `available` and both proofs say that the machine has what the functions are compiled for.
-        Some(unsafe {
+        Ok(unsafe {
             match (tier == Tier::Avx512).then(Avx512::detect).flatten() {
-                Some(avx512) => by_avx512(chunk, offset, avx512),
-                None => by_avx2(chunk, offset),
+                Some(avx512) => by_avx512(chunk, avx512),
+                None => by_avx2(chunk),
             }
         })
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn by_avx2(chunk: Chunk<'_, '_>, offset: &mut usize) -> Result<(), EncodeError> {
+    fn by_avx2(chunk: Chunk<'_, '_>) -> Result<(), EncodeError> {
         let avx2 = chunk.probe;
-        chunk.run(offset, avx2)
+        chunk.run(avx2)
     }
 
     #[target_feature(
         enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
     )]
-    fn by_avx512(
-        chunk: Chunk<'_, '_>,
-        offset: &mut usize,
-        avx512: Avx512,
-    ) -> Result<(), EncodeError> {
-        chunk.run(offset, avx512)
+    fn by_avx512(chunk: Chunk<'_, '_>, avx512: Avx512) -> Result<(), EncodeError> {
+        chunk.run(avx512)
     }
 
     /// The steps that both share.
     struct Chunk<'p, 'a> {
         pieces: &'p mut PieceEncoder<'a>,
         probe: Avx2,
-        rule: Rule<'p>,
+        source: Source<'p>,
         text: &'p [u8],
     }
 
     impl Chunk<'_, '_> {
         #[inline(always)]
-        fn run(
-            self,
-            offset: &mut usize,
-            tier: impl Classify + HashBlock,
-        ) -> Result<(), EncodeError> {
+        fn run(self, tier: impl Classify + HashBlock) -> Result<(), EncodeError> {
             let mut sink = EncodeSink::new(self.pieces, self.text, tier, self.probe);
-            native::split_blocks(self.rule, self.text, offset, &mut sink, tier)?;
+            match self.source {
+                Source::Rule(rule, offset) => {
+                    native::split_blocks(rule, self.text, offset, &mut sink, tier)?;
+                }
+                Source::Pieces(pieces) => native::pass_pieces(self.text, pieces, &mut sink)?,
+            }
             sink.flush()
         }
     }

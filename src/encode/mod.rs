@@ -35,9 +35,10 @@ use crate::merge;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
+use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
 use decode::Rows;
-use hot_loop::{Mode, PieceEncoder, Workspace};
+use hot_loop::{Mode, PieceEncoder, Source, Workspace};
 use parts::{Part, Parts};
 use pipeline::Prepared;
 use pipeline::added::AddedTokens;
@@ -318,6 +319,7 @@ impl Encoder {
             checkpoint,
             mode,
             is_start: true,
+            stops_at_gaps: false,
         }
     }
 
@@ -338,9 +340,14 @@ impl Encoder {
         let mut chunk = Vec::new();
         while chunks.next_chunk(&mut chunk)? {
             checkpoint::pass(checkpoint)?;
-            for piece in chunk.drain(..) {
-                pieces.encode_piece(&text.as_bytes()[piece.clone()])?;
-                if on_span(pieces, piece).is_break() {
+            let stops_at_gaps = pieces.stops_at_gaps;
+            let belong = |before: &Range<usize>, after: &Range<usize>| {
+                !stops_at_gaps || before.end == after.start
+            };
+            for run in chunk.chunk_by(belong) {
+                let span = run[0].start..run[run.len() - 1].end;
+                pieces.encode_chunk(Source::Pieces(run), Tier::current(), text.as_bytes())?;
+                if on_span(pieces, span).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -365,7 +372,7 @@ impl Encoder {
         while offset < text.len() {
             checkpoint::pass(checkpoint)?;
             let start = offset;
-            pieces.encode_chunk(rule, tier, text, &mut offset)?;
+            pieces.encode_chunk(Source::Rule(rule, &mut offset), tier, text)?;
             let is_scarce = pieces.ids.capacity() - pieces.ids.len() < MIN_SPARE_IDS;
             if is_estimated && (is_scarce || !has_sampled && offset >= text.len() / SAMPLE) {
                 has_sampled = true;

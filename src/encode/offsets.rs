@@ -147,6 +147,7 @@ impl Encoder {
         }
         let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
+        pieces.stops_at_gaps = true;
         self.encode_spans(&mut pieces, text, allowed, |pieces, span| {
             spans.extend(self, pieces.ids, span);
             if pieces.ids.len() > limit {

@@ -9,6 +9,7 @@ use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
 use super::automaton::{Automaton, Trace};
 use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
+use crate::util::memory::Growable;
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
@@ -61,34 +62,42 @@ impl General {
         matches!(self.engine, Engine::Automaton(_))
     }
 
-    /// Returns the first match at `offset` or after it in a part of `text`; offsets count from where the part starts. The
-    /// trace is that of earlier searches in the same part, which is whole characters.
+    /// Appends the next matches from `offset` on in a part of `text`, and moves `offset` past them; to the end of the part
+    /// if there are no more. Offsets count from where the part starts. The trace is that of earlier searches in the same
+    /// part, which is whole characters.
     ///
     /// # Errors
     /// [`EncodeError::Pattern`] if fancy-regex gives up, and [`EncodeError::Interrupted`] from the checkpoint.
-    pub(super) fn next(
+    pub(super) fn fill(
         &self,
         text: &str,
         part: Range<usize>,
-        offset: usize,
+        offset: &mut usize,
         trace: &mut Trace,
+        matches: &mut Vec<Range<usize>>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<Range<usize>>, EncodeError> {
+    ) -> Result<(), EncodeError> {
         let regex = match &self.engine {
             Engine::Automaton(automaton) => {
-                return Ok(automaton.find(&text.as_bytes()[part], offset, trace, checkpoint)?);
+                let part = &text.as_bytes()[part];
+                return Ok(automaton.fill(part, offset, trace, matches, checkpoint)?);
             }
             Engine::Backtracking(regex) => regex,
         };
         let text = &text[part];
-        match regex.find_from_pos(text, offset) {
-            Ok(Some(found)) if found.end() > found.start() => Ok(Some(found.range())),
-            Ok(Some(_)) => Err(EncodeError::Pattern(
-                "it matches the empty string here".to_owned(),
-            )),
-            Ok(None) => Ok(None),
-            Err(error) => Err(EncodeError::Pattern(error.to_string())),
-        }
+        let found = match regex.find_from_pos(text, *offset) {
+            Ok(Some(found)) if found.end() > found.start() => Some(found.range()),
+            Ok(Some(_)) => {
+                return Err(EncodeError::Pattern(
+                    "it matches the empty string here".to_owned(),
+                ));
+            }
+            Ok(None) => None,
+            Err(error) => return Err(EncodeError::Pattern(error.to_string())),
+        };
+        *offset = found.as_ref().map_or(text.len(), |found| found.end);
+        matches.with_room(1).extend(found);
+        Ok(())
     }
 
     /// Number of bytes that its own tables occupy.

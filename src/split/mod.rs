@@ -43,7 +43,6 @@ use std::sync::Arc;
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::{EncodeError, PatternError};
 use crate::unicode::utf8::Character;
-use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 use adjacent::Adjacency;
 use automaton::Trace;
@@ -105,7 +104,7 @@ impl Splitter {
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         match Family::recognise(pattern) {
             Some(family) => Ok(Self::Native(family, Tier::current())),
-            None => General::new(pattern).map(|general| Self::General(Box::new(general))),
+            None => General::quick(pattern).map(|general| Self::General(Box::new(general))),
         }
     }
 
@@ -264,33 +263,28 @@ impl Pieces<'_> {
         match self.splitter {
             Splitter::Native(..) | Splitter::Adjacent(..) => unreachable!("both have a rule"),
             Splitter::General(general) => {
-                let limit = self.offset.saturating_add(CHUNK_BYTES);
+                let limit = self.offset.saturating_add(CHUNK_BYTES).min(self.text.len());
                 while chunk.len() < CHUNK && self.offset < limit {
-                    let Some(piece) = general.next(
+                    general.fill(
                         self.text,
                         0..self.text.len(),
-                        self.offset,
+                        &mut self.offset,
                         &mut self.trace,
+                        chunk,
                         self.checkpoint,
-                    )?
-                    else {
-                        self.done = true;
-                        break;
-                    };
-                    self.offset = piece.end;
-                    chunk.with_room(1).push(piece);
+                    )?;
                 }
+                self.done = self.offset == self.text.len();
             }
             Splitter::Cascade(cascade) => {
                 let limit = self.offset.saturating_add(CHUNK_BYTES);
-                while chunk.len() < CHUNK && self.offset < limit {
-                    let next = cascade.next(self.text, &mut self.progress, self.checkpoint)?;
-                    let Some(piece) = next else {
-                        self.done = true;
-                        break;
-                    };
-                    self.offset = piece.end;
-                    chunk.with_room(1).push(piece);
+                while chunk.len() < CHUNK && self.offset < limit && !self.done {
+                    let known = chunk.len();
+                    cascade.fill(self.text, &mut self.progress, chunk, self.checkpoint)?;
+                    match &chunk[known..] {
+                        [.., last] => self.offset = last.end,
+                        [] => self.done = true,
+                    }
                 }
             }
             Splitter::External(external) => {

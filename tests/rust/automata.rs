@@ -136,6 +136,39 @@ fn automata_match_as_fancy_regex() {
 }
 
 #[test]
+fn automata_match_as_fancy_regex_in_long_texts() {
+    // Longer than a walk, than a chunk, and than what is looked at ahead of a search.
+    let mut random = Random::new(3);
+    let mut automata = 0;
+    for _ in 0..150 {
+        let parts = (0..random.within(1..4)).map(|_| expression(&mut random, 1));
+        let pattern = parts.collect::<Vec<_>>().join("|");
+        let mut texts = texts(&mut random, &CHARACTERS, 3, 600);
+        texts.extend(CHARACTERS.map(|part| part.repeat(200)));
+        let runs = (0..40).map(|_| {
+            random
+                .pick::<&str>(&CHARACTERS)
+                .repeat(random.within(1..90))
+        });
+        texts.push(runs.collect());
+        automata += usize::from(compare(&pattern, &texts));
+    }
+    assert!(automata > 50, "only {automata} patterns have automata");
+    let words = texts(&mut random, &SYMBOLS, 2, 20_000);
+    for pattern in [
+        R50K,
+        CL100K,
+        O200K,
+        r"\p{L}+",
+        r"\s\p{L}+|\d",
+        r"[^\s]*\n|.",
+        r"\S+\s*|\s+$",
+    ] {
+        assert!(compare(pattern, &words), "{pattern:?} has no automaton");
+    }
+}
+
+#[test]
 fn automata_of_published_patterns_match_as_fancy_regex() {
     let mut random = Random::new(2);
     let texts = texts(&mut random, &SYMBOLS, 2_000, 12);

@@ -112,8 +112,62 @@ fn text_that_the_pattern_drops_is_not_encoded() -> TestResult {
 }
 
 #[test]
+fn pieces_between_dropped_text_are_encoded_where_they_stand() -> TestResult {
+    let (encoder, reference) = (encoder(&[], r"[\p{L}\x00]+|\d")?, encoder(&[], r"[\s\S]+")?);
+    let mut random = Random::new(7);
+    // Lengths around those of keys and blocks, and more pieces than a chunk has.
+    let parts = [
+        "a",
+        "\0",
+        "é",
+        "7",
+        " ",
+        "--",
+        &"漢".repeat(21),
+        &"b".repeat(63),
+        &"c".repeat(200),
+    ];
+    for count in [0, 1, 3, 40, 3_000] {
+        let text: String = (0..count).map(|_| *random.pick::<&str>(&parts)).collect();
+        let spans = encoder.encode_with_offsets(&text, &Allowed::Nothing, &RunToEnd)?;
+        let is_letter = |character: char| character.is_alphabetic() || character == '\0';
+        let mut expected = Vec::new();
+        let mut kept = vec![false; text.len() + 1];
+        let mut rest = text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let end = if is_letter(first) {
+                rest.find(|other| !is_letter(other)).unwrap_or(rest.len())
+            } else {
+                first.len_utf8()
+            };
+            if is_letter(first) || first.is_ascii_digit() {
+                reference.encode_piece(&rest.as_bytes()[..end], &mut expected, &RunToEnd)?;
+                let start = text.len() - rest.len();
+                kept[start..start + end].fill(true);
+            }
+            rest = &rest[end..];
+        }
+        assert_eq!(spans.ids, expected);
+        let covered: usize = spans
+            .starts
+            .iter()
+            .zip(&spans.ends)
+            .map(|(start, end)| end - start)
+            .sum();
+        assert_eq!(covered, kept.iter().filter(|kept| **kept).count());
+        assert!(spans.starts.iter().all(|&start| kept[start]));
+        let mut ids = Vec::new();
+        encoder.encode_ordinary(&text, &mut ids, &RunToEnd)?;
+        assert_eq!(ids, expected);
+        assert_eq!(encoder.count(&text, &RunToEnd)?, expected.len());
+    }
+    Ok(())
+}
+
+#[test]
 fn a_pattern_that_gives_up_is_an_error() -> TestResult {
-    let encoder = encoder(&[], r"(?:(?=a)a+)+(?=b)")?;
+    // A backreference, so that there is no automaton.
+    let encoder = encoder(&[], r"(c?)(?:(?=a)a+)+\1(?=b)")?;
     let text = "a".repeat(40);
     let outcome = encoder.encode_ordinary(&text, &mut Vec::new(), &RunToEnd);
     assert!(

@@ -89,6 +89,13 @@ impl Cells {
         if let Some(&cell) = self.ascii.get(usize::from(byte)) {
             return (cell.into(), 1);
         }
+        self.at_non_ascii(text, offset)
+    }
+
+    /// As [`at`](Self::at), for a character that is not ASCII.
+    #[inline(never)]
+    fn at_non_ascii(&self, text: &[u8], offset: usize) -> (usize, usize) {
+        let byte = text[offset];
         // A text is whole characters; a byte that is none would be one of its own.
         let (code_point, length) = decode(&text[offset..]).unwrap_or((byte.into(), 1));
         let code_point = code_point as usize;

@@ -7,8 +7,10 @@
 
 mod cells;
 mod program;
+mod scan;
 mod states;
 mod syntax;
+mod transition;
 
 use std::ops::Range;
 
@@ -16,8 +18,10 @@ use cells::Cells;
 use program::Program;
 use states::{DEAD, Kind, States};
 pub(super) use syntax::single;
+use transition::{Transition, transitions};
 
 use crate::checkpoint::{Checkpoint, Interrupted, pass};
+use crate::util::memory::Growable;
 
 /// Characters between two passes of the checkpoint.
 const STRIDE: usize = 1 << 16;
@@ -31,14 +35,22 @@ const LONGEST_TRACE: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     base: usize,
-    /// By the place, from `base` on; `DEAD` inside of characters.
+    /// The row of the state by the place, from `base` on; `DEAD` inside of characters.
     states: Vec<usize>,
+    /// Room for the ends of a walk's matches.
+    ends: Vec<usize>,
 }
 
 impl Trace {
     /// Forgets a text.
     pub(crate) fn clear(&mut self) {
         self.states.clear();
+    }
+
+    /// Whether it reaches beyond `offset`.
+    #[inline]
+    fn covers(&self, offset: usize) -> bool {
+        !self.states.is_empty() && offset < self.base + self.states.len()
     }
 
     #[inline]
@@ -72,13 +84,15 @@ impl Attempt<'_> {
 #[derive(Debug)]
 pub(crate) struct Automaton {
     cells: Cells,
-    /// For each state and cell, and last the end of the text: the next state, times 2, and 1 if a match ends before.
-    transitions: Vec<u32>,
+    /// A row for each state, with a column for each cell, and one for the end of the text.
+    transitions: Vec<Transition>,
     kinds: Vec<Kind>,
-    /// The first state behind each cell, and last at the start of the text.
-    starts: Vec<u32>,
+    /// The row of the first state behind each cell, and last at the start of the text.
+    starts: Vec<usize>,
     /// Whether a match can start with each cell, and last at the end of the text.
     can_start: Vec<bool>,
+    /// Bytes of which every match has at least one; all if there are no such bytes.
+    needed: [bool; 256],
     ahead: Vec<Automaton>,
 }
 
@@ -96,13 +110,18 @@ impl Automaton {
         let ahead = program.ahead.iter().map(Self::of_node);
         let ahead = ahead.collect::<Option<Vec<_>>>()?;
         let states = States::new(&program, &cells)?;
-        let can_start = states.can_start();
+        let columns = cells.count() + 1;
         Some(Self {
             cells,
-            transitions: states.transitions,
+            can_start: states.can_start(),
+            needed: needed(node),
+            transitions: transitions(&states, columns),
+            starts: states
+                .starts
+                .iter()
+                .map(|&state| state as usize * columns)
+                .collect(),
             kinds: states.kinds,
-            starts: states.starts,
-            can_start,
             ahead,
         })
     }
@@ -115,7 +134,7 @@ impl Automaton {
     /// # Complexity
     /// O(characters) that are passed or matched, if ways to match from neighbouring characters soon come to the same
     /// state, as those of patterns without counted repetition do.
-    pub(crate) fn find(
+    fn find(
         &self,
         text: &[u8],
         offset: usize,
@@ -153,29 +172,30 @@ impl Automaton {
         }
     }
 
-    /// Returns the state at `start`, before it takes a character.
+    /// Returns the row of the state at `start`, before it takes a character.
     fn start(&self, text: &[u8], start: usize) -> usize {
         let behind = if start == 0 || self.starts.len() == 1 {
             self.starts.len() - 1
         } else {
             self.cells.before(text, start)
         };
-        self.starts[behind] as usize
+        self.starts[behind]
     }
 
-    /// Returns the state that goes on from one that has asked all it has to ask.
+    /// Returns the row of the state that goes on from one that has asked all it has to ask.
     #[inline]
     fn decided(
         &self,
-        mut state: usize,
+        mut row: usize,
         offset: usize,
         attempt: &mut Attempt<'_>,
     ) -> Result<usize, Interrupted> {
-        while let Kind::Asks { question, variants } = self.kinds[state] {
+        let columns = self.cells.count() + 1;
+        while let Kind::Asks { question, variants } = self.kinds[row / columns] {
             let answer = self.ahead[question].matches_at(offset, attempt)?;
-            state = variants[usize::from(answer)] as usize;
+            row = variants[usize::from(answer)] as usize * columns;
         }
-        Ok(state)
+        Ok(row)
     }
 
     /// Returns the end of the match that starts at `start`.
@@ -186,23 +206,22 @@ impl Automaton {
         attempt: &mut Attempt<'_>,
     ) -> Result<Option<usize>, Interrupted> {
         let text = attempt.text;
-        let columns = self.cells.count() + 1;
-        let mut state = self.start(text, start);
+        let mut row = self.start(text, start);
         let mut found = None;
         let mut offset = start;
         loop {
-            state = self.decided(state, offset, attempt)?;
+            row = self.decided(row, offset, attempt)?;
             let (cell, length) = self.cell(text, offset);
-            let transition = self.transitions[state * columns + cell];
-            if transition & 1 != 0 {
+            let transition = self.transitions[row + cell];
+            if transition.ends_match() {
                 found = Some(offset);
             }
-            state = (transition >> 1) as usize;
-            if state == DEAD {
+            row = transition.row();
+            if row == DEAD {
                 break;
             }
             offset += length;
-            if trace.fails(offset, state) {
+            if trace.fails(offset, row) {
                 return Ok(found);
             }
             attempt.step()?;
@@ -226,19 +245,22 @@ impl Automaton {
         let text = attempt.text;
         trace.states.clear();
         trace.base = last + 1;
-        let mut state = self.start(text, start);
+        let mut row = self.start(text, start);
         let mut offset = start;
         while trace.states.len() < LONGEST_TRACE {
-            state = self.decided(state, offset, attempt)?;
+            row = self.decided(row, offset, attempt)?;
             let (cell, length) = self.cell(text, offset);
-            state = (self.transitions[state * (self.cells.count() + 1) + cell] >> 1) as usize;
-            if state == DEAD {
+            row = self.transitions[row + cell].row();
+            if row == DEAD {
                 break;
             }
             offset += length;
             if offset > last {
-                trace.states.resize(offset - trace.base, DEAD);
-                trace.states.push(state);
+                let states = trace
+                    .states
+                    .with_room(offset - trace.base + 1 - trace.states.len());
+                states.resize(offset - trace.base, DEAD);
+                states.push(row);
             }
             attempt.step()?;
         }
@@ -248,17 +270,17 @@ impl Automaton {
     /// Whether there is a match that starts at `start`.
     fn matches_at(&self, start: usize, attempt: &mut Attempt<'_>) -> Result<bool, Interrupted> {
         let text = attempt.text;
-        let mut state = self.start(text, start);
+        let mut row = self.start(text, start);
         let mut offset = start;
         loop {
-            state = self.decided(state, offset, attempt)?;
+            row = self.decided(row, offset, attempt)?;
             let (cell, length) = self.cell(text, offset);
-            let transition = self.transitions[state * (self.cells.count() + 1) + cell];
-            if transition & 1 != 0 {
+            let transition = self.transitions[row + cell];
+            if transition.ends_match() {
                 return Ok(true);
             }
-            state = (transition >> 1) as usize;
-            if state == DEAD {
+            row = transition.row();
+            if row == DEAD {
                 return Ok(false);
             }
             offset += length;
@@ -274,10 +296,26 @@ impl Automaton {
             .map(|ahead| size_of::<Self>() + ahead.memory())
             .sum();
         self.cells.memory()
-            + self.transitions.capacity() * size_of::<u32>()
+            + self.transitions.capacity() * size_of::<Transition>()
             + self.kinds.capacity() * size_of::<Kind>()
-            + self.starts.capacity() * size_of::<u32>()
+            + self.starts.capacity() * size_of::<usize>()
             + self.can_start.capacity()
             + ahead
     }
+}
+
+/// Returns bytes of which every match of an expression has at least one. Those of all characters beyond ASCII count as one.
+fn needed(node: &syntax::Node) -> [bool; 256] {
+    let Some(set) = syntax::needed(node) else {
+        return [true; 256];
+    };
+    let has = |first: char, last: char| {
+        let mut ranges = set.ranges().iter();
+        ranges.any(|range| range.start() <= last && first <= range.end())
+    };
+    let beyond = has('\u{80}', char::MAX);
+    std::array::from_fn(|byte| match u8::try_from(byte) {
+        Ok(byte) if byte.is_ascii() => has(byte.into(), byte.into()),
+        _ => beyond,
+    })
 }

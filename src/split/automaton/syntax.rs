@@ -235,3 +235,28 @@ pub(super) fn shortest(node: &Node) -> usize {
         Node::Next { .. } | Node::Previous { .. } | Node::Ahead { .. } => 0,
     }
 }
+
+/// Returns characters of which every match has at least one; none if there are no such characters.
+pub(super) fn needed(node: &Node) -> Option<ClassUnicode> {
+    match node {
+        Node::Set(set) => Some(set.clone()),
+        Node::Concat(parts) => {
+            let size = |set: &ClassUnicode| -> usize {
+                let sizes = set.iter().map(regex_syntax::hir::ClassUnicodeRange::len);
+                sizes.sum()
+            };
+            parts.iter().filter_map(needed).min_by_key(size)
+        }
+        Node::Alternatives(parts) => {
+            let mut whole = ClassUnicode::empty();
+            for part in parts {
+                whole.union(&needed(part)?);
+            }
+            Some(whole)
+        }
+        Node::Repeat { node, least, .. } if *least > 0 => needed(node),
+        Node::Repeat { .. } | Node::Next { .. } | Node::Previous { .. } | Node::Ahead { .. } => {
+            None
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Splitting by one rule after another: each splits the pieces of the one before as texts of their own.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::step::{Behavior, Rule};
@@ -10,6 +11,7 @@ use crate::split::general::General;
 use crate::split::native;
 use crate::split::pattern::Family;
 use crate::split::rule;
+use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 
 /// Rules that are compiled, in order.
@@ -64,29 +66,48 @@ impl Cascade {
         progress
     }
 
-    /// Returns the next piece.
+    /// Appends the next pieces, at least one if there are any left.
     ///
     /// # Errors
     /// Those of the patterns' engines, and [`EncodeError::Interrupted`] from the checkpoint.
-    pub(in crate::split) fn next(
+    pub(in crate::split) fn fill(
         &self,
         text: &str,
         progress: &mut [Progress],
+        pieces: &mut Vec<Range<usize>>,
         checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<Range<usize>>, EncodeError> {
-        let last = self.levels.len() - 1;
-        let mut level = last;
-        loop {
-            match self.levels[level].next(text, &mut progress[level], checkpoint)? {
-                Some(piece) if level == last => return Ok(Some(piece)),
-                Some(piece) => {
-                    level += 1;
-                    progress[level].begin(piece);
-                }
-                None if level == 0 => return Ok(None),
-                None => level -= 1,
-            }
+    ) -> Result<(), EncodeError> {
+        self.refill(self.levels.len(), text, progress, checkpoint)?;
+        if let Some(last) = progress.last_mut() {
+            pieces.with_room(last.pieces.len());
+            pieces.extend(last.pieces.drain(..));
         }
+        Ok(())
+    }
+
+    /// Finds the next pieces of the last of the first `count` levels, if it has none and there are any left.
+    fn refill(
+        &self,
+        count: usize,
+        text: &str,
+        progress: &mut [Progress],
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let Some(above) = count.checked_sub(1) else {
+            return Ok(());
+        };
+        while progress[above].pieces.is_empty() {
+            if progress[above].is_done() {
+                self.refill(above, text, progress, checkpoint)?;
+                let piece = above.checked_sub(1);
+                let Some(piece) = piece.and_then(|level| progress[level].pieces.pop_front()) else {
+                    break;
+                };
+                progress[above].begin(piece);
+            }
+            self.levels[above].fill(text, &mut progress[above], checkpoint)?;
+        }
+        Ok(())
     }
 
     /// Number of bytes that its tables occupy.
@@ -117,19 +138,67 @@ pub struct Progress {
     found: Option<Range<usize>>,
     /// A segment that was looked at ahead.
     ahead: Option<Segment>,
-    /// Matches of a native family in the piece, last first.
+    /// The next matches in the piece, last first.
     matches: Vec<Range<usize>>,
+    /// The next pieces that it is split into.
+    pieces: VecDeque<Range<usize>>,
 }
 
 impl Progress {
     fn begin(&mut self, piece: Range<usize>) {
         self.offset = piece.start;
         self.trace.clear();
+        self.matches.clear();
         self.piece = piece;
+    }
+
+    /// Whether all of the piece is split.
+    fn is_done(&self) -> bool {
+        self.offset == self.piece.end && self.found.is_none() && self.ahead.is_none()
     }
 }
 
 impl Level {
+    /// Adds the next pieces of the piece that it splits.
+    fn fill(
+        &self,
+        text: &str,
+        progress: &mut Progress,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), EncodeError> {
+        let (has_matches, has_gaps) = match self.behavior {
+            Behavior::Isolated => (true, true),
+            Behavior::Removed => (self.invert, !self.invert),
+            Behavior::Contiguous | Behavior::MergedWithPrevious | Behavior::MergedWithNext => {
+                let next = self.next(text, progress, checkpoint)?;
+                progress.pieces.with_room(1).extend(next);
+                return Ok(());
+            }
+        };
+        let Range { start, end } = progress.piece;
+        let searched = self.search(text, progress, checkpoint)?;
+        let mut offset = progress.offset;
+        progress.pieces.with_room(2 * progress.matches.len() + 1);
+        for found in progress.matches.drain(..) {
+            let found = found.start + start..found.end + start;
+            if has_gaps && offset < found.start {
+                progress.pieces.push_back(offset..found.start);
+            }
+            offset = found.end;
+            if has_matches {
+                progress.pieces.push_back(found);
+            }
+        }
+        if searched == end && offset < end {
+            if has_gaps {
+                progress.pieces.push_back(offset..end);
+            }
+            offset = end;
+        }
+        progress.offset = offset;
+        Ok(())
+    }
+
     /// Returns the next piece of the level; none at the end of the piece that it splits.
     fn next(
         &self,
@@ -217,30 +286,42 @@ impl Level {
         progress: &mut Progress,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Range<usize>>, EncodeError> {
-        let Range { start, end } = progress.piece;
-        let absolute = |found: Range<usize>| found.start + start..found.end + start;
-        match &self.engine {
-            Engine::General(general) => {
-                let offset = progress.offset - start;
-                let found =
-                    general.next(text, start..end, offset, &mut progress.trace, checkpoint)?;
-                Ok(found.map(absolute))
-            }
-            Engine::Native(family, tier) => {
-                if progress.matches.is_empty() {
-                    let mut offset = progress.offset - start;
-                    native::fill(
-                        rule::Rule::Family(*family),
-                        *tier,
-                        &text.as_bytes()[start..end],
-                        &mut offset,
-                        &mut progress.matches,
-                        checkpoint,
-                    )?;
-                    progress.matches.reverse();
-                }
-                Ok(progress.matches.pop().map(absolute))
-            }
+        if progress.matches.is_empty() {
+            self.search(text, progress, checkpoint)?;
+            progress.matches.reverse();
         }
+        let start = progress.piece.start;
+        let found = progress.matches.pop();
+        Ok(found.map(|found| found.start + start..found.end + start))
+    }
+
+    /// Finds the next matches in the piece, as offsets in it. Returns where in the text the search ended.
+    fn search(
+        &self,
+        text: &str,
+        progress: &mut Progress,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, EncodeError> {
+        let Range { start, end } = progress.piece;
+        let mut offset = progress.offset - start;
+        match &self.engine {
+            Engine::General(general) => general.fill(
+                text,
+                start..end,
+                &mut offset,
+                &mut progress.trace,
+                &mut progress.matches,
+                checkpoint,
+            )?,
+            Engine::Native(family, tier) => native::fill(
+                rule::Rule::Family(*family),
+                *tier,
+                &text.as_bytes()[start..end],
+                &mut offset,
+                &mut progress.matches,
+                checkpoint,
+            )?,
+        }
+        Ok(offset + start)
     }
 }

@@ -301,6 +301,42 @@ fn split_piece<S: Sink>(
     Ok(end)
 }
 
+/// Passes `pieces` of `text`, in order, to `sink`.
+#[inline(always)]
+pub(crate) fn pass_pieces<S: Sink>(
+    text: &[u8],
+    mut pieces: &[Range<usize>],
+    sink: &mut S,
+) -> Result<(), S::Error> {
+    while let [first, rest @ ..] = pieces {
+        let (start, mut end) = (first.start, first.end);
+        if first.len() >= BLOCK_LEN {
+            sink.piece(text, first.clone())?;
+            pieces = rest;
+            continue;
+        }
+        let mut ends = 0;
+        while let [piece, rest @ ..] = pieces
+            && (ends == 0 || piece.start == end)
+            && piece.end - start < BLOCK_LEN
+        {
+            end = piece.end;
+            ends |= 1 << (end - start);
+            pieces = rest;
+        }
+        let last;
+        let rest = &text[start..];
+        let block = if let Some(block) = rest.first_chunk() {
+            block
+        } else {
+            last = last_block(rest);
+            &last
+        };
+        sink.block(block, start, ends)?;
+    }
+    Ok(())
+}
+
 /// The last block of a text, padded with spaces.
 ///
 /// A piece that is not whitespace ends before a space as it does at the end of the text. A run of whitespace

@@ -1,0 +1,177 @@
+//! Finding one match after another.
+//!
+//! Most matches end where nothing can match any more, and the next starts there. So a transition leads from the end of one
+//! match right into the next, and its end is stored without a branch: on text, whether a match ends is unpredictable.
+//! Everything else stops that walk: a match that ended some characters before, a character that no match starts with, a
+//! question.
+
+use std::ops::Range;
+
+use super::states::DEAD;
+use super::{Attempt, Automaton, STRIDE, TRACED, Trace};
+use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::split::{CHUNK, CHUNK_BYTES};
+use crate::util::memory::Growable;
+
+/// The most matches of a walk.
+const MOST: usize = 64;
+
+/// The most bytes of a text that is looked at before it is searched, as most pieces of another pattern are for which this
+/// one has no match.
+const SHORT: usize = 32;
+
+/// Why a walk stopped.
+enum Stop {
+    /// It found as much as it may.
+    Full,
+    /// The last match ended here, before the place at which that was known.
+    Ended(usize),
+    /// A match has to be searched.
+    Unknown,
+}
+
+impl Automaton {
+    /// Appends the next matches in `text` from `offset` on, some hundred of them, and moves `offset` past them; to the end
+    /// of the text if there are no more. The trace is that of earlier searches in the same text.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint.
+    ///
+    /// # Complexity
+    /// As [`find`](Self::find).
+    pub(crate) fn fill(
+        &self,
+        text: &[u8],
+        offset: &mut usize,
+        trace: &mut Trace,
+        matches: &mut Vec<Range<usize>>,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<(), Interrupted> {
+        let rest = &text[*offset..];
+        if rest.len() <= SHORT && !rest.iter().any(|&byte| self.needed[usize::from(byte)]) {
+            *offset = text.len();
+            return Ok(());
+        }
+        let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
+        let mut buffer = std::mem::take(&mut trace.ends);
+        buffer.resize(MOST, 0);
+        let ends = buffer.first_chunk_mut().expect("it has this length");
+        while *offset < limit && matches.len() < CHUNK {
+            let mut stop = Stop::Unknown;
+            if self.restarts() && !trace.covers(*offset) {
+                let mut attempt = Attempt {
+                    text,
+                    steps: 0,
+                    checkpoint,
+                };
+                *offset = self.next_start(text, *offset, limit);
+                if *offset == text.len() {
+                    break;
+                }
+                let count;
+                (count, stop) = self.walk(*offset, limit, ends, &mut attempt)?;
+                matches.with_room(count);
+                for &end in &ends[..count] {
+                    matches.push(*offset..end);
+                    *offset = end;
+                }
+            }
+            let found = match stop {
+                Stop::Full => continue,
+                Stop::Ended(end) => Some(*offset..end),
+                Stop::Unknown => self.find(text, *offset, trace, checkpoint)?,
+            };
+            *offset = found.as_ref().map_or(text.len(), |found| found.end);
+            matches.with_room(1).extend(found);
+        }
+        trace.ends = buffer;
+        Ok(())
+    }
+
+    /// Whether matches can start right behind others: they start in one way only, which asks nothing.
+    fn restarts(&self) -> bool {
+        self.starts.len() == 1
+    }
+
+    /// Stores the ends of the matches from `start` on, each of which starts where the one before ends, at least one unless
+    /// it stops, and returns how many they are.
+    #[inline]
+    fn walk(
+        &self,
+        start: usize,
+        mut limit: usize,
+        ends: &mut [usize; MOST],
+        attempt: &mut Attempt<'_>,
+    ) -> Result<(usize, Stop), Interrupted> {
+        let text = attempt.text;
+        let (mut row, mut offset, mut found, mut count) = (self.starts[0], start, start, 0);
+        loop {
+            while offset < limit && count < MOST {
+                let (cell, length) = self.cells.at(text, offset);
+                let transition = self.transitions[row + cell];
+                if transition.ends_match() {
+                    found = offset;
+                }
+                if transition.stops() {
+                    let stop = if transition.next_row() == DEAD {
+                        stopped(
+                            ends[..count].last().copied().unwrap_or(start),
+                            found,
+                            offset,
+                        )
+                    } else {
+                        Stop::Unknown
+                    };
+                    return Ok((count, stop));
+                }
+                ends[count] = offset;
+                count += transition.restarts();
+                row = transition.next_row();
+                offset += length;
+            }
+            if count > 0 && offset < text.len() {
+                return Ok((count, Stop::Full));
+            }
+            if offset >= text.len() {
+                break;
+            }
+            // A long match.
+            limit = text.len().min(offset + STRIDE);
+            attempt.steps = STRIDE;
+            attempt.step()?;
+        }
+        if self.transitions[row + self.cells.count()].ends_match() {
+            found = offset;
+        }
+        let stop = stopped(
+            ends[..count].last().copied().unwrap_or(start),
+            found,
+            offset,
+        );
+        Ok((count, stop))
+    }
+
+    /// Returns the first offset from `offset` on at which a match may start, if it is below `limit`.
+    #[inline]
+    fn next_start(&self, text: &[u8], mut offset: usize, limit: usize) -> usize {
+        while offset < limit {
+            let (cell, length) = self.cells.at(text, offset);
+            if self.can_start[cell] {
+                break;
+            }
+            offset += length;
+        }
+        offset
+    }
+}
+
+/// Returns why a walk stopped where nothing could match any more, by the end of the last match but one, and of the last
+/// one if that is behind it.
+#[inline]
+fn stopped(last: usize, found: usize, offset: usize) -> Stop {
+    if found > last && offset - found <= TRACED {
+        Stop::Ended(found)
+    } else {
+        Stop::Unknown
+    }
+}
