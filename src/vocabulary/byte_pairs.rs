@@ -52,7 +52,7 @@ impl Ranks {
     }
 }
 
-/// What the table needs to know of a symbol's bytes.
+/// The parts of a symbol that the table depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ends {
     first: u8,

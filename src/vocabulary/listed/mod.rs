@@ -92,7 +92,7 @@ pub(crate) struct Symbol {
 pub struct ListedMerges {
     alphabet: Alphabet,
     pairs: PairTable,
-    /// What follows from the list, if pieces consist of bytes.
+    /// The consequences of the list, if pieces consist of bytes.
     proved: Option<Proved>,
     /// The token that the pair of each rank makes.
     made: Vec<TokenId>,

@@ -1,4 +1,4 @@
-//! What a list of merges of bytes proves: which merges may be made first, and which tokens their own bytes become.
+//! Proofs of a list of merges of bytes: which merges may be made first, and which tokens their own bytes become.
 //!
 //! Both hold where all merges that make a token have lower ranks than those that it is a part of. Then a merge makes no
 //! pair of lower rank than its own, so that the merges of a piece are made in the order of their ranks, and of equal
@@ -18,7 +18,7 @@ use crate::vocabulary::pair_table::PairTable;
 /// Nothing is proved of lists with ids from here on: the larger ones are in no bucket of a table of pairs either.
 const ID_LIMIT: usize = 1 << 20;
 
-/// What is known of a list.
+/// The proofs of a list.
 #[derive(Debug)]
 pub(super) struct Proved {
     /// The table of forced merges, by rank.
