@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::reserve::may_fail;
+use super::may_fail;
 
 /// Bytes in use.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -95,7 +95,7 @@ pub(crate) struct FailingSystem;
 impl FailingSystem {
     /// Runs a request for `more` bytes in a block of `size`.
     fn request(more: usize, size: usize, system: impl FnOnce() -> *mut u8) -> *mut u8 {
-        if more > 0 && !may_fail() {
+        if more > 0 && !may_fail::is_set() {
             LARGEST.fetch_max(size, Relaxed);
             if size >= TRACED.load(Relaxed) {
                 traced(size);

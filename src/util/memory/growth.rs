@@ -2,11 +2,12 @@
 
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
-use std::panic::resume_unwind;
 
 use hashbrown::HashTable;
 
-use super::{LargeVec, reserve::without};
+use super::huge_pages::LargeVec;
+use super::may_fail::without;
+use super::reserve::unwind;
 use crate::error::OutOfMemory;
 
 /// A collection that has room for values and can get more.
@@ -85,12 +86,6 @@ impl<T: Eq + Hash, S: BuildHasher> Growable for HashSet<T, S> {
     fn grow(&mut self, additional: usize) -> bool {
         self.try_reserve(additional).is_ok()
     }
-}
-
-/// Unwinds with an error that no caller on the way can take. Whoever catches the panic finds it as the payload.
-#[cold]
-pub(crate) fn unwind(error: OutOfMemory) -> ! {
-    resume_unwind(Box::new(error))
 }
 
 /// Reserves capacity for `additional` values.

@@ -11,12 +11,16 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use allocator_api2::alloc::{AllocError, Allocator, Global};
+use allocator_api2::vec::Vec as VecIn;
 #[cfg(target_os = "linux")]
 use mapped::Mapped;
 
 /// Smaller arrays, of less than a huge page, are left to the usual allocator.
 #[cfg(any(target_os = "linux", test))]
 pub(super) const MIN_MAPPED_BYTES: usize = 2 << 20;
+
+/// A vector for long-lived tables, in huge pages if it is large.
+pub(crate) type LargeVec<T> = VecIn<T, HugePageAlloc>;
 
 /// Maps large arrays in huge pages; passes small ones to the usual allocator.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,24 +17,23 @@
 pub(crate) mod failing;
 mod growth;
 mod huge_pages;
+mod may_fail;
 pub(crate) mod reserve;
 
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use allocator_api2::alloc::Allocator;
-use allocator_api2::vec::Vec as VecIn;
 use bytemuck::Zeroable;
 pub(crate) use growth::{
     Growable, collect, collect_table, copied, extend, filled, hash_table, reserve_entry,
-    try_collect, try_reserve, unwind, vec_with_capacity,
+    try_collect, try_reserve, vec_with_capacity,
 };
 use huge_pages::HugePageAlloc;
+pub(crate) use huge_pages::LargeVec;
+pub(crate) use reserve::unwind;
 
 use crate::error::OutOfMemory;
-
-/// A vector for long-lived tables, in huge pages if it is large.
-pub(crate) type LargeVec<T> = VecIn<T, HugePageAlloc>;
 
 /// Creates an empty vector; unwinds with [`OutOfMemory`] if memory is short.
 pub(crate) fn large_vec<T>(capacity: usize) -> LargeVec<T> {
@@ -56,7 +55,7 @@ pub(crate) fn try_zeros<T: Zeroable>(
         return Ok(large_vec(0));
     }
     let layout = Layout::array::<T>(capacity).map_err(|_| refused)?;
-    let start = reserve::without(|| HugePageAlloc.allocate_zeroed(layout));
+    let start = may_fail::without(|| HugePageAlloc.allocate_zeroed(layout));
     let start = start.map_err(|_| refused)?;
     // SAFETY: just allocated by `HugePageAlloc`, with the layout of `capacity` values; all bytes are zero,
     // which is a valid value of a `Zeroable` type, and `length` is at most `capacity`.
@@ -76,7 +75,7 @@ pub(crate) fn zeros<T: Zeroable>(length: usize) -> LargeVec<T> {
 /// [`OutOfMemory`].
 pub(crate) fn try_large_vec<T>(capacity: usize) -> Result<LargeVec<T>, OutOfMemory> {
     let mut vector = LargeVec::new_in(HugePageAlloc);
-    let reserved = reserve::without(|| vector.try_reserve_exact(capacity));
+    let reserved = may_fail::without(|| vector.try_reserve_exact(capacity));
     reserved.map_err(|_| OutOfMemory(capacity.saturating_mul(size_of::<T>())))?;
     Ok(vector)
 }

@@ -5,19 +5,19 @@
 //! the block and asks again. Long work then stops at its next checkpoint, and no other begins until the block is there
 //! again. It is freed to the system, not handed out in parts, because some values that are allocated meanwhile live long.
 //!
-//! Requests that may fail, and that may be large, leave the reserve alone: [`without`].
+//! Requests that may fail, and that may be large, leave the reserve alone: [`may_fail::without`].
 #![allow(unsafe_code)]
 
 #[cfg(not(feature = "failing-allocator"))]
 use std::alloc::System;
 use std::alloc::{GlobalAlloc, Layout};
-use std::cell::Cell;
+use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 #[cfg(feature = "failing-allocator")]
 use super::failing::FailingSystem as System;
-use super::unwind;
+use super::may_fail;
 use crate::error::OutOfMemory;
 
 /// Size of the reserve in bytes.
@@ -31,23 +31,10 @@ const RESERVE_LAYOUT: Layout = match Layout::from_size_align(RESERVE, 16) {
     Err(_) => panic!("16 is a power of two"),
 };
 
-thread_local! {
-    /// Whether requests of this thread may fail.
-    static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a request for memory that may fail: it takes nothing from the reserve.
-pub(crate) fn without<R>(request: impl FnOnce() -> R) -> R {
-    let before = MAY_FAIL.replace(true);
-    let result = request();
-    MAY_FAIL.set(before);
-    result
-}
-
-/// Returns true within [`without`].
-#[cfg(feature = "failing-allocator")]
-pub(super) fn may_fail() -> bool {
-    MAY_FAIL.get()
+/// Unwinds with an error that no caller on the way can take. Whoever catches the panic finds it as the payload.
+#[cold]
+pub(crate) fn unwind(error: OutOfMemory) -> ! {
+    resume_unwind(Box::new(error))
 }
 
 /// The allocator of the Python extension.
@@ -105,7 +92,7 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
             return Ok(());
         }
         // SAFETY: the layout has a size.
-        let block = without(|| unsafe { self.system.alloc(RESERVE_LAYOUT) });
+        let block = may_fail::without(|| unsafe { self.system.alloc(RESERVE_LAYOUT) });
         if block.is_null() {
             return Err(SHORTAGE);
         }
@@ -128,7 +115,7 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
     /// Repeats a request of `size` bytes that the system has refused, unless it may fail.
     #[cold]
     fn repeat(&self, size: usize, request: impl Fn(&A) -> *mut u8) -> *mut u8 {
-        if size > RESERVE || MAY_FAIL.get() {
+        if size > RESERVE || may_fail::is_set() {
             return ptr::null_mut();
         }
         let block = self.block.load(Ordering::Acquire);
@@ -187,7 +174,8 @@ mod tests {
     use std::ptr;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::{RESERVE, ReserveAlloc, SHORTAGE, without};
+    use super::super::may_fail::without;
+    use super::{RESERVE, ReserveAlloc, SHORTAGE};
     use crate::error::OutOfMemory;
 
     /// A system with so many bytes.
