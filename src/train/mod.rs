@@ -30,6 +30,7 @@ pub mod sentencepiece;
 
 use crate::error::{TrainError, VocabularyError};
 use crate::token::{Pair, TokenId};
+use crate::util::memory::Growable;
 use crate::vocabulary::Vocabulary;
 
 /// Which of the pairs with the highest count is merged.
@@ -150,8 +151,8 @@ impl Learned {
 
     /// Adds the next merge.
     pub(crate) fn push(&mut self, pair: Pair, count: u64) {
-        self.pairs.push(pair);
-        self.counts.push(count);
+        self.pairs.with_room(1).push(pair);
+        self.counts.with_room(1).push(count);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
 use crate::train::counting::PieceCounts;
+use crate::util::memory;
 use crate::util::parallel;
 
 /// A partition has at least as many pieces, or as many bytes: with fewer, merging and all that goes with it
@@ -88,7 +89,7 @@ impl Corpus {
         let pieces = counts.len(checkpoint)? / number + 1;
         let bytes = counts.bytes(checkpoint)? / number + 1;
         let cells = CorpusPartition::cells_of(bytes) + pieces * CorpusPartition::cells_of(0);
-        let mut partitions = Vec::with_capacity(number);
+        let mut partitions = memory::vec_with_capacity(number);
         partitions.resize_with(number, || CorpusPartition::with_capacity(cells));
         let mut push = new_push();
         let mut done = 0;

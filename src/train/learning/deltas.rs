@@ -5,6 +5,7 @@ use super::batch::Merge;
 use super::offset::Offset;
 use super::pair_index::shard_of;
 use crate::token::{Pair, TokenId};
+use crate::util::memory::Growable;
 
 /// A token on one side of a pair that is merged.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +91,9 @@ impl<O: Offset> SideNeighbors<O> {
     fn clear(&mut self, tokens: usize) {
         self.lists.iter_mut().for_each(NeighborList::clear);
         if self.indices.len() < tokens {
-            self.indices.resize(tokens.next_power_of_two(), 0);
+            let tokens = tokens.next_power_of_two();
+            let more = tokens - self.indices.len();
+            self.indices.with_room(more).resize(tokens, 0);
         }
     }
 
@@ -101,7 +104,7 @@ impl<O: Offset> SideNeighbors<O> {
                 self.indices[neighbor.token as usize] = 0;
                 visit(neighbor.token, neighbor.count);
             }
-            list.ends.push(ListEnd {
+            list.ends.with_room(1).push(ListEnd {
                 neighbors: list.neighbors.len(),
                 occurrences: list.occurrences.len(),
             });
@@ -126,7 +129,7 @@ impl<O: Offset> SideNeighbors<O> {
         let start = list.start().neighbors;
         let index = &mut self.indices[token as usize];
         if *index == 0 {
-            list.neighbors.push(Neighbor {
+            list.neighbors.with_room(1).push(Neighbor {
                 token,
                 occurrences: O::default(),
                 count: 0,
@@ -139,7 +142,7 @@ impl<O: Offset> SideNeighbors<O> {
         let neighbor = &mut list.neighbors[start + index as usize];
         neighbor.count += count;
         neighbor.occurrences += O::from(1);
-        list.occurrences.push((index, occurrence));
+        list.occurrences.with_room(1).push((index, occurrence));
     }
 
     /// Notes that `token`, added beside an occurrence before, has been merged itself since.
@@ -223,7 +226,9 @@ impl<O: Offset> PairDeltas<O> {
             // Beside the new token was an occurrence of the pair itself, which is no longer indexed.
             if neighbor != token {
                 let pair = side.pair(merged, neighbor);
-                decrements[shard_of(pair, shards)].push((pair, count));
+                decrements[shard_of(pair, shards)]
+                    .with_room(1)
+                    .push((pair, count));
             }
         };
         left.end(|neighbor, count| decrement(Side::Left, pair.left, neighbor, count));

@@ -14,7 +14,7 @@ use super::partition::CorpusPartition;
 use super::policy::MergePolicy;
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::token::{Pair, TokenId};
-use crate::util::memory::{self, AtomicInteger, LargeVec};
+use crate::util::memory::{self, AtomicInteger, Growable, LargeVec};
 use crate::util::parallel;
 
 /// How many pairs ahead stats are prefetched.
@@ -83,7 +83,7 @@ fn index_with<O: Offset, C: PairCounter<O> + Send>(
     let mut pairs = Vec::new();
     for (pair, stats) in total.iter_mut() {
         if policy.allows(pair, stats.count) {
-            pairs.push((pair, stats.count));
+            pairs.with_room(1).push((pair, stats.count));
             let index = &mut indexes[shard_of(pair, shards)];
             let start = index.insert(pair, stats.count, stats.occurrences);
             let mut next = start.expect("each occurrence is a cell of its own");

@@ -12,6 +12,7 @@ use crate::merge;
 use crate::token::{Pair, TokenId};
 use crate::train::{FIRST_MERGE, Options};
 use crate::util::hash::SeededState;
+use crate::util::memory;
 use crate::vocabulary::Vocabulary;
 
 /// Bytes of pieces added between two checkpoints.
@@ -39,7 +40,7 @@ impl InitialState {
         let byte_tokens = initial.byte_tokens()?;
         let mut lengths = vec![1; byte_tokens.len()];
         let pairs = initial.merges.iter().copied();
-        let merges: Vec<(TokenId, Pair)> = (FIRST_MERGE..).zip(pairs).collect();
+        let merges: Vec<(TokenId, Pair)> = memory::collect((FIRST_MERGE..).zip(pairs));
         let vocabulary = Vocabulary::from_merges(&byte_tokens, merges.into_iter())
             .map_err(TrainError::Initial)?;
         for &pair in &initial.merges {

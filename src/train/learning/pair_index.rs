@@ -11,7 +11,7 @@ use super::offset::Offset;
 use super::pair_table::{PairStats, PairTable};
 use crate::token::Pair;
 use crate::util::hash::FibonacciHash;
-use crate::util::memory::{self, LargeVec};
+use crate::util::memory::{self, Growable, LargeVec};
 
 /// How many pairs ahead entries are prefetched.
 const PREFETCH_AHEAD: usize = 16;
@@ -70,7 +70,7 @@ impl<O: Offset> PairIndex<O> {
         let start = O::new(self.end);
         self.end = end;
         self.live += occurrences.get();
-        self.order.push(pair);
+        self.order.with_room(1).push(pair);
         *self.table.stats(pair) = PairStats {
             count,
             occurrences,
@@ -81,7 +81,8 @@ impl<O: Offset> PairIndex<O> {
 
     /// The occurrences of all pairs, with space for those of the pairs that were inserted last.
     pub(super) fn pool(&mut self) -> &mut [O] {
-        self.pool.resize(self.end, O::default());
+        let more = self.end.saturating_sub(self.pool.len());
+        self.pool.with_room(more).resize(self.end, O::default());
         &mut self.pool
     }
 

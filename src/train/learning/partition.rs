@@ -18,7 +18,7 @@
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
-use crate::util::memory::{self, LargeVec};
+use crate::util::memory::{self, Growable, LargeVec};
 
 /// Flags a head. The other bits are a count or, with [`INDIRECT`], the index of a large count.
 const HEAD: u32 = 1 << 31;
@@ -98,7 +98,7 @@ impl CorpusPartition {
             large_counts: Vec::new(),
             heads: memory::large_vec(capacity.div_ceil(BLOCK)),
             weight: 0,
-            histogram: vec![0; MAX_HISTOGRAM_COUNT + 1],
+            histogram: memory::filled(0, MAX_HISTOGRAM_COUNT + 1),
         }
     }
 
@@ -188,7 +188,7 @@ impl CorpusPartition {
         }
         let index = u32::try_from(self.large_counts.len()).ok();
         let index = index.filter(|&index| index < INDIRECT);
-        self.large_counts.push(count);
+        self.large_counts.with_room(1).push(count);
         index
             .map(|index| INDIRECT | index)
             .ok_or(TrainError::TooLarge)

@@ -19,6 +19,7 @@ use std::cmp::Ordering;
 
 use super::tie_break::{Candidate, TieBreaker};
 use crate::token::Pair;
+use crate::util::memory::Growable;
 
 /// Candidates with at least this count go to the heap.
 const MIN_HEAP_COUNT: u64 = 1 << 12;
@@ -53,7 +54,7 @@ impl CandidateQueue {
         } = candidate;
         let list = usize::try_from(count).ok();
         match list.and_then(|count| self.lists.get_mut(count)) {
-            Some(list) => list.push(QueuedCandidate { tie_key, pair }),
+            Some(list) => list.with_room(1).push(QueuedCandidate { tie_key, pair }),
             None => self.heap.push(candidate, ties),
         }
     }
@@ -157,7 +158,7 @@ const ARITY: usize = 4;
 
 impl CandidateHeap {
     fn push(&mut self, candidate: Candidate, ties: &TieBreaker) {
-        self.0.push(candidate);
+        self.0.with_room(1).push(candidate);
         self.sift_up(self.0.len() - 1, ties);
     }
 

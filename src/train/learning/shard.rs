@@ -7,6 +7,7 @@ use super::pair_index::PairIndex;
 use super::policy::MergePolicy;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::token::{Pair, TokenId};
+use crate::util::memory::Growable;
 
 /// Occurrences written between two checkpoints.
 const CHECK_INTERVAL: usize = 1 << 16;
@@ -82,7 +83,7 @@ impl<O: Offset> PairShard<O> {
                     return Ok(());
                 };
                 new.next = start;
-                self.new_candidates.push((new.pair, new.count));
+                self.new_candidates.with_room(1).push((new.pair, new.count));
             }
         }
         self.write_occurrences(batch, deltas, checkpoint)?;
@@ -125,7 +126,7 @@ impl<O: Offset> PairShard<O> {
                         let pair = &mut self.new_pairs[new as usize];
                         pair.count += neighbor.count - neighbor.merged;
                         pair.occurrences += neighbor.occurrences;
-                        self.pair_of_neighbor.push(new);
+                        self.pair_of_neighbor.with_room(1).push(new);
                     }
                 }
                 if deltas.len() > 1 {
@@ -152,13 +153,15 @@ impl<O: Offset> PairShard<O> {
         if partitions > 1 {
             if self.pair_of_token.len() <= neighbor as usize {
                 let length = neighbor as usize + 1;
-                self.pair_of_token.resize(length.next_power_of_two(), 0);
+                let length = length.next_power_of_two();
+                let more = length - self.pair_of_token.len();
+                self.pair_of_token.with_room(more).resize(length, 0);
             }
             if let Some(index) = self.pair_of_token[neighbor as usize].checked_sub(1) {
                 return index;
             }
         }
-        self.new_pairs.push(NewPair {
+        self.new_pairs.with_room(1).push(NewPair {
             pair: side.pair(token, neighbor),
             count: 0,
             occurrences: O::default(),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::token::{Pair, TokenId};
+use crate::util::memory::Growable;
 
 /// The bytes of all tokens, concatenated, and the end of each. Kept only by those who need them: they may take
 /// gigabytes where a long text without splitting repeats itself.
@@ -17,7 +18,8 @@ impl TokenBytes {
     pub(super) fn new<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>) -> Self {
         let mut all = Self::default();
         for token in tokens {
-            all.bytes.extend_from_slice(token.as_ref());
+            let token = token.as_ref();
+            all.bytes.with_room(token.len()).extend_from_slice(token);
             all.ends.push(all.bytes.len());
         }
         all
@@ -27,7 +29,7 @@ impl TokenBytes {
     pub(super) fn push(&mut self, pair: Pair) {
         for part in [pair.left, pair.right] {
             let range = self.range(part);
-            self.bytes.extend_from_within(range);
+            self.bytes.with_room(range.len()).extend_from_within(range);
         }
         self.ends.push(self.bytes.len());
     }
