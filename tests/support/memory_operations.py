@@ -6,10 +6,13 @@ import random
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import pyarrow as pa  # type: ignore[import-untyped]
 
 import bytemill
 from bytemill.hf import Tokenizer
+from bytemill.shards import write_shards
 from support.sentencepiece import trained
 
 __all__ = ["OPERATIONS", "prepared"]
@@ -112,6 +115,38 @@ def counted(count: int) -> Callable[[], object]:
     return lambda: sorted(bytemill.count_pieces(texts, num_threads=2))
 
 
+def learned(kind: Literal["bytes", "sentencepiece"], size: int) -> Prepare:
+    """Training."""
+
+    def prepare(count: int) -> Callable[[], object]:
+        texts = [f"{words(count)}\n{words(count // 2)}"]
+
+        def call() -> object:
+            trained = bytemill.train(texts, size, kind=kind, num_threads=2, progress=False)
+            return trained.encode_ordinary("words and others")
+
+        return call
+
+    return prepare
+
+
+def sharded(count: int) -> Callable[[], object]:
+    """Writes shards."""
+    encoding, texts = bytemill.get_encoding("gpt2"), [words(count), words(count // 2)]
+
+    def call() -> object:
+        folder = Path(tempfile.mkdtemp())
+        write_shards(texts, folder, encoding, num_threads=2)
+        return [path.read_bytes() for path in sorted(folder.rglob("*.bin"))]
+
+    return call
+
+
+def columns(encoding: bytemill.Encoding, texts: list[str]) -> object:
+    """Encodes a column of Arrow."""
+    return pa.array(encoding.encode_arrow(pa.array(texts))).to_pylist()
+
+
 def arrays(encoding: bytemill.Encoding, texts: list[str]) -> object:
     ids, offsets = encoding.encode_batch_to_numpy(texts, num_threads=2, disallowed_special=())
     return ids.tolist(), offsets.tolist()
@@ -145,6 +180,7 @@ OPERATIONS: dict[str, Prepare] = {
     "encode_with_unstable": encoded(unstable),
     "encode_batch": batch(lambda encoding, texts: encoding.encode_ordinary_batch(texts, num_threads=2)),
     "encode_batch_to_numpy": batch(arrays),
+    "encode_arrow": batch(columns),
     "count": encoded(bytemill.Encoding.count),
     "count_batch": batch(lambda encoding, texts: encoding.count_batch(texts, num_threads=2).tolist()),
     "count_till_limit": encoded(lambda encoding, text: encoding.count_till_limit(text, 1_000)),
@@ -162,6 +198,9 @@ OPERATIONS: dict[str, Prepare] = {
     "face_encode": face(lambda tokenizer, text: tokenizer.encode(text).ids),
     "face_decode": face(lambda tokenizer, text: tokenizer.decode(tokenizer.encode(text).ids)),
     "count_pieces": counted,
+    "train": learned("bytes", 600),
+    "train_model": learned("sentencepiece", 400),
+    "write_shards": sharded,
 }
 
 
