@@ -203,7 +203,7 @@ impl PieceCounts {
         }
         while let [first, .., all] = &mut self.maps[..] {
             all.take_from(first);
-            self.maps.swap_remove(0);
+            self.maps.remove(0);
         }
         Ok(Gathered::Map(&self.maps[0]))
     }
