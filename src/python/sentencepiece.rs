@@ -16,7 +16,7 @@ use crate::sentencepiece::{
     DENORMALIZER, Draft, DraftPiece, Kind, Model, NORMALIZER, Setting, Spec, TRAINER, TextPiece,
     Type, Value, write_text,
 };
-use crate::util::memory;
+use crate::util::memory::{self, Growable, reserve};
 
 /// A piece in Python: its text, score and type.
 type PyPiece = (String, f32, i32);
@@ -194,8 +194,12 @@ fn change(
             })?;
             match draft.pieces.get_mut(id) {
                 Some(piece) => piece.set(&text, score, kind),
-                None => draft.pieces.push(DraftPiece::new(&text, score, kind)),
+                None => {
+                    let piece = DraftPiece::new(&text, score, kind);
+                    draft.pieces.with_room(1).push(piece);
+                }
             }
+            reserve::pass();
         }
     }
     let specs = [

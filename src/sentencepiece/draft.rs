@@ -4,6 +4,7 @@ use super::error::ModelError;
 use super::model::{Kind, Model};
 use super::spec::{DENORMALIZER, NORMALIZER, Spec, TRAINER, int32};
 use super::wire::{Fields, Payload, write_bytes, write_fixed32, write_varint};
+use crate::util::memory::Growable;
 
 /// A piece to be written, with what its message says: a field is written if it is present.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -134,7 +135,8 @@ impl Draft {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for piece in &self.pieces {
-            write_bytes(1, &piece.to_bytes(), &mut out);
+            let piece = piece.to_bytes();
+            write_bytes(1, &piece, out.with_room(piece.len() + MAX_HEADER));
         }
         write_spec(2, &self.trainer, &mut out);
         write_spec(3, &self.normalizer, &mut out);
@@ -153,8 +155,12 @@ impl Draft {
     }
 }
 
+/// Bytes of the number and the length of a field at most.
+const MAX_HEADER: usize = 20;
+
 fn write_spec(number: u32, spec: &Spec, out: &mut Vec<u8>) {
     if spec.is_present() {
-        write_bytes(number, &spec.to_bytes(), out);
+        let bytes = spec.to_bytes();
+        write_bytes(number, &bytes, out.with_room(bytes.len() + MAX_HEADER));
     }
 }

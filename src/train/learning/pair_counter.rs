@@ -3,6 +3,7 @@
 use super::offset::Offset;
 use super::pair_table::{PairStats, PairTable};
 use crate::token::Pair;
+use crate::util::memory;
 
 /// Stats by pair.
 pub(super) trait PairCounter<O>: Default {
@@ -28,7 +29,7 @@ pub(super) struct BytePairCounter<O>(Vec<PairStats<O>>);
 
 impl<O: Offset> Default for BytePairCounter<O> {
     fn default() -> Self {
-        Self(vec![PairStats::default(); 1 << 16])
+        Self(memory::filled(PairStats::default(), 1 << 16))
     }
 }
 

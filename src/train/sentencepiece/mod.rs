@@ -45,6 +45,7 @@ use super::learning::{self, Corpus, MergePolicy, Offset, TieBreaker};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::token::Pair;
+use crate::util::memory::{self, reserve};
 
 /// The byte that stands for a mark inside.
 const INNER_MARK: u8 = b' ';
@@ -171,7 +172,7 @@ impl Learner {
             let known: HashSet<&String> = pieces.iter().collect();
             let more = more.into_iter().filter(|piece| !known.contains(piece));
             let more: Vec<String> = more.take(wanted - merges.len()).collect();
-            pieces.extend(more);
+            memory::extend(&mut pieces, more);
         }
         drop(corpus);
         if is_balanced {
@@ -181,7 +182,10 @@ impl Learner {
             pieces.truncate(kept.merges);
             pieces.extend(kept.characters.iter().map(char::to_string));
         } else {
-            pieces.extend(alphabet.by_count().map(|character| character.to_string()));
+            memory::extend(
+                &mut pieces,
+                alphabet.by_count().map(|character| character.to_string()),
+            );
         }
         Ok(pieces)
     }
@@ -209,8 +213,9 @@ fn corpus(
 /// Returns the text of each merge.
 fn texts(alphabet: &Alphabet, merges: &[Pair]) -> Vec<String> {
     let characters = alphabet.characters();
-    let mut texts: Vec<String> = Vec::with_capacity(merges.len());
+    let mut texts: Vec<String> = memory::vec_with_capacity(merges.len());
     for pair in merges {
+        reserve::pass();
         let mut text = String::new();
         for part in [pair.left as usize, pair.right as usize] {
             match characters.get(part) {
