@@ -157,9 +157,15 @@ impl From<TrainError> for PyErr {
 /// Runs `body`, if there is memory to begin with. A panic in it, always a bug of this library unless it carries
 /// [`OutOfMemory`], becomes an `InternalError`, which `except Exception` catches.
 pub(super) fn guarded<R>(body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
-    reserve::fill()?;
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+    // Without a message, which would take memory.
+    let shortage = |_: OutOfMemory| PyMemoryError::new_err(());
+    reserve::fill().map_err(shortage)?;
+    let result = catch_unwind(AssertUnwindSafe(body));
+    // For the arguments of the next call, which are converted before it begins.
+    let filled = reserve::fill();
+    result.unwrap_or_else(|panic| {
         if let Some(&error) = panic.downcast_ref::<OutOfMemory>() {
+            filled.map_err(shortage)?;
             return Err(error.into());
         }
         let reason = message(panic.as_ref());

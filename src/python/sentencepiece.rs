@@ -192,12 +192,11 @@ fn change(
                      4 (USER_DEFINED), 5 (UNUSED) or 6 (BYTE)"
                 ))
             })?;
-            match draft.pieces.get_mut(id) {
-                Some(piece) => piece.set(&text, score, kind),
-                None => {
-                    let piece = DraftPiece::new(&text, score, kind);
-                    draft.pieces.with_room(1).push(piece);
-                }
+            if let Some(piece) = draft.pieces.get_mut(id) {
+                piece.set(&text, score, kind);
+            } else {
+                let piece = DraftPiece::new(&text, score, kind);
+                draft.pieces.with_room(1).push(piece);
             }
             reserve::pass();
         }
