@@ -54,6 +54,8 @@ class Outcome(NamedTuple):
 def call(operation: Callable[[], object], nth: int, *, lasting: bool, min_bytes: int = MIN_BYTES) -> Outcome:
     """Calls an operation while memory ends at the n-th allocation, alone or for good."""
     result = None
+    # Fills the reserve, without which arguments would be converted.
+    core.allocated_bytes()
     core.fail_allocation(nth, min_bytes, lasting=lasting)
     try:
         result = operation()
