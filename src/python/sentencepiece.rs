@@ -40,15 +40,17 @@ impl SentencePieceModel {
         normalizer_spec: &Bound<'_, PyDict>,
         denormalizer_spec: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut draft = Draft::default();
-        change(
-            &mut draft,
-            Some(pieces),
-            Some(trainer_spec),
-            Some(normalizer_spec),
-            denormalizer_spec,
-        )?;
-        guarded(|| Ok(Self(draft.build()?)))
+        guarded(|| {
+            let mut draft = Draft::default();
+            change(
+                &mut draft,
+                Some(pieces),
+                Some(trainer_spec),
+                Some(normalizer_spec),
+                denormalizer_spec,
+            )?;
+            Ok(Self(draft.build()?))
+        })
     }
 
     #[pyo3(signature = (*, pieces = None, trainer_spec = None, normalizer_spec = None, denormalizer_spec = None))]
