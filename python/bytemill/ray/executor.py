@@ -66,8 +66,11 @@ class Executor:
                 # All of them: those that are not waited for may be fetched late.
                 ended, _ = ray.wait(list(running), num_returns=1)
                 for reference in ended:
+                    # It is no longer one to cancel: Ray ends this process (a failed check of pending tasks)
+                    # if it is asked to, just when the result arrives, which may be an error.
+                    number = running.pop(reference)
                     result_of(reference)
-                    yield running.pop(reference)
+                    yield number
         finally:
             for reference in running:
                 ray.cancel(reference)
