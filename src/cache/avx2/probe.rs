@@ -299,6 +299,10 @@ unsafe fn store<const FOUR: bool>(packed: __m128i, room: *mut TokenId) {
     unsafe { _mm256_storeu_si256(room.cast(), ids) };
 }
 
+/// The end of one word that is packed by four, and of two, in bits of which each id has two. A table, as the loop has no
+/// register left to shift in.
+const ENDS: [u32; 2] = [0x100, 0x1_0000];
+
 /// The number of packed ids: of all words if they are packed by three; by four, of the first word, or of both
 /// for width two.
 #[inline]
@@ -307,7 +311,7 @@ fn count<const FOUR: bool>(packed: __m128i, two: usize) -> usize {
     if FOUR {
         let none = _mm_movemask_epi8(_mm_cmpeq_epi16(packed, _mm_setzero_si128()));
         // Two bits an id.
-        (none.cast_unsigned() | 0x100 << (8 * two)).trailing_zeros() as usize / 2
+        (none.cast_unsigned() | ENDS[two & 1]).trailing_zeros() as usize / 2
     } else {
         (words(packed)[0] >> COUNT_BIT) as usize
     }
