@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use regex_syntax::hir::ClassUnicode;
 
 use crate::unicode::character::decode;
+use crate::util::memory;
 
 /// Code points of a block of the table.
 const BLOCK: usize = 128;
@@ -36,7 +37,7 @@ impl Cells {
         let mut cells: HashMap<Vec<bool>, u8> = HashMap::new();
         let mut members = Vec::new();
         let mut current = vec![false; sets.len()];
-        let mut code_points = vec![0_u8; CODE_POINTS];
+        let mut code_points = memory::filled(0_u8, CODE_POINTS);
         let mut from = 0;
         let end = (u32::try_from(CODE_POINTS).ok()?, usize::MAX);
         for (at, index) in changes.into_iter().chain([end]) {
