@@ -313,8 +313,9 @@ def test_the_first_text_that_fails_decides(  # noqa: PLR0913, PLR0917 - a row of
 
 
 def test_a_batch_that_fails_where_a_pattern_gives_up(byte_ranks: dict[bytes, int]) -> None:
+    # A backreference, so that there is no automaton.
     encoding = bytemill.Encoding(
-        "custom", pat_str=r"(a+)+(?=b)b|[^a]", mergeable_ranks=byte_ranks, special_tokens={EOT: 300}
+        "custom", pat_str=r"(c?)(a+)+\1(?=b)b|[^a]", mergeable_ranks=byte_ranks, special_tokens={EOT: 300}
     )
     hopeless: Any = "a" * 100_000 + "c"
     for texts, error in [

@@ -222,7 +222,7 @@ def test_empty_matches_that_nobody_foresaw_are_an_error_in_use(pattern: str) -> 
         encoding._encode_bytes(b"zq ab\xff")
 
 
-@pytest.mark.parametrize("pattern", [r"(?:(a|aa)+)\1b|x", r"(?:a+)+(?!c)b|x", r"(a+)+(?=b)b|x"])
+@pytest.mark.parametrize("pattern", [r"(?:(a|aa)+)\1b|x", r"(c?)(?:a+)+\1(?!c)b|x", r"(c?)(a+)+\1(?=b)b|x"])
 def test_catastrophic_patterns_are_an_error_and_no_panic(pattern: str) -> None:
     ours, theirs = encoding_with(pattern), tiktoken.Encoding(**parts(pattern))
     text = "a" * 100_000 + "c"
@@ -242,6 +242,19 @@ def test_catastrophic_patterns_are_an_error_and_no_panic(pattern: str) -> None:
             call()
     # It is not the worse for it.
     assert ours.encode("xx") == theirs.encode("xx") == [120, 120]
+
+
+@pytest.mark.parametrize("pattern", [r"(?:a+)+(?!c)b|x", r"(a+)+(?=b)b|x", r"(?:a|aa)+(?!c)b|x"])
+def test_patterns_with_an_automaton_are_not_catastrophic(pattern: str) -> None:
+    ours, theirs = encoding_with(pattern), tiktoken.Encoding(**parts(pattern))
+    hopeless = "a" * 100_000 + "c"
+    with pytest.raises(ValueError, match="limit"):
+        theirs.encode(hopeless)
+    assert ours.encode(f"x{hopeless}x") == [120, 120]
+    assert ours.encode_batch([hopeless, "x"]) == [[], [120]]
+    assert ours.encode_to_numpy(f"{hopeless}aab").tolist() == [97, 256]
+    for text in ("x", "aab", "aabc", "caab", "aacxab", "abab", "aacaab"):
+        assert ours.encode(text) == theirs.encode(text)
 
 
 def test_a_reversed_pattern_is_an_error() -> None:

@@ -93,10 +93,16 @@ DEVIATIONS = {
         PANIC,
     ),
     "a pattern that takes too many steps": Deviation(
-        lambda library: library.custom(pat_str=r"(?:a+)+(?!c)b|x").encode_ordinary("a" * 1_000 + "c"),
+        lambda library: library.custom(pat_str=r"(?:(a|aa)+)\1b|x").encode_ordinary("a" * 1_000 + "c"),
         BaseException,
         errors.PatternError,
         PANIC,
+    ),
+    "a pattern that takes too many steps where it is backtracked": Deviation(
+        lambda library: library.custom(pat_str=r"(?:a+)+(?!c)b|x").encode_ordinary("x" + "a" * 1_000 + "cx"),
+        BaseException,
+        [120, 120],
+        "an automaton finds the matches in linear time",
     ),
     "no mergeable tokens": Deviation(
         lambda library: library.custom(mergeable_ranks={}),
