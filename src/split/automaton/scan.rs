@@ -58,7 +58,7 @@ impl Automaton {
         let ends = buffer.first_chunk_mut().expect("it has this length");
         while *offset < limit && matches.len() < CHUNK {
             let mut stop = Stop::Unknown;
-            if self.restarts() && !trace.covers(*offset) {
+            if self.starts_in_one_way() && !trace.covers(*offset) {
                 let mut attempt = Attempt {
                     text,
                     steps: 0,
@@ -88,8 +88,8 @@ impl Automaton {
         Ok(())
     }
 
-    /// Whether matches can start right behind others: they start in one way only, which asks nothing.
-    fn restarts(&self) -> bool {
+    /// Whether the state that a match starts in does not depend on the character before it.
+    fn starts_in_one_way(&self) -> bool {
         self.starts.len() == 1
     }
 

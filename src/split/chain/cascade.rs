@@ -170,7 +170,7 @@ impl Level {
             Behavior::Isolated => (true, true),
             Behavior::Removed => (self.invert, !self.invert),
             Behavior::Contiguous | Behavior::MergedWithPrevious | Behavior::MergedWithNext => {
-                let next = self.next(text, progress, checkpoint)?;
+                let next = self.merged(text, progress, checkpoint)?;
                 progress.pieces.with_room(1).extend(next);
                 return Ok(());
             }
@@ -199,45 +199,32 @@ impl Level {
         Ok(())
     }
 
-    /// Returns the next piece of the level; none at the end of the piece that it splits.
-    fn next(
+    /// Returns the next piece of a level that merges segments; none at the end of the piece that it splits.
+    fn merged(
         &self,
         text: &str,
         progress: &mut Progress,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Range<usize>>, EncodeError> {
-        while let Some(segment) = self.segment(text, progress, checkpoint)? {
-            let Segment { mut span, is_match } = segment;
-            match self.behavior {
-                Behavior::Removed if is_match => continue,
-                Behavior::Isolated | Behavior::Removed => {}
-                Behavior::Contiguous => {
-                    while let Some(next) = self.segment(text, progress, checkpoint)? {
-                        if next.is_match != is_match {
-                            progress.ahead = Some(next);
-                            break;
-                        }
-                        span.end = next.span.end;
-                    }
+        let Some(segment) = self.segment(text, progress, checkpoint)? else {
+            return Ok(None);
+        };
+        let Segment { mut span, is_match } = segment;
+        if self.behavior == Behavior::Contiguous {
+            while let Some(next) = self.segment(text, progress, checkpoint)? {
+                if next.is_match != is_match {
+                    progress.ahead = Some(next);
+                    break;
                 }
-                Behavior::MergedWithPrevious | Behavior::MergedWithNext => {
-                    let merges = is_match == (self.behavior == Behavior::MergedWithNext);
-                    let next = if merges {
-                        self.segment(text, progress, checkpoint)?
-                    } else {
-                        None
-                    };
-                    match next {
-                        Some(next) if next.is_match != is_match => span.end = next.span.end,
-                        next => progress.ahead = next,
-                    }
-                }
+                span.end = next.span.end;
             }
-            if !span.is_empty() {
-                return Ok(Some(span));
+        } else if is_match == (self.behavior == Behavior::MergedWithNext) {
+            match self.segment(text, progress, checkpoint)? {
+                Some(next) if next.is_match != is_match => span.end = next.span.end,
+                next => progress.ahead = next,
             }
         }
-        Ok(None)
+        Ok(Some(span))
     }
 
     /// Returns the next match or gap, roles changed if the rule inverts them.
