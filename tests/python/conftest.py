@@ -98,3 +98,14 @@ def memory_store() -> Iterator[None]:
 
     MemoryFileSystem.store.clear()
     MemoryFileSystem.pseudo_dirs[:] = [""]
+
+
+@pytest.fixture
+def stored_corpus(tmp_path: Path, memory_store: None) -> Path:  # noqa: ARG001 - empties it afterwards
+    """Writes a corpus to a folder, which is returned, and to "memory://corpus"."""
+    from support.mixed_corpus import write_corpus
+    from support.stores import upload
+
+    folder = write_corpus(tmp_path / "corpus")
+    upload(folder, "memory://corpus")
+    return folder

@@ -230,7 +230,8 @@ fn texts(alphabet: &Alphabet, merges: &[Pair]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Alphabet, Coverage, Learner, Offset, PieceRules, count_characters};
+    use super::spans::tests::DEFAULT;
+    use super::{Alphabet, Coverage, Learner, Offset, count_characters};
     use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
     use crate::train::counting::PieceCounts;
@@ -246,15 +247,7 @@ mod tests {
         let counts = count_characters(&mut spans, 1, &RunToEnd)?;
         let learner = Learner {
             spans,
-            rules: PieceRules {
-                max_length: 16,
-                split_by_whitespace: true,
-                treat_whitespace_as_suffix: false,
-                allow_whitespace_only_pieces: false,
-                split_by_unicode_script: true,
-                split_by_number: true,
-                split_digits: false,
-            },
+            rules: DEFAULT,
             alphabet: Alphabet::choose(counts, coverage),
             is_balanced: *coverage == Coverage::Balanced,
         };

@@ -95,12 +95,12 @@ pub(super) fn count_spans(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::convert::Infallible;
 
     use super::{PieceRules, Separator};
 
-    const DEFAULT: PieceRules = PieceRules {
+    pub(in crate::train::sentencepiece) const DEFAULT: PieceRules = PieceRules {
         max_length: 16,
         split_by_whitespace: true,
         treat_whitespace_as_suffix: false,

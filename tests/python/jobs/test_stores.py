@@ -18,39 +18,31 @@ import bytemill
 from bytemill import jobs
 from bytemill.io.uris import is_uri, without_scheme
 from support.executors import Interleaved, Killed, Twice, kill_at
-from support.mixed_corpus import write_corpus
 from support.stores import outputs, run_job, upload
 
 pytestmark = pytest.mark.usefixtures("memory_store")
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    folder = write_corpus(tmp_path / "corpus")
-    upload(folder, "memory://corpus")
-    return folder
-
-
-@pytest.fixture
-def in_folders(corpus: Path, tmp_path: Path) -> dict[str, bytes]:
-    run_job(corpus, str(tmp_path / "here"), jobs.Local(1))
+def in_folders(stored_corpus: Path, tmp_path: Path) -> dict[str, bytes]:
+    run_job(stored_corpus, str(tmp_path / "here"), jobs.Local(1))
     return outputs(str(tmp_path / "here"))
 
 
-def test_a_job_is_that_of_folders(corpus: Path, in_folders: dict[str, bytes]) -> None:
+def test_a_job_is_that_of_folders(stored_corpus: Path, in_folders: dict[str, bytes]) -> None:
     counts = run_job("memory://corpus", "memory://work", jobs.Local(1))
-    assert dict(counts) == dict(bytemill.count_pieces(corpus, "gpt2", progress=False))
+    assert dict(counts) == dict(bytemill.count_pieces(stored_corpus, "gpt2", progress=False))
     assert outputs("memory://work") == in_folders
     plan = jobs.Plan.load("memory://work")
-    assert list(plan.sources) == [f"memory:///corpus/{path.name}" for path in sorted(corpus.iterdir())]
+    assert list(plan.sources) == [f"memory:///corpus/{path.name}" for path in sorted(stored_corpus.iterdir())]
 
 
-def test_places_may_be_mixed(corpus: Path, tmp_path: Path, in_folders: dict[str, bytes]) -> None:
-    run_job(corpus, "memory://work", jobs.Local(1))
+def test_places_may_be_mixed(stored_corpus: Path, tmp_path: Path, in_folders: dict[str, bytes]) -> None:
+    run_job(stored_corpus, "memory://work", jobs.Local(1))
     assert outputs("memory://work") == in_folders
     run_job("memory://corpus", f"file://{tmp_path / 'other'}", jobs.Local(1))
     assert outputs(str(tmp_path / "other")) == in_folders
-    run_job(f"file://{corpus}", str(tmp_path / "again"), jobs.Local(1))
+    run_job(f"file://{stored_corpus}", str(tmp_path / "again"), jobs.Local(1))
     assert outputs(str(tmp_path / "again")) == in_folders
 
 
@@ -161,32 +153,32 @@ class Plain(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
     pseudo_dirs = [""]  # noqa: RUF012 - as above
 
 
-def test_a_store_without_conditional_writes_is_warned_of(corpus: Path) -> None:
+def test_a_store_without_conditional_writes_is_warned_of(stored_corpus: Path) -> None:
     fsspec.register_implementation("plain", Plain, clobber=True)
     with pytest.warns(
         UserWarning, match=r"plain://work/plan\.json: the store is not known to write on the cond"
     ):
-        plan = jobs.plan(corpus, "plain://work")
+        plan = jobs.plan(stored_corpus, "plain://work")
     # Once for each file that is written so, not for what is there.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert jobs.plan(corpus, "plain://work") == plan
+        assert jobs.plan(stored_corpus, "plain://work") == plan
     with pytest.raises(ValueError, match="another plan"):
-        jobs.plan(corpus, "plain://work", unit_bytes=10_000)
+        jobs.plan(stored_corpus, "plain://work", unit_bytes=10_000)
 
 
 def test_a_store_that_takes_no_notice_of_the_condition_is_warned_of(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch
+    stored_corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = MemoryFileSystem.pipe_file
     monkeypatch.setattr(
         MemoryFileSystem, "pipe_file", lambda self, path, value, **_: write(self, path, value)
     )
     with pytest.warns(UserWarning, match=r"memory://work/plan\.json: the store is not known to write"):
-        jobs.plan(corpus, "memory://work")
+        jobs.plan(stored_corpus, "memory://work")
 
 
-@pytest.mark.usefixtures("corpus")
+@pytest.mark.usefixtures("stored_corpus")
 def test_other_options_in_the_same_place_are_refused() -> None:
     jobs.plan("memory://corpus", "memory://work")
     with pytest.raises(ValueError, match=r"memory://work/plan\.json: .* another plan"):
@@ -196,18 +188,18 @@ def test_other_options_in_the_same_place_are_refused() -> None:
         jobs.count_pieces("memory://work", "gpt2", executor=jobs.Local(1))
 
 
-def test_a_source_that_has_changed_is_refused(corpus: Path) -> None:
+def test_a_source_that_has_changed_is_refused(stored_corpus: Path) -> None:
     plan = jobs.plan("memory://corpus", "memory://work")
-    (corpus / "d.jsonl").write_text('{"text": "new"}\n', encoding="utf-8")
-    upload(corpus, "memory://corpus")
+    (stored_corpus / "d.jsonl").write_text('{"text": "new"}\n', encoding="utf-8")
+    upload(stored_corpus, "memory://corpus")
     with pytest.raises(ValueError, match=r"memory:///corpus/.* changed since it was planned"):
         jobs.count_pieces(plan, executor=jobs.Local(1))
 
 
-def test_sources_are_globs_folders_and_files(corpus: Path) -> None:
-    upload(corpus, "memory://corpus/deep")
-    upload(corpus, "memory://corpus/.hidden")
-    names = [path.name for path in sorted(corpus.iterdir())]
+def test_sources_are_globs_folders_and_files(stored_corpus: Path) -> None:
+    upload(stored_corpus, "memory://corpus/deep")
+    upload(stored_corpus, "memory://corpus/.hidden")
+    names = [path.name for path in sorted(stored_corpus.iterdir())]
 
     def planned(source: Any, work: str) -> list[str]:
         return [name.removeprefix("memory:///corpus/") for name in jobs.plan(source, work).sources]

@@ -9,17 +9,8 @@ import pytest
 
 import bytemill
 from bytemill.shards import Provenance, write_shards
-from support.mixed_corpus import write_corpus
-from support.stores import upload
 
 pytestmark = pytest.mark.usefixtures("memory_store")
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    folder = write_corpus(tmp_path / "corpus")
-    upload(folder, "memory://corpus")
-    return folder
 
 
 def write(uri: str, text: str) -> None:
@@ -32,25 +23,25 @@ def shards(folder: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("uri", ["memory://corpus", "memory://corpus/", "memory://corpus/*"])
-def test_a_uri_is_a_source(corpus: Path, tmp_path: Path, uri: str) -> None:
-    counts = bytemill.count_pieces(corpus, "gpt2", progress=False)
+def test_a_uri_is_a_source(stored_corpus: Path, tmp_path: Path, uri: str) -> None:
+    counts = bytemill.count_pieces(stored_corpus, "gpt2", progress=False)
     assert list(bytemill.count_pieces(uri, "gpt2", progress=False)) == list(counts)
     # Also the order of first occurrence is the same.
     options = {"tie_break": "first_seen", "pattern": "gpt2", "progress": False}
-    assert bytemill.train(uri, 280, **options).sha256 == bytemill.train(corpus, 280, **options).sha256  # type: ignore[arg-type]
+    assert bytemill.train(uri, 280, **options).sha256 == bytemill.train(stored_corpus, 280, **options).sha256  # type: ignore[arg-type]
     encoding = bytemill.get_encoding("gpt2")
-    write_shards(corpus, tmp_path / "here", encoding)
+    write_shards(stored_corpus, tmp_path / "here", encoding)
     written = write_shards(uri, tmp_path / "there", encoding)
     assert shards(tmp_path / "there") == shards(tmp_path / "here")
     assert [source.path for source in written.sources] == [
-        f"memory:///corpus/{path.name}" for path in sorted(corpus.iterdir())
+        f"memory:///corpus/{path.name}" for path in sorted(stored_corpus.iterdir())
     ]
     read = Provenance.from_json((tmp_path / "there" / "provenance.json").read_text(encoding="utf-8"))
     assert read.sources == written.sources
 
 
-def test_a_file_of_this_machine_may_have_a_scheme(corpus: Path) -> None:
-    path = corpus / "a.jsonl"
+def test_a_file_of_this_machine_may_have_a_scheme(stored_corpus: Path) -> None:
+    path = stored_corpus / "a.jsonl"
     assert dict(bytemill.count_pieces(f"file://{path}", progress=False)) == dict(
         bytemill.count_pieces(path, progress=False)
     )
@@ -68,8 +59,8 @@ def test_an_object_that_has_changed_is_noticed(tmp_path: Path) -> None:
         write_shards("memory://texts", tmp_path / "shards", encoding, shard_tokens=5, resume=True)
 
 
-def test_what_is_no_object_is_an_error(corpus: Path) -> None:
-    del corpus
+def test_what_is_no_object_is_an_error(stored_corpus: Path) -> None:
+    del stored_corpus
     with pytest.raises(FileNotFoundError, match="there is no such file: 'memory://corpus/none'"):
         bytemill.count_pieces("memory://corpus/none", progress=False)
     with pytest.raises(ValueError, match=r"all of these are URIs \('memory://corpus/a\.jsonl'\)"):
