@@ -1,7 +1,7 @@
 """The CPU time and the memory of this process and all that it has started, also of processes that have ended.
 
-Engines start servers, virtual machines and workers, most of which nobody waits for: their times are in no
-`getrusage` of this process.
+Engines start servers, virtual machines and workers that this process does not wait for, so `getrusage` does
+not count their times.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ still run, its node may be lost or taken back, or its job may have been killed a
 another machine cannot tell. So a mark says which process on which machine makes the attempt, and which
 process has started that one, such as the server of an engine or the driver; and each attempt at any unit
 looks at all marks of its own machine. A process that is gone while the one that had started it is still there
-has died alone: that is noted as a death of its unit. On a machine that is lost, nobody is left to note any.
+has died alone, which is recorded as a death of its unit. If a whole machine is lost, no death is recorded.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ FIELDS = 5
 # What the name of a mark ends in once its process has died alone.
 DEAD = ".dead"
 
-# A unit of which so many processes have died alone is not begun again.
+# A unit with this many recorded deaths is not started again.
 MOST_DEATHS = 3
 
-# Nor is one with so many attempts that have no end, for whatever reason: where each process is alone on its
-# machine, as in some containers, nobody notes deaths.
+# Nor is one with this many unfinished attempts, whatever the reason: where each process has a machine of its
+# own, as in some containers, deaths are not recorded.
 MOST_ATTEMPTS = 20
 
 
@@ -51,8 +51,8 @@ def attempt(store: Store, unit: str) -> Iterator[None]:
         unit: The name of the unit, such as "count-000123".
 
     Raises:
-        RuntimeError: So many processes died of the unit, or so many attempts have no end, that it is not
-            begun again.
+        RuntimeError: The unit has `MOST_DEATHS` deaths or `MOST_ATTEMPTS` unfinished attempts, and is not
+            started again.
         OSError: The store cannot be read or written.
     """
     marks = [mark for mark in with_deaths(store) if mark.startswith(f"{unit}.")]
