@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+from collections import Counter
 from typing import Any
 
 from tokenizers import Tokenizer, pre_tokenizers, trainers
@@ -65,9 +66,14 @@ def trained(component: str, normalizer: str, size: int, **options: Any) -> Model
 def cached(component: str, normalizer: str, size: int, suffix: str) -> str:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     options: dict[str, Any] = {"initial_alphabet": alphabet}
-    if suffix:
-        options["end_of_word_suffix"] = suffix
-    return json.dumps(trained(component, normalizer, size, **options))
+    if not suffix:
+        return json.dumps(trained(component, normalizer, size, **options))
+    # The trainer numbers bytes that end a word in the order of a hash table: given as special tokens, with
+    # the first ids, they are the same in every run.
+    ends = [character + suffix for character in alphabet]
+    model = trained(component, normalizer, size, **options, end_of_word_suffix=suffix, special_tokens=ends)
+    tokens = [*alphabet, *ends, *sorted(model["vocab"], key=model["vocab"].__getitem__)]
+    return json.dumps(model | {"vocab": {token: index for index, token in enumerate(dict.fromkeys(tokens))}})
 
 
 def byte_level(pre_tokenizer: Any, normalizer: Any = None, size: int = 1600, suffix: str = "") -> Model:
@@ -130,7 +136,11 @@ def unreached(model: Model, tokens: list[str]) -> Model:
 @functools.cache
 def trained_characters(size: int) -> str:
     metaspace = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
-    return json.dumps(trained(json.dumps(metaspace), "null", size, limit_alphabet=420))
+    # The trainer drops characters with equal counts by chance: one alphabet is chosen here for every run.
+    counts = Counter(character for text in corpus() for character in text.replace(" ", MARK))
+    kept = sorted(counts, key=lambda character: (-counts[character], character))[:420]
+    options: dict[str, Any] = {"initial_alphabet": kept, "limit_alphabet": len(kept)}
+    return json.dumps(trained(json.dumps(metaspace), "null", size, **options))
 
 
 def characters(  # noqa: PLR0913 - all have names
