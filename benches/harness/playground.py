@@ -78,7 +78,7 @@ class Figure:
 
     @property
     def met(self) -> bool:
-        """Whether it is within its budget."""
+        """Returns whether it is within its budget."""
         return self.value <= self.budget
 
 

@@ -90,7 +90,7 @@ class Figure:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is this library."""
+        """Returns whether it is this library."""
         return self.contender.startswith("bytemill")
 
 

@@ -110,6 +110,6 @@ fn chinese(length: usize) -> String {
 /// characters.
 pub(crate) fn pieces_of_length(text: &str, length: usize, count: usize) -> Vec<Vec<u8>> {
     let letters: Vec<u8> = text.bytes().filter(u8::is_ascii_alphabetic).collect();
-    let stretches = letters.chunks_exact(length).cycle();
-    stretches.take(count).map(<[u8]>::to_vec).collect()
+    let segments = letters.chunks_exact(length).cycle();
+    segments.take(count).map(<[u8]>::to_vec).collect()
 }

@@ -130,7 +130,7 @@ def control_group_quota() -> float | None:
 
 
 def is_worker() -> bool:
-    """Whether `multiprocessing`, or `multiprocess` for `datasets`, started this process."""
+    """Returns whether `multiprocessing`, or `multiprocess` for `datasets`, started this process."""
     # A process that was started by one of them has imported it: there is nothing to import.
     modules = (sys.modules.get(f"{package}.process") for package in ("multiprocessing", "multiprocess"))
     return any(module.parent_process() is not None for module in modules if module)

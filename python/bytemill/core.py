@@ -902,7 +902,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Whether an id is that of a special token; `AssertionError` if it is not an `int`."""
+        """Returns whether an id is that of a special token; `AssertionError` if it is not an `int`."""
         if not isinstance(token, int):
             raise AssertionError  # noqa: TRY004 - as in tiktoken
         return token in self._special_token_values
@@ -1290,7 +1290,7 @@ class Encoding:
 
     @property
     def _has_ranks(self) -> bool:
-        """Whether bytes merge by rank, rather than as a SentencePiece model or a `tokenizer.json` says."""
+        """Returns whether bytes merge by rank, not as a SentencePiece model or a `tokenizer.json` says."""
         return self._model is None and self._tokenizer is None
 
     @property

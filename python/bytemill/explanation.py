@@ -72,7 +72,7 @@ def neighbours(model: ReferenceModel) -> frozenset[str]:
 
 
 def is_unknown(model: ReferenceModel, symbol: Symbol) -> bool:
-    """Whether a symbol has no token."""
+    """Returns whether a symbol has no token."""
     token = model.ids.get(symbol.text)
     return token is None or model.pieces[token].kind not in KNOWN
 

@@ -58,7 +58,7 @@ def read_file(blobpath: str, *, timeout: float = TIMEOUT) -> bytes:
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
-    """Whether data has a SHA-256, given in lower-case hexadecimal digits."""
+    """Returns whether data has a SHA-256, given in lower-case hexadecimal digits."""
     return hashlib.sha256(data).hexdigest() == expected_hash
 
 
@@ -180,7 +180,7 @@ def dump_tiktoken_bpe(bpe_ranks: dict[bytes, int], tiktoken_bpe_file: str) -> No
 
 
 def is_local(blobpath: str) -> bool:
-    """Whether this is a path rather than a URL."""
+    """Returns whether this is a path rather than a URL."""
     return "://" not in blobpath
 
 

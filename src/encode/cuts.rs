@@ -65,7 +65,7 @@ impl Encoder {
             .next()
     }
 
-    /// Whether the text of a model can be cut inside at an offset.
+    /// Returns whether the text of a model can be cut inside at an offset.
     fn is_cut(&self, rules: &SentencePiece, text: &str, offset: usize) -> bool {
         let Some((left, right)) = text.split_at_checked(offset) else {
             return false;
@@ -86,7 +86,7 @@ impl Encoder {
                 && last_word(left).is_some_and(|word| normalizer.keeps_end(word))
     }
 
-    /// Whether a character is a token, in a model that makes one token of characters in a row that are none.
+    /// Returns whether a character is a token, in a model that makes one token of characters in a row that are none.
     fn is_token_where_fused(&self, character: char) -> bool {
         let merges = self.character_merges();
         let mut utf8 = [0; 4];

@@ -68,7 +68,7 @@ impl Origin<'_> {
         }
     }
 
-    /// Whether the text comes from the start of the gap.
+    /// Returns whether the text comes from the start of the gap.
     pub(super) fn is_start(self) -> bool {
         self.span(0..1).is_some_and(|span| span.start == 0)
     }

@@ -96,12 +96,12 @@ impl SentencePiece {
         flags.add_dummy_prefix && flags.treat_whitespace_as_suffix
     }
 
-    /// Whether a text by itself may become other ids than behind other text.
+    /// Returns whether a text by itself may become other ids than behind other text.
     pub(super) fn changes_start(&self) -> bool {
         self.adds_prefix() || self.normalizer.flags().remove_extra_whitespaces
     }
 
-    /// Whether normalized text is the text itself, behind a space if there is one to add.
+    /// Returns whether normalized text is the text itself, behind a space if there is one to add.
     fn keeps(&self, text: &[u8], is_start: bool) -> bool {
         let adds_prefix = self.adds_prefix() && is_start;
         self.normalizer.is_identity()

@@ -52,7 +52,7 @@ pub enum Allowed {
 }
 
 impl Allowed {
-    /// Whether the special token of an index may be found.
+    /// Returns whether the special token of an index may be found.
     pub(super) fn allows(&self, index: usize) -> bool {
         match self {
             Self::All => true,

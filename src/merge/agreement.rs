@@ -102,7 +102,7 @@ fn in_order_of_made(listed: &[(TokenId, Pair)]) -> Vec<(TokenId, Pair)> {
     memory::collect(order.into_iter().map(|(_, index)| listed[index]))
 }
 
-/// Whether a list has all `merges`, in their order.
+/// Returns whether a list has all `merges`, in their order.
 fn is_in_order(listed: &[(TokenId, Pair)], merges: &[(TokenId, Pair)]) -> bool {
     let mut listed = listed.iter();
     merges.iter().all(|merge| listed.any(|it| it == merge))

@@ -55,7 +55,7 @@ impl Charsmap {
         }
     }
 
-    /// Whether no walk over a unit leaves the array or the values.
+    /// Returns whether no walk over a unit leaves the array or the values.
     fn is_sound(&self, place: usize) -> bool {
         let unit = self.units[place];
         if place == 0 && (label(unit) != 0 || has_value(unit) || offset(unit) == 0) {
@@ -86,14 +86,14 @@ impl Charsmap {
         Some((self.value(node), length))
     }
 
-    /// Whether no key holds a byte. False, too, if that cannot be seen from the labels alone.
+    /// Returns whether no key holds a byte. False, too, if that cannot be seen from the labels alone.
     pub(super) fn lacks(&self, byte: u8) -> bool {
         self.units
             .iter()
             .all(|&unit| label(unit) != u32::from(byte))
     }
 
-    /// Whether a value holds some bytes.
+    /// Returns whether a value holds some bytes.
     pub(super) fn makes(&self, bytes: &[u8]) -> bool {
         memchr::memmem::find(&self.values, bytes).is_some()
     }
@@ -186,7 +186,7 @@ fn label(unit: u32) -> u32 {
     unit & (IS_VALUE | 0xFF)
 }
 
-/// Whether the prefix of a unit is a key.
+/// Returns whether the prefix of a unit is a key.
 fn has_value(unit: u32) -> bool {
     unit >> 8 & 1 == 1
 }

@@ -117,14 +117,14 @@ impl Normalizer {
         self.flags
     }
 
-    /// Whether a text that is UTF-8 and holds no mark changes only by the added space and by spaces becoming marks,
-    /// each character of the output at the offset of the same character of the text.
+    /// Returns whether a text that is UTF-8 and holds no mark changes only by the added space and by spaces becoming
+    /// marks, each character of the output at the offset of the same character of the text.
     pub fn is_identity(&self) -> bool {
         self.is_identity
     }
 
-    /// Whether each span between two spaces of a text may be normalized alone, if no mark is in it: no key or symbol
-    /// holds a space, and no value is a mark.
+    /// Returns whether each span between two spaces of a text may be normalized alone, if no mark is in it: no key or
+    /// symbol holds a space, and no value is a mark.
     pub fn is_word_by_word(&self) -> bool {
         self.symbols.is_none()
             && self
@@ -133,13 +133,13 @@ impl Normalizer {
                 .is_none_or(|map| map.lacks(b' ') && !map.makes(MARK))
     }
 
-    /// Whether a character of ASCII stays as it is if ASCII follows.
+    /// Returns whether a character of ASCII stays as it is if ASCII follows.
     pub fn keeps_ascii(&self, byte: u8) -> bool {
         byte.is_ascii() && self.starts.keeps(byte)
     }
 
-    /// Whether the last byte of `word`, a letter or digit of ASCII, becomes itself and nothing else, wherever before it
-    /// the text begins. There is no space in the word, and text is normalized word by word.
+    /// Returns whether the last byte of `word`, a letter or digit of ASCII, becomes itself and nothing else, wherever
+    /// before it the text begins. There is no space in the word, and text is normalized word by word.
     pub fn keeps_end(&self, word: &[u8]) -> bool {
         let Some(last) = word.len().checked_sub(1) else {
             return false;
@@ -261,7 +261,8 @@ impl Normalizer {
     }
 }
 
-/// Whether pieces are cut at a symbol in the normalized text exactly where it was found in a text without marks.
+/// Returns whether pieces are cut at a symbol in the normalized text exactly where it was found in a text without
+/// marks.
 ///
 /// A symbol with a space is found in the text and never in the output, where spaces are marks; one with a mark is
 /// found in the output alone, and may there cover the beginning of another symbol unless it is of marks only.

@@ -111,7 +111,7 @@ impl Starts {
         }
     }
 
-    /// Whether all bytes are ASCII and stay, if what follows the last lets it.
+    /// Returns whether all bytes are ASCII and stay, if what follows the last lets it.
     fn keeps_all(&self, block: &[u8]) -> bool {
         block.is_ascii()
             && block
@@ -121,12 +121,12 @@ impl Starts {
                 == 0
     }
 
-    /// Whether an ASCII byte stays if ASCII follows.
+    /// Returns whether an ASCII byte stays if ASCII follows.
     pub(super) fn keeps(&self, byte: u8) -> bool {
         self.bytes[usize::from(byte)] & STOPS == 0
     }
 
-    /// Whether an ASCII byte may begin something with the one that follows it.
+    /// Returns whether an ASCII byte may begin something with the one that follows it.
     fn joins(&self, byte: u8, next: u8) -> bool {
         !next.is_ascii() && self.bytes[usize::from(byte)] & JOINS != 0
     }
@@ -148,7 +148,7 @@ impl Starts {
     }
 }
 
-/// Whether two spaces follow each other.
+/// Returns whether two spaces follow each other.
 fn has_two_spaces(block: &[u8]) -> bool {
     let pairs = block.iter().zip(&block[1..]);
     // Without a branch for each.

@@ -36,7 +36,7 @@ impl CoreSplitter {
         guarded(|| Ok(Self(Splitter::from_chain(&steps)?)))
     }
 
-    /// Whether a native family splits.
+    /// Returns whether a native family splits.
     #[getter]
     fn is_native(&self) -> bool {
         self.0.is_native()
@@ -91,7 +91,7 @@ pub(super) fn from_oniguruma(pattern: &str) -> PyResult<String> {
     guarded(|| Ok(oniguruma::translate(pattern)?))
 }
 
-/// Whether every character of every text is certainly in a match of a pattern.
+/// Returns whether every character of every text is certainly in a match of a pattern.
 #[pyfunction]
 pub(super) fn matches_everything(pattern: &str) -> PyResult<bool> {
     guarded(|| Ok(coverage::is_total(pattern)))

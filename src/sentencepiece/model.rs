@@ -151,7 +151,7 @@ impl Model {
         Ok(spec)
     }
 
-    /// Whether bytes begin like a model file: with a piece, as every file does that a trainer writes.
+    /// Returns whether bytes begin like a model file: with a piece, as every file does that a trainer writes.
     pub fn is_likely(head: &[u8]) -> bool {
         let first = Fields::new(head).next();
         let Some(Ok(field)) = first else { return false };

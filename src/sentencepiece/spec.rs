@@ -286,7 +286,7 @@ impl Spec {
         Ok(spec)
     }
 
-    /// Whether the file has the message, empty or not.
+    /// Returns whether the file has the message, empty or not.
     pub(super) fn is_present(&self) -> bool {
         self.source.is_some() || !self.values.is_empty() || !self.unknown.is_empty()
     }

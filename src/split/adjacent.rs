@@ -88,7 +88,7 @@ impl Adjacency {
         self
     }
 
-    /// Whether a piece begins where text is cut whatever tokens join.
+    /// Returns whether a piece begins where text is cut whatever tokens join.
     pub(crate) fn begins_word(&self, piece: &[u8]) -> bool {
         piece.first().copied().map(u32::from) == Some(self.word_start)
     }
@@ -117,7 +117,7 @@ impl Adjacency {
         self.bits[bit / 64] >> (bit % 64) & u64::from(after != self.word_start)
     }
 
-    /// Whether two characters may stand side by side in a token.
+    /// Returns whether two characters may stand side by side in a token.
     pub(crate) fn may_join(&self, before: char, after: char) -> bool {
         let number = |one: char| character(one.encode_utf8(&mut [0; 4]).as_bytes()).0;
         self.joins(number(before), number(after)) != 0

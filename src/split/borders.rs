@@ -44,7 +44,7 @@ impl Borders {
         line_ends: false,
     };
 
-    /// Whether there is a border at `offset`, which is between two characters.
+    /// Returns whether there is a border at `offset`, which is between two characters.
     pub(super) fn are_at(self, text: &[u8], offset: usize) -> bool {
         let (before, after) = (&text[..offset], &text[offset..]);
         let (left, right) = (last(before), first(after));
@@ -54,7 +54,7 @@ impl Borders {
             || (self.line_ends && !before.ends_with(b"\n") && is_line_end(before, after))
     }
 
-    /// Whether a character counts as a number.
+    /// Returns whether a character counts as a number.
     fn is_number(self, code_point: u32) -> bool {
         class_of_code_point(code_point) == Class::Number
             || (self.numbers == Numbers::NewApart && is_new_number(code_point))
@@ -119,7 +119,7 @@ impl Places {
     };
 }
 
-/// Whether a line ends with LF, or CR and LF, between the two sides.
+/// Returns whether a line ends with LF, or CR and LF, between the two sides.
 fn is_line_end(before: &[u8], after: &[u8]) -> bool {
     let is_inside = before.ends_with(b"\r") && after.starts_with(b"\n");
     !is_inside && (after.starts_with(b"\n") || after.starts_with(b"\r\n"))

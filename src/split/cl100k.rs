@@ -5,7 +5,7 @@
 //! ```
 
 use super::borders::Borders;
-use super::cursor::Stretch;
+use super::cursor::Haystack;
 use super::rules::{self, Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
@@ -43,27 +43,27 @@ impl Cl100k {
         if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let stretch = Stretch::new(text, offset, self.borders, checkpoint);
-        let Some((first, length)) = stretch.class_at(offset) else {
+        let haystack = Haystack::new(text, offset, self.borders, checkpoint);
+        let Some((first, length)) = haystack.class_at(offset) else {
             return Ok(text.len());
         };
         let is_letter =
             |class| rules::is_letter(class) || (self.marks_are_letters && class == Class::Mark);
         if is_letter(first) {
-            return stretch.run_end(offset + length, is_letter);
+            return haystack.run_end(offset + length, is_letter);
         }
         if rules::is_number(first) {
-            return stretch.short_run_end(offset, self.longest_number, rules::is_number);
+            return haystack.short_run_end(offset, self.longest_number, rules::is_number);
         }
-        let second = stretch.class_at(offset + length).map(|(class, _)| class);
+        let second = haystack.class_at(offset + length).map(|(class, _)| class);
         if first != Class::Newline && second.is_some_and(is_letter) {
-            return stretch.run_end(offset + length, is_letter);
+            return haystack.run_end(offset + length, is_letter);
         }
         let is_other = |class| rules::is_other(class) && !is_letter(class);
         if is_other(first) || (first == Class::Space && second.is_some_and(is_other)) {
-            let others = stretch.run_end(offset + length, is_other)?;
-            return Tail::of(self.newlines_after_others).end(stretch, others);
+            let others = haystack.run_end(offset + length, is_other)?;
+            return Tail::of(self.newlines_after_others).end(haystack, others);
         }
-        rules::whitespace_or_newlines_end(stretch, offset, self.trailing_whitespace_first)
+        rules::whitespace_or_newlines_end(haystack, offset, self.trailing_whitespace_first)
     }
 }

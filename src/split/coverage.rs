@@ -5,7 +5,7 @@ use regex_syntax::hir::ClassUnicode;
 
 use super::automaton::single;
 
-/// Whether every character of every text is certainly in a match of a pattern in the syntax of fancy-regex.
+/// Returns whether every character of every text is certainly in a match of a pattern in the syntax of fancy-regex.
 ///
 /// It is if each character is covered by an alternative: then a match begins at each occurrence of the character
 /// that no match before takes. False for some patterns that match everything all the same, such as those that look around.

@@ -48,7 +48,7 @@ pub(super) fn class_at(text: &[u8], offset: usize) -> Option<(Class, usize)> {
 
 /// A text as the rules of a family see it from the start of a piece on: it ends at the first border.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch<'t> {
+pub(super) struct Haystack<'t> {
     pub(super) text: &'t [u8],
     start: usize,
     borders: Borders,
@@ -56,7 +56,7 @@ pub(super) struct Stretch<'t> {
     checkpoint: &'t dyn Checkpoint,
 }
 
-impl<'t> Stretch<'t> {
+impl<'t> Haystack<'t> {
     /// Returns what the rules see of `text` from the piece at `start` on. The checkpoint is passed during long runs.
     pub(super) fn new(
         text: &'t [u8],
@@ -73,7 +73,7 @@ impl<'t> Stretch<'t> {
         }
     }
 
-    /// Whether it ends at `offset`.
+    /// Returns whether it ends at `offset`.
     #[inline]
     pub(super) fn ends_at(self, offset: usize) -> bool {
         offset >= self.text.len() || (self.has_borders && self.has_border_at(offset))

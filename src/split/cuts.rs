@@ -109,8 +109,8 @@ pub(super) fn first_among<C: Character>(
     None
 }
 
-/// Whether a character may be the first one after a cut: not one of the script Han if runs of it are pieces, as it is
-/// then in one with letters and numbers of that script.
+/// Returns whether a character may be the first one after a cut: not one of the script Han if runs of it are pieces, as
+/// it is then in one with letters and numbers of that script.
 fn may_start(family: Family, character: Option<u32>) -> bool {
     match family {
         Family::O200k(o200k) if o200k.han_apart => !character.is_some_and(is_han),
@@ -118,7 +118,7 @@ fn may_start(family: Family, character: Option<u32>) -> bool {
     }
 }
 
-/// Whether a character of class `before` is never in one piece with a following character of class `after`.
+/// Returns whether a character of class `before` is never in one piece with a following character of class `after`.
 fn separates(before: Class, after: Class, apostrophe: bool) -> bool {
     if rules::is_letter(before) {
         !rules::is_letter(after) && after != Class::Mark && !apostrophe

@@ -11,7 +11,7 @@
 )]
 
 use super::borders::{Borders, Numbers, new_numbers};
-use super::cursor::Stretch;
+use super::cursor::Haystack;
 use super::masks::{Classify, Masks, characters};
 use super::rules::{self, Tail};
 use super::starts::{self, Starts};
@@ -83,13 +83,13 @@ impl Deepseek {
         offset: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, Interrupted> {
-        let stretch = Stretch::new(text, offset, BORDERS, checkpoint);
+        let haystack = Haystack::new(text, offset, BORDERS, checkpoint);
         let kind_at = |offset: usize| {
-            let (class, length) = stretch.class_at(offset)?;
+            let (class, length) = haystack.class_at(offset)?;
             Some((self.kind(class, &text[offset..]), length))
         };
         let run_end = |offset: usize, kind: Kind| {
-            stretch.run_end_by(offset, |class, at| {
+            haystack.run_end_by(offset, |class, at| {
                 self.kind(class, &text[at.start..]) == kind
             })
         };
@@ -100,24 +100,24 @@ impl Deepseek {
         let second = kind_at(next).map(|(kind, _)| kind);
         match (first, second) {
             (Kind::Number, _) => {
-                stretch.short_run_end(offset, self.longest_number, rules::is_number)
+                haystack.short_run_end(offset, self.longest_number, rules::is_number)
             }
             (Kind::NewNumber, _) => Ok(next),
             (Kind::Word, _) => run_end(offset, Kind::Word),
             (Kind::Sign, Some(Kind::Word))
                 if text[offset].is_ascii() && text[next].is_ascii_alphabetic() =>
             {
-                stretch.run_end_by(next, |_, at| text[at.start].is_ascii_alphabetic())
+                haystack.run_end_by(next, |_, at| text[at.start].is_ascii_alphabetic())
             }
             (Kind::Space | Kind::OtherWhitespace | Kind::Rest, Some(Kind::Word)) => {
                 run_end(next, Kind::Word)
             }
             (Kind::Sign, _) | (Kind::Space, Some(Kind::Sign)) => {
-                Tail::of(self.newlines_after_signs).end(stretch, run_end(next, Kind::Sign)?)
+                Tail::of(self.newlines_after_signs).end(haystack, run_end(next, Kind::Sign)?)
             }
             (Kind::Rest, _) => {
                 let mut last = offset;
-                let run = stretch.run_end_by(offset, |class, at| {
+                let run = haystack.run_end_by(offset, |class, at| {
                     let is_rest = self.kind(class, &text[at.start..]) == Kind::Rest;
                     last = if is_rest { at.start } else { last };
                     is_rest
@@ -128,10 +128,10 @@ impl Deepseek {
             }
             (Kind::Newline, _) if self.single_newlines => Ok(next),
             _ if self.single_newlines => {
-                let run = stretch.run_end(offset, rules::is_whitespace)?;
-                Ok(rules::whitespace_end(stretch, offset, run))
+                let run = haystack.run_end(offset, rules::is_whitespace)?;
+                Ok(rules::whitespace_end(haystack, offset, run))
             }
-            _ => rules::whitespace_or_newlines_end(stretch, offset, false),
+            _ => rules::whitespace_or_newlines_end(haystack, offset, false),
         }
     }
 

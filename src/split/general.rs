@@ -56,7 +56,7 @@ impl General {
         }
     }
 
-    /// Whether it needs no backtracking.
+    /// Returns whether it needs no backtracking.
     #[doc(hidden)]
     pub fn has_automaton(&self) -> bool {
         matches!(self.engine, Engine::Automaton(_))

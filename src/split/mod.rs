@@ -204,7 +204,7 @@ impl Splitter {
         }
     }
 
-    /// Whether the pattern is native: then every byte of a text is in a piece.
+    /// Returns whether the pattern is native: then every byte of a text is in a piece.
     pub fn is_native(&self) -> bool {
         self.family().is_some()
     }

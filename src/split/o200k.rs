@@ -6,7 +6,7 @@
 //! ```
 
 use super::borders::Borders;
-use super::cursor::Stretch;
+use super::cursor::Haystack;
 use super::rules::{self, Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::character::first;
@@ -40,31 +40,31 @@ impl O200k {
         offset: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, Interrupted> {
-        let stretch = Stretch::new(text, offset, Borders::NONE, checkpoint);
-        let Some((class, length)) = stretch.class_at(offset) else {
+        let haystack = Haystack::new(text, offset, Borders::NONE, checkpoint);
+        let Some((class, length)) = haystack.class_at(offset) else {
             return Ok(text.len());
         };
         if self.is_apart(text, offset) {
-            return stretch.run_end_by(offset, |_, at| self.is_apart(text, at.start));
+            return haystack.run_end_by(offset, |_, at| self.is_apart(text, at.start));
         }
         if rules::is_number(class) {
-            return stretch.short_run_end(offset, self.longest_number, rules::is_number);
+            return haystack.short_run_end(offset, self.longest_number, rules::is_number);
         }
         if class != Class::Newline
-            && let Some(end) = self.word_end(stretch, offset, class, length)?
+            && let Some(end) = self.word_end(haystack, offset, class, length)?
         {
             return Ok(end);
         }
-        let second = stretch.class_at(offset + length).map(|(class, _)| class);
+        let second = haystack.class_at(offset + length).map(|(class, _)| class);
         if rules::is_other(class) || (class == Class::Space && second.is_some_and(rules::is_other))
         {
-            let others = stretch.run_end(offset + length, rules::is_other)?;
-            return self.tail.end(stretch, others);
+            let others = haystack.run_end(offset + length, rules::is_other)?;
+            return self.tail.end(haystack, others);
         }
-        rules::whitespace_or_newlines_end(stretch, offset, self.trailing_whitespace_first)
+        rules::whitespace_or_newlines_end(haystack, offset, self.trailing_whitespace_first)
     }
 
-    /// Whether the character at `offset` belongs to no word because of its script.
+    /// Returns whether the character at `offset` belongs to no word because of its script.
     fn is_apart(self, text: &[u8], offset: usize) -> bool {
         self.han_apart && first(&text[offset..]).is_some_and(is_han)
     }
@@ -85,7 +85,7 @@ impl O200k {
     #[inline]
     fn word_end(
         self,
-        stretch: Stretch<'_>,
+        haystack: Haystack<'_>,
         offset: usize,
         first: Class,
         length: usize,
@@ -97,8 +97,8 @@ impl O200k {
         };
         let mut last_caseless = None;
         let mut lower_follows = false;
-        let is_apart = |at: usize| self.is_apart(stretch.text, at);
-        let upper = stretch.run_end_by(start, |class, at| {
+        let is_apart = |at: usize| self.is_apart(haystack.text, at);
+        let upper = haystack.run_end_by(start, |class, at| {
             match class {
                 _ if is_apart(at.start) => return false,
                 Class::Upper => {}
@@ -112,7 +112,7 @@ impl O200k {
             true
         })?;
         let end = if lower_follows {
-            stretch.run_end_by(upper, |class, at| {
+            haystack.run_end_by(upper, |class, at| {
                 matches!(class, Class::Lower | Class::Caseless | Class::Mark) && !is_apart(at.start)
             })?
         } else if let Some(end) = last_caseless {
@@ -124,7 +124,7 @@ impl O200k {
         } else {
             return Ok(None);
         };
-        let contraction = rules::contraction_end(stretch.text, end, self.contractions);
+        let contraction = rules::contraction_end(haystack.text, end, self.contractions);
         Ok(Some(contraction.unwrap_or(end)))
     }
 }

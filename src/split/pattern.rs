@@ -309,7 +309,7 @@ impl Alternatives<'_> {
         self.take(&[&slashes]).then_some(Tail::NewlinesAndSlashes)
     }
 
-    /// Whether the rules for whitespace without newlines are all that is left.
+    /// Returns whether the rules for whitespace without newlines are all that is left.
     fn whitespace(&mut self) -> bool {
         self.take(&[r"\s+(?!\S)"]) && self.take(&[r"\s", r"\s+~"]) && self.rest.is_empty()
     }
@@ -361,7 +361,7 @@ impl Alternatives<'_> {
     }
 }
 
-/// Whether `alternative` is `spelling`, in which `~` is an optional `+`.
+/// Returns whether `alternative` is `spelling`, in which `~` is an optional `+`.
 fn spelled(alternative: &str, spelling: &str) -> bool {
     let mut rest = alternative;
     for (index, part) in spelling.split('~').enumerate() {

@@ -2,7 +2,7 @@
 //! `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
 
 use super::borders::Borders;
-use super::cursor::Stretch;
+use super::cursor::Haystack;
 use super::rules::{self, Contractions};
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::unicode::classify::Class;
@@ -33,26 +33,26 @@ impl R50k {
         if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let stretch = Stretch::new(text, offset, self.borders, checkpoint);
-        let Some((first, length)) = stretch.class_at(offset) else {
+        let haystack = Haystack::new(text, offset, self.borders, checkpoint);
+        let Some((first, length)) = haystack.class_at(offset) else {
             return Ok(text.len());
         };
         // A space is part of the letters, numbers or others after it.
-        let (class, start) = match stretch.class_at(offset + length) {
+        let (class, start) = match haystack.class_at(offset + length) {
             Some((second, _)) if first == Class::Space && !rules::is_whitespace(second) => {
                 (second, offset + length)
             }
             _ => (first, offset),
         };
         if rules::is_letter(class) {
-            stretch.run_end(start, rules::is_letter)
+            haystack.run_end(start, rules::is_letter)
         } else if rules::is_number(class) {
-            stretch.short_run_end(start, self.longest_number, rules::is_number)
+            haystack.short_run_end(start, self.longest_number, rules::is_number)
         } else if rules::is_other(class) {
-            stretch.run_end(start, rules::is_other)
+            haystack.run_end(start, rules::is_other)
         } else {
-            let run = stretch.run_end(offset, rules::is_whitespace)?;
-            Ok(rules::whitespace_end(stretch, offset, run))
+            let run = haystack.run_end(offset, rules::is_whitespace)?;
+            Ok(rules::whitespace_end(haystack, offset, run))
         }
     }
 }

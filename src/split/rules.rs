@@ -3,7 +3,7 @@
 //! Each rule takes the offset where a piece starts and returns the offset where it ends, as the regular
 //! expression would.
 
-use super::cursor::Stretch;
+use super::cursor::Haystack;
 use crate::checkpoint::Interrupted;
 use crate::unicode::classify::Class;
 
@@ -41,13 +41,13 @@ impl Tail {
 
     /// Returns the end of the tail of a run that ends at `others`.
     #[inline]
-    pub(super) fn end(self, stretch: Stretch<'_>, others: usize) -> Result<usize, Interrupted> {
+    pub(super) fn end(self, haystack: Haystack<'_>, others: usize) -> Result<usize, Interrupted> {
         if self == Self::Nothing {
             return Ok(others);
         }
         let slashes = self == Self::NewlinesAndSlashes;
-        stretch.run_end_by(others, |class, at| {
-            class == Class::Newline || (slashes && stretch.text[at.start] == b'/')
+        haystack.run_end_by(others, |class, at| {
+            class == Class::Newline || (slashes && haystack.text[at.start] == b'/')
         })
     }
 }
@@ -105,11 +105,11 @@ pub(super) fn contraction_end(
 /// Returns the end of what `\s+(?!\S)|\s` matches at `offset`, where a run of whitespace starts that ends at
 /// `run`: all of a run at the end of the text, otherwise all but its last character, or a single character.
 #[inline]
-pub(super) fn whitespace_end(stretch: Stretch<'_>, offset: usize, run: usize) -> usize {
-    if stretch.ends_at(run) {
+pub(super) fn whitespace_end(haystack: Haystack<'_>, offset: usize, run: usize) -> usize {
+    if haystack.ends_at(run) {
         return run;
     }
-    let last = last_character(stretch.text, offset, run);
+    let last = last_character(haystack.text, offset, run);
     if last > offset { last } else { run }
 }
 
@@ -118,21 +118,21 @@ pub(super) fn whitespace_end(stretch: Stretch<'_>, offset: usize, run: usize) ->
 /// without.
 #[inline]
 pub(super) fn whitespace_or_newlines_end(
-    stretch: Stretch<'_>,
+    haystack: Haystack<'_>,
     offset: usize,
     trailing_first: bool,
 ) -> Result<usize, Interrupted> {
     let mut newlines = None;
-    let run = stretch.run_end_by(offset, |class, at| {
+    let run = haystack.run_end_by(offset, |class, at| {
         if class == Class::Newline {
             newlines = Some(at.end);
         }
         is_whitespace(class)
     })?;
-    if trailing_first && stretch.ends_at(run) {
+    if trailing_first && haystack.ends_at(run) {
         return Ok(run);
     }
-    Ok(newlines.unwrap_or_else(|| whitespace_end(stretch, offset, run)))
+    Ok(newlines.unwrap_or_else(|| whitespace_end(haystack, offset, run)))
 }
 
 /// Returns where the last character of the whitespace `offset..run` starts.

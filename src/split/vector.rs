@@ -117,7 +117,7 @@ const CASELESS: [[u8; 16]; 2] = {
     ranges
 };
 
-/// Whether all characters of a prefix are caseless letters.
+/// Returns whether all characters of a prefix are caseless letters.
 const fn is_caseless(prefix: usize) -> bool {
     let classes = classes_of_prefix(prefix);
     let mut last = 0;

@@ -52,13 +52,13 @@ impl Tier {
         Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
-    /// Whether it has the instructions of AVX2.
+    /// Returns whether it has the instructions of AVX2.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn has_avx2(self) -> bool {
         matches!(self, Self::Avx2 | Self::Avx512)
     }
 
-    /// Whether this machine can run it.
+    /// Returns whether this machine can run it.
     #[inline]
     pub fn available(self) -> bool {
         self as u8 <= Self::fastest() as u8
@@ -92,7 +92,7 @@ impl Tier {
     }
 }
 
-/// Whether the machine has what the tier of registers of 16 bytes is compiled for.
+/// Returns whether the machine has what the tier of registers of 16 bytes is compiled for.
 #[cfg(target_arch = "x86_64")]
 fn has_simd128() -> bool {
     use std::arch::is_x86_feature_detected as has;
@@ -110,14 +110,14 @@ fn has_simd128() -> bool {
     false
 }
 
-/// Whether the machine has what the AVX2 tier is compiled for, beyond that.
+/// Returns whether the machine has what the AVX2 tier is compiled for, beyond that.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     use std::arch::is_x86_feature_detected as has;
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
-/// Whether the machine has what the AVX-512 tier is compiled for, beyond AVX2.
+/// Returns whether the machine has what the AVX-512 tier is compiled for, beyond AVX2.
 #[cfg(target_arch = "x86_64")]
 fn has_avx512() -> bool {
     use std::arch::is_x86_feature_detected as has;

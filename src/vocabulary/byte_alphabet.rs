@@ -4,7 +4,7 @@
 
 use crate::util::memory::Growable;
 
-/// Whether a byte stands for itself.
+/// Returns whether a byte stands for itself.
 const fn is_itself(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }

@@ -119,13 +119,13 @@ impl BytePair {
         }
     }
 
-    /// Whether any merge joins a token that ends with the first byte and one that starts with the second.
+    /// Returns whether any merge joins a token that ends with the first byte and one that starts with the second.
     #[inline]
     pub(crate) fn any_merge(self) -> bool {
         self.around.get(2) != NONE
     }
 
-    /// Whether the merge of the two bytes is forced between the byte pairs `before` and `after`, which
+    /// Returns whether the merge of the two bytes is forced between the byte pairs `before` and `after`, which
     /// overlap it.
     #[inline]
     pub(crate) fn is_forced(self, before: Self, after: Self) -> bool {
@@ -275,7 +275,7 @@ impl BytePairTable {
         (rank < before.around.get(0) && rank < after.around.get(1)).then_some(place)
     }
 
-    /// Whether forced merges may be made first.
+    /// Returns whether forced merges may be made first.
     pub(crate) fn usable(&self) -> bool {
         self.parts_first && self.fits
     }

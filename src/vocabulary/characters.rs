@@ -253,19 +253,19 @@ impl CharacterMerges {
         }
     }
 
-    /// Whether merges make a token that is taken apart again, as it was put together last anywhere in the
+    /// Returns whether merges make a token that is taken apart again, as it was put together last anywhere in the
     /// text.
     pub(crate) fn takes_apart(&self) -> bool {
         !self.unused.is_empty()
     }
 
-    /// Whether a symbol that merges make is taken apart again.
+    /// Returns whether a symbol that merges make is taken apart again.
     pub(crate) fn is_unused(&self, symbol: TokenId) -> bool {
         self.unused.get(symbol as usize) == Some(&true)
     }
 
-    /// Whether a token, at the start of text that is decoded, keeps a space that it begins with: a byte, the unknown
-    /// token, or a piece with a space that is no mark.
+    /// Returns whether a token, at the start of text that is decoded, keeps a space that it begins with: a byte, the
+    /// unknown token, or a piece with a space that is no mark.
     pub(crate) fn keeps_space(&self, id: TokenId) -> bool {
         self.keep_space.binary_search(&id).is_ok()
     }

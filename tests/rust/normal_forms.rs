@@ -1,4 +1,4 @@
-//! Normal forms by stretches, beside those of the whole text.
+//! Normal forms by segments, beside those of the whole text.
 
 use std::error::Error;
 use std::ops::Range;
@@ -76,7 +76,7 @@ fn alphabet() -> Vec<char> {
 }
 
 #[test]
-fn stretches_make_the_whole() -> Result<(), Box<dyn Error>> {
+fn segments_make_the_whole() -> Result<(), Box<dyn Error>> {
     let alphabet = alphabet();
     for (seed, (step, whole)) in forms().into_iter().enumerate() {
         let chain = Chain::new(vec![step])?;

@@ -26,8 +26,8 @@ impl Spelling {
         longest_number <= 3 || longest_number == usize::MAX
     }
 
-    /// Whether marks and tails are those of the published pattern, or numbers and whitespace are those of Qwen: not all
-    /// combinations, which would be too many.
+    /// Returns whether marks and tails are those of the published pattern, or numbers and whitespace are those of Qwen:
+    /// not all combinations, which would be too many.
     fn has_few_changes(&self) -> bool {
         let (usual, longest_number, trailing_whitespace_first) = match self.family {
             Family::R50k(_) | Family::Deepseek(_) => return true,

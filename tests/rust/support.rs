@@ -293,8 +293,8 @@ impl Random {
     }
 }
 
-/// Whether a test of all characters tries this one: of the blocks of ideographs and syllables, and of what is beyond the
-/// planes of scripts, two in 16, unless `BYTEMILL_FULL` is set.
+/// Returns whether a test of all characters tries this one: of the blocks of ideographs and syllables, and of what is
+/// beyond the planes of scripts, two in 16, unless `BYTEMILL_FULL` is set.
 pub(crate) fn is_tried(character: char) -> bool {
     static IS_FULL: LazyLock<bool> = LazyLock::new(|| std::env::var_os("BYTEMILL_FULL").is_some());
     let is_alike = matches!(

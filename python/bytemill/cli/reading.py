@@ -42,7 +42,7 @@ INTERVAL = 0.2
 
 
 class Reading(NamedTuple):
-    """How files are read: the options that commands have in common, by the names of the library's arguments.
+    """How files are read: the options that commands share, by the library's names of arguments.
 
     Attributes:
         field: The fields of JSON lines or columns of Parquet, `None` for "text". If they are given, what is

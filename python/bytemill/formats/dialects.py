@@ -115,7 +115,7 @@ def elements(pattern: str, direction: str, dot_all: str) -> Iterator[Element]:
 
 
 def differs(element: Element, before: Element, following: str, *, caseless: bool) -> bool:
-    """Whether an element may have another meaning in the other language.
+    """Returns whether an element may have another meaning in the other language.
 
     Args:
         element: The element, which is neither the start nor the end of a group.

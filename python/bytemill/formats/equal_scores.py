@@ -50,7 +50,7 @@ def tied(scores: Mapping[str, float]) -> tuple[str, str] | None:
 
 
 def same_choices(lengths: Iterable[int]) -> bool:
-    """Whether the leftmost pair is the first in the list too, in runs of every length.
+    """Returns whether the leftmost pair is the first in the list too, in runs of every length.
 
     Args:
         lengths: How long the runs are that are pieces.
@@ -66,7 +66,7 @@ def pairs(parts: list[int], known: frozenset[int]) -> list[int]:
 
 
 def same_in(count: int, known: frozenset[int]) -> bool:
-    """Whether both ways choose the same pair each time in a run of so many characters."""
+    """Returns whether both ways choose the same pair each time in a run of so many characters."""
     parts = [1] * count
     while found := pairs(parts, known):
         place = found[0]

@@ -52,7 +52,7 @@ def serialized(tokenizer: str | os.PathLike[str] | HuggingFaceTokenizer) -> tupl
 
 
 def looks_like_tokenizer(contents: bytes) -> bool:
-    """Whether a file in JSON has the entries of a `tokenizer.json`."""
+    """Returns whether a file in JSON has the entries of a `tokenizer.json`."""
     return b'"model"' in contents and b'"added_tokens"' in contents
 
 

@@ -68,7 +68,7 @@ class Value:
 
     @property
     def is_null(self) -> bool:
-        """Whether the value is null or missing."""
+        """Returns whether the value is null or missing."""
         return self.contents is None
 
     def object(self) -> dict[str, Any]:

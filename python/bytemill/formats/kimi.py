@@ -46,7 +46,7 @@ PATTERN = "|".join(
 
 
 def looks_like_config(config: Value) -> bool:
-    """Whether a `tokenizer_config.json` is that of one of these models."""
+    """Returns whether a `tokenizer_config.json` is that of one of these models."""
     return bool(config["tokenizer_class"].contents == TOKENIZER_CLASS)
 
 

@@ -87,7 +87,7 @@ LLAMA_4 = [
 
 
 def looks_like_config(config: Value) -> bool:
-    """Whether a `params.json` is that of a model."""
+    """Returns whether a `params.json` is that of a model."""
     return type(config["vocab_size"].contents) is int
 
 

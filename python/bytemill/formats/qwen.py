@@ -31,7 +31,7 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *[f"<|extra_{number}|>
 
 
 def looks_like_config(config: Value) -> bool:
-    """Whether a `tokenizer_config.json` is that of one of these models."""
+    """Returns whether a `tokenizer_config.json` is that of one of these models."""
     return bool(config["tokenizer_class"].contents == TOKENIZER_CLASS)
 
 

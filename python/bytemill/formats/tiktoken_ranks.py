@@ -23,7 +23,7 @@ FIRST_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2}[ \t]+[0-9]+\s*?(?:\n|$)")
 
 
 def looks_like_ranks(contents: bytes) -> bool:
-    """Whether contents begin like a file of this format."""
+    """Returns whether contents begin like a file of this format."""
     return FIRST_LINE.match(contents) is not None
 
 

@@ -190,7 +190,7 @@ class Accelerated:
 
 
 def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
-    """Whether spaces of a decoded text are removed, which for byte pair encodings needs a second wish."""
+    """Returns whether spaces of a decoded text are removed, which BPE needs a second option for."""
     if wanted is None:
         wanted = tokenizer.clean_up_tokenization_spaces
     insists = tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
@@ -198,13 +198,13 @@ def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
 
 
 def has_own(kind: type, name: str) -> bool:
-    """Whether a class has its own method of a name, not that of `transformers`."""
+    """Returns whether a class has its own method of a name, not that of `transformers`."""
     backend = import_optional("transformers.tokenization_utils_tokenizers", "accelerated tokenizers")
     return getattr(kind, name) is not getattr(backend.TokenizersBackend, name)
 
 
 def is_batch(token_ids: Any) -> bool:
-    """Whether these are lists of ids, as calls return them, and no tensors or the like."""
+    """Returns whether these are lists of ids, as calls return them, and no tensors or the like."""
     return (
         isinstance(token_ids, list)
         and bool(token_ids)

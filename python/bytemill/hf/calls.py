@@ -63,7 +63,7 @@ class Call(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether each text is one row by itself, without offsets."""
+        """Returns whether each text is one row by itself, without offsets."""
         truncation = self.settings.truncation
         if self.settings.in_words or self.with_overflow or "offset_mapping" in self.columns:
             return False
@@ -122,7 +122,7 @@ def elements_of(text: Any, pair: Any, in_words: bool) -> tuple[list[Any], bool]:
 
 
 def is_text(value: Any, depth: int = DEPTH) -> bool:
-    """Whether this is a text, or lists whose first elements are."""
+    """Returns whether this is a text, or lists whose first elements are."""
     if not isinstance(value, (list, tuple)):
         return isinstance(value, str)
     return not value or (depth > 0 and is_text(value[0], depth - 1))

@@ -79,7 +79,7 @@ class Engine:
 
     @cached_property
     def is_traced(self) -> bool:
-        """Whether offsets and spellings of tokens are those of `tokenizers` for every text.
+        """Returns whether offsets and spellings of tokens are those of `tokenizers` for every text.
 
         Characters without a token are left out, after which it has the offsets of others. A token that has
         several spellings, or takes white space of a normalized text, is spelled as it was found.
@@ -185,7 +185,7 @@ class Engine:
 
 
 def is_byte_level(pre_tokenizer: Value) -> bool:
-    """Whether a pre-tokenizer, or a step of a sequence of them, is ByteLevel."""
+    """Returns whether a pre-tokenizer, or a step of a sequence of them, is ByteLevel."""
     if pre_tokenizer.is_null:
         return False
     steps = (

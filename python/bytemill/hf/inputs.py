@@ -37,7 +37,7 @@ def inputs_of(item: object, in_words: bool) -> list[Sequence[str]]:
 
 
 def is_words(value: object) -> TypeGuard[Iterable[str]]:
-    """Whether this is a list of strings."""
+    """Returns whether this is a list of strings."""
     # Arrays of numpy are taken as well.
     if not isinstance(value, (list, tuple)) and type(value).__name__ != "ndarray":
         return False

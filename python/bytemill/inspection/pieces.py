@@ -133,7 +133,7 @@ class Pieces:
         )
 
     def is_made(self, token_id: int) -> bool:
-        """Whether merges make a normal piece from its own characters."""
+        """Returns whether merges make a normal piece from its own characters."""
         text = self.pieces[token_id].text
         if self.is_hidden(text):
             return False
@@ -157,24 +157,24 @@ class Pieces:
         return None
 
     def is_changed(self, text: str) -> bool:
-        """Whether normalization makes something else of the text of a piece."""
+        """Returns whether normalization makes something else of the text of a piece."""
         if self.reference.normalization.remove_extra_whitespaces and MARK * 2 in text:
             return True
         return self._normalizer.normalize(text.replace(MARK, " ") if self._escapes else text) != text
 
     def is_hidden(self, text: str) -> bool:
-        """Whether no normalized text holds the text of a piece: it has a space, which becomes a mark."""
+        """Returns whether no normalized text contains a piece: it has a space, which becomes a mark."""
         return self._escapes and " " in text
 
     def is_idle_byte(self, text: str) -> bool:
-        """Whether no text becomes a byte piece: no character without a token has the byte."""
+        """Returns whether no text becomes a byte piece: no character without a token has the byte."""
         byte = BYTE_PIECES.index(text)
         if byte < ASCII:
             return self.is_known(chr(byte)) or (self._escapes and chr(byte) == " ")
         return not may_occur(bytes([byte]))
 
     def is_known(self, character: str) -> bool:
-        """Whether a character has a token of its own."""
+        """Returns whether a character has a token of its own."""
         token_id = self.reference.ids.get(character)
         return token_id is not None and self.pieces[token_id].kind in (Kind.NORMAL, Kind.USER_DEFINED)
 

@@ -15,7 +15,7 @@ __all__ = ["is_gguf", "read_entries"]
 
 
 def is_gguf(file: Path) -> bool:
-    """Whether a file is one of GGUF, by its first bytes; it may be larger than memory."""
+    """Returns whether a file is one of GGUF, by its first bytes; it may be larger than memory."""
     with file.open("rb") as start:
         return start.read(len(MAGIC)) == MAGIC
 

@@ -46,7 +46,7 @@ class Status(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether all units are done, of counting and of shards as far as they have begun."""
+        """Returns whether all units are done, of counting and of shards as far as they have begun."""
         begun = [done for done in (self.counted, self.written) if done is not None]
         return bool(begun) and all(done == self.units for done in begun) and self.merged == (self.parts or 0)
 

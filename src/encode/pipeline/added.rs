@@ -220,8 +220,8 @@ impl Search {
         })
     }
 
-    /// Whether a token in a text may depend on both of two characters that stand beside each other, of which the first is
-    /// no blank.
+    /// Returns whether a token in a text may depend on both of two characters that stand beside each other, of which
+    /// the first is no blank.
     pub(in crate::encode) fn reaches_across(&self, before: char, after: char) -> bool {
         self.pairs.contains(&(before, after))
             || self.looking_ahead.contains(&before)
@@ -272,7 +272,7 @@ impl Search {
         }
     }
 
-    /// Whether no character of a word stands beside a span.
+    /// Returns whether no character of a word stands beside a span.
     fn is_alone(&self, text: &str, span: Range<usize>) -> bool {
         let word = self.word.as_ref().expect("a token asks for it");
         let is_word = |c: char| {

@@ -119,7 +119,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Whether a space is put before a segment.
+    /// Returns whether a space is put before a segment.
     fn puts_space(&self, segment: &str, is_first: bool) -> bool {
         let is_space = segment.starts_with(' ')
             || self.marks == Marks::Segments && segment.as_bytes().starts_with(MARK);
@@ -188,8 +188,8 @@ impl Prepared {
         Parts::added(&self.added.raw, text, allowed)
     }
 
-    /// Whether a text can be cut between two characters where the splitter says so of normalized text, and nothing else
-    /// that the pipeline does reaches across.
+    /// Returns whether a text can be cut between two characters where the splitter says so of normalized text, and
+    /// nothing else that the pipeline does reaches across.
     ///
     /// Nothing does if the characters stay as they are and beside each other, and no added token has them beside each other
     /// or looks at what stands beside it there; and if nothing is done to the start of a text or of a gap.

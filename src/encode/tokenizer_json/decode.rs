@@ -172,7 +172,7 @@ fn joins_characters(steps: &[DecoderStep]) -> Option<usize> {
 }
 
 impl Encoder {
-    /// Whether ids become the bytes of their tokens, but for spaces at the start of a text.
+    /// Returns whether ids become the bytes of their tokens, but for spaces at the start of a text.
     fn joins_bytes(&self) -> bool {
         let manner = self.decoder.as_deref().map(|decoder| &decoder.manner);
         !matches!(manner, Some(Manner::Texts { .. }))

@@ -54,7 +54,8 @@ fn pattern(steps: &[Step]) -> Option<String> {
     }
 }
 
-/// Whether all added tokens are found in text before all else, as special tokens are, and have ids of their own.
+/// Returns whether all added tokens are found in text before all else, as special tokens are, and have ids of their
+/// own.
 fn has_special_tokens_only(added: &[Added], file: &TokenizerFile<'_>, ids: &Ids<'_>) -> bool {
     let is_plain = |token: &Added| {
         let takes_more = token.lstrip || token.rstrip || token.single_word;
@@ -77,7 +78,7 @@ fn has_special_tokens_only(added: &[Added], file: &TokenizerFile<'_>, ids: &Ids<
         && !file.model.vocabulary.iter().any(|(_, id)| new.contains(id))
 }
 
-/// Whether occurrences of two texts can share characters.
+/// Returns whether occurrences of two texts can share characters.
 fn overlap(first: &str, second: &str) -> bool {
     let starts_in = |first: &str, second: &str| {
         let mut starts = first.char_indices().map(|(start, _)| &first[start..]);

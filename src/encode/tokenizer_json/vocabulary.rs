@@ -155,7 +155,7 @@ fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, Fil
     })
 }
 
-/// Whether each byte of text in UTF-8 has a token.
+/// Returns whether each byte of text in UTF-8 has a token.
 fn knows_all_text(ids: &Ids<'_>) -> bool {
     let of_text = (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1));
     let character = |byte: usize| byte_alphabet::CHARACTERS[byte].to_string();
@@ -223,7 +223,7 @@ fn alphabet(model: &Model<'_>, bytes: bool, has_marks: bool) -> Result<Alphabet,
     })
 }
 
-/// Whether a text may be cut between characters that no token joins without changing its ids.
+/// Returns whether a text may be cut between characters that no token joins without changing its ids.
 ///
 /// It may not where something else reaches across such a place: the look-up of the whole text, a character that is left out
 /// so that its neighbours merge, or an unknown token that bytes overtake.

@@ -44,7 +44,7 @@ pub const HIGHEST_RANK: TokenId = (u32::MAX >> INDEX_BITS) - 1;
 
 /// The merges to make. A pair has the **rank** of the symbol that it merges into, or [`NO_TOKEN`].
 pub trait ShortMerges {
-    /// Whether all ranks are at most [`HIGHEST_RANK`].
+    /// Returns whether all ranks are at most [`HIGHEST_RANK`].
     fn fits(&self) -> bool;
 
     /// The table of pairs that merge.

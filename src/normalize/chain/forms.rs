@@ -1,7 +1,7 @@
 //! The normal forms of Unicode 9.
 //!
 //! An *ordinary* character stays and keeps what stands before it apart from what follows. So a text is normal if each
-//! of its stretches is that begins with an ordinary character and goes on with others; and only stretches that are not
+//! of its segments is that begins with an ordinary character and goes on with others; and only segments that are not
 //! are normalized. Nearly all are by the classes of their characters alone, one after the other.
 
 use std::ops::Range;
@@ -31,7 +31,7 @@ impl Normal {
         self.table.memory()
     }
 
-    /// Whether a character stays whatever stands before it, and keeps that apart from what follows.
+    /// Returns whether a character stays whatever stands before it, and keeps that apart from what follows.
     pub(super) fn is_ordinary(&self, c: char) -> bool {
         self.table.class(c) == Class::ORDINARY
     }
@@ -43,21 +43,21 @@ impl Normal {
     pub(super) fn apply(&self, output: &mut Output<'_>) {
         let text = output.input();
         let mut at = 0;
-        while let Some(stretch) = self.next_change(text, at) {
-            output.copy(at..stretch.start);
-            at = stretch.end;
-            let part = &text[stretch.clone()];
+        while let Some(segment) = self.next_change(text, at) {
+            output.copy(at..segment.start);
+            at = segment.end;
+            let part = &text[segment.clone()];
             match self.form {
-                Form::Nfc => write(part.nfc(), part, stretch.start, output),
-                Form::Nfd => write(part.nfd(), part, stretch.start, output),
-                Form::Nfkc => write(part.nfkc(), part, stretch.start, output),
-                Form::Nfkd => write(part.nfkd(), part, stretch.start, output),
+                Form::Nfc => write(part.nfc(), part, segment.start, output),
+                Form::Nfd => write(part.nfd(), part, segment.start, output),
+                Form::Nfkc => write(part.nfkc(), part, segment.start, output),
+                Form::Nfkd => write(part.nfkd(), part, segment.start, output),
             }
         }
         output.copy(at..text.len());
     }
 
-    /// Whether a text is normal, by normalizing it.
+    /// Returns whether a text is normal, by normalizing it.
     fn is_normal(&self, text: &str) -> bool {
         let same = |normal: &mut dyn Iterator<Item = (char, isize)>| {
             normal.map(|(c, _)| c).eq(text.chars())
@@ -70,7 +70,7 @@ impl Normal {
         }
     }
 
-    /// Returns the next stretch that is not normal. One begins at `from`, or the text does.
+    /// Returns the next segment that is not normal. One begins at `from`, or the text does.
     fn next_change(&self, text: &str, from: usize) -> Option<Range<usize>> {
         let mut at = from;
         loop {
@@ -79,33 +79,33 @@ impl Normal {
                 return None;
             }
             let mut before = text[from..at].char_indices();
-            let mut stretch = match before.rfind(|(_, c)| self.is_ordinary(*c)) {
-                Some((offset, starter)) => Stretch::new(from + offset, Some(starter)),
-                None => Stretch::new(from, None),
+            let mut segment = match before.rfind(|(_, c)| self.is_ordinary(*c)) {
+                Some((offset, starter)) => Segment::new(from + offset, Some(starter)),
+                None => Segment::new(from, None),
             };
-            at = stretch.start + stretch.starter.map_or(0, char::len_utf8);
+            at = segment.start + segment.starter.map_or(0, char::len_utf8);
             for c in text[at..].chars() {
                 let class = self.table.class(c);
                 if class == Class::ORDINARY {
                     break;
                 }
-                stretch.add(c, class);
+                segment.add(c, class);
                 at += c.len_utf8();
             }
-            if self.changes(text, &stretch, at) {
-                return Some(stretch.start..at);
+            if self.changes(text, &segment, at) {
+                return Some(segment.start..at);
             }
         }
     }
 
-    /// Whether a stretch that ends at `end` is not normal.
-    fn changes(&self, text: &str, stretch: &Stretch, end: usize) -> bool {
-        !stretch.is_normal || stretch.in_doubt && !self.is_normal(&text[stretch.start..end])
+    /// Returns whether a segment that ends at `end` is not normal.
+    fn changes(&self, text: &str, segment: &Segment, end: usize) -> bool {
+        !segment.is_normal || segment.in_doubt && !self.is_normal(&text[segment.start..end])
     }
 }
 
-/// A stretch as far as it is read.
-struct Stretch {
+/// A segment as far as it is read.
+struct Segment {
     start: usize,
     /// The last character of the combining class 0.
     starter: Option<char>,
@@ -116,7 +116,7 @@ struct Stretch {
     in_doubt: bool,
 }
 
-impl Stretch {
+impl Segment {
     fn new(start: usize, starter: Option<char>) -> Self {
         Self {
             start,

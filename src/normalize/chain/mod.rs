@@ -96,7 +96,7 @@ impl Chain {
         })
     }
 
-    /// Whether there is no step.
+    /// Returns whether there is no step.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -110,7 +110,8 @@ impl Chain {
         size_of_val(&*self.steps) + steps.sum::<usize>()
     }
 
-    /// Whether a text may be divided before any character of ASCII: its parts are normalized to those of the whole.
+    /// Returns whether a text may be divided before any character of ASCII: its parts are normalized to those of the
+    /// whole.
     ///
     /// No such character is changed by what stands before it, nor is a character that normal forms make of one and marks
     /// after it. What replaces a character may be.
@@ -128,8 +129,8 @@ impl Chain {
         })
     }
 
-    /// Whether a text may be divided between two characters, which stay as they are and beside each other: its parts are
-    /// normalized to those of the whole. True for no others than normal forms.
+    /// Returns whether a text may be divided between two characters, which stay as they are and beside each other: its
+    /// parts are normalized to those of the whole. True for no others than normal forms.
     pub fn keeps_apart(&self, before: char, after: char) -> bool {
         self.steps.iter().all(|step| match step {
             Prepared::Form(form) => form.is_ordinary(before) && form.is_ordinary(after),
@@ -137,7 +138,7 @@ impl Chain {
         })
     }
 
-    /// Whether `text` stays as it is. False, too, if it is replaced by the same.
+    /// Returns whether `text` stays as it is. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
         self.steps.iter().all(|step| step.keeps(text))
     }
@@ -267,7 +268,7 @@ impl Prepared {
     }
 }
 
-/// Whether a character is its own lower case.
+/// Returns whether a character is its own lower case.
 fn is_lower(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_uppercase();

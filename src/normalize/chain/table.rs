@@ -206,8 +206,9 @@ impl Table {
         }
     }
 
-    /// Whether a character that is not ordinary occurs in normal text where it stands, as far as what stands before it says;
-    /// false if only the whole stretch tells. `is_behind` says that the one before it is not ordinary either.
+    /// Returns whether a character that is not ordinary occurs in normal text where it stands, as far as what stands
+    /// before it says; false if only the whole segment tells. `is_behind` says that the one before it is not ordinary
+    /// either.
     fn stays(&self, text: &str, here: usize, is_behind: bool) -> bool {
         let c = text[here..].chars().next();
         let c = c.expect("a character begins here");
@@ -248,7 +249,7 @@ impl Table {
         others
     }
 
-    /// Whether characters that are not all ordinary begin in a block, before its last byte.
+    /// Returns whether characters that are not all ordinary begin in a block, before its last byte.
     fn begins_in(&self, block: &[u8; BLOCK + 1]) -> bool {
         let pairs = block.iter().zip(&block[1..]);
         let any = pairs.fold(0, |any, (&lead, &next)| any | self.lead(lead, next));
@@ -271,7 +272,7 @@ fn bit(place: usize) -> u64 {
     if place < WINDOW { 1 << place } else { 0 }
 }
 
-/// Whether a character has a canonical decomposition.
+/// Returns whether a character has a canonical decomposition.
 pub(super) fn is_composed(c: char) -> bool {
     let mut parts = 0;
     decompose_canonical(c, |_| parts += 1);
@@ -298,7 +299,7 @@ impl Parts {
         self.count += 1;
     }
 
-    /// Whether it is the character itself.
+    /// Returns whether it is the character itself.
     fn is(&self, c: char) -> bool {
         self.count == 1 && self.parts[0] == c
     }

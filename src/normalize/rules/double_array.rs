@@ -133,7 +133,7 @@ pub(super) fn build(keys: &[(&[u8], u32)]) -> Option<Vec<u32>> {
     Some(builder.units)
 }
 
-/// Whether a unit can hold an offset.
+/// Returns whether a unit can hold an offset.
 fn is_reachable(offset: usize) -> bool {
     offset & HIGH == 0 || offset & LOW == 0
 }

@@ -129,7 +129,7 @@ impl Rules {
         self.0.len()
     }
 
-    /// Whether there is no rule.
+    /// Returns whether there is no rule.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -47,7 +47,7 @@ impl Trace {
         self.states.clear();
     }
 
-    /// Whether it reaches beyond `offset`.
+    /// Returns whether it reaches beyond `offset`.
     #[inline]
     fn covers(&self, offset: usize) -> bool {
         !self.states.is_empty() && offset < self.base + self.states.len()
@@ -267,7 +267,7 @@ impl Automaton {
         Ok(())
     }
 
-    /// Whether there is a match that starts at `start`.
+    /// Returns whether there is a match that starts at `start`.
     fn matches_at(&self, start: usize, attempt: &mut Attempt<'_>) -> Result<bool, Interrupted> {
         let text = attempt.text;
         let mut row = self.start(text, start);

@@ -88,7 +88,7 @@ impl Automaton {
         Ok(())
     }
 
-    /// Whether the state that a match starts in does not depend on the character before it.
+    /// Returns whether the state that a match starts in does not depend on the character before it.
     fn starts_in_one_way(&self) -> bool {
         self.starts.len() == 1
     }

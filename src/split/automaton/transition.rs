@@ -23,7 +23,7 @@ impl Transition {
         Self(row << SHIFT | flags)
     }
 
-    /// Whether a match ends before the character.
+    /// Returns whether a match ends before the character.
     #[inline]
     pub(super) fn ends_match(self) -> bool {
         self.0 & MATCHES != 0
@@ -35,7 +35,7 @@ impl Transition {
         (self.0 & RESTARTS) as usize / RESTARTS as usize
     }
 
-    /// Whether a walk that starts again by itself cannot go on.
+    /// Returns whether a walk that starts again by itself cannot go on.
     #[inline]
     pub(super) fn stops(self) -> bool {
         self.0 & STOPS != 0

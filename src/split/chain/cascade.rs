@@ -152,7 +152,7 @@ impl Progress {
         self.piece = piece;
     }
 
-    /// Whether all of the piece is split.
+    /// Returns whether all of the piece is split.
     fn is_done(&self) -> bool {
         self.offset == self.piece.end && self.found.is_none() && self.ahead.is_none()
     }

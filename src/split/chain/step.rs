@@ -74,7 +74,7 @@ pub const GPT2: &str =
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
 impl Step {
-    /// Whether the step does nothing to texts without `character`: it looks for that character alone.
+    /// Returns whether the step does nothing to texts without `character`: it looks for that character alone.
     pub fn is_idle_without(&self, character: char) -> bool {
         match self {
             Self::Split {

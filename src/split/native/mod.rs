@@ -36,7 +36,7 @@ pub(crate) trait Sink {
     /// Takes one piece.
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), Self::Error>;
 
-    /// Whether splitting should pause.
+    /// Returns whether splitting should pause.
     #[inline(always)]
     fn is_full(&self) -> bool {
         false

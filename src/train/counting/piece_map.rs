@@ -38,7 +38,7 @@ impl PieceSlot {
         }
     }
 
-    /// Whether no piece is in it.
+    /// Returns whether no piece is in it.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }

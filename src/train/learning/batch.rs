@@ -86,7 +86,7 @@ impl MergeBatch {
         self.occurrences = 0;
     }
 
-    /// Whether no merge may be added.
+    /// Returns whether no merge may be added.
     pub(super) fn is_full(&self) -> bool {
         let last = self.merges.last();
         self.merges.len() >= MAX_MERGES
@@ -94,12 +94,12 @@ impl MergeBatch {
             || last.is_some_and(|(merge, _)| merge.pair.left == merge.pair.right)
     }
 
-    /// Whether several threads are to apply it.
+    /// Returns whether several threads are to apply it.
     pub(super) fn is_shared(&self) -> bool {
         self.occurrences >= MIN_SHARED_OCCURRENCES
     }
 
-    /// Whether a pair conflicts with one of the batch.
+    /// Returns whether a pair conflicts with one of the batch.
     pub(super) fn conflicts_with(&self, pair: Pair) -> bool {
         let [begins, _] = self.begins_and_ends[pair.right as usize];
         let [_, ends] = self.begins_and_ends[pair.left as usize];

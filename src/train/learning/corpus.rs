@@ -189,7 +189,7 @@ impl Corpus {
         &occurrences[start..end]
     }
 
-    /// Whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
+    /// Returns whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
     pub(super) fn holds(&self, occurrence: usize, pair: Pair, left_length: u32) -> bool {
         let starts = &self.starts;
         let index = starts.partition_point(|&start| start <= occurrence) - 1;

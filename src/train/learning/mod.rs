@@ -222,7 +222,7 @@ impl<O: Offset> Trainer<'_, O> {
         Ok(true)
     }
 
-    /// Whether offsets no longer suffice.
+    /// Returns whether offsets no longer suffice.
     fn is_exhausted(&self) -> bool {
         let shards = self.state.shards_mut();
         shards.0.iter().any(|shard| shard.is_exhausted)

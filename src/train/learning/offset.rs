@@ -20,7 +20,7 @@ pub(in crate::train) trait Offset:
     /// Greater than all offsets and indices; it stands for none.
     const NONE: Self;
 
-    /// Whether offsets below `end` can be told apart from each other and from [`NONE`](Self::NONE).
+    /// Returns whether offsets below `end` can be told apart from each other and from [`NONE`](Self::NONE).
     fn suffices(end: usize) -> bool;
 
     /// The offset `offset`, for which the type [suffices](Self::suffices).

@@ -271,7 +271,7 @@ impl CorpusPartition {
         Ok(())
     }
 
-    /// Whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
+    /// Returns whether `pair`, whose left token has `left_length` bytes, begins at `occurrence`.
     #[inline]
     pub(super) fn holds(&self, occurrence: usize, pair: Pair, left_length: u32) -> bool {
         self.holds_at(self.index(occurrence), pair, left_length)

@@ -10,13 +10,13 @@ use crate::token::{Pair, TokenId};
 
 /// Which merges may be made, apart from counts and lengths.
 pub(in crate::train) trait Restriction: Debug + Send + Sync {
-    /// Whether a pair may be merged.
+    /// Returns whether a pair may be merged.
     fn allows(&self, pair: Pair) -> bool;
 
     /// Makes a pair the next token.
     fn push(&mut self, pair: Pair);
 
-    /// Whether the predecessor of each pair that is allowed was allowed, too, in the sense of
+    /// Returns whether the predecessor of each pair that is allowed was allowed, too, in the sense of
     /// [`batch`](super::batch).
     fn allows_predecessors(&self) -> bool;
 }
@@ -52,7 +52,7 @@ impl MergePolicy {
         }
     }
 
-    /// Whether a pair with this count may be merged.
+    /// Returns whether a pair with this count may be merged.
     pub(super) fn allows(&self, pair: Pair, count: u64) -> bool {
         let lengths = self.lengths_of(pair);
         count >= self.min_count
@@ -63,7 +63,7 @@ impl MergePolicy {
                 .is_none_or(|restriction| restriction.allows(pair))
     }
 
-    /// Whether a [batch](super::batch) may have several merges.
+    /// Returns whether a [batch](super::batch) may have several merges.
     pub(super) fn allows_batches(&self) -> bool {
         let restriction = self.restriction.as_ref();
         self.ties.orders_new_pairs_last()

@@ -92,17 +92,17 @@ impl TieBreaker {
         }
     }
 
-    /// Whether the key of a pair changes as the pair loses occurrences.
+    /// Returns whether the key of a pair changes as the pair loses occurrences.
     pub(super) fn depends_on_occurrences(&self) -> bool {
         matches!(self.0, Rule::FirstSeen)
     }
 
-    /// Whether different pairs of the same count have different keys.
+    /// Returns whether different pairs of the same count have different keys.
     pub(super) fn keys_are_unique(&self) -> bool {
         !matches!(self.0, Rule::GreatestBytes(_) | Rule::ShortestText(_))
     }
 
-    /// Whether a pair with a new token comes after each pair of the same count that its predecessor comes
+    /// Returns whether a pair with a new token comes after each pair of the same count that its predecessor comes
     /// after, in the sense of [`batch`](super::batch).
     pub(super) fn orders_new_pairs_last(&self) -> bool {
         !matches!(self.0, Rule::GreatestBytes(_))
@@ -119,7 +119,7 @@ impl TieBreaker {
         order
     }
 
-    /// Whether `first` is merged before `second`.
+    /// Returns whether `first` is merged before `second`.
     #[inline]
     pub(super) fn precedes(&self, first: &Candidate, second: &Candidate) -> bool {
         self.order(first, second) == Ordering::Less

@@ -58,7 +58,7 @@ enum Expected {
 }
 
 impl PieceRules {
-    /// Whether each part of a piece may be a piece, or is a single character.
+    /// Returns whether each part of a piece may be a piece, or is a single character.
     fn allows_parts(&self) -> bool {
         self.split_by_whitespace
     }
@@ -96,7 +96,7 @@ impl PieceRules {
         }
     }
 
-    /// Whether no piece holds one character behind another.
+    /// Returns whether no piece holds one character behind another.
     ///
     /// What forbids to join two characters also forbids to join texts that end and begin with them, since these rules
     /// look at the ends that meet. Those for sentences that are not cut look at the other ends.
@@ -104,7 +104,7 @@ impl PieceRules {
         self.split_by_whitespace && !self.allows(left, right)
     }
 
-    /// Whether two texts joined may be a piece, apart from their length.
+    /// Returns whether two texts joined may be a piece, apart from their length.
     fn allows(&self, left: Shape, right: Shape) -> bool {
         let marks = if self.allow_whitespace_only_pieces && left.is_marks && right.is_marks {
             true

@@ -59,7 +59,7 @@ impl Sample {
         }
     }
 
-    /// Whether no more sentences are wanted.
+    /// Returns whether no more sentences are wanted.
     pub(super) fn is_complete(&self) -> bool {
         matches!(self.sampling, Sampling::First(size) if self.sentences.len() >= size)
     }

@@ -235,7 +235,7 @@ impl SentenceReader {
         Ok(())
     }
 
-    /// Whether no more sentences are wanted.
+    /// Returns whether no more sentences are wanted.
     pub fn is_complete(&self) -> bool {
         self.sample.as_ref().is_some_and(Sample::is_complete)
     }
@@ -276,7 +276,7 @@ impl SentenceReader {
 }
 
 impl Reading {
-    /// Whether all lines that are not empty are sentences, and none of them has a mark.
+    /// Returns whether all lines that are not empty are sentences, and none of them has a mark.
     fn takes_all(&self, lines: &[u8]) -> bool {
         let ends = memchr_iter(b'\n', lines).chain([lines.len()]);
         let mut start = 0;
@@ -321,12 +321,13 @@ impl Reading {
     }
 }
 
-/// Whether a text holds a character that few texts hold.
+/// Returns whether a text holds a character that few texts hold.
 fn holds(text: &[u8], character: &[u8]) -> bool {
     memchr_iter(character[0], text).any(|at| text[at..].starts_with(character))
 }
 
-/// Whether the words of a sentence without marks are those of its words between spaces, each with a mark before it.
+/// Returns whether the words of a sentence without marks are those of its words between spaces, each with a mark before
+/// it.
 fn is_word_by_word(reading: &Reading, normalizer: &Normalizer) -> bool {
     let rules = reading.words;
     let mut strings = reading.protected.iter().chain([&reading.delimiter]);

@@ -1,7 +1,7 @@
 //! A reserve of memory for small requests, where the system has no more.
 //!
 //! The standard library, and every crate that uses its collections, aborts the process where a small request fails. So
-//! the allocator of the Python extension keeps a block that nobody touches. Where the system refuses a request, it frees
+//! the allocator of the Python extension keeps a block that is not used. Where the system refuses a request, it frees
 //! the block and asks again. Long work then stops at its next checkpoint, and no other begins until the block is there
 //! again. It is freed to the system, not handed out in parts, because some values that are allocated meanwhile live long.
 //!
@@ -100,7 +100,7 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
             self.is_short.store(false, Ordering::Relaxed);
         } else {
             // Another thread has filled it.
-            // SAFETY: just allocated by the same allocator with this layout, and known to nobody else.
+            // SAFETY: just allocated by the same allocator with this layout, and not shared yet.
             unsafe { self.system.dealloc(block, RESERVE_LAYOUT) };
         }
         Ok(())

@@ -161,7 +161,7 @@ impl ListedMerges {
         self.proved.as_ref().map(|proved| &proved.byte_pairs)
     }
 
-    /// Whether merging the bytes of a token is known to yield it.
+    /// Returns whether merging the bytes of a token is known to yield it.
     pub(super) fn is_own(&self, id: TokenId) -> bool {
         let proved = self.proved.as_ref();
         proved.is_some_and(|proved| proved.is_own.get(id as usize) == Some(&true))
@@ -178,7 +178,7 @@ impl ListedMerges {
         self.made.len()
     }
 
-    /// Whether pieces consist of bytes.
+    /// Returns whether pieces consist of bytes.
     #[inline]
     pub(crate) fn merges_bytes(&self) -> bool {
         matches!(self.alphabet, Alphabet::Bytes(_))
@@ -190,7 +190,7 @@ impl ListedMerges {
         &self.alphabet
     }
 
-    /// Whether a piece that is a token is looked up before anything is merged.
+    /// Returns whether a piece that is a token is looked up before anything is merged.
     #[inline]
     pub(crate) fn looks_up_whole_pieces(&self) -> bool {
         self.whole_pieces

@@ -113,7 +113,8 @@ pub(super) fn proved(
     })
 }
 
-/// Whether the bytes of both parts, each of which become it, become these two before this merge when they are adjacent.
+/// Returns whether the bytes of both parts, each of which become it, become these two before this merge when they are
+/// adjacent.
 fn is_next(tokens: &[Known], pairs: &PairTable, merge: Merge) -> bool {
     let Pair {
         mut left,
@@ -171,7 +172,7 @@ mod tests {
         listed(merges).proved
     }
 
-    /// Whether the bytes of token 9 are known to become it.
+    /// Returns whether the bytes of token 9 are known to become it.
     fn is_own(merges: &[(TokenId, TokenId, TokenId)]) -> bool {
         proved_of(merges).expect("the tokens are in order").is_own[9]
     }

@@ -9,7 +9,7 @@ use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::character_table::CharacterTable;
 
 impl ListedMerges {
-    /// Whether each byte or character of a piece is the token that the alphabet has for it, whatever its place.
+    /// Returns whether each byte or character of a piece is the token that the alphabet has for it, whatever its place.
     #[inline]
     pub(crate) fn knows(&self, piece: &[u8]) -> bool {
         match &self.alphabet {

@@ -60,7 +60,7 @@ impl Bucket {
         numbers.iter().fold(0, |found, token| found | token)
     }
 
-    /// Whether a pair that is not in this bucket may be in the next: 0, or [`OVERFLOWN`].
+    /// Returns whether a pair that is not in this bucket may be in the next: 0, or [`OVERFLOWN`].
     #[inline]
     fn overflown(&self) -> u64 {
         self.0[SLOTS - 1] & OVERFLOWN

@@ -91,7 +91,7 @@ def test_what_is_no_text_is_decoded_as_bytes_are(text: str) -> None:
     ["it's a\ud801\udc00b 1\ud83d 漢字\udc00 ", "\udc00\ud801", "— … ", "é"],
     ids=["surrogates", "nothing else", "nowhere to be cut", "one piece"],
 )
-def test_long_texts_are_the_same_in_stretches(text: str) -> None:
+def test_long_texts_are_the_same_in_segments(text: str) -> None:
     encoding = bytemill.get_encoding("o200k_base")
     length = 400_003
     mended = made_anew(text, length).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -93,7 +93,7 @@ def word(draw: random.Random, length: int) -> str:
 
 
 def is_predictable(tokenizer: Tokenizer, tokens: list[AddedToken]) -> bool:
-    """Whether `tokenizers` always finds the same tokens.
+    """Returns whether `tokenizers` always finds the same tokens.
 
     Normalized text has each once, and none of blanks alone ends before it starts.
     """

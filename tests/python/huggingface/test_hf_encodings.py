@@ -118,7 +118,7 @@ def test_words(processor: str) -> None:
 
 
 def is_certain(encoded: hf.Encoded) -> bool:
-    """Whether tokens are of one text: of several, the original takes any by chance."""
+    """Returns whether tokens are of one text: of several, the original takes any by chance."""
     ranges = sorted(encoded.layout.ranges.values())
     return all(end <= start for (_, end), (start, _) in itertools.pairwise(ranges))
 

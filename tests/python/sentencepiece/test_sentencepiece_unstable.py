@@ -27,7 +27,7 @@ def load(model: bytes, folder: Path) -> Encoding:
 
 
 def goes_on_unchanged(model: bytes, text: str, place: int) -> bool:
-    """Whether the normalized text begins with what the text up to a place was normalized to."""
+    """Returns whether the normalized text begins with what the text up to a place was normalized to."""
     reference = reference_of(model)
     normalized, _ = normalize(text.encode(), reference.normalization, reference.user_defined)
     return normalized.startswith("".join(settled_part(reference, text[:place].encode())))

@@ -47,7 +47,7 @@ def pieces_of(model: bytes) -> list[tuple[str, str, int]]:
 
 
 def compare(sentences: list[str], options: dict[str, Any]) -> bool:
-    """Whether the real package learns a model; asserts that ours is the same, or that both refuse alike."""
+    """Returns whether the real package learns a model; asserts that ours is the same, or both refuse."""
     try:
         expected = pieces_of(trained_by_sentencepiece(sentences, options))
     except RuntimeError as error:

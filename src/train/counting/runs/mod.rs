@@ -77,7 +77,7 @@ impl RunStore {
         self.limit
     }
 
-    /// Whether there are no runs.
+    /// Returns whether there are no runs.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
