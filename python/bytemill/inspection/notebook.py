@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
     from bytemill.inspection.token_view import Token, TokenView
 
-__all__ = ["FRAGMENT_TOKENS", "fragment", "preformatted", "render_fragment", "render_plain", "span"]
-
-# The most tokens in a notebook, which keeps them in its file; a page shows all.
-FRAGMENT_TOKENS = 2_000
+__all__ = ["fragment", "preformatted", "render_fragment", "render_plain", "span"]
 
 # Prefix of all class names. It changes with the format: the outputs of two versions may be in one notebook.
 PREFIX = "bm1"
@@ -85,7 +82,7 @@ def span(value: bytes, colour: int, title: str = "", *, special: bool = False, m
 
 
 def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
-    """Returns the first `FRAGMENT_TOKENS` tokens of a view, and how many more there are.
+    """Returns the first `notebook_limit` tokens of a view, and how many more there are.
 
     Args:
         view: The view.
@@ -93,7 +90,7 @@ def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[in
         marked: The indices of tokens with a mark.
     """
     heading = heading or view.heading()
-    shown = view.tokens[:FRAGMENT_TOKENS]
+    shown = view.tokens[: view.notebook_limit]
     rest = "".join(f"<div>{line}</div>" for line in not_shown(view))
     return (
         f"<div>{escape(heading)}</div>{fragment(''.join(tokens_of(shown, marked)))}{as_written(shown)}{rest}"
@@ -103,7 +100,7 @@ def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[in
 def render_plain(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
     """Returns as many tokens as lines of text, as `TokenView.terminal`; arguments as `render_fragment`."""
     lines = rows(
-        view.tokens[:FRAGMENT_TOKENS],
+        view.tokens[: view.notebook_limit],
         colour=supports_colour(sys.stdout),
         ids=True,
         width=terminal_width(sys.stdout),
@@ -114,8 +111,12 @@ def render_plain(view: TokenView, *, heading: str = "", marked: Collection[int] 
 
 def not_shown(view: TokenView) -> list[str]:
     """Returns a line that says how many tokens a notebook does not show, if any."""
-    more = len(view.tokens) - FRAGMENT_TOKENS
-    return [f"{more:,} more tokens are not shown here; write_page shows all."] if more > 0 else []
+    more = len(view.tokens) - view.notebook_limit
+    return (
+        [f"{more:,} more tokens are not shown here; notebook_limit shows more, write_page all."]
+        if more > 0
+        else []
+    )
 
 
 def as_written(shown: Sequence[Token]) -> str:

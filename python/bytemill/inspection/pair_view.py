@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import check_type
 from bytemill.core import Encoding
 from bytemill.inspection.displayed import Displayed
-from bytemill.inspection.token_view import TokenView, show
+from bytemill.inspection.token_view import NOTEBOOK_LIMIT, TokenView, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import SupportsIndex
 
 __all__ = ["PairView", "show_both"]
 
@@ -84,28 +85,33 @@ class PairView(Displayed):
         )
 
 
-def show_both(first: Encoding, second: Encoding, text: str) -> PairView:
+def show_both(
+    first: Encoding, second: Encoding, text: str, *, notebook_limit: SupportsIndex = NOTEBOOK_LIMIT
+) -> PairView:
     """Returns a view of the tokens of a text by two encodings.
 
     Args:
         first: An encoding.
         second: Another.
         text: Any string; special tokens are ordinary text.
+        notebook_limit: The most tokens of each that a notebook shows, as in `show`.
 
     Returns:
         A view that can be printed or shown by a notebook.
 
     Raises:
         TypeError, PatternError: As `Encoding.encode`.
+        ValueError: `notebook_limit` is negative.
 
     Complexity:
         That of `show` and `Encoding.encode_with_offsets`, twice.
     """
     check_type("first", first, Encoding)
     check_type("second", second, Encoding)
+    views = [show(encoding, text, notebook_limit=notebook_limit) for encoding in (first, second)]
     spans = [spans_of(encoding, text) for encoding in (first, second)]
     differing = (without(spans[0], spans[1]), without(spans[1], spans[0]))
-    return PairView(show(first, text), show(second, text), differing)
+    return PairView(views[0], views[1], differing)
 
 
 def spans_of(encoding: Encoding, text: str) -> list[tuple[int, int]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from bytemill._arguments import check_type
+from bytemill._arguments import check_type, token_limit
 from bytemill.core import Encoding
 from bytemill.inspection.displayed import Displayed
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     import os
 
 
-__all__ = ["Token", "TokenView", "show"]
+__all__ = ["NOTEBOOK_LIMIT", "Token", "TokenView", "show"]
+
+# The most tokens in a notebook unless its reader asks for more: it keeps them in its file, 150 bytes each.
+NOTEBOOK_LIMIT = 2_000
 
 
 class Token(NamedTuple):
@@ -40,11 +43,13 @@ class TokenView(Displayed):
         encoding: Name of the encoding.
         tokens: The tokens in order.
         characters: Number of characters they decode to; invalid bytes count as their replacements.
+        notebook_limit: The most tokens that a notebook shows; pages and terminals show all.
     """
 
     encoding: str
     tokens: tuple[Token, ...]
     characters: int
+    notebook_limit: int = NOTEBOOK_LIMIT
 
     @property
     def byte_count(self) -> int:
@@ -155,6 +160,7 @@ def show(
     *,
     allowed_special: AllowedSpecial = NO_TOKENS,
     disallowed_special: DisallowedSpecial = (),
+    notebook_limit: SupportsIndex = NOTEBOOK_LIMIT,
 ) -> TokenView:
     """Returns a view of the tokens of a text.
 
@@ -164,24 +170,28 @@ def show(
         allowed_special: Special tokens that become their ids, as in `Encoding.encode`.
         disallowed_special: Special tokens that are an error, as in `Encoding.encode`. By default none:
             special tokens are ordinary text.
+        notebook_limit: The most tokens that a notebook shows, 0 or more. It keeps them in its file, with up
+            to 150 bytes of HTML each.
 
     Returns:
         A view that can be printed, shown by a notebook, or written as a page.
 
     Raises:
         DisallowedSpecialTokenError, TypeError, PatternError: As `Encoding.encode`.
+        ValueError: `notebook_limit` is negative.
 
     Complexity:
         Encoding, plus time and memory linear in the text: each token takes about a hundred bytes.
     """
     check_type("encoding", encoding, Encoding)
+    limit = token_limit("notebook_limit", notebook_limit, 0)
     ids = encoding.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
     values = encoding.decode_tokens_bytes(ids)
     tokens = tuple(
         Token(token_id, value, encoding.is_special_token(token_id))
         for token_id, value in zip(ids, values, strict=True)
     )
-    return TokenView(encoding.name, tokens, len(encoding.decode(ids)))
+    return TokenView(encoding.name, tokens, len(encoding.decode(ids)), limit)
 
 
 def text_of(value: bytes) -> str | None:

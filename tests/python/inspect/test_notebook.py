@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 
 import bytemill
 from bytemill import inspection
 from bytemill.inspection.escapes import visible
-from bytemill.inspection.notebook import DARK_INK, FRAGMENT_TOKENS, INK
+from bytemill.inspection.notebook import DARK_INK, INK
 from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.token_view import NOTEBOOK_LIMIT
 from support.colours import contrast
 from support.toys import BYTE_RANKS, ONE_PIECE
 
 O200K = bytemill.get_encoding("o200k_base")
+CODE = "def f(x):  return x"
 TEXT = "def f(x):\n  return '你好', \U0001f469\u200d\U0001f469 <b> مرحبا"
 HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;<script>alert(1)</script> onclick=x"
 VIEWS = {
@@ -137,14 +140,14 @@ def test_dark_themes_of_hosts() -> None:
 def test_size() -> None:
     text = (TEXT + " the quick brown fox jumps over the lazy dog ") * 30
     view = inspection.show(O200K, text)
-    assert len(view.tokens) < FRAGMENT_TOKENS
+    assert len(view.tokens) < NOTEBOOK_LIMIT
     rest = len(inspection.show(O200K, "")._repr_html_())
     assert (len(view._repr_html_()) - rest) / len(view.tokens) <= 150
 
 
 def test_long_texts_are_cut() -> None:
-    html = inspection.show(O200K, "a b " * FRAGMENT_TOKENS)._repr_html_()
-    assert html.count('<span class="bm1 ') == FRAGMENT_TOKENS
+    html = inspection.show(O200K, "a b " * NOTEBOOK_LIMIT)._repr_html_()
+    assert html.count('<span class="bm1 ') == NOTEBOOK_LIMIT
     assert "more tokens are not shown here" in html
 
 
@@ -182,11 +185,42 @@ def test_a_notebook_keeps_a_text_and_html(name: str) -> None:
 
 
 def test_a_notebook_does_not_keep_all_of_a_long_text_twice() -> None:
-    view = inspection.show(O200K, "a b " * FRAGMENT_TOKENS)
-    shown = inspection.TokenView(view.encoding, view.tokens[:FRAGMENT_TOKENS], 0)
-    rest = f"{len(view.tokens) - FRAGMENT_TOKENS:,} more tokens are not shown here; write_page shows all."
+    view = inspection.show(O200K, "a b " * NOTEBOOK_LIMIT)
+    shown = inspection.TokenView(view.encoding, view.tokens[:NOTEBOOK_LIMIT], 0)
+    more = f"{len(view.tokens) - NOTEBOOK_LIMIT:,} more tokens"
+    rest = f"{more} are not shown here; notebook_limit shows more, write_page all."
     plain = view._repr_mimebundle_()["text/plain"].splitlines()
     assert plain == [view.heading(), *str(shown).splitlines()[1:], rest]
     assert len(str(view)) > len(str(shown)) * 1.9
-    both = inspection.show_both(O200K, O200K, "a b " * FRAGMENT_TOKENS)._repr_mimebundle_()["text/plain"]
+    both = inspection.show_both(O200K, O200K, "a b " * NOTEBOOK_LIMIT)._repr_mimebundle_()["text/plain"]
     assert both.count(rest) == 2
+
+
+def test_another_limit() -> None:
+    view = inspection.show(O200K, "a b " * NOTEBOOK_LIMIT, notebook_limit=len("a b") * NOTEBOOK_LIMIT)
+    assert len(view.tokens) > NOTEBOOK_LIMIT
+    html = view._repr_html_()
+    assert html.count('<span class="bm1 ') == len(view.tokens)
+    assert "not shown here" not in html
+    assert view._repr_mimebundle_()["text/plain"] == str(view)
+    short = inspection.show(O200K, CODE, notebook_limit=3)
+    assert short._repr_html_().count('<span class="bm1 ') == 3
+    assert "4 more tokens are not shown here" in short._repr_html_()
+    # Only notebooks have the limit.
+    assert str(short) == str(inspection.show(O200K, CODE))
+    none = inspection.show_both(O200K, O200K, CODE, notebook_limit=0)._repr_mimebundle_()
+    assert none["text/html"].count("7 more tokens are not shown here") == 2
+    assert none["text/plain"].count("7 more tokens are not shown here") == 2
+    assert '<span class="bm1 ' not in none["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "error"), [(-1, ValueError), (1.5, TypeError), ("9", TypeError), (None, TypeError)]
+)
+def test_wrong_limits(limit: Any, error: type[Exception]) -> None:
+    for call in (
+        lambda: inspection.show(O200K, "a", notebook_limit=limit),
+        lambda: inspection.show_both(O200K, O200K, "a", notebook_limit=limit),
+    ):
+        with pytest.raises(error, match="notebook_limit must be a number of tokens"):
+            call()

@@ -364,6 +364,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "model_name": lambda: "gpt-4o",
     "n": lambda: 1,
     "name": lambda: "shard",
+    "notebook_limit": lambda: 5,
     "num_threads": lambda: 1,
     "other": lambda: bytemill.PieceCounts({b"ab": 3}, pattern="gpt2"),
     "overlap": lambda: 1,
