@@ -244,6 +244,11 @@ bench-builds: $(VENV)/installed ## Compare two commits of this library, ARGS="BA
 bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/benchmarks/stages.md
 	$(BENCH) harness.stages $(ARGS) --output $(RESULTS)/stages.json && $(BENCH) report stages
 
+# The exit code tells whether a number of threads gave another result than one thread.
+.PHONY: bench-threads
+bench-threads: build ## Encoding and training from one thread to all processors, as a chart: ARGS="--corpus DIR"
+	$(BENCH) harness.threads $(ARGS) --output $(RESULTS)/threads.json
+
 # As with the comparison: the exit code tells whether a vocabulary is not the one it must be.
 .PHONY: bench-spilling
 bench-spilling: build ## Train on a gigabyte with more different pieces than a limit of memory holds, and record it

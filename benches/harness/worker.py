@@ -22,6 +22,7 @@ TASKS = {
     "spilling": "harness.training_tasks",
     "sharding": "harness.shards",
     "streaming": "harness.stream",
+    "scaling": "harness.threads",
 }
 
 
