@@ -14,10 +14,11 @@ CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdl
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
 
+# With LOCKED=1, the very files of packages whose hashes `make lock` wrote.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet $(if $(LOCKED),--require-hashes --requirement requirements/dev.txt,--group dev)
 	touch $@
 
 .PHONY: build
@@ -195,6 +196,38 @@ test-arm: ## The Rust tests of the loops compiled for NEON, built for aarch64 an
 	RUSTC=$(ARM_RUSTC) CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
 		$(ARM_CARGO) test --locked --target $(ARM) --target-dir target/arm --test rust -- $(UNDER_EMULATION)
+
+$(VENV)/release: pyproject.toml $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group release
+	touch $@
+
+.PHONY: lint-workflows
+lint-workflows: $(VENV)/release ## Audit .github/workflows by zizmor, without the network
+	$(BIN)/zizmor --offline --quiet .github/workflows
+
+# Tools of cargo, compiled when they are first needed.
+cargo-deny = 0.20.2
+cargo-cyclonedx = 0.5.9
+target/tools/bin/%:
+	cargo install --quiet --locked --root target/tools --version $($*) $*
+
+# Advisories need RustSec's database from the network: CHECKS="advisories bans licenses sources".
+CHECKS ?= bans licenses sources
+.PHONY: audit
+audit: target/tools/bin/cargo-deny ## Check the crates' licences and sources, and that no version is open, by cargo-deny
+	PATH="$(abspath target/tools/bin):$$PATH" cargo deny --locked check $(CHECKS)
+
+.PHONY: sbom
+sbom: target/tools/bin/cargo-cyclonedx ## List the crates of the extension in target/sbom, as CycloneDX
+	mkdir -p target/sbom
+	PATH="$(abspath target/tools/bin):$$PATH" cargo cyclonedx --format json --features python \
+		--override-filename bytemill
+	mv bytemill.json target/sbom/bytemill.cdx.json
+
+.PHONY: lock
+lock: $(VENV)/release ## Write the versions and hashes of all packages for development to requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.10 --group dev --output-file requirements/dev.txt
 
 .PHONY: models
 models: build ## Write docs/models.md: which open models load, how, and how fast

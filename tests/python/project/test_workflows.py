@@ -1,0 +1,92 @@
+"""The workflows: what they run exists, and what they test is what the package says it supports."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+yaml: Any = importlib.import_module("yaml")
+tomllib: Any = pytest.importorskip("tomllib")
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / ".github" / "workflows"
+WORKFLOWS = {
+    path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yml"))
+}
+TARGETS = set(
+    re.findall(r"^([a-z][a-z0-9_-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CRATE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+
+
+def jobs(workflow: str) -> Iterator[dict[str, Any]]:
+    """Yields the jobs of a workflow."""
+    yield from WORKFLOWS[workflow]["jobs"].values()
+
+
+def values(job: dict[str, Any], name: str) -> list[str]:
+    """Returns the values of an entry of a job's matrix."""
+    matrix = job.get("strategy", {}).get("matrix", {})
+    return [*matrix.get(name, []), *(entry[name] for entry in matrix.get("include", []) if name in entry)]
+
+
+def commands(workflow: str) -> Iterator[str]:
+    """Yields what the steps of a workflow run, with the target of each row of a matrix."""
+    for job in jobs(workflow):
+        for step in job["steps"]:
+            if "run" in step:
+                for target in values(job, "target") or [""]:
+                    yield step["run"].replace('"$TARGET"', target)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_every_command_is_a_target(workflow: str) -> None:
+    found = [*commands(workflow)]
+    assert found
+    for command in found:
+        match = re.match(r"make ([a-z][a-z0-9_-]*)\b", command)
+        assert match, command
+        assert match[1] in TARGETS, command
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_actions_are_pinned_and_permissions_are_named(workflow: str) -> None:
+    assert WORKFLOWS[workflow]["permissions"] == {}
+    for job in jobs(workflow):
+        assert "permissions" in job
+        for step in job["steps"]:
+            assert "run" in step or re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"]), step
+
+
+def test_pythons_are_those_of_the_package() -> None:
+    prefix = "Programming Language :: Python :: "
+    named = [entry.removeprefix(prefix) for entry in PROJECT["project"]["classifiers"]]
+    supported = [entry for entry in named if re.fullmatch(r"3\.\d+", entry)]
+    tested = {version for job in jobs("test.yml") for version in values(job, "python")}
+    assert tested == {*supported}
+    assert PROJECT["project"]["requires-python"] == f">={supported[0]}"
+
+
+def test_the_oldest_rust_is_that_of_the_crate() -> None:
+    steps = WORKFLOWS["test.yml"]["jobs"]["oldest-rust"]["steps"]
+    assert [step["env"]["RUSTUP_TOOLCHAIN"] for step in steps if "run" in step] == [
+        CRATE["package"]["rust-version"]
+    ]
+
+
+def test_locked_packages_are_those_of_the_group() -> None:
+    """Everything that the group for development asks for has a version and hashes."""
+    lock = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    locked = dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", lock, re.MULTILINE))
+    assert lock.count("--hash=sha256:") > len(locked)
+    for requirement in PROJECT["dependency-groups"]["dev"]:
+        match = re.match(r"([\w.-]+)(?:==([\w.]+))?", requirement)
+        assert match
+        assert match[1] in locked, "run `make lock`"
+        assert match[2] in {None, locked[match[1]]}, "run `make lock`"
