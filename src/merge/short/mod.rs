@@ -23,8 +23,8 @@ mod characters;
 mod listed;
 
 use crate::token::{NO_TOKEN, TokenId};
-#[cfg(target_arch = "x86_64")]
 use crate::util::memory::Growable;
+#[cfg(target_arch = "x86_64")]
 use crate::util::tier::Tier;
 #[cfg(target_arch = "x86_64")]
 use crate::util::vector::avx2::Avx2;
