@@ -13,13 +13,13 @@ pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 pub(crate) mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse;
 
-#[cfg(target_arch = "aarch64")]
-pub(crate) use neon::Simd128;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use sse::Simd128;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use simd128::Simd128;
 
 use crate::util::block::BLOCK_LEN;
 

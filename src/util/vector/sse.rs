@@ -12,47 +12,8 @@ use std::arch::x86_64::{
 };
 
 use super::Vector;
+use super::simd128::{Simd128, each};
 use crate::util::block::BLOCK_LEN;
-use crate::util::tier::Tier;
-
-/// Proof that the machine has SSSE3, SSE4.1 and POPCNT.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Simd128(());
-
-impl Simd128 {
-    /// Returns the proof if the machine has them.
-    #[inline]
-    pub(crate) fn detect() -> Option<Self> {
-        Tier::Simd128.available().then_some(Self(()))
-    }
-}
-
-/// Evaluates an expression for each of the four registers.
-macro_rules! each {
-    (|$n:ident| $value:expr) => {
-        // SAFETY: a value of `Simd128` proves that the machine has the instructions.
-        unsafe {
-            [
-                {
-                    let $n = 0;
-                    $value
-                },
-                {
-                    let $n = 1;
-                    $value
-                },
-                {
-                    let $n = 2;
-                    $value
-                },
-                {
-                    let $n = 3;
-                    $value
-                },
-            ]
-        }
-    };
-}
 
 impl Vector for Simd128 {
     type Bytes = [__m128i; 4];
