@@ -133,6 +133,14 @@ test-memory: $(VENV)/installed ## Every operation, with each of its allocations 
 	cp $(MEMORY)/release/libbytemill.so $(MEMORY)/python/bytemill/_core.abi3.so
 	PYTHONPATH=$(MEMORY)/python $(BIN)/python -m pytest tests/memory
 
+KILLS ?= 1000
+
+# Processes that fork: a library with threads of its own starts none.
+.PHONY: test-kills
+test-kills: build ## Kill writers at KILLS=n random moments: nothing is lost or doubled (10 minutes); goes on where it was
+	mkdir -p target
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m programs.kills --kills $(KILLS) $(ARGS)
+
 .PHONY: test-exhaustive
 test-exhaustive: build ## The long tests too: every short string, the whole Python installation (about an hour)
 	BYTEMILL_FULL=1 cargo test --release --locked -- --include-ignored

@@ -131,46 +131,17 @@ def test_renaming_fails(writer: Writer, folder: Path, monkeypatch: pytest.Monkey
 
 # Forks a process for each run, so that a run costs no start of Python, and kills it at a step or some time.
 SCRIPT = """
-import os, pathlib, random, signal, sys, time
+import os, pathlib, random, sys, time
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 sys.path[:0] = [entry for entry in os.environ["PYTHONPATH"].split(os.pathsep) if entry not in sys.path]
+from support.killed import came_to_end
 from support.writers import WRITERS
 
 OLD = b"what was there before"
 # Each has a way of its own to write.
 FEW = ("save_gpt2", "minbpe, save", "counts in Parquet", "a page", "encode to an array", "split to files")
-STEPS = ("open", "os.rename", "os.remove")
 folder, seconds = pathlib.Path(sys.argv[1]), float(sys.argv[2])
-
-
-def run(writer, folder, die_at):
-    # True if it came to its end.
-    process = os.fork()
-    if process == 0:
-        steps = 0
-
-        def step(event, arguments):
-            nonlocal steps
-            if event in STEPS and str(folder) in str(arguments[0]):
-                steps += 1
-                if steps > die_at:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        if die_at >= 0:
-            sys.addaudithook(step)
-        code = 1
-        try:
-            writer.write(folder)
-            code = 0
-        finally:
-            os._exit(code)
-    if die_at < 0:
-        time.sleep(-die_at)
-        os.kill(process, signal.SIGKILL)
-    status = os.waitpid(process, 0)[1]
-    assert status in (0, signal.SIGKILL), status
-    return status == 0
 
 
 killed = 0
@@ -184,23 +155,23 @@ for number, (kind, writer) in enumerate(WRITERS.items()):
     writer.write(whole)
     lasts = time.perf_counter() - start
     chance = random.Random(number)
-    times = (-chance.uniform(1e-4, 1.2 * lasts) for _ in range(int(seconds / lasts)))
-    for die_at in times if seconds else range(1000):
+    times = [{"seconds": chance.uniform(1e-4, 1.2 * lasts)} for _ in range(int(seconds / lasts))]
+    for when in times if seconds else [{"die_at": number} for number in range(1000)]:
         for name in writer.names:
             (folder / name).write_bytes(OLD)
-        ended = run(writer, folder, die_at)
+        ended = came_to_end(lambda: writer.write(folder), folder=folder, **when)
         killed += not ended
         for name in writer.names:
             found = (folder / name).read_bytes()
             new = (whole / name).read_bytes()
             # Parquet and PNG have the time or version in them, in as many bytes.
-            assert found == OLD or len(found) == len(new), (kind, name, die_at)
-            assert not ended or found != OLD, (kind, name, die_at)
+            assert found == OLD or len(found) == len(new), (kind, name, when)
+            assert not ended or found != OLD, (kind, name, when)
         others = {path.name for path in folder.iterdir() if path.is_file()} - {*writer.names}
         assert all(name.endswith(".tmp") for name in others) and not (ended and others), (kind, others)
         for name in others:
             (folder / name).unlink()
-        if ended and die_at >= 0:
+        if ended and "die_at" in when:
             break
     for name in writer.names:
         (folder / name).unlink()

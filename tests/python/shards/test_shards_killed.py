@@ -15,15 +15,17 @@ pytestmark = pytest.mark.skipif(not hasattr(sys, "addaudithook") or sys.platform
 
 # A process that never starts a thread itself forks one for each run, so that a run costs no start of Python.
 SCRIPT = """
-import json, os, pathlib, random, signal, sys, time
+import json, os, pathlib, random, sys, time
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+sys.path[:0] = [entry for entry in os.environ["PYTHONPATH"].split(os.pathsep) if entry not in sys.path]
 how, format, source, folder = sys.argv[1:]
 
 import pyarrow.parquet
 import bytemill
 from bytemill.documents import blocks
 from bytemill.shards import source_blocks, write_shards
+from support.killed import came_to_end
 
 # To be killed is not to lose what the disk has not got yet.
 os.fsync = lambda _: None
@@ -35,42 +37,14 @@ encoding.encode("")
 encoding.sha256
 if format == "parquet":
     import pandas
-STEPS = ("open", "os.rename", "os.remove", "os.mkdir", "os.listdir", "os.scandir", "fcntl.flock")
 
 
-def shards(out, die_at=None):
-    if die_at is not None:
-        steps = 0
-
-        def step(event, arguments):
-            nonlocal steps
-            if event in STEPS and out in str(arguments[0]):
-                steps += 1
-                if steps > die_at:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(step)
+def run(out, **killed):
     tokens = 2600 if how == "steps" else 1100
-    write_shards([pathlib.Path(source)], out, encoding, format=format, shard_tokens=tokens,
-                 append=50256, num_threads=2, resume=True)
-
-
-def run(out, die_at=None, seconds=None):
-    # True if the run came to its end.
-    process = os.fork()
-    if process == 0:
-        code = 1
-        try:
-            shards(out, die_at)
-            code = 0
-        finally:
-            os._exit(code)
-    if seconds is not None:
-        time.sleep(seconds)
-        os.kill(process, signal.SIGKILL)
-    status = os.waitpid(process, 0)[1]
-    assert status in (0, signal.SIGKILL), status
-    return status == 0
+    return came_to_end(
+        lambda: write_shards([pathlib.Path(source)], out, encoding, format=format, shard_tokens=tokens,
+                             append=50256, num_threads=2, resume=True),
+        folder=out, **killed)
 
 
 start = time.perf_counter()
