@@ -14,6 +14,36 @@ if TYPE_CHECKING:
 __all__ = ["BackgroundWriter", "prefetch_iter"]
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class OneThread:
+    """A thread that makes calls, one after the other; where the system refuses it, they are made at once."""
+
+    def __init__(self, name: str) -> None:
+        """Takes the name of the thread, which the first call starts."""
+        self._pool: ThreadPoolExecutor | None = ThreadPoolExecutor(1, name)
+
+    def submit(self, function: Callable[..., Result], *arguments: object) -> Future[Result]:
+        """Returns the future of a call."""
+        if self._pool is not None:
+            try:
+                return self._pool.submit(function, *arguments)
+            except RuntimeError:
+                # The call is pending all the same, for a thread that does not come.
+                self.end()
+                self._pool = None
+        done: Future[Result] = Future()
+        try:
+            done.set_result(function(*arguments))
+        except BaseException as error:  # noqa: BLE001 - it is raised by whoever asks for the result
+            done.set_exception(error)
+        return done
+
+    def end(self) -> None:
+        """Waits for the call that runs; those that have not begun are not made."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
 
 def prefetch_iter(items: Iterator[Item]) -> Iterator[Item]:
@@ -22,11 +52,14 @@ def prefetch_iter(items: Iterator[Item]) -> Iterator[Item]:
     An exception of the iterator is raised when the item that it stands for is due.
     """
     end = object()
-    with ThreadPoolExecutor(1, "bytemill-read") as thread:
+    thread = OneThread("bytemill-read")
+    try:
         following: Future[Item | object] = thread.submit(next, items, end)
         while (item := following.result()) is not end:
             following = thread.submit(next, items, end)
             yield item  # type: ignore[misc] # it is not the end
+    finally:
+        thread.end()
 
 
 class BackgroundWriter:
@@ -41,7 +74,7 @@ class BackgroundWriter:
 
     def __init__(self) -> None:
         """Starts the thread."""
-        self._thread = ThreadPoolExecutor(1, "bytemill-write")
+        self._thread = OneThread("bytemill-write")
         self._pending: deque[Future[object]] = deque()
         self._has_failed = False
 
@@ -68,4 +101,4 @@ class BackgroundWriter:
             while self._pending and kind is None:
                 self._pending.popleft().result()
         finally:
-            self._thread.shutdown(cancel_futures=True)
+            self._thread.end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,16 +82,58 @@ def test_absurd_padding(argument: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are not limited like this elsewhere")
-def test_as_many_threads_as_there_may_be() -> None:
-    """If the system allows no more threads, the existing ones do the work."""
+def test_as_many_threads_as_there_may_be(tmp_path: Path) -> None:
+    """If the system allows no more threads, the existing ones do the work.
+
+    The superuser may have more than the limit, so the script becomes another user, who is `nobody`.
+    """
+    tmp_path.chmod(0o777)
+    for parent in tmp_path.parents[:2]:
+        parent.chmod(0o755)
     run(
-        """
-        import resource
+        f"""
+        import os, resource, threading
+        from pathlib import Path
+        import numpy, pyarrow
         import bytemill
+        from bytemill.shards import write_shards
+
         encoding = bytemill.get_encoding("gpt2")
-        texts = ["words and more words " * 20_000] * 20
-        expected = encoding.encode_ordinary_batch(texts, num_threads=1)
+        texts = [f"words and {{i}} more words\\n" * 5_000 for i in range(20)]
+        folder = Path({str(tmp_path)!r})
+
+        def shards(name):
+            write_shards(texts, folder / name, encoding, num_threads=8, shard_tokens=10_000)
+            return [path.read_bytes() for path in sorted((folder / name).glob("*.bin"))]
+
+        work = {{
+            "lists": lambda _: encoding.encode_ordinary_batch(texts, num_threads=8),
+            "arrays": lambda _: [a.tolist() for a in encoding.encode_batch_to_numpy(texts, num_threads=8)],
+            "columns": lambda _: pyarrow.array(encoding.encode_arrow(pyarrow.array(texts))).to_pylist(),
+            "counts": lambda _: encoding.count_batch(texts, num_threads=8).tolist(),
+            "decoded": lambda _: encoding.decode_batch([[1, 2, 3] * 10_000] * 20, num_threads=8),
+            "pieces": lambda _: sorted(bytemill.count_pieces(texts, num_threads=8, progress=False)),
+            "limited": lambda _: sorted(
+                bytemill.count_pieces(texts, num_threads=8, memory_limit=1 << 20, progress=False)
+            ),
+            "train": lambda _: bytemill.train(texts, 270, num_threads=8, progress=False).merges(),
+            "model": lambda _: bytemill.train(
+                texts, 60, kind="sentencepiece", num_threads=8, progress=False
+            ).vocab(),
+            "shards": shards,
+        }}
+        expected = {{name: do("before") for name, do in work.items()}}
+        assert len(expected["shards"]) > 1
+        if os.getuid() == 0:
+            os.setresuid(65534, 65534, 65534)
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-        assert encoding.encode_ordinary_batch(texts, num_threads=64) == expected
+        try:
+            threading.Thread(target=print).start()
+        except RuntimeError:
+            pass
+        else:
+            raise AssertionError("the system allows a thread")
+        for name, do in work.items():
+            assert do("after") == expected[name], name
         """
     )
