@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::error::VocabularyError;
 use crate::merge::derive::merges_of;
 use crate::token::{Pair, TokenId};
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 use crate::vocabulary::{Vocabulary, byte_alphabet};
 
 /// Returns the entries `vocab` and `merges` of a model of a vocabulary that merges bytes.
@@ -24,8 +24,11 @@ pub fn model_entries(
     let merges = merges_of(vocabulary)?;
     let mut tokens: Vec<(TokenId, Option<&str>)> =
         memory::collect(vocabulary.ids().map(|id| (id, None)));
-    tokens.extend(others.iter().map(|(text, id)| (*id, Some(text.as_str()))));
-    tokens.sort_by_key(|(id, _)| *id);
+    memory::extend(
+        &mut tokens,
+        others.iter().map(|(text, id)| (*id, Some(text.as_str()))),
+    );
+    tokens.sort_unstable();
     let spelled = |json: &mut String, id| {
         json.push('"');
         for &byte in vocabulary.bytes(id).unwrap_or_default() {
@@ -37,29 +40,37 @@ pub fn model_entries(
         json.push('"');
     };
     let mut json = String::from("\"vocab\": {");
-    let mut separator = "";
+    let (mut entry, mut separator) = (String::new(), "");
     for (id, text) in tokens {
-        json += separator;
+        entry += separator;
         match text {
-            Some(text) => json += &serde_json::Value::from(text).to_string(),
-            None => spelled(&mut json, id),
+            Some(text) => entry += &serde_json::Value::from(text).to_string(),
+            None => spelled(&mut entry, id),
         }
-        write!(json, ": {id}").expect("a string takes everything");
+        write!(entry, ": {id}").expect("a string takes everything");
+        move_to(&mut json, &mut entry);
         separator = ", ";
     }
     json += "}, \"merges\": [";
     separator = "";
     for (_, Pair { left, right }) in merges {
-        json += separator;
-        json.push('[');
-        spelled(&mut json, left);
-        json += ", ";
-        spelled(&mut json, right);
-        json.push(']');
+        entry += separator;
+        entry.push('[');
+        spelled(&mut entry, left);
+        entry += ", ";
+        spelled(&mut entry, right);
+        entry.push(']');
+        move_to(&mut json, &mut entry);
         separator = ", ";
     }
     json.push(']');
     Ok(json)
+}
+
+/// Appends an entry, which is then empty; unwinds with [`OutOfMemory`](crate::error::OutOfMemory).
+fn move_to(json: &mut String, entry: &mut String) {
+    json.with_room(entry.len()).push_str(entry);
+    entry.clear();
 }
 
 #[cfg(test)]

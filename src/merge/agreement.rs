@@ -87,7 +87,7 @@ pub fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
     let derived = derive(vocabulary, vocabulary.byte_merges()?).ok()?;
     let spans = vocabulary.spans();
     let tokens = memory::collect(spans.map(|(span, id)| (id, &vocabulary.all_bytes()[span])));
-    let by_list = by_rank(tokens.into_iter(), &derived.merges, true)?;
+    let by_list = by_rank(tokens.iter().copied(), &derived.merges, true)?;
     Some(derive(&by_list, by_list.byte_merges()?).ok()?.merges)
 }
 

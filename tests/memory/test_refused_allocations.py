@@ -6,11 +6,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FrameType
 from typing import NamedTuple, Protocol, cast
 
 import pytest
 
+import bytemill
 from bytemill import _core  # noqa: TID251 - it has what the package does not use
 from support.memory_operations import OPERATIONS, prepared
 
@@ -110,3 +115,56 @@ def test_failures_leak_nothing(name: str) -> None:
             used.append(core.allocated_bytes())
         # Threads may have left a cache or not; what is leaked is leaked by each call.
         assert min(used[2:]) <= max(used[:2]), f"{used} where allocation {nth} failed"
+
+
+@pytest.mark.parametrize("save", ["save", "save_huggingface"])
+def test_what_cannot_fail_does_not_grow_with_a_vocabulary(save: str, tmp_path: Path) -> None:
+    """Those who write a vocabulary are called with a small one above."""
+    encoding = bytemill.get_encoding("gpt2")
+    outcome = call(lambda: getattr(encoding, save)(tmp_path / "saved"), 1 << 40, lasting=False)
+    assert outcome.largest <= LARGEST
+
+
+# Public, and not among the operations: what asks the core for little memory, or for none.
+OTHERS = {
+    "decode_single_token_bytes",
+    "decode_tokens_bytes",
+    "decode_with_offsets",
+    "encode_single_token",
+    "eot_token",
+    "is_special_token",
+    "memory_usage",
+    "set_cache_limit",
+    "stream_decoder",
+    "token_byte_values",
+    "vocab",
+}
+
+
+def public_functions() -> Iterator[tuple[str, CodeType]]:
+    """Yields the methods and properties of classes that work on text or ids, and functions that do."""
+    for owner in (bytemill.Encoding, bytemill.PieceCounts):
+        for name, member in vars(owner).items():
+            function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+            if not name.startswith("_") and code is not None:
+                yield name, code
+    for function in (bytemill.count_pieces, bytemill.train):
+        yield function.__name__, inspect.unwrap(function).__code__
+
+
+def test_every_public_operation_is_among_these() -> None:
+    called: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            called.add(frame.f_code)
+
+    for name in OPERATIONS:
+        operation, _ = prepared(name, 50)
+        sys.setprofile(note)
+        try:
+            operation()
+        finally:
+            sys.setprofile(None)
+    assert {name for name, code in public_functions() if code not in called} == OTHERS

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import tokenizers
 
 import bytemill
+from bytemill.formats.huggingface import format_tokenizer
 from bytemill.hf import Tokenizer
 from bytemill.shards import write_shards
 from support.sentencepiece import trained
+from support.writers import WRITERS
+from support.writers import encoding as small
 
 __all__ = ["OPERATIONS", "prepared"]
 
@@ -130,6 +134,94 @@ def learned(kind: Literal["bytes", "sentencepiece"], size: int) -> Prepare:
     return prepare
 
 
+def spilled(operation: Callable[[list[str]], object]) -> Prepare:
+    """An operation on texts with more different words than the least memory limit has room for."""
+
+    def prepare(_: int) -> Callable[[], object]:
+        source = random.Random(1)  # noqa: S311 - the same texts each time
+        made = ["".join(source.choices("abcdefghijklmnop", k=12)) for _ in range(30_000)]
+        texts = [" ".join(made[start : start + 5_000]) for start in range(0, len(made), 5_000)]
+        return lambda: operation(texts)
+
+    return prepare
+
+
+def limited(texts: list[str]) -> bytemill.PieceCounts:
+    """Counts pieces, most of which are written to a file."""
+    return bytemill.count_pieces(texts, memory_limit=1 << 20, num_threads=2, progress=False)
+
+
+def limited_training(texts: list[str]) -> object:
+    trained = bytemill.train(texts, 300, memory_limit=1 << 20, num_threads=2, progress=False)
+    return trained.encode_ordinary("words and others")
+
+
+def of_counts(operation: Callable[[bytemill.PieceCounts, Path], object]) -> Prepare:
+    """An operation on counts of pieces, which may write files."""
+
+    def prepare(count: int) -> Callable[[], object]:
+        counts, folder = bytemill.count_pieces([words(count)], num_threads=1), Path(tempfile.mkdtemp())
+        return lambda: operation(counts, folder)
+
+    return prepare
+
+
+def added(counts: bytemill.PieceCounts, _: Path) -> object:
+    total = counts + counts
+    total.add(["some more words"])
+    total.merge(counts)
+    return total.most_common(100)
+
+
+def stored(counts: bytemill.PieceCounts, folder: Path) -> object:
+    counts.save(folder / "counts.arrow", sort=True)
+    return sorted(bytemill.PieceCounts.load(folder / "counts.arrow"))
+
+
+def merged(counts: bytemill.PieceCounts, folder: Path) -> object:
+    """Adds up two files."""
+    for name in ("first.arrow", "second.arrow"):
+        counts.save(folder / name, sort=True)
+    return sorted(bytemill.PieceCounts.merge_files([folder / "first.arrow", folder / "second.arrow"]))
+
+
+def through_arrow(counts: bytemill.PieceCounts, _: Path) -> object:
+    return sorted(bytemill.PieceCounts.from_arrow(counts.to_arrow()))
+
+
+def added_arrow(counts: bytemill.PieceCounts, _: Path) -> object:
+    total = bytemill.PieceCounts()
+    total.add_arrow(pa.array(["some words", *map(str, range(1_000))]))
+    return sorted(total + counts)
+
+
+def changed(change: Callable[[bytemill.Encoding], bytemill.Encoding]) -> Prepare:
+    """Making an encoding of another."""
+    return lambda _: lambda: change(small()).encode_ordinary("words and others")
+
+
+def saved_model(encoding: bytemill.Encoding, _: str) -> object:
+    path = Path(tempfile.mkdtemp()) / "tokenizer.model"
+    encoding.save_sentencepiece(path)
+    return path.read_bytes()
+
+
+def written(name: str) -> Prepare:
+    """Writing files."""
+    writer = WRITERS[name]
+
+    def prepare(_: int) -> Callable[[], object]:
+        folder = Path(tempfile.mkdtemp())
+
+        def call() -> object:
+            writer.write(folder)
+            return [(folder / name).read_bytes() for name in writer.names]
+
+        return call
+
+    return prepare
+
+
 def sharded(count: int) -> Callable[[], object]:
     """Writes shards."""
     encoding, texts = bytemill.get_encoding("gpt2"), [words(count), words(count // 2)]
@@ -161,6 +253,11 @@ def offsets(encoding: bytemill.Encoding, text: str) -> object:
     return [array.tolist() for array in found]
 
 
+def face_batch(tokenizer: Tokenizer, text: str) -> object:
+    encoded = tokenizer.encode_batch([text, text[:100]])
+    return [each.ids for each in encoded], tokenizer.decode_batch([each.ids for each in encoded])
+
+
 def unstable(encoding: bytemill.Encoding, _: str) -> object:
     stable, completions = encoding.encode_with_unstable("hello wor")
     return stable, sorted(completions)
@@ -169,6 +266,14 @@ def unstable(encoding: bytemill.Encoding, _: str) -> object:
 OPERATIONS: dict[str, Prepare] = {
     "build": built("gpt2"),
     "build_with_pattern": built("gpt2", splitting=r"\p{L}+(?=b)|\p{L}+|\P{L}+"),
+    "with_special_tokens": changed(lambda encoding: encoding.with_special_tokens({"<|new|>": 1_000})),
+    "with_vocab_size": changed(lambda encoding: encoding.with_vocab_size(280)),
+    "from_tiktoken": changed(lambda encoding: bytemill.Encoding.from_tiktoken(encoding.to_tiktoken())),
+    "from_huggingface": changed(
+        lambda encoding: bytemill.Encoding.from_huggingface(
+            tokenizers.Tokenizer.from_str(format_tokenizer(encoding.definition).decode())
+        )
+    ),
     "load_native": loaded("gpt2.bytemill", lambda path: bytemill.get_encoding("gpt2").save(path)),
     "load_ranks": loaded(
         "gpt2.tiktoken", lambda path: bytemill.get_encoding("gpt2").save_tiktoken(path), pattern="gpt2"
@@ -184,7 +289,15 @@ OPERATIONS: dict[str, Prepare] = {
     "encode_with_unstable": encoded(unstable),
     "encode_batch": batch(lambda encoding, texts: encoding.encode_ordinary_batch(texts, num_threads=2)),
     "encode_batch_to_numpy": batch(arrays),
+    "encode_batch_special": batch(
+        lambda encoding, texts: encoding.encode_batch(texts, num_threads=2, allowed_special="all")
+    ),
+    "encode_to_numpy_special": encoded(
+        lambda encoding, text: encoding.encode_to_numpy(text, allowed_special="all").tolist()
+    ),
     "encode_arrow": batch(columns),
+    "encode_iter": batch(lambda encoding, texts: [ids.tolist() for ids in encoding.encode_iter(texts)]),
+    "explain": encoded(lambda encoding, text: encoding.explain(text[:2_000])),
     "count": encoded(bytemill.Encoding.count),
     "count_batch": batch(lambda encoding, texts: encoding.count_batch(texts, num_threads=2).tolist()),
     "count_till_limit": encoded(lambda encoding, text: encoding.count_till_limit(text, 1_000)),
@@ -195,14 +308,33 @@ OPERATIONS: dict[str, Prepare] = {
     "decode_batch": decoded(
         lambda encoding, ids: encoding.decode_batch([ids, ids[:100], ids], num_threads=2)
     ),
+    "decode_bytes_batch": decoded(
+        lambda encoding, ids: encoding.decode_bytes_batch([ids, ids[:100], ids], num_threads=2)
+    ),
+    "token_lengths": decoded(lambda encoding, _: encoding.token_lengths().tolist()),
+    "merges": decoded(lambda encoding, _: encoding.merges()),
+    "save": written("save"),
+    "save_tiktoken": written("save_tiktoken"),
+    "save_gpt2": written("save_gpt2"),
+    "save_minbpe": written("save_minbpe"),
+    "save_huggingface": written("save_huggingface"),
+    "model_save": model(saved_model),
     "model_encode": model(bytemill.Encoding.encode_ordinary),
     "model_offsets": model(offsets),
     "model_count": model(bytemill.Encoding.count),
     "model_decode": model(lambda encoding, text: encoding.decode(encoding.encode_ordinary(text))),
     "face_encode": face(lambda tokenizer, text: tokenizer.encode(text).ids),
     "face_decode": face(lambda tokenizer, text: tokenizer.decode(tokenizer.encode(text).ids)),
+    "face_batch": face(face_batch),
     "count_pieces": counted,
+    "count_pieces_spilled": spilled(lambda texts: sorted(limited(texts))),
+    "counts_add": of_counts(added),
+    "counts_add_arrow": of_counts(added_arrow),
+    "counts_save": of_counts(stored),
+    "counts_merge_files": of_counts(merged),
+    "counts_to_arrow": of_counts(through_arrow),
     "train": learned("bytes", 600),
+    "train_spilled": spilled(limited_training),
     "train_model": learned("sentencepiece", 400),
     "write_shards": sharded,
 }

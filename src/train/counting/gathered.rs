@@ -27,7 +27,7 @@ impl PieceCounts {
         if let Gathered::Run(run, _) = self.gather(checkpoint)? {
             return for_each_of_run(&run, checkpoint, visit);
         }
-        for_each_of_map(&mut self.maps[0], checkpoint, visit)
+        for_each_of_map(&self.maps[0], checkpoint, visit)
     }
 
     /// Number of different pieces.

@@ -226,20 +226,16 @@ fn merge_tables(
     kway_merge(cursors, checkpoint, visit)
 }
 
-/// Calls `visit(piece, counted)` for each piece of a map, sorted by bytes. The map is sorted in its own memory, and
-/// has the same pieces afterwards.
+/// Calls `visit(piece, counted)` for each piece of a map, sorted by bytes. A copy is sorted: where memory ends, the map
+/// still has its pieces.
 pub(super) fn for_each_of_map(
-    map: &mut PieceMap,
+    map: &PieceMap,
     checkpoint: &dyn Checkpoint,
     visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
-    let mut sorted = SortedPieces::new(map.take());
-    let visited = sorted
-        .sort(checkpoint)
-        .map_err(TrainError::from)
-        .and_then(|()| kway_merge(sorted.cursors(), checkpoint, visit));
-    *map = sorted.into_map();
-    visited
+    let mut sorted = SortedPieces::new(map.clone());
+    sorted.sort(checkpoint)?;
+    kway_merge(sorted.cursors(), checkpoint, visit)
 }
 
 /// Calls `visit(piece, counted)` for each piece of a run of a [`RunStore`], sorted by bytes.
