@@ -44,6 +44,37 @@ def test_m2_counts(opened: Opened) -> None:
     expect(page.locator("#figures-a")).to_have_text(text)
 
 
+def test_m2_counts_and_encodings_stay_on_top_of_a_phone(opened: Opened) -> None:
+    page = opened(390, 844)
+    text = "a line of words here\n" * 400
+    put(page, text)
+    page.mouse.move(2, 800)
+    page.mouse.wheel(0, 10_000)
+    until(page, lambda: page.evaluate("scrollY") > 100)
+    # What is on top at the middle of the button, and the count in it.
+    shown = """id => {
+      const button = document.getElementById(id), { left, right, top, bottom } = button.getBoundingClientRect();
+      const on_top = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      const count = getComputedStyle(button.querySelector("small"), "::after");
+      return [top >= 0 && bottom < 100, button.contains(on_top), count.display === "none" ? "" : count.content];
+    }"""
+    count = f"{O200K.count(text):,} tokens"
+    assert page.evaluate(shown, "encoding") == [True, True, f'"{count}"']
+    assert page.locator("#encoding").evaluate("e => e.querySelector('span').textContent") == "o200k_base"
+    assert page.evaluate(shown, "compare") == [True, True, "none"]
+    choose(page, "compare", "gpt2")
+    other = f"{bytemill.get_encoding('gpt2').count(text):,} tokens"
+    until(page, lambda: page.evaluate(shown, "compare")[2] == f'"{other}"')
+    page.click("#compare")
+    page.locator("#picker [role=option]", has_text="none").click()
+    until(page, lambda: page.evaluate(shown, "compare")[2] == "none")
+    # Where the window is wide, labels stand there: counts are always in view.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.evaluate(shown, "encoding")[2] == "none"
+    expect(page.locator("#encoding small")).to_have_text("Encoding")
+    assert page.locator("#encoding small").evaluate("e => parseFloat(getComputedStyle(e).fontSize)") > 10
+
+
 def test_m3_the_encoding_is_chosen_and_the_text_kept(opened: Opened) -> None:
     page = opened()
     write(page, CODE)

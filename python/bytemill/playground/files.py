@@ -22,11 +22,12 @@ TEMPLATE = r"`(?:[^`$]|\$\{[^`{}]*\})*`"
 QUOTED = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|""" + TEMPLATE + ")"
 COMMENT = r"/\*.*?\*/ ?(?:\(([\w.]+)\))?"
 BETWEEN = {
-    "css": re.compile(rf"{QUOTED}|{COMMENT}| ?([{{}};,]|(?<=:)) ?"),
+    "css": re.compile(rf"{QUOTED}|{COMMENT}| ?([{{}};,>]|(?<=:)) ?"),
     "js": re.compile(rf"{QUOTED}|{COMMENT}|(?<!async )\((\w+)\) (?==>)| ?([=,;:?(){{}}\[\]<>&|!*]) ?"),
 }
-# Line breaks that end no statement, and signs that need not stand behind the last of a list or a block.
-NEEDLESS = re.compile(r"(?<=[={(\[,;:?|&>])\n|\n(?=[.)\]}?:|&])|,\n?(?=[)\]}])|;\n?(?=})")
+# Line breaks that end no statement, signs that need not stand behind the last of a list or a block, and
+# blanks between names that are imported and their module.
+NEEDLESS = re.compile(r"(?<=}from) (?=\")|(?<=[={(\[,;:?|&>])\n|\n(?=[.)\]}?:|&])|,\n?(?=[)\]}])|;\n?(?=})")
 
 
 def static_files() -> dict[str, tuple[str, bytes]]:
@@ -45,12 +46,13 @@ def static_files() -> dict[str, tuple[str, bytes]]:
 def squeezed(source: str, suffix: str) -> str:
     """Returns a file without what only its readers need: comments, indentation, most blanks and line breaks.
 
-    A line with a template in a template keeps its blanks. No template has a text of several lines, no regular
-    expression a blank, and no loop an empty body, which their test holds.
+    Attributes of one word lose their quotes. A line with a template in a template keeps its blanks. No
+    template has a text of several lines, no regular expression a blank, and no loop an empty body, which
+    their test holds.
     """
     text = stripped(source)
     if suffix == "html":
-        return text.replace(">\n<", "><")
+        return re.sub(r'="([\w.-]+)"', r"=\1", text.replace(">\n<", "><"))
     lines = (
         line
         if "`" in re.sub(TEMPLATE, "", line)

@@ -19,7 +19,7 @@ FILES = {name: content.decode() for name, (_, content) in static_files().items()
 SCRIPTS = {name: content for name, content in FILES.items() if name.endswith(".js")}
 
 
-IMPORT = re.compile(r"""(?:^|(?<=;))(?:import|export)\b[^;]*?from "\./([a-z]+\.js)";""", re.MULTILINE)
+IMPORT = re.compile(r"""(?:^|(?<=;))(?:import|export)\b[^;]*?from"\./([a-z]+\.js)";""", re.MULTILINE)
 LATER = re.compile(r"""import\("\./([a-z]+\.js)"\)""")
 
 
@@ -81,6 +81,9 @@ def test_what_is_stripped(source: str, expected: str) -> None:
         ("js", "let a = 1;\nlet b;\n", "let a=1;let b;\n"),
         ("css", "a :is(b), c { d: e f; g: h }\n.i { j: k; }\n", "a :is(b),c{d:e f;g:h}.i{j:k}\n"),
         ("css", 'a::b { c: "d ; e"; f: calc(1px + 2px) }\n', 'a::b{c:"d ; e";f:calc(1px + 2px)}\n'),
+        ("css", "a > b { c: d }\n", "a>b{c:d}\n"),
+        ("js", 'import { a } from "./b.js";\nc;\n', 'import{a}from"./b.js";c;\n'),
+        ("html", '<a b="c-d.e" f="g h" i="">\n', '<a b=c-d.e f="g h" i="">\n'),
         ("html", "<p>\n  a  b\n</p>\n\n<p></p>\n", "<p>\na  b\n</p><p></p>\n"),
     ],
 )  # fmt: skip

@@ -20,7 +20,7 @@ const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 export function figures(side, name, tokens) {
 	const size = tokens.bytes.length, characters = codePoints(tokens.bytes);
 	byId(`name-${side}`).textContent = name;
-	byId(`count-${side}`).textContent = counted(tokens.length, "token");
+	byId(`count-${side}`).textContent = byId(`top-${side}`).dataset.count = counted(tokens.length, "token");
 	const seen = size <= SEEN && characters !== size ? asSeen(tokens.bytes) : characters;
 	byId(`figures-${side}`).textContent = [
 		counted(characters, "character") + (seen === characters ? "" : ` (${grouped(seen)} as seen)`),

@@ -147,6 +147,7 @@ function setEncoding(name) {
 function setCompare(name) {
 	session.compare = name;
 	byId("compare").lastElementChild.textContent = byId("side-b").textContent = name ?? "none";
+	if (!name) delete byId("top-b").dataset.count;
 	details.clear();
 }
 
