@@ -1,4 +1,4 @@
-//! What SSE4.1 and NEON share: the proof that the machine has one of them, and 64 bytes as four registers.
+//! The common part of SSE4.1 and NEON: the proof that the machine has one of them, and 64 bytes as four registers.
 
 use crate::util::tier::Tier;
 
