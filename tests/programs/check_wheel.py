@@ -1,4 +1,4 @@
-"""Checks that a wheel has every file of the playground's page, and serves it.
+"""Checks that a wheel has the files of the package and no others, and serves the playground's page from it.
 
     PYTHONPATH=tests python -m programs.check_wheel FOLDER
 
@@ -32,10 +32,31 @@ print(len(static_files()), "files are served from the wheel")
 """
 
 
+def check_names(names: list[str]) -> None:
+    """Compares the names of a wheel's files with the package's, and ends the program where they differ."""
+    metadata = [name for name in names if name.split("/")[0].endswith(".dist-info")]
+    missing = [
+        end
+        for end in ("/licenses/LICENSE", "/METADATA", "/WHEEL", "/RECORD")
+        if not any(name.endswith(end) for name in metadata)
+    ]
+    modules = {name for name in names if name not in metadata and not name.startswith("bytemill/_core.c")}
+    package = {
+        path.relative_to(SOURCE).as_posix()
+        for path in (SOURCE / "bytemill").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".so", ".pyd"}
+    }
+    compiled = len(names) - len(metadata) - len(modules)
+    if missing or modules != package or compiled != 1 or "bytemill/py.typed" not in modules:
+        different = sorted(modules ^ package)
+        sys.exit(f"a wheel lacks {missing}, has {compiled} compiled modules, and other files: {different}")
+
+
 def main(folder: Path) -> None:
     """Unpacks the wheel, compares its files with the source, and serves them."""
     [wheel] = folder.glob("*.whl")
     with tempfile.TemporaryDirectory() as unpacked, zipfile.ZipFile(wheel) as archive:
+        check_names(archive.namelist())
         archive.extractall(unpacked)
         expected = {path.name: path.read_bytes() for path in (SOURCE / STATIC).iterdir()}
         found = {path.name: path.read_bytes() for path in (Path(unpacked) / STATIC).iterdir()}
