@@ -56,6 +56,13 @@ def test_every_command_is_a_target(workflow: str) -> None:
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_no_command_has_words_of_who_starts_it(workflow: str) -> None:
+    """The recipe's shell would read them: quotes in the workflow do not reach there."""
+    text = (FOLDER / workflow).read_text(encoding="utf-8")
+    assert not re.search(r"\$\{\{\s*(github\.event\.)?inputs\.", text)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_actions_are_pinned_and_permissions_are_named(workflow: str) -> None:
     assert WORKFLOWS[workflow]["permissions"] == {}
     for job in jobs(workflow):
