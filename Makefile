@@ -12,7 +12,7 @@ CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdl
 
 .PHONY: help
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
+	@grep -E '^[a-z0-9_-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 24
 
 # With LOCKED=1, the very files of packages whose hashes `make lock` wrote.
 $(VENV)/installed: pyproject.toml
@@ -265,7 +265,7 @@ wheel-linux-x86_64: $(VENV)/wheels ## Build wheels for Linux x86_64, manylinux20
 wheel-linux-aarch64: $(VENV)/wheels ## Build wheels for Linux aarch64, manylinux2014
 	CARGO=$(ARM_CARGO) RUSTC=$(ARM_RUSTC) $(MATURIN_BUILD) $(MANYLINUX) --target $(ARM) --target-dir target/arm \
 		--interpreter $(WHEEL_PYTHONS)
-	$(AUDIT) --plat manylinux2014_aarch64 $(DIST)/*_aarch64.whl
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel show $(DIST)/*_aarch64.whl | grep -q '"manylinux_2_17_aarch64"'
 
 # Debian has no standard library for this target: it is compiled from its source. `apt-get install cargo-web
 # rust-web-src gcc-mingw-w64-x86-64`.

