@@ -123,7 +123,7 @@ test-spark: build $(VENV)/spark/engine ## Results and faults on Spark with two e
 # A build of its own, without what makes a release fast and slow to build.
 MEMORY = $(abspath target/memory)
 .PHONY: test-memory
-test-memory: $(VENV)/installed ## Every operation, with each of its allocations refused in turn (10 minutes)
+test-memory: $(VENV)/installed ## Every operation, with each of its allocations refused in turn (5 minutes)
 	CARGO_TARGET_DIR=$(MEMORY) CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 		CARGO_PROFILE_RELEASE_OPT_LEVEL=1 cargo build --locked --release --features failing-allocator
 	rm -rf $(MEMORY)/python

@@ -41,8 +41,7 @@ def check_names(names: list[str]) -> None:
         if not any(name.endswith(end) for name in metadata)
     ]
     modules = {name for name in names if name not in metadata and not name.startswith("bytemill/_core.c")}
-    # pyproject.toml includes the licence beside the package too.
-    package = {"LICENSE"} | {
+    package = {
         path.relative_to(SOURCE).as_posix()
         for path in (SOURCE / "bytemill").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".so", ".pyd"}
