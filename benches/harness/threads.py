@@ -10,7 +10,6 @@ process are not measured.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -19,12 +18,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-import numpy as np
-
 import bytemill
 from bytemill._core import BUILD_PROFILE
 from harness import record
 from harness.corpora import DOCUMENT_BYTES, cut, read_texts
+from harness.measure import digest
 from harness.memory import peak_megabytes
 from harness.processes import run_worker
 
@@ -67,15 +65,6 @@ class Point:
 # --- In the measured process ---
 
 
-def digest_of(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
-    """Returns the SHA-256 of arrays, with their lengths."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(len(array).to_bytes(8, "little"))
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
 def calls_of(
     work: str, encoding: bytemill.Encoding, text: str, threads: int, vocab_size: int
 ) -> tuple[Callable[[], Any], Callable[[Any], str]]:
@@ -83,7 +72,7 @@ def calls_of(
     if work == LONG:
         return (
             lambda: encoding.encode_ordinary_to_numpy(text, num_threads=threads),
-            lambda ids: digest_of([ids]),
+            digest,
         )
     documents = cut(text, DOCUMENT_BYTES)
     if work == TRAINING:
@@ -95,7 +84,7 @@ def calls_of(
     batches = [documents[start : start + size] for start in range(0, len(documents), size)]
     return (
         lambda: [encoding.encode_batch_to_numpy(batch, num_threads=threads) for batch in batches],
-        lambda results: digest_of([part for each in results for part in (each.ids, each.offsets)]),
+        lambda results: " ".join(digest((each.ids, each.offsets)) for each in results),
     )
 
 
@@ -105,9 +94,9 @@ def scaling(task: dict[str, Any]) -> dict[str, Any]:
     folder = None if task["corpus"] is None else Path(task["corpus"])
     text = "".join(read_texts(folder, most_bytes).values())
     encoding = bytemill.get_encoding(ENCODING)
-    call, digest = calls_of(task["work"], encoding, text, task["threads"], task["vocab_size"])
+    call, digest_of = calls_of(task["work"], encoding, text, task["threads"], task["vocab_size"])
     # The first result is compared, and teaches the caches that replays find filled.
-    first = digest(call())
+    first = digest_of(call())
     times = []
     for _ in range(task["rounds"]):
         if task["work"] == STREAM:
@@ -141,9 +130,9 @@ def measure(work: str, threads: Sequence[int], task: dict[str, Any]) -> list[Poi
     expected = None
     for count in sorted({1, *threads}):
         done = run_worker({"task": "scaling", "work": work, "threads": count, **task})
-        digest = done.pop("digest")
-        expected = expected or digest
-        points.append(Point(work=work, threads=count, equal=digest == expected, **done))
+        found = done.pop("digest")
+        expected = expected or found
+        points.append(Point(work=work, threads=count, equal=found == expected, **done))
     return points
 
 

@@ -76,7 +76,7 @@ impl ByteMerges {
         self.highest
     }
 
-    /// Returns whether there may be a token of so many bytes that merging its own bytes does not yield.
+    /// Returns whether there may be a token of this length that merging its own bytes does not yield.
     #[inline]
     pub(crate) fn may_be_unmade(&self, length: usize) -> bool {
         self.unmade >> (length % 64) & 1 != 0

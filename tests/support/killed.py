@@ -69,7 +69,7 @@ def came_to_end(
 
 
 def die_after(number: int, folder: str) -> None:
-    """Kills this process at the first step in a folder after so many."""
+    """Kills this process at the first step in a folder after the first `number` steps."""
     steps = 0
 
     def step(event: str, arguments: tuple[object, ...]) -> None:

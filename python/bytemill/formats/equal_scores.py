@@ -66,7 +66,7 @@ def pairs(parts: list[int], known: frozenset[int]) -> list[int]:
 
 
 def same_in(count: int, known: frozenset[int]) -> bool:
-    """Returns whether both ways choose the same pair each time in a run of so many characters."""
+    """Returns whether both rules choose the same pairs in a run of `count` equal characters."""
     parts = [1] * count
     while found := pairs(parts, known):
         place = found[0]

@@ -36,7 +36,7 @@ class OneThread:
         done: Future[Result] = Future()
         try:
             done.set_result(function(*arguments))
-        except BaseException as error:  # noqa: BLE001 - it is raised by whoever asks for the result
+        except BaseException as error:  # noqa: BLE001 - `Future.result` raises it
             done.set_exception(error)
         return done
 

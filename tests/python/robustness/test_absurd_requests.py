@@ -85,7 +85,7 @@ def test_absurd_padding(argument: str) -> None:
 def test_as_many_threads_as_there_may_be(tmp_path: Path) -> None:
     """If the system allows no more threads, the existing ones do the work.
 
-    The superuser may have more than the limit, so the script becomes another user, who is `nobody`.
+    `RLIMIT_NPROC` does not bind root: the script switches to another user, usually `nobody`.
     """
     tmp_path.chmod(0o777)
     for parent in tmp_path.parents[:2]:
