@@ -176,6 +176,12 @@ fuzz: build ## Fuzz every target, one after the other, MINUTES=n in sum; see fuz
 verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR where that is less, and record it
 	PYTHONPATH=tests $(BIN)/python -m programs.verify_large $(CORPUS) $(ARGS)
 
+SIZE ?= 10GB
+
+.PHONY: verify-huge
+verify-huge: build ## Compare with tiktoken, tokenizers and SentencePiece on SIZE=10GB made of CORPUS=DIR (an hour); goes on where it was
+	PYTHONPATH=tests $(BIN)/python -m programs.verify_huge $(CORPUS) --size $(SIZE) $(ARGS)
+
 # Those tests that reach all unsafe code, and are not too long for a machine that is emulated.
 UNDER_VALGRIND = page_ends:: encoders:: decoding:: ragged:: golden:: fit:: special_tokens:: json_lines:: spilling:: \
 	contracts:: --skip limits_and_tiers

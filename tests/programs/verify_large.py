@@ -4,10 +4,9 @@
 
 Every file below DIR is read as UTF-8, with replacement characters for invalid bytes, in chunks of some
 megabytes. Each chunk is encoded with every encoding by both libraries and decoded back. If there is less text
-than requested, more is derived from it: the same chunks with their parts in another order and some characters
-replaced, differently each time but reproducibly; the record has the size of each kind. A run that was
-interrupted is resumed. Needs no network: tiktoken reads our exports. Exits with 1 if there is any
-difference.
+than requested, more is derived from it, as in `support.derived_text`; the record has the size of each kind. A
+run that was interrupted is resumed. Needs no network: tiktoken reads our exports. Exits with 1 if there is
+any difference.
 """
 
 # ruff: noqa: T201 - a script: it prints
@@ -15,87 +14,27 @@ difference.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
-import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from functools import partial
-from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tiktoken
 
 import bytemill
 from bytemill.io.atomic import write_atomically
+from support.derived_text import Chunk, chunks_of, digest, text_of
 from support.differences import first_difference
 from support.offline_tiktoken import NAMES, offline_tiktoken
 from support.revision import commit
-
-CHUNK_BYTES = 4_000_000
-
-# Length of the parts of a derived text in characters, and the share of replaced characters as its inverse.
-PART = (1, 2000)
-REPLACED = 50
-# Code points of the planes with text, without surrogates.
-CHARACTERS = [*range(0xD800), *range(0xE000, 0x30000)]
-
-
-class Chunk(NamedTuple):
-    """A chunk of the text to compare.
-
-    Attributes:
-        path: The file.
-        start: Start offset in bytes.
-        size: Number of bytes.
-        turn: 0 for the original text, other numbers for texts derived from it.
-    """
-
-    path: Path
-    start: int
-    size: int
-    turn: int
-
-
-def chunks_of(paths: list[Path], wanted: int) -> Iterator[Chunk]:
-    """Yields chunks until they have the requested size."""
-    for turn in count():
-        for path in paths:
-            size = path.stat().st_size
-            for start in range(0, size, CHUNK_BYTES):
-                if wanted <= 0:
-                    return
-                yield Chunk(path, start, min(CHUNK_BYTES, size - start), turn)
-                wanted -= min(CHUNK_BYTES, size - start)
-
-
-def text_of(chunk: Chunk) -> str:
-    """Reads a chunk, or derives another text from it."""
-    with chunk.path.open("rb") as file:
-        file.seek(chunk.start)
-        text = file.read(chunk.size).decode("utf-8", "replace")
-    if chunk.turn == 0:
-        return text
-    chance = random.Random(f"{chunk.start} {chunk.size} {chunk.turn}")  # noqa: S311 - the same every time
-    parts = []
-    start = 0
-    while start < len(text):
-        length = chance.randint(*PART)
-        parts.append(text[start : start + length])
-        start += length
-    chance.shuffle(parts)
-    characters = list("".join(parts))
-    for index in chance.sample(range(len(characters)), len(characters) // REPLACED):
-        near = chance.random() < 0.8
-        characters[index] = chance.choice(text) if near else chr(chance.choice(CHARACTERS))
-    return "".join(characters)
 
 
 def compare(chunk: Chunk, encodings: Mapping[str, tiktoken.Encoding]) -> dict[str, Any]:
@@ -141,11 +80,12 @@ def main() -> int:
     if not paths:
         parser.error(f"there is no text below {arguments.folder}")
     wanted = arguments.megabytes * 1_000_000
-    chunks = list(chunks_of(paths, wanted))
-    corpus = hashlib.sha256(
-        repr([(str(path), path.stat().st_mtime_ns) for path in paths]).encode()
-    ).hexdigest()
-    about = json.dumps({**commit(), "corpus": corpus, "bytes": wanted})
+    chunks: list[Chunk] = []
+    for chunk in chunks_of(paths):
+        if sum(each.size for each in chunks) >= wanted:
+            break
+        chunks.append(chunk)
+    about = json.dumps({**commit(), "corpus": digest(paths), "bytes": wanted})
     log = Path(f"{arguments.output}.log")
     results = resumed(log, about)
     start = time.perf_counter()

@@ -15,6 +15,7 @@ __all__ = [
     "FRAGMENTS",
     "MARKS",
     "SCRIPTS",
+    "SEPARATORS",
     "broken_utf8",
     "installation_files",
     "multilingual",
