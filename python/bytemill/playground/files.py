@@ -23,11 +23,13 @@ QUOTED = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|""" + TEMPLATE + ")"
 COMMENT = r"/\*.*?\*/ ?(?:\(([\w.]+)\))?"
 BETWEEN = {
     "css": re.compile(rf"{QUOTED}|{COMMENT}| ?([{{}};,>]|(?<=:)) ?"),
-    "js": re.compile(rf"{QUOTED}|{COMMENT}|(?<!async )\((\w+)\) (?==>)| ?([=,;:?(){{}}\[\]<>&|!*]) ?"),
+    "js": re.compile(
+        rf"{QUOTED}|{COMMENT}|(?<!async )\((\w+)\) (?==>)| ([-+/%]) (?![-+])| ?([=,;:?(){{}}\[\]<>&|!*]) ?"
+    ),
 }
-# Line breaks that end no statement, signs that need not stand behind the last of a list or a block, and
-# blanks between names that are imported and their module.
-NEEDLESS = re.compile(r"(?<=}from) (?=\")|(?<=[={(\[,;:?|&>])\n|\n(?=[.)\]}?:|&])|,\n?(?=[)\]}])|;\n?(?=})")
+# Line breaks that end no statement (`;` and blocks do, as deno formats the scripts), signs that need not
+# stand behind the last of a list or a block, and blanks between names that are imported and their module.
+NEEDLESS = re.compile(r"(?<=}from) (?=\")|(?<=[={}(\[,;:?|&>])\n|\n(?=[.)\]}?:|&])|,\n?(?=[)\]}])|;\n?(?=})")
 
 
 def static_files() -> dict[str, tuple[str, bytes]]:
