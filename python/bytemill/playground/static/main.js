@@ -40,12 +40,24 @@ const find = new Find(panes.a, (index) => {
 
 for (const pane of both) details.watch(pane);
 
+/** Above a change of this many bytes, counts are painted a frame before tokens. */
+const LARGE = 20_000;
+/** @type {Tokens[]} */
+let newest;
+
 /**
  * @param {Tokens[]} found
  * @param {number} began
  */
 async function show(found, began) {
-	const [one, two] = found;
+	const [one, two] = newest = found;
+	const { encoding, compare } = session;
+	figures("a", encoding, one);
+	if (two && compare) figures("b", compare, two);
+	if (Math.abs(one.bytes.length - panes.a.tokens.bytes.length) > LARGE) {
+		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+		if (newest !== found) return;
+	}
 	const first = two ? differences(one, two) : { marks: new Uint8Array(one.length), count: 0 };
 	const second = two ? differences(two, one) : { marks: new Uint8Array(), count: 0 };
 	const shift = one.length !== panes.a.tokens.length;
@@ -53,16 +65,12 @@ async function show(found, began) {
 	panes.b.show(two ?? NOTHING, second.marks);
 	if (find.input.value) find.update();
 	ids.show(one);
-	figures("a", session.encoding, one);
-	if (two && session.compare) figures("b", session.compare, two);
 	byId("card-a").classList.toggle("is-empty", one.length === 0);
 	byId("columns").classList.toggle("two", Boolean(two));
 	byId("card-b").hidden = byId("side").hidden = !two;
 	if (details.pinned && shift) details.clear();
 	if (!byId("panel-statistics").hidden) statistics.show(panes.a);
-	const differing = two
-		? `${counted(first.count, "token")} of ${session.encoding} and ${second.count} of ${session.compare} are cut elsewhere`
-		: "";
+	const differing = two ? `${counted(first.count, "token")} of ${encoding} and ${second.count} of ${compare} are cut elsewhere` : "";
 	announce(
 		`${counted(one.length, "token")}, ${counted(codePoints(one.bytes), "character")}, ${counted(one.bytes.length, "byte")}`,
 		differing,

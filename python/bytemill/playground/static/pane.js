@@ -76,8 +76,8 @@ export class Pane {
 		this.marks = marks;
 		this.rebuild(old.length, before, behind);
 		if (this.active >= tokens.length) this.active = -1;
-		this.fill();
 		this.mark();
+		this.fill();
 	}
 
 	/** Draws everything again, with other settings. */
@@ -141,12 +141,16 @@ export class Pane {
 		const element = document.createElement("div");
 		element.className = "block";
 		const width = Math.max(160, this.element.clientWidth - 40);
-		const { starts, ends, bytes } = this.tokens;
-		const from = starts[start], to = ends[end - 1];
-		let breaks = 0;
-		for (let i = from; i < to; i++) if (bytes[i] === 10) breaks++;
-		const rows = breaks + Math.ceil(((to - from) * 9 + (end - start) * 9) / width);
-		element.style.height = `${Math.max(1, rows) * LINE}px`;
+		const { starts, ends } = this.tokens;
+		// Near the truth, so that the blocks in view are found at once: each round lays the page out.
+		let rows = 0, line = 0;
+		for (let i = start; i < end; i++) {
+			line += (ends[i] - starts[i] + 1) * 9;
+			if (i < end - 1 && !lineBreaks(this.tokens, i)) continue;
+			rows += Math.ceil(line / width);
+			line = 0;
+		}
+		element.style.height = `${rows * LINE}px`;
 		return { key: nextKey++, start, end, element, filled: false };
 	}
 

@@ -26,7 +26,7 @@ export class Writing {
 		this.input.addEventListener("input", () => {
 			if (this.opened) return;
 			this.note.textContent = "";
-			this.send();
+			this.update();
 		});
 		this.input.addEventListener("paste", (/** @type {ClipboardEvent} */ event) => this.paste(event));
 		this.lineEnds.addEventListener("change", () => this.send());
@@ -34,11 +34,26 @@ export class Writing {
 
 	/** The text as it is sent. */
 	get text() {
-		return this.lineEnds.checked ? this.input.value.replaceAll("\n", "\r\n") : this.input.value;
+		return this.ended(this.input.value);
 	}
 
-	send() {
-		this.changed(this.opened ?? encoder.encode(this.text));
+	/**
+	 * Returns a text with the line ends that are sent.
+	 * @param {string} text
+	 */
+	ended(text) {
+		return this.lineEnds.checked ? text.replaceAll("\n", "\r\n") : text;
+	}
+
+	/** @param {string} [text] what the text area holds, or is about to hold */
+	send(text = this.text) {
+		this.sent = text;
+		this.changed(this.opened ?? encoder.encode(text));
+	}
+
+	/** Sends the text, if it is not what was sent last. */
+	update() {
+		if (this.text !== this.sent) this.send();
 	}
 
 	/**
@@ -105,8 +120,7 @@ export class Writing {
 	offset() {
 		const { selectionStart, selectionEnd, value } = this.input;
 		if (document.activeElement !== this.input || this.opened || selectionStart !== selectionEnd) return 0;
-		const before = value.slice(0, selectionStart);
-		return encoder.encode(this.lineEnds.checked ? before.replaceAll("\n", "\r\n") : before).length;
+		return encoder.encode(this.ended(value.slice(0, selectionStart))).length;
 	}
 
 	/**
@@ -137,12 +151,21 @@ export class Writing {
 
 	/** @param {ClipboardEvent} event */
 	paste(event) {
-		const pasted = event.clipboardData?.getData("text/plain") ?? "";
+		const pasted = event.clipboardData?.getData("text/plain");
+		if (!pasted) return;
 		const { value, selectionStart, selectionEnd } = this.input;
-		if (pasted.length + value.length > EDITABLE) {
+		// A document is read only: another text takes its place.
+		const [before, behind] = this.opened ? ["", ""] : [value.slice(0, selectionStart), value.slice(selectionEnd)];
+		const text = before + pasted + behind;
+		if (this.opened || text.length > EDITABLE) {
 			event.preventDefault();
-			this.open(encoder.encode(value.slice(0, selectionStart) + pasted + value.slice(selectionEnd)), "Pasted text");
-		} else if (pasted.includes("\r") && !this.lineEnds.checked) {
+			this.show(text, "Pasted text");
+			return;
+		}
+		// Before the browser inserts the text, which takes it 50 ms for 100 KB: the answer is there when it has.
+		this.send(this.ended(text.replace(/\r\n?/g, "\n")));
+		setTimeout(() => this.update());
+		if (pasted.includes("\r") && !this.lineEnds.checked) {
 			// After the answer to this text, which takes remarks away.
 			setTimeout(() =>
 				remark("The pasted text ended its lines with CR LF, which a text area turns into LF: other tokens.", [
