@@ -159,9 +159,16 @@ def test_m10_the_keyboard_reaches_everything(opened: Opened) -> None:
         "special",
         "show-ids",
         "show-pieces",
+        "more",
+        "share",
         "examples",
         "text",
+        "find",
         "a",
+        "tab-ids",
+        "python",
+        "json",
+        "spaces",
         "ids",
     } <= reached
 

@@ -58,16 +58,22 @@ def test_m2_counts_and_encodings_stay_on_top_of_a_phone(opened: Opened) -> None:
       const count = getComputedStyle(button.querySelector("small"), "::after");
       return [top >= 0 && bottom < 100, button.contains(on_top), count.display === "none" ? "" : count.content];
     }"""
-    count = f"{O200K.count(text):,} tokens"
+    count = f"{O200K.count(text):,} tokens · {len(text) / O200K.count(text):.2f} bytes each"
     assert page.evaluate(shown, "encoding") == [True, True, f'"{count}"']
     assert page.locator("#encoding").evaluate("e => e.querySelector('span').textContent") == "o200k_base"
     assert page.evaluate(shown, "compare") == [True, True, "none"]
     choose(page, "compare", "gpt2")
-    other = f"{bytemill.get_encoding('gpt2').count(text):,} tokens"
+    tokens = bytemill.get_encoding("gpt2").count(text)
+    other = f"{tokens:,} tokens · {len(text) / tokens:.2f} bytes each"
     until(page, lambda: page.evaluate(shown, "compare")[2] == f'"{other}"')
     page.click("#compare")
     page.locator("#picker [role=option]", has_text="none").click()
     until(page, lambda: page.evaluate(shown, "compare")[2] == "none")
+    # No count is cut off.
+    for width in (390, 360):
+        page.set_viewport_size({"width": width, "height": 844})
+        for small in page.locator("#chosen small").all():
+            assert small.evaluate("e => e.scrollWidth <= e.clientWidth"), width
     # Where the window is wide, labels stand there: counts are always in view.
     page.set_viewport_size({"width": 1280, "height": 800})
     assert page.evaluate(shown, "encoding")[2] == "none"
@@ -85,6 +91,25 @@ def test_m3_the_encoding_is_chosen_and_the_text_kept(opened: Opened) -> None:
     wait(page, bytemill.get_encoding("gpt2").count(CODE))
     assert page.input_value("#text") == CODE
     assert page.evaluate("document.getElementById('text').selectionStart") == 5
+
+
+@pytest.mark.parametrize("button", ["encoding", "compare"])
+def test_m3_a_choice_on_a_phone_keeps_the_place(opened: Opened, button: str) -> None:
+    page = opened(390, 844)
+    put(page, "a line of words here\n" * 400)
+    page.evaluate("scrollTo(0, 200)")
+    for name in ("gpt2", "p50k_base"):
+        # Without playwright's own scrolling before a click.
+        for click in (f"#{button}", f"#picker [data-name={name}]"):
+            page.locator(click).evaluate("e => { e.focus({ preventScroll: true }); e.click() }")
+            assert page.evaluate("scrollY") == 200
+        expect(page.locator(f"#{button} > span")).to_have_text(name)
+        page.wait_for_timeout(300)
+        assert page.evaluate("scrollY") == 200
+    # Nor does the tabulator scroll to what is in view.
+    page.focus("#encoding")
+    page.keyboard.press("Tab")
+    assert page.evaluate("scrollY") == 200
 
 
 def test_m3_sizes_models_and_fingerprints(opened: Opened) -> None:
@@ -133,6 +158,8 @@ def test_m5_details(opened: Opened) -> None:
     expect(details).to_contain_text("622")
     expect(details).to_contain_text("20 72 65 74 75 72 6e")
     expect(details).to_contain_text("its own text encodes to it")
+    expect(details).to_contain_text("bytes 10 to 17")
+    expect(details.locator("dt")).to_contain_text(["id", "bytes", "place", "kind", "merged from", "reached"])
     expect(details).to_contain_text("merged from")
     token, card = page.locator("#a .t >> nth=5").bounding_box(), details.bounding_box()
     assert token["y"] + token["height"] <= card["y"]
@@ -147,12 +174,23 @@ def test_m5_details(opened: Opened) -> None:
     expect(details).to_contain_text("Point at a token")
 
 
+def test_m6_cr_and_lf(opened: Opened) -> None:
+    page = opened()
+    page.fill("#text", "a\nb")
+    page.click("#more")
+    page.check("#crlf", force=True)
+    wait(page, O200K.count("a\r\nb"))
+    assert "".join(page.locator("#a .t").all_inner_texts()) == "a\\r⏎b"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
         (" \t\r\n", ["·→⏎"]),
         ("\u00a0\u200b", ["\\xa0\\u200b"]),
         ("\u202e", ["\\u202e"]),
+        ("\t", ["→"]),
+        ("☺\ufe0e", ["☺\\ufe0e"]),
         ("\u0301", ["◌\u0301"]),
     ],
 )
@@ -261,8 +299,9 @@ def test_m9_a_megabyte(opened: Opened) -> None:
     assert page.locator(".t").count() <= 6000
     page.evaluate("document.getElementById('a').scrollTop = 1e9")
     expect(page.locator("#a .t").last).to_have_attribute("data-id", str(expected[-1]))
-    page.evaluate("document.getElementById('a').scrollTop = 1e9")
+    expect(page.locator("#a .t").last).to_be_in_viewport()
     page.wait_for_timeout(200)
+    expect(page.locator("#a .t").last).to_be_in_viewport()
     assert ids(page)[-20:] == expected[-20:]
     assert page.locator(".t").count() <= 6000
     # Three times the budget: the machine may be busy.

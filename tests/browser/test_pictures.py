@@ -56,6 +56,19 @@ def test_texts(opened: Opened, folder: Path, size: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_two_encodings_on_a_phone(opened: Opened, folder: Path, scheme: str) -> None:
+    page = opened(*SIZES["phone"], color_scheme=scheme)
+    page.click("#examples")
+    page.click("text=Python indentation")
+    page.fill("#text", SAMPLE)
+    page.click("#side-b")
+    take(page, folder / f"compare-phone-{scheme}.png")
+    page.click("#b .t >> nth=8")
+    page.locator("#details dd").nth(4).wait_for()
+    take(page, folder / f"details-phone-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_two_encodings(opened: Opened, folder: Path, scheme: str) -> None:
     page = opened(color_scheme=scheme)
     page.click("#examples")

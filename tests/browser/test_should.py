@@ -58,6 +58,13 @@ def test_s3_merge_tree(opened: Opened) -> None:
     page.click("text=merge tree")
     tree = page.locator("#tree")
     expect(tree).to_contain_text("286 2877 123485")
+    # What was possible and lost, with its rank.
+    page.locator("#tree input").fill("1")
+    expect(tree).to_contain_text("Step 1 of 5: “·w” has rank 286, the lowest.")
+    for pair in ("ö", "ld"):
+        expect(tree).to_contain_text(f"“{pair}” {O200K.encode_single_token(pair)}")
+    page.locator("#tree input").fill("5")
+    expect(tree).to_contain_text("“lds” has rank 123485, the lowest. No other merge was possible.")
     page.locator("#tree input").fill("0")
     expect(tree).to_contain_text("Single bytes")
     assert tree.locator(".stage .t").all_inner_texts()[2:4] == ["‹c3›", "‹b6›"]

@@ -23,7 +23,7 @@ const SIGNS = { " ": "·", "\n": "⏎", "\t": "→", "\r": "\\r", "\0": "\\0" };
  * @param {number} at
  * @param {number} end
  */
-export function characterSize(bytes, at, end) {
+function characterSize(bytes, at, end) {
 	const first = bytes[at];
 	if (first < 0x80) return 1;
 	const size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 0;
@@ -73,7 +73,7 @@ export function unhex(digits) {
  * @param {number} end
  * @returns {Part[]}
  */
-export function partsOf(bytes, start = 0, end = bytes.length) {
+function partsOf(bytes, start = 0, end = bytes.length) {
 	/** @type {Part[]} */
 	const parts = [];
 	let at = start;

@@ -20,12 +20,14 @@ const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 export function figures(side, name, tokens) {
 	const size = tokens.bytes.length, characters = codePoints(tokens.bytes);
 	byId(`name-${side}`).textContent = name;
-	byId(`count-${side}`).textContent = byId(`top-${side}`).dataset.count = counted(tokens.length, "token");
+	const count = counted(tokens.length, "token"), each = (size / (tokens.length || 1)).toFixed(2);
+	byId(`count-${side}`).textContent = count;
+	byId(`top-${side}`).dataset.count = `${count} · ${each} bytes each`;
 	const seen = size <= SEEN && characters !== size ? asSeen(tokens.bytes) : characters;
 	byId(`figures-${side}`).textContent = [
 		counted(characters, "character") + (seen === characters ? "" : ` (${grouped(seen)} as seen)`),
 		counted(size, "byte"),
-		`${tokens.length ? (size / tokens.length).toFixed(2) : "0.00"} bytes per token`,
+		`${each} bytes per token`,
 	].join(" · ");
 }
 

@@ -79,7 +79,7 @@ async function show(found, began) {
 	byId("foot").textContent = differing ? `${differing} (marked ◤) · encoded in ${took}` : `encoded in ${took}`;
 	drawWay(0);
 	await Promise.all([pieces(), parts()]);
-	requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("colour", { start: began, end: performance.now() })));
+	requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("colour", { start: began })));
 }
 
 /** @param {number} count of pieces */

@@ -17,7 +17,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const MOST_SHARING = 32;
 
 /** What marks of a token say, as bits. */
-export const DIFFERS = 1;
+const DIFFERS = 1;
 export const STARTS_PIECE = 2;
 export const FOUND = 4;
 export const STARTS_PART = 8;
@@ -46,14 +46,10 @@ export class Pane {
 		this.written = false;
 		/** @type {Map<number, number>} the number of a part by its first token */
 		this.parts = new Map();
-		let waiting = false;
+		let frame = 0;
 		const soon = () => {
-			if (waiting) return;
-			waiting = true;
-			requestAnimationFrame(() => {
-				waiting = false;
-				this.fill();
-			});
+			cancelAnimationFrame(frame);
+			frame = requestAnimationFrame(() => this.fill());
 		};
 		element.addEventListener("scroll", soon, { passive: true });
 		new ResizeObserver(soon).observe(element);
@@ -124,11 +120,10 @@ export class Pane {
 			block.start += shift;
 			block.end += shift;
 		}
-		const anchor = tail.length ? tail[0].element : null;
 		const made = found.map(([start, end]) => this.block(start, end));
-		const fragment = document.createDocumentFragment();
-		fragment.append(...made.map((block) => block.element));
-		this.element.insertBefore(fragment, anchor);
+		const elements = made.map((block) => block.element);
+		if (tail.length) tail[0].element.before(...elements);
+		else this.element.append(...elements);
 		this.blocks = [...head, ...made, ...tail];
 	}
 
@@ -138,8 +133,7 @@ export class Pane {
 	 * @returns {Block}
 	 */
 	block(start, end) {
-		const element = document.createElement("div");
-		element.className = "block";
+		const element = el("div", { class: "block" });
 		const width = Math.max(160, this.element.clientWidth - 40);
 		const { starts, ends } = this.tokens;
 		// Near the truth, so that the blocks in view are found at once: each round lays the page out.
@@ -156,7 +150,7 @@ export class Pane {
 
 	/** Gives elements to the blocks near the view, and takes them from the others. */
 	fill() {
-		const { blocks } = this, { scrollTop, clientHeight } = this.element;
+		const { blocks } = this, { scrollTop, clientHeight, scrollHeight } = this.element;
 		const above = scrollTop - clientHeight / 2, below = scrollTop + clientHeight * 1.5;
 		let low = 0, high = blocks.length;
 		while (low < high) {
@@ -183,12 +177,14 @@ export class Pane {
 			block.element.replaceChildren();
 			block.filled = false;
 		});
+		// Whoever was at the end stays there, although heights were estimates.
+		if (scrollTop && scrollTop + clientHeight > scrollHeight - 2) this.element.scrollTop = 1e9;
 	}
 
 	/** @param {Block} block */
 	fillBlock(block) {
 		const { tokens } = this;
-		const fragment = document.createDocumentFragment();
+		const nodes = [];
 		const from = tokens.starts[block.start], to = tokens.ends[block.end - 1];
 		let ascii = true;
 		for (let i = from; i < to && ascii; i++) ascii = tokens.bytes[i] < 0x80;
@@ -205,21 +201,21 @@ export class Pane {
 				// The first token has the text of all that share a character: joined scripts stay joined.
 				for (const each of made) each.textContent = "";
 				made[0].textContent = decoder.decode(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1]));
-				fragment.append(...made);
+				nodes.push(...made);
 				i = end;
 				continue;
 			}
 			if (end - i > 1) {
 				const character = visible(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1]));
-				fragment.append(el("span", { class: "shared" }, el("span", { class: "character", "aria-hidden": "true" }, character), ...made));
+				nodes.push(el("span", { class: "shared" }, el("span", { class: "character", "aria-hidden": "true" }, character), ...made));
 			} else {
-				fragment.append(made[0]);
+				nodes.push(made[0]);
 			}
 			const breaks = lineBreaks(tokens, end - 1);
-			for (let k = 0; k < Math.min(breaks, 2); k++) fragment.append(document.createElement("br"));
+			for (let k = 0; k < Math.min(breaks, 2); k++) nodes.push(el("br"));
 			i = end;
 		}
-		block.element.replaceChildren(fragment);
+		block.element.replaceChildren(...nodes);
 		block.element.classList.toggle("goes-on", block.end < tokens.length && !lineBreaks(tokens, block.end - 1));
 		block.element.style.height = "auto";
 		block.filled = true;

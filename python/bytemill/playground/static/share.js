@@ -46,7 +46,7 @@ const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
  * Returns the command that shows the same tokens in a terminal.
  * @param {State} state
  */
-export function asCommand({ text, encoding, special }) {
+function asCommand({ text, encoding, special }) {
 	const rule = special === "text" ? "" : ` --special ${special}`;
 	const command = `bytemill inspect -e ${quoted(encoding)}${rule}`;
 	return text === "-" ? `printf %s - | ${command} -` : `${command} -- ${quoted(text)}`;
@@ -59,7 +59,7 @@ const RULES = { text: ", disallowed_special=()", allow: ', allowed_special="all"
  * @param {State} state
  * @param {boolean} file whether the encoding was opened from a file
  */
-export function asPython({ text, encoding, special }, file) {
+function asPython({ text, encoding, special }, file) {
 	const opened = file
 		? `bytemill.Encoding.from_file("FILE")  # ${JSON.stringify(encoding)}`
 		: `bytemill.get_encoding(${JSON.stringify(encoding)})`;

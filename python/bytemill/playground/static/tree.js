@@ -94,7 +94,7 @@ export function tree(trace) {
 			? "The piece is a token: it is taken whole, although merges would not make it."
 			: step === 0
 			? "Single bytes, before the first merge."
-			: sentence(trace.steps[step - 1], roots, step, last);
+			: sentence(trace.steps[step - 1], grown(bytes, trace.steps.slice(0, step - 1)), step, last);
 	};
 	slider.addEventListener("input", draw);
 	view.append(el("div", { class: "steps" }, slider, note), stage, el("p", { class: "faint" }, "ids ", el("code", {}, trace.ids.join(" "))));
@@ -104,15 +104,16 @@ export function tree(trace) {
 
 /**
  * @param {Step} step
- * @param {Node_[]} roots
+ * @param {Node_[]} parts before it
  * @param {number} number
  * @param {number} last
  */
-function sentence(step, roots, number, last) {
-	const made = roots[step.index];
-	const others = step.others.map(([, rank]) => rank).sort((a, b) => a - b).slice(0, 4);
-	const lost = others.length ? ` Possible too, with higher ranks: ${others.join(", ")}.` : " No other merge was possible.";
-	return `Step ${number} of ${last}: “${visible(made.bytes)}” has rank ${step.rank}, the lowest.${lost}`;
+function sentence({ index, rank, others }, parts, number, last) {
+	/** @param {number} i */
+	const pair = (i) => `“${visible(Uint8Array.of(...parts[i].bytes, ...parts[i + 1].bytes))}”`;
+	const lost = others.sort((a, b) => a[1] - b[1]).slice(0, 4).map(([i, higher]) => `${pair(i)} ${higher}`);
+	const also = lost.length ? `Possible too, with higher ranks: ${lost.join(", ")}.` : "No other merge was possible.";
+	return `Step ${number} of ${last}: ${pair(index)} has rank ${rank}, the lowest. ${also}`;
 }
 
 /**
