@@ -34,6 +34,7 @@ import numpy as np
 import tokenizers
 
 import bytemill
+from bytemill.reference_sentencepiece import Kind
 from support import sentencepiece
 from support.derived_text import Chunk, chunks_of, digest, sliced, text_of
 from support.offline_tiktoken import offline_tiktoken
@@ -139,7 +140,7 @@ def libraries() -> Iterator[dict[str, Library]]:
                 # SentencePiece finds no control pieces in text.
                 of(bytemill.Encoding.from_file(path), frozenset()),
                 lambda documents: theirs.encode(documents, out_type=int, num_threads=1),
-                [piece.piece for piece in sentencepiece.parse(model).pieces if piece.type != 1],
+                [piece.piece for piece in sentencepiece.parse(model).pieces if piece.type != Kind.NORMAL],
             )
 
         yield {
@@ -223,16 +224,12 @@ def documents_of(text: str, tokens: Sequence[str], seed: int) -> Documents:
 def difference(text: str, pair: Pair) -> dict[str, Any]:
     """Describes the difference of a document by the shortest text that is found in it."""
 
-    def ids(text: str) -> list[list[int]]:
-        return [[*map(int, encode([text])[0])] for encode in (pair.ours, pair.theirs)]
-
     def differs(text: str) -> bool:
-        ours, theirs = ids(text)
-        return ours != theirs
+        return not np.array_equal(pair.ours([text])[0], pair.theirs([text])[0])
 
-    # Encodings keep what they have met: a difference may need the texts before.
+    # An encoding keeps pieces that it has met: the document alone may not show the difference.
     shown = shortest(text, differs) if differs(text) else text
-    ours, theirs = ids(shown)
+    ours, theirs = ([*map(int, encode([shown])[0])] for encode in (pair.ours, pair.theirs))
     return {"text": shown, "ours": ours, "theirs": theirs}
 
 
@@ -343,9 +340,9 @@ def run(chunks: Iterator[Chunk], wanted: int, output: Path, corpus: str) -> int:
             for chunk in chunks:
                 if wanted <= 0:
                     break
+                span = span or Span(chunk.number, corpus)
                 text = text_of(chunk)
                 results = {name: compare(chunk, text, library) for name, library in others.items()}
-                span = span or Span(chunk.number, corpus)
                 span.add(chunk, text, results)
                 wanted -= len(text.encode())
                 found += sum(result.differences for result in results.values())
@@ -354,7 +351,7 @@ def run(chunks: Iterator[Chunk], wanted: int, output: Path, corpus: str) -> int:
                     span = None
                     print(summary(recorded(output)), flush=True)
         finally:
-            if span is not None:
+            if span is not None and span.size:
                 span.write(output)
     return found
 
