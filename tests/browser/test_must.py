@@ -311,6 +311,21 @@ def test_m9_a_megabyte(opened: Opened) -> None:
     wait(page, 0)
 
 
+def test_m9_the_end_stays_in_view_where_heights_were_guessed(opened: Opened) -> None:
+    page = opened()
+    # Parts of characters are wider than their bytes let expect.
+    put(page, "𓀀𓀁𓀂𓀃𓀄𓀅𓀆𓀇 words\n" * 2000)
+    page.evaluate("document.getElementById('a').scrollTop = 1e9")
+    last = page.locator("#a .t").last
+    expect(last).to_have_text("⏎")
+    page.wait_for_timeout(300)
+    expect(last).to_be_in_viewport()
+    assert (
+        page.evaluate("(e => e.scrollHeight - e.scrollTop - e.clientHeight)(document.getElementById('a'))")
+        < 2
+    )
+
+
 def test_m9_edits_keep_blocks_and_colours(opened: Opened) -> None:
     page = opened()
     put(page, "a line of words here\n" * 400)

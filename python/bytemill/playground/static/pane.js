@@ -140,8 +140,9 @@ export class Pane {
 		let rows = 0, line = 0;
 		for (let i = start; i < end; i++) {
 			line += (ends[i] - starts[i] + 1) * 9;
-			if (i < end - 1 && !lineBreaks(this.tokens, i)) continue;
-			rows += Math.ceil(line / width);
+			const breaks = lineBreaks(this.tokens, i);
+			if (i < end - 1 && !breaks) continue;
+			rows += Math.ceil(line / width) + (breaks > 1 ? 1 : 0);
 			line = 0;
 		}
 		element.style.height = `${rows * LINE}px`;
