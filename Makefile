@@ -214,6 +214,10 @@ test-arm: ## The Rust tests of the loops compiled for NEON, built for aarch64 an
 		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
 		$(ARM_CARGO) test --locked --target $(ARM) --target-dir target/arm --test rust -- $(UNDER_EMULATION)
 
+.PHONY: check-arm
+check-arm: ## Type-check the library for aarch64; a warning is an error
+	RUSTC=$(ARM_RUSTC) RUSTFLAGS="-D warnings" $(ARM_CARGO) check --locked --target $(ARM) --target-dir target/arm/check --lib
+
 $(VENV)/release: pyproject.toml $(VENV)/installed
 	$(BIN)/python -m pip install --quiet $(call group,release)
 	touch $@

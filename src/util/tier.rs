@@ -53,7 +53,7 @@ impl Tier {
     }
 
     /// Returns whether it has the instructions of AVX2.
-    #[cfg(any(test, target_arch = "x86_64"))]
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn has_avx2(self) -> bool {
         matches!(self, Self::Avx2 | Self::Avx512)
     }

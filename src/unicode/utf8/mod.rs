@@ -3,7 +3,7 @@
 //! ```text
 //! for some hundred characters, so that their bytes stay in L1:
 //!     eight at a time: one byte each if all are ASCII, else one to four bytes each, one after the other;
-//!     or sixteen at a time, with AVX-512
+//!     or four at a time, with SSE4.1 or NEON, or sixteen, with AVX-512
 //!     append the bytes if they are UTF-8; those of a surrogate are not
 //! if there was a surrogate: start again, joining pairs, with U+FFFD for lone ones
 //! ```
@@ -19,6 +19,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod simd128;
 mod widen;
 
 pub use widen::{Width, widen};
@@ -184,6 +186,12 @@ fn store<C: Character>(tier: Tier, chunk: &[C], bytes: &mut Bytes) -> usize {
     #[cfg(target_arch = "x86_64")]
     if tier == Tier::Avx512
         && let Some(length) = avx512::store(chunk, bytes)
+    {
+        return length;
+    }
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if matches!(tier, Tier::Simd128 | Tier::Avx2)
+        && let Some(length) = simd128::store(chunk, bytes)
     {
         return length;
     }

@@ -17,6 +17,8 @@ pub(crate) mod portable;
 mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) mod words;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use simd128::Simd128;

@@ -4,7 +4,7 @@
 //! same 512: those of three bytes that have the first byte and three bits of the second in common, a **group**. One table of
 //! 64 bytes then knows them all: it has a byte for each third byte, and in that a bit for each second one.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod compiled;
 
 use crate::util::tier::Tier;
@@ -88,13 +88,19 @@ impl Groups {
     }
 
     /// Classifies a window by the group of characters that begin with two bytes; `None` if there are others but ASCII, or the
-    /// tier is below AVX2.
+    /// tier has no vectors.
     pub(super) fn classify(&self, window: &Window, begin: [u8; 2]) -> Option<Others> {
+        self.classify_with(self.tier, window, begin)
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn classify_with(&self, tier: Tier, window: &Window, begin: [u8; 2]) -> Option<Others> {
         let [lead, next] = begin;
-        let group = &self.groups[number(lead, next)];
-        #[cfg(target_arch = "x86_64")]
-        return compiled::classify(self.tier, window, begin, group);
-        #[cfg(not(target_arch = "x86_64"))]
+        compiled::classify(tier, window, begin, &self.groups[number(lead, next)])
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn classify_with(&self, _: Tier, _: &Window, _: [u8; 2]) -> Option<Others> {
         None
     }
 }
@@ -151,6 +157,12 @@ mod tests {
     use super::*;
     use crate::util::vector::portable::Portable;
 
+    /// The tiers of this machine that have vectors.
+    fn with_vectors() -> impl Iterator<Item = Tier> {
+        let vectors = [Tier::Simd128, Tier::Avx2, Tier::Avx512];
+        vectors.into_iter().filter(|tier| tier.available())
+    }
+
     /// Every character of three bytes in a window with others of its group and ASCII, by every tier.
     #[test]
     fn windows_are_classified_as_their_characters_are() {
@@ -182,20 +194,25 @@ mod tests {
                 }
                 let expected = Some(Others { all, changing });
                 let begin = group_of(&window, leads(&window)).expect("it has three bytes");
-                let found = table.groups().classify(&window, begin);
                 let group = &table.groups().groups[number(begin[0], begin[1])];
                 assert_eq!(
                     classify(Portable, &window, begin, group),
                     expected,
                     "{text:?}"
                 );
-                assert!(found == expected || found.is_none() && !Tier::current().has_avx2());
+                for tier in with_vectors() {
+                    let found = table.groups().classify_with(tier, &window, begin);
+                    assert_eq!(found, expected, "{tier:?} {text:?}");
+                }
                 checked += 1;
                 // A character of another group is not taken for one of this.
                 let mixed = format!("{c}{}", beside(0x200));
                 let window = last(mixed.as_bytes());
                 assert_eq!(classify(Portable, &window, begin, group), None);
-                assert_eq!(table.groups().classify(&window, begin), None);
+                for tier in Tier::ALL {
+                    let found = table.groups().classify_with(tier, &window, begin);
+                    assert_eq!(found, None, "{tier:?} {mixed:?}");
+                }
             }
             assert!(checked > 10_000);
         }

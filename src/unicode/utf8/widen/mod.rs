@@ -64,11 +64,12 @@ pub fn widen<C: Character>(text: &str, dest: &mut [MaybeUninit<C>]) -> usize {
 }
 
 fn widen_with<C: Character>(tier: Tier, text: &str, dest: &mut [MaybeUninit<C>]) -> usize {
-    let (mut read, mut stored) = (0, 0);
-    #[cfg(target_arch = "x86_64")]
-    if tier == Tier::Avx512 {
-        (read, stored) = avx512::widen(text.as_bytes(), dest);
-    }
+    let (read, mut stored) = match tier {
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => avx512::widen(text.as_bytes(), dest),
+        // Blocks of 16 bytes, those of ASCII at once, took a fifth longer for text of many languages.
+        _ => (0, 0),
+    };
     for (slot, character) in dest[stored..].iter_mut().zip(text[read..].chars()) {
         slot.write(C::truncated(character.into()));
         stored += 1;
