@@ -372,6 +372,22 @@ bench-builds: $(VENV)/installed ## Compare two commits of this library, ARGS="BA
 bench-stages: build ## Which part of encoding takes how much of its time, by Linux's perf, for docs/benchmarks/stages.md
 	$(BENCH) harness.stages $(ARGS) --output $(RESULTS)/stages.json && $(BENCH) report stages
 
+# The exit code tells whether a tier gave other ids.
+.PHONY: bench-tiers
+bench-tiers: build ## Compare the tiers of this processor, for docs/benchmarks/stages.md: ARGS="--corpus DIR"
+	$(BENCH) harness.tiers $(ARGS) --output $(RESULTS)/tiers.json && $(BENCH) report tiers
+
+# Both by Debian's Rust, as for `make test-arm`.
+.PHONY: bench-instructions
+bench-instructions: build ## Count instructions on aarch64 and x86-64 by qemu: ARGS="--corpus DIR"
+	$(CC) -O2 -shared -fPIC -o target/count_instructions.so benches/harness/count_instructions.c
+	for target in $(ARM) x86_64-unknown-linux-gnu; do \
+		RUSTC=$(ARM_RUSTC) CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+			$(ARM_CARGO) build --locked --release --example encode_repeatedly --target $$target --target-dir target/arm || exit 1; \
+	done
+	$(BENCH) harness.instructions --programs target/arm --plugin target/count_instructions.so $(ARGS) \
+		--output $(RESULTS)/instructions.json && $(BENCH) report tiers
+
 # The exit code tells whether a number of threads gave another result than one thread.
 .PHONY: bench-threads
 bench-threads: build ## Encoding and training from one thread to all processors, as a chart: ARGS="--corpus DIR"

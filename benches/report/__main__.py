@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests:benches python -m report [NAME ...]
 
-NAME is encoding, stream, training, stages, models, adoption, playground, scale or readme; without one it
-writes all.
+NAME is encoding, stream, training, stages, tiers, models, adoption, playground, scale or readme; without
+one it writes all.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from report import (
     scale,
     stages,
     stream,
+    tiers,
     training,
 )
 
@@ -61,6 +62,12 @@ def write_stages() -> None:
     page.rewrite(PAGES / "stages.md", stages.section(read(RESULTS / "stages.json")), stages.NAME)
 
 
+def write_tiers() -> None:
+    """Writes the section on tiers, of the page on stages."""
+    results = [read(RESULTS / name) for name in ("tiers.json", "instructions.json")]
+    page.rewrite(PAGES / "stages.md", tiers.section(*results), tiers.NAME)
+
+
 def write_models() -> None:
     """Writes the page on models' own files."""
     settings = suite("models")
@@ -95,6 +102,7 @@ WRITERS: dict[str, Callable[[], None]] = {
     "stream": write_stream,
     "training": write_training,
     "stages": write_stages,
+    "tiers": write_tiers,
     "models": write_models,
     "adoption": write_adoption,
     "playground": write_playground,
