@@ -197,6 +197,20 @@ valgrind: build ## Rust tests and a Python script under valgrind, by three tiers
 			$(BIN)/python -X faulthandler tests/programs/smoke.py || exit 1; \
 	done
 
+# Those that run several threads, and end in minutes. The standard library is compiled with the sanitizer too, which sees
+# its locks otherwise not at all. `apt-get install cargo-web rustc-web rust-web-src clang-22 libclang-rt-22-dev`.
+OF_THREADS = threads:: batches:: training:: counting:: spilling:: json_lines:: --skip is_linear
+THREADS_FLAGS = -Zsanitizer=thread -Zexternal-clangrt -Clinker=clang-22 -Clink-arg=-fsanitize=thread
+.PHONY: test-threads
+test-threads: ## The Rust tests of what threads share, under ThreadSanitizer (20 minutes)
+	$(STD_FROM_SOURCE) RUSTFLAGS="$(THREADS_FLAGS)" $(ARM_CARGO) test --locked -Z build-std \
+		--target x86_64-unknown-linux-gnu --target-dir target/threads --test rust -- $(OF_THREADS)
+
+# Every order that the memory model allows, with at most five switches from a thread that could go on.
+.PHONY: test-loom
+test-loom: ## Models of the lock-free parts, by loom (1 minute)
+	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=5 cargo test --locked --target-dir target/loom --lib models::
+
 # Debian's cross compiler and emulator: `dpkg --add-architecture arm64 && apt-get update && apt-get install cargo-web
 # rustc-web libstd-rust-web-dev:arm64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user`.
 ARM_CARGO ?= /usr/bin/cargo

@@ -4,7 +4,10 @@ pub(crate) mod block;
 pub(crate) mod hash;
 pub(crate) mod join;
 pub(crate) mod lazy;
+pub(crate) mod loom;
 pub(crate) mod memory;
+#[cfg(any(feature = "python", all(loom, test)))]
+pub(crate) mod once_pointer;
 #[doc(hidden)]
 pub mod parallel;
 pub mod text;

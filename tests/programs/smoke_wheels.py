@@ -117,7 +117,12 @@ def windows_x86_64(wheel: Path, version: str, work: Path) -> None:
         "WINEPREFIX": str(work / "wine"),
     }
     run("wine", "winecfg", "-v", "win10", env=variables)
-    run("wine", executable, SMOKE, env=variables)
+    # Through a pipe: Python does not start under wine 8 where its output is a file.
+    pipe = subprocess.PIPE
+    command = [str(part) for part in ("wine", executable, SMOKE)]
+    done = subprocess.run(command, env=variables, stdout=pipe, stderr=subprocess.STDOUT, check=False)  # noqa: S603
+    sys.stdout.buffer.write(done.stdout)
+    done.check_returncode()
 
 
 PLATFORMS = {

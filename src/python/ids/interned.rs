@@ -21,7 +21,6 @@
 
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
@@ -32,6 +31,7 @@ use crate::error::OutOfMemory;
 use crate::token::TokenId;
 use crate::util::lazy::get_or_try_init_nonblocking;
 use crate::util::memory::{self, LargeVec};
+use crate::util::once_pointer::OncePointer;
 
 /// Larger ids get new integers each time: a vocabulary may have an id near four billion.
 const MAX_INTERNED: usize = 1 << 20;
@@ -40,7 +40,7 @@ const MAX_INTERNED: usize = 1 << 20;
 const BATCH: usize = 32;
 
 /// Pointer to an integer, to which the slot holds a reference; null while there is none.
-type Slot = AtomicPtr<ffi::PyObject>;
+type Slot = OncePointer<ffi::PyObject>;
 
 /// One Python integer for each id, created on first use.
 pub(in crate::python) struct InternedIds {
@@ -61,7 +61,7 @@ impl InternedIds {
 
     /// Size in bytes: the slots, and 32 bytes for each integer created so far.
     pub(in crate::python) fn memory(&self) -> usize {
-        let integers = self.allocated().iter().filter(|slot| !is_empty(slot));
+        let integers = self.allocated().iter().filter(|slot| !slot.get().is_null());
         size_of_val(self.allocated()) + integers.count() * 32
     }
 
@@ -100,7 +100,7 @@ impl InternedIds {
             }
             for (integer, &id) in integers.iter_mut().zip(batch) {
                 let slot = slots.get(id as usize);
-                *integer = slot.map_or(ptr::null_mut(), |slot| slot.load(Ordering::Acquire));
+                *integer = slot.map_or(ptr::null_mut(), OncePointer::get);
                 memory::prefetch_at(*integer);
             }
             for (&integer, &id) in integers.iter().zip(batch) {
@@ -126,9 +126,7 @@ impl InternedIds {
         let integer = integer.into_any();
         if let Some(slot) = self.slots().get(id as usize) {
             let owned = integer.clone().into_ptr();
-            let stored =
-                slot.compare_exchange(ptr::null_mut(), owned, Ordering::AcqRel, Ordering::Relaxed);
-            if stored.is_err() {
+            if !slot.set(owned) {
                 // SAFETY: another thread filled the slot first, so that the reference in `owned` was not
                 // transferred.
                 drop(unsafe { Bound::from_owned_ptr(py, owned) });
@@ -140,16 +138,13 @@ impl InternedIds {
 
 impl Drop for InternedIds {
     fn drop(&mut self) {
+        let slots = self.slots.get_mut().into_iter().flatten();
         Python::attach(|py| {
-            for slot in self.allocated() {
-                let integer = slot.swap(ptr::null_mut(), Ordering::AcqRel);
+            for slot in slots {
+                let integer = slot.take();
                 // SAFETY: the reference was the slot's, which is empty now.
                 drop(unsafe { Bound::from_owned_ptr_or_opt(py, integer) });
             }
         });
     }
-}
-
-fn is_empty(slot: &Slot) -> bool {
-    slot.load(Ordering::Relaxed).is_null()
 }

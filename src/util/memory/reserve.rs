@@ -13,7 +13,7 @@ use std::alloc::System;
 use std::alloc::{GlobalAlloc, Layout};
 use std::panic::resume_unwind;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 #[cfg(feature = "failing-allocator")]
 use super::failing::FailingSystem as System;
@@ -64,12 +64,14 @@ pub(crate) fn pass() {
     }
 }
 
+/// In place of the reserve, from where it was needed until it is filled again. No block is there: it is no multiple of 16.
+const FREED: *mut u8 = ptr::dangling_mut();
+
 /// An allocator with a reserve.
 struct ReserveAlloc<A> {
     system: A,
-    /// The reserve; null where it is empty.
+    /// The reserve, or [`FREED`]; null before it is first filled.
     block: AtomicPtr<u8>,
-    is_short: AtomicBool,
 }
 
 impl<A: GlobalAlloc> ReserveAlloc<A> {
@@ -78,17 +80,17 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
         Self {
             system,
             block: AtomicPtr::new(ptr::null_mut()),
-            is_short: AtomicBool::new(false),
         }
     }
 
     fn is_short(&self) -> bool {
-        self.is_short.load(Ordering::Relaxed)
+        self.block.load(Ordering::Relaxed) == FREED
     }
 
     #[cfg(any(test, feature = "python"))]
     fn fill(&self) -> Result<(), OutOfMemory> {
-        if !self.block.load(Ordering::Relaxed).is_null() {
+        let before = self.block.load(Ordering::Relaxed);
+        if !before.is_null() && before != FREED {
             return Ok(());
         }
         // SAFETY: the layout has a size.
@@ -96,9 +98,7 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
         if block.is_null() {
             return Err(SHORTAGE);
         }
-        if self.replace(ptr::null_mut(), block) {
-            self.is_short.store(false, Ordering::Relaxed);
-        } else {
+        if !self.replace(before, block) {
             // Another thread has filled it.
             // SAFETY: just allocated by the same allocator with this layout, and not shared yet.
             unsafe { self.system.dealloc(block, RESERVE_LAYOUT) };
@@ -119,8 +119,7 @@ impl<A: GlobalAlloc> ReserveAlloc<A> {
             return ptr::null_mut();
         }
         let block = self.block.load(Ordering::Acquire);
-        if !block.is_null() && self.replace(block, ptr::null_mut()) {
-            self.is_short.store(true, Ordering::Relaxed);
+        if !block.is_null() && block != FREED && self.replace(block, FREED) {
             // SAFETY: allocated by the same allocator with this layout; this thread alone has taken it out.
             unsafe { self.system.dealloc(block, RESERVE_LAYOUT) };
         }
