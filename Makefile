@@ -62,7 +62,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy python tests
-	$(BIN)/mypy benches/harness benches/report benches/python fuzz/run.py
+	$(BIN)/mypy benches/harness benches/report benches/python fuzz/*.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
 
 .PHONY: test-rust
@@ -171,6 +171,15 @@ MINUTES ?= 10
 .PHONY: fuzz
 fuzz: build ## Fuzz every target, one after the other, MINUTES=n in sum; see fuzz/README.md
 	$(BIN)/python fuzz/run.py --minutes $(MINUTES) $(ARGS)
+
+.PHONY: fuzz-minimise
+fuzz-minimise: $(VENV)/installed ## Keep of fuzz/corpus what reaches all that it reaches, in fuzz/minimised
+	$(BIN)/python fuzz/minimise.py $(ARGS)
+
+# Needs llvm-profdata and llvm-cov of the version that rustc has: ARGS="--llvm DIR", in Debian `apt-get install llvm-22`.
+.PHONY: fuzz-coverage
+fuzz-coverage: $(VENV)/installed ## Replay fuzz/minimised and write what it reaches of the library to fuzz/coverage.md
+	$(BIN)/python fuzz/coverage.py $(ARGS)
 
 .PHONY: verify-large
 verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR where that is less, and record it

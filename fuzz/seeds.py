@@ -1,14 +1,12 @@
-"""Seed inputs of the targets: texts that have broken splitters and mergers, lines of JSON, patterns."""
+"""Seed inputs of the targets: texts that have broken splitters and mergers, patterns, minimised corpora."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__all__ = ["PATTERNS", "write"]
+__all__ = ["PATTERNS", "minimised", "write"]
 
 TEXTS = [
     "",
@@ -59,8 +57,17 @@ def inputs(target: str) -> list[bytes]:
     return [*texts, *BYTES, *SPECIAL, b"\xff".join(texts)]
 
 
+def minimised(target: str) -> Path:
+    """Returns the file of a target's minimised corpus: an input in base64 on each line."""
+    return Path(__file__).resolve().parent / "minimised" / f"{target}.txt"
+
+
 def write(target: str, folder: Path) -> None:
-    """Writes the inputs of a target, each with several prefixes of choice bytes, to separate files."""
+    """Writes the inputs of a target to separate files: minimised ones as they are, others after choices."""
+    if minimised(target).exists():
+        for line in minimised(target).read_text(encoding="ascii").splitlines():
+            whole = base64.b64decode(line, validate=True)
+            (folder / f"seed-{hashlib.sha256(whole).hexdigest()[:16]}").write_bytes(whole)
     choices = {"pattern": 0, "json": 2}.get(target, 24)
     for contents in inputs(target):
         for number in range(8 if choices > 2 else 1):  # noqa: PLR2004 - as many as there are ways to read a text
