@@ -66,8 +66,9 @@ fn hash_block(
     }
     let count = ends.count_ones() as usize;
     let (mut start, mut has_hash) = (0, false);
-    let probes = probes.words.iter_mut().zip(probes.buckets);
-    for (to, bucket) in probes.take(count) {
+    // Cut to their number here, or each piece compares its index with it and with that of all.
+    let (words_to, buckets) = (&mut probes.words[..count], &mut probes.buckets[..count]);
+    for (to, bucket) in words_to.iter_mut().zip(buckets) {
         let end = ends.trailing_zeros() as usize;
         ends &= ends - 1;
         let length = end.wrapping_sub(start);
