@@ -19,7 +19,7 @@ Special tokens in a text are an error unless the caller says what they mean:
 
 from typing import TYPE_CHECKING
 
-from bytemill.core import Encoding, __version__
+from bytemill.core import Encoding, __version__, set_process_cache_limit
 from bytemill.definition import Definition
 from bytemill.errors import (
     DisallowedSpecialTokenError,
@@ -58,6 +58,7 @@ __all__ = [
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
+    "set_process_cache_limit",
     "train",
 ]
 

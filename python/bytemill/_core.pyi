@@ -40,6 +40,7 @@ __all__ = [
     "read_normalizer_spec",
     "read_tokenizer_json",
     "sentencepiece_options",
+    "set_process_cache_limit",
     "train_merges",
     "write_normalizer_spec",
     "write_sentencepiece_text",
@@ -264,6 +265,9 @@ class Splitter:
 
     # The byte offsets of the pieces, flat: start, end, start, end, ...
     def offsets(self, text: str) -> list[int]: ...
+
+# Limits the bytes that the caches of all encodings take together, beyond some kilobytes of each.
+def set_process_cache_limit(bytes_per_process: int, /) -> None: ...
 
 # Returns the pattern of fancy-regex that matches the same as one of Oniguruma; `PatternError` if none does.
 def from_oniguruma(pattern: str) -> str: ...

@@ -27,6 +27,7 @@ from bytemill._backend import (
     __version__,
     build_core,
 )
+from bytemill._backend import set_process_cache_limit as set_core_limit
 from bytemill._batching import batches, copied_rows
 from bytemill._special_tokens import extended
 from bytemill._truncation import first_characters, last_characters, string_indices
@@ -60,7 +61,10 @@ if TYPE_CHECKING:
     from bytemill.definition import Template
     from bytemill.formats.huggingface_tokenizer import HuggingFaceTokenizer
 
-__all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__"]
+__all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]
+
+# More than a machine can address.
+UNLIMITED = 2 * sys.maxsize + 1
 
 # Bytes that continue a UTF-8 character, as opposed to those that start one.
 CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
@@ -1053,6 +1057,7 @@ class Encoding:
         Args:
             bytes_per_thread: The limit for each thread that encodes at the same time, in bytes; 64 MiB unless
                 set. Some kilobytes are used in any case. Copies of this object share the limit.
+                `bytemill.set_process_cache_limit` limits all threads and encodings together.
 
         Raises:
             ValueError: `bytes_per_thread` is negative.
@@ -1351,6 +1356,32 @@ class Encoding:
     def __deepcopy__(self, memo: dict[int, object]) -> Encoding:
         """Makes another object around the same tables, which never change."""
         return self.__copy__()
+
+
+def set_process_cache_limit(bytes_per_process: int | None) -> None:
+    """Limits the memory of all caches in this process, those of all encodings and threads together.
+
+    Ids stay the same. Memory goes to those caches that ask first; the others learn less, which makes them
+    slower. `Encoding.clear_cache` gives back what an encoding is no longer used for.
+
+    Args:
+        bytes_per_process: The limit in bytes, or `None` for no limit besides that of each thread, see
+            `Encoding.set_cache_limit`, as it is at first. Some kilobytes are used for each thread and
+            encoding in any case. Where caches take more already, each is emptied when it is next used, until
+            they do not.
+
+    Raises:
+        TypeError: `bytes_per_process` is neither an integer nor `None`.
+        ValueError: `bytes_per_process` is negative.
+    """
+    if bytes_per_process is None:
+        return set_core_limit(UNLIMITED)
+    bytes_per_process = integer("bytes_per_process", bytes_per_process)
+    if bytes_per_process < 0:
+        raise ValueError(
+            f"expected a number of bytes, 0 or more, or None for no limit, got {bytes_per_process}"
+        )
+    return set_core_limit(min(bytes_per_process, UNLIMITED))
 
 
 def raise_disallowed_special_token(token: str) -> NoReturn:

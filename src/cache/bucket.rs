@@ -16,6 +16,7 @@
 
 use bytemuck::Zeroable;
 
+use super::budget::Share;
 use super::key::{Key, Width};
 use super::packed_ids::PackedIds;
 use crate::error::OutOfMemory;
@@ -123,6 +124,8 @@ pub(super) struct BucketArray {
     filled: [usize; 2],
     /// Counts evictions since the buckets were doubled, also to choose the slot of a full bucket.
     evictions: usize,
+    /// What they take, unless they are the fewest.
+    share: Share,
 }
 
 /// Bounds for the number of buckets of one width, as powers of two.
@@ -146,6 +149,11 @@ fn bits(len: usize) -> Result<LargeVec<u64>, OutOfMemory> {
     memory::try_zeros(words, words)
 }
 
+/// Number of bytes that `len` buckets take, with their bits.
+fn memory_of(len: usize) -> usize {
+    size_of::<Bucket>() * len + size_of::<u64>() * len.div_ceil(64)
+}
+
 /// Number of buckets to reserve memory for, where there are `len` and will be `max` at most.
 fn capacity_for(len: usize, max: usize) -> usize {
     if len < LARGE { len } else { max.max(len) }
@@ -153,17 +161,23 @@ fn capacity_for(len: usize, max: usize) -> usize {
 
 impl BucketArray {
     /// Creates empty buckets of one width or two: two to the power of `buckets_log2` of each, but no more
-    /// than `max_log2`, and fewer where memory is short.
-    pub(super) fn new(widths: usize, buckets_log2: u32, max_log2: u32) -> Self {
+    /// than `max_log2`, and fewer where memory or the budget is short.
+    pub(super) fn new(widths: usize, buckets_log2: u32, max_log2: u32, mut share: Share) -> Self {
         let max_log2 = max_log2.clamp(LEAST_LOG2, MOST_LOG2);
         let mut buckets_log2 = buckets_log2.clamp(LEAST_LOG2, max_log2);
         let (buckets, overflown) = loop {
             let len = widths << buckets_log2;
+            let is_fewest = buckets_log2 == LEAST_LOG2;
+            // Every cache has some kilobytes, whatever the budget.
+            if !share.resize(if is_fewest { 0 } else { memory_of(len) }) {
+                buckets_log2 -= 1;
+                continue;
+            }
             let capacity = capacity_for(len, widths << max_log2);
             let buckets = memory::try_zeros(len, capacity).or_else(|_| memory::try_zeros(len, len));
             match buckets.and_then(|buckets| Ok((buckets, bits(len)?))) {
                 Ok(both) => break both,
-                Err(_) if buckets_log2 > LEAST_LOG2 => buckets_log2 -= 1,
+                Err(_) if !is_fewest => buckets_log2 -= 1,
                 Err(error) => memory::unwind(error),
             }
         };
@@ -175,6 +189,7 @@ impl BucketArray {
             shift: 64 - buckets_log2,
             filled: [0; 2],
             evictions: 0,
+            share,
         }
     }
 
@@ -184,7 +199,12 @@ impl BucketArray {
 
     /// Number of bytes they take.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Bucket>() * self.buckets.len() + size_of::<u64>() * self.overflown.len()
+        memory_of(self.buckets.len())
+    }
+
+    /// Number of bytes that they have taken of the budget.
+    pub(super) fn taken(&self) -> usize {
+        self.share.bytes()
     }
 
     /// Borrows what probing needs, once for many probes.
@@ -289,26 +309,19 @@ impl BucketArray {
         self.evictions * width.words() % 4
     }
 
-    /// Doubles the buckets in place; if there is no memory, does nothing and never tries again.
+    /// Doubles the buckets in place; if memory or the budget is short, does nothing and never tries again.
     ///
     /// No entry moves further than its group: two neighbours of each width become four, and the entries of
     /// either half fit into its two. So new memory is touched once. In a fresh process, where the system must
     /// provide it, a new array for each size took up to a third of the time of a first pass.
     fn double(&mut self) {
         let before = self.buckets.len();
-        let Ok(overflown) = bits(2 * before) else {
+        let taken = self.share.bytes();
+        let Some(overflown) = self.room_to_double() else {
+            self.share.resize(taken);
             self.max_log2 = self.buckets_log2();
             return;
         };
-        if self.buckets.capacity() < 2 * before {
-            let capacity = capacity_for(2 * before, self.widths << self.max_log2);
-            let Ok(mut larger) = memory::try_large_vec(capacity) else {
-                self.max_log2 = self.buckets_log2();
-                return;
-            };
-            larger.append(&mut self.buckets);
-            self.buckets = larger;
-        }
         self.buckets.resize(2 * before, Bucket::default());
         self.overflown = overflown;
         self.evictions = 0;
@@ -324,6 +337,22 @@ impl BucketArray {
                 self.add_entries(bucket, self.width_at(index), |_| true);
             }
         }
+    }
+
+    /// Takes memory for twice as many buckets, and returns the bits for them; `None` if memory or the budget is short.
+    fn room_to_double(&mut self) -> Option<LargeVec<u64>> {
+        let after = 2 * self.buckets.len();
+        if !self.share.resize(memory_of(after)) {
+            return None;
+        }
+        let overflown = bits(after).ok()?;
+        if self.buckets.capacity() < after {
+            let capacity = capacity_for(after, self.widths << self.max_log2);
+            let mut larger = memory::try_large_vec(capacity).ok()?;
+            larger.append(&mut self.buckets);
+            self.buckets = larger;
+        }
+        Some(overflown)
     }
 
     /// Removes the entries whose packed ids are not to be kept. Others may move, within their group.
@@ -417,6 +446,7 @@ impl BucketView<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::{self, Share};
     use super::super::key::{Key, Width};
     use super::super::packed_ids::Packing;
     use super::{BucketArray, LEAST_LOG2};
@@ -430,7 +460,8 @@ mod tests {
             (2, 15, Width::Two),
             (1, 31, Width::Four),
         ] {
-            let mut buckets = BucketArray::new(widths, 0, 20);
+            let share = Share::new(&budget::PROCESS);
+            let mut buckets = BucketArray::new(widths, 0, 20, share);
             let pack = |number| Packing::Three.pack(&[number]);
             let key = |number: TokenId| Key::of(format!("{number:_>length$}").as_bytes());
             let (numbers, mut kept) = (30_000, 0);

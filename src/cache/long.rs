@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxBuildHasher;
 
+use super::budget::Share;
 use crate::token::TokenId;
 use crate::util::memory;
 
@@ -17,13 +18,16 @@ const SLOTS: usize = 8;
 struct HashBucket([u64; SLOTS]);
 
 /// Pieces by hash. Grows with what is stored and is emptied when it is full.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct LongPieces {
     buckets: Vec<HashBucket>,
     /// Number of slots in use.
     filled: usize,
     /// Records: the numbers of ids and of bytes in one word, the ids, the bytes in little-endian words.
     records: Vec<u32>,
+    /// What each of both takes.
+    bucket_share: Share,
+    record_share: Share,
 }
 
 const MIN_BUCKETS: usize = 1 << 7;
@@ -32,9 +36,25 @@ const MIN_BUCKETS: usize = 1 << 7;
 const LENGTH_BITS: u32 = 16;
 
 impl LongPieces {
+    /// Creates an empty table, which will take memory of the budget of `share`.
+    pub(super) fn new(share: Share) -> Self {
+        Self {
+            buckets: Vec::new(),
+            filled: 0,
+            records: Vec::new(),
+            record_share: share.another(),
+            bucket_share: share,
+        }
+    }
+
     /// Number of bytes it takes.
     pub(super) fn memory(&self) -> usize {
         size_of::<HashBucket>() * self.buckets.capacity() + 4 * self.records.capacity()
+    }
+
+    /// Number of bytes that it has taken of the budget.
+    pub(super) fn taken(&self) -> usize {
+        self.bucket_share.bytes() + self.record_share.bytes()
     }
 
     /// The bucket of a hash; `None` if there are no buckets yet.
@@ -97,7 +117,7 @@ impl LongPieces {
     }
 
     /// Stores the ids of a piece, unless memory is short; drops all others if it would take more than `max_memory` bytes
-    /// otherwise.
+    /// otherwise, or more than the budget has.
     pub(super) fn insert(&mut self, piece: &[u8], ids: &[TokenId], max_memory: usize) {
         let hash = hash(piece);
         let words = 1 + ids.len() + piece.len().div_ceil(4);
@@ -107,29 +127,28 @@ impl LongPieces {
         let size = |buckets: usize, words: usize| size_of::<HashBucket>() * buckets + 8 * words;
         // Vectors double, so that 8 bytes a word of 4 are an upper bound.
         if size(self.buckets.len(), self.records.len() + words) > max_memory {
-            *self = Self::default();
+            *self = Self::new(self.bucket_share.another());
         }
         if self.filled >= SLOTS / 2 * self.buckets.len() {
             let larger = (2 * self.buckets.len()).max(MIN_BUCKETS);
-            if (size(larger, self.records.len()) <= max_memory || self.buckets.is_empty())
-                && let Ok(mut empty) = memory::try_vec_with_capacity(larger)
-            {
-                empty.resize(larger, HashBucket::default());
-                let before = std::mem::replace(&mut self.buckets, empty);
-                self.filled = 0;
-                for slot in before.iter().flat_map(|bucket| bucket.0) {
-                    if slot != 0 {
-                        self.add(slot);
-                    }
-                }
+            if size(larger, self.records.len()) <= max_memory || self.buckets.is_empty() {
+                self.grow(larger);
             }
+        }
+        if self.buckets.is_empty() {
+            return;
+        }
+        if !self.record_share.reserve(&mut self.records, words) {
+            if words > self.records.capacity() {
+                return;
+            }
+            self.records.clear();
+            self.buckets.fill(HashBucket::default());
+            self.filled = 0;
         }
         let Ok(start) = u32::try_from(self.records.len() + 1) else {
             return;
         };
-        if self.buckets.is_empty() || memory::try_reserve(&mut self.records, words).is_err() {
-            return;
-        }
         self.records
             .push(u32::from(length) | u32::from(count) << LENGTH_BITS);
         self.records.extend_from_slice(ids);
@@ -140,6 +159,26 @@ impl LongPieces {
             self.records.push(last_word(rest));
         }
         self.add((hash >> 32 << 32) | u64::from(start));
+    }
+
+    /// Moves to more buckets, unless memory or the budget is short.
+    fn grow(&mut self, buckets: usize) {
+        if !self.bucket_share.resize(size_of::<HashBucket>() * buckets) {
+            return;
+        }
+        let Ok(mut empty) = memory::try_vec_with_capacity(buckets) else {
+            let before = size_of::<HashBucket>() * self.buckets.capacity();
+            self.bucket_share.resize(before);
+            return;
+        };
+        empty.resize(buckets, HashBucket::default());
+        let before = std::mem::replace(&mut self.buckets, empty);
+        self.filled = 0;
+        for slot in before.iter().flat_map(|bucket| bucket.0) {
+            if slot != 0 {
+                self.add(slot);
+            }
+        }
     }
 
     /// Adds an entry to its bucket, or overwrites one there if that is full.

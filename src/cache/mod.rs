@@ -8,8 +8,8 @@
 //!
 //! The key of a piece of at most 32 bytes is the piece itself: a hit is certain, without another look at the
 //! text. The cache is [seeded](seed) with the first tokens of the vocabulary, grows while it learns, up to a
-//! limit, and then evicts entries in turn: a hostile text can empty it of what is useful, but never make a
-//! probe longer.
+//! limit of its own and one of the [process](budget), and then evicts entries in turn: a hostile text can empty it
+//! of what is useful, but never make a probe longer.
 //!
 //! Probing takes two steps ([`probe`]): [`HashBlock`] hashes the pieces of a block and prefetches their
 //! buckets; [`ProbeCache`] looks into the buckets. What is in no bucket for its key, [`PieceCache::get`]
@@ -22,6 +22,7 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 mod bucket;
+pub(crate) mod budget;
 #[cfg(test)]
 mod hostile;
 mod key;
@@ -35,6 +36,7 @@ mod seed;
 mod tiers;
 
 use bucket::{Bucket, BucketArray};
+use budget::{Budget, Share};
 use key::{Key, MAX_KEY_LEN, Width};
 use long::LongPieces;
 use packed_ids::{PackedIds, Packing};
@@ -53,6 +55,10 @@ pub(crate) const MAX_PIECE_LEN: usize = 1024;
 /// Default limit of a cache, in bytes.
 pub(crate) const DEFAULT_LIMIT: usize = 64 << 20;
 
+/// Records that take a smaller part of what buckets take are not dropped for another. Their own limit never makes them
+/// so few, only the budget of the process and the end of memory do.
+const FEW_RECORDS: usize = 32;
+
 /// A cache of pieces.
 #[derive(Debug)]
 pub(crate) struct PieceCache {
@@ -66,22 +72,37 @@ pub(crate) struct PieceCache {
     long: LongPieces,
     packing: Packing,
     limit: usize,
+    budget: &'static Budget,
 }
 
 impl PieceCache {
-    /// Creates a cache of at most about `limit` bytes that knows the first tokens of `vocabulary`.
+    /// Creates a cache of at most about `limit` bytes that knows the first tokens of `vocabulary`. What it takes
+    /// beyond some kilobytes is of the budget of the process.
     pub(crate) fn new(vocabulary: &Vocabulary, limit: usize) -> Self {
+        Self::within(&budget::PROCESS, vocabulary, limit)
+    }
+
+    /// As [`new`](Self::new), with another budget.
+    fn within(budget: &'static Budget, vocabulary: &Vocabulary, limit: usize) -> Self {
         let [short, long] = buckets_log2(vocabulary);
+        let share = || Share::new(budget);
         let mut cache = Self {
-            short_keys: BucketArray::new(2, short, max_buckets_log2(limit)),
-            long_keys: BucketArray::new(1, long, max_buckets_log2(limit)),
-            records: Records::default(),
-            long: LongPieces::default(),
+            short_keys: BucketArray::new(2, short, max_buckets_log2(limit), share()),
+            long_keys: BucketArray::new(1, long, max_buckets_log2(limit), share()),
+            records: Records::new(share()),
+            long: LongPieces::new(share()),
             packing: Packing::of(vocabulary),
             limit,
+            budget,
         };
         cache.seed(vocabulary);
         cache
+    }
+
+    /// True if it has taken some of a budget of which more is taken than may be.
+    pub(crate) fn is_excessive(&self) -> bool {
+        let taken = || self.short_keys.taken() + self.long_keys.taken() + self.records.taken();
+        self.budget.is_exceeded() && taken() + self.long.taken() > 0
     }
 
     /// Number of bytes it takes.
@@ -199,19 +220,20 @@ impl PieceCache {
     }
 
     /// Adds a record. If there is no room for it, all others are dropped, with the entries that refer to
-    /// them.
+    /// them, unless they are so few that looking at every entry would not pay.
     #[inline(never)]
     fn add_record(&mut self, ids: &[TokenId]) -> Option<usize> {
         let max_memory = self.limit / 8;
         let record = self.records.add(ids, max_memory);
-        record.or_else(|| {
-            self.records.clear();
-            let packing = self.packing;
-            for buckets in [&mut self.short_keys, &mut self.long_keys] {
-                buckets.retain(|packed| packing.record(packed).is_none());
-            }
-            self.records.add(ids, max_memory)
-        })
+        if record.is_some() || self.records.memory() < self.bucket_memory() / FEW_RECORDS {
+            return record;
+        }
+        self.records.clear();
+        let packing = self.packing;
+        for buckets in [&mut self.short_keys, &mut self.long_keys] {
+            buckets.retain(|packed| packing.record(packed).is_none());
+        }
+        self.records.add(ids, max_memory)
     }
 }
 

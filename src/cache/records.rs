@@ -1,19 +1,32 @@
 //! The ids of pieces that have more of them than the words of their key hold: their buckets refer to them.
 
+use super::budget::Share;
 use crate::token::TokenId;
-use crate::util::memory;
 
 /// Records of ids, one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Records {
     /// Of each record, the number of ids, and these.
     words: Vec<u32>,
+    /// What these take.
+    share: Share,
 }
 
 impl Records {
+    /// Creates no records, which will take memory of `share`.
+    pub(super) fn new(share: Share) -> Self {
+        let words = Vec::new();
+        Self { words, share }
+    }
+
     /// Number of bytes they take.
     pub(super) fn memory(&self) -> usize {
         size_of::<u32>() * self.words.capacity()
+    }
+
+    /// Number of bytes that they have taken of the budget.
+    pub(super) fn taken(&self) -> usize {
+        self.share.bytes()
     }
 
     /// The ids of a record.
@@ -25,8 +38,8 @@ impl Records {
         &rest[..count as usize]
     }
 
-    /// Adds a record and returns where it is; `None` if all would take more than `max_memory` bytes, or memory is
-    /// short.
+    /// Adds a record and returns where it is; `None` if all would take more than `max_memory` bytes, or memory or the
+    /// budget is short.
     pub(super) fn add(&mut self, ids: &[TokenId], max_memory: usize) -> Option<usize> {
         let record = self.words.len();
         // Vectors double, so that twice their size is an upper bound.
@@ -34,7 +47,9 @@ impl Records {
             return None;
         }
         let count = u32::try_from(ids.len()).ok()?;
-        memory::try_reserve(&mut self.words, 1 + ids.len()).ok()?;
+        if !self.share.reserve(&mut self.words, 1 + ids.len()) {
+            return None;
+        }
         self.words.push(count);
         self.words.extend_from_slice(ids);
         Some(record)

@@ -43,6 +43,7 @@ use parts::{Part, Parts};
 use pipeline::Prepared;
 use pipeline::added::AddedTokens;
 use pool::WorkspacePool;
+pub use pool::set_process_cache_limit;
 use sentencepiece::SentencePiece;
 use special::{Allowed, SpecialTokens};
 use tokenizer_json::decode::Decoder;
@@ -160,8 +161,8 @@ impl Encoder {
     }
 
     /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A
-    /// cache has a
-    /// [limit](Self::set_cache_limit); there are as many as calls ever ran at once.
+    /// cache has a [limit](Self::set_cache_limit), and [all](set_process_cache_limit) may have one; there are as many
+    /// as calls ever ran at once.
     pub fn memory(&self) -> usize {
         let rules = match &self.rules {
             Some(Rules::Pipeline(rules)) => rules.memory(),

@@ -4,9 +4,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::hot_loop::Workspace;
-use crate::cache::{DEFAULT_LIMIT, PieceCache};
+use crate::cache::{DEFAULT_LIMIT, PieceCache, budget};
 use crate::util::lazy::try_lock;
 use crate::vocabulary::Vocabulary;
+
+/// Sets how many bytes the caches of all encoders may take together, in all threads of the process; without a limit at
+/// first. Besides, each takes some kilobytes in any case. Caches that take more are replaced by empty ones when they
+/// are next used.
+pub fn set_process_cache_limit(bytes: usize) {
+    budget::PROCESS.set_limit(bytes);
+}
 
 /// Boxed, because a workspace is large and every short call moves one.
 type Boxes = Vec<Box<Workspace>>;
@@ -28,10 +35,12 @@ impl WorkspacePool {
         }
     }
 
-    /// Takes a workspace out of the pool, or creates one.
+    /// Takes a workspace out of the pool, or creates one, which replaces that of the pool if all caches take more than
+    /// they may.
     pub(super) fn acquire(&self, vocabulary: &Vocabulary) -> Box<Workspace> {
         try_lock(&self.workspaces)
             .and_then(|mut workspaces| workspaces.pop())
+            .filter(|workspace| !workspace.cache.is_excessive())
             .unwrap_or_else(|| {
                 let limit = self.limit.load(Ordering::Relaxed);
                 Box::new(Workspace::new(PieceCache::new(vocabulary, limit)))

@@ -17,7 +17,7 @@ mod vocabulary;
 use pyo3::prelude::*;
 
 use super::ids::InternedIds;
-use crate::encode::Encoder;
+use crate::encode::{self, Encoder};
 pub(in crate::python) use stream::CoreTextStream;
 
 /// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
@@ -32,4 +32,11 @@ impl CoreBpe {
         let interned = InternedIds::new(encoder.largest_id());
         Self { encoder, interned }
     }
+}
+
+/// Limits the bytes that the caches of all encodings take together in this process.
+#[pyfunction]
+#[pyo3(signature = (bytes_per_process, /))]
+pub(super) fn set_process_cache_limit(bytes_per_process: usize) {
+    encode::set_process_cache_limit(bytes_per_process);
 }

@@ -317,6 +317,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "batch_size": lambda: 2,
     "blobpath": lambda: "toy.tiktoken",
     "bpe_ranks": lambda: dict(RANKS),
+    "bytes_per_process": lambda: 1 << 40,
     "bytes_per_thread": lambda: 1 << 20,
     "clobber_one_byte_tokens": lambda: True,
     "colour": lambda: True,
@@ -694,6 +695,13 @@ def test_every_module_for_everybody_is_here() -> None:
     modules |= {module.name for module in of_minbpe if "._" not in module.name}
     inner = {f"bytemill.{name}" for name in INNER}
     assert modules == inner | {*PUBLIC, *UNTRIED} - {"bytemill"}
+
+
+@pytest.fixture(autouse=True)
+def without_a_limit_of_the_process() -> Iterator[None]:
+    """Other tests are not to have the limit that a wrong argument set."""
+    yield
+    bytemill.set_process_cache_limit(None)
 
 
 @pytest.mark.filterwarnings("ignore")
