@@ -14,9 +14,10 @@ use std::arch::x86_64::{
     _pdep_u64,
 };
 
+use super::PieceCache;
 use super::avx2;
 use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
-use super::probe::{BlockProbes, CacheView, HashBlock, Hashed};
+use super::probe::{BlockProbes, HashBlock, Hashed};
 use super::scalar::Scalar;
 use crate::util::block::{BLOCK_LEN, Block};
 pub(super) use crate::util::vector::avx512::Avx512;
@@ -57,7 +58,7 @@ impl HashBlock for Avx512 {
     #[inline]
     fn hash_block(
         &self,
-        cache: &CacheView<'_>,
+        cache: &PieceCache,
         block: &Block,
         offset: usize,
         ends: u64,
@@ -84,7 +85,7 @@ impl HashBlock for Avx512 {
     reason = "below 64"
 )]
 fn hash_block(
-    cache: &CacheView<'_>,
+    cache: &PieceCache,
     block: &Block,
     offset: usize,
     ends: u64,
@@ -146,7 +147,7 @@ fn hash_block(
             _mm256_storeu_si256(buckets.as_mut_ptr().cast(), index);
         }
         for index in buckets {
-            avx2::prefetch(cache.short_keys.buckets, *index as usize);
+            avx2::prefetch(&cache.short_keys.buckets, *index as usize);
         }
     }
     let has_hash = long != 0 && hash_long_pieces(cache, block, offset, ends, long, &mut probes);
@@ -158,7 +159,7 @@ fn hash_block(
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn hash_long_pieces(
-    cache: &CacheView<'_>,
+    cache: &PieceCache,
     block: &Block,
     offset: usize,
     ends: u64,

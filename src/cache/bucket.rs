@@ -111,7 +111,7 @@ pub(super) const ALL_WORDS: usize = 0b1111;
 /// Buckets of one width, or of two in turn.
 #[derive(Debug)]
 pub(super) struct BucketArray {
-    buckets: LargeVec<Bucket>,
+    pub(super) buckets: LargeVec<Bucket>,
     /// A bit for each bucket: whether entries that belong there may be in the next.
     overflown: LargeVec<u64>,
     /// Number of widths.
@@ -119,7 +119,7 @@ pub(super) struct BucketArray {
     /// Maximum number of buckets of each width, as a power of two.
     max_log2: u32,
     /// Shifts a hash down to an index among the buckets of one width.
-    shift: u32,
+    pub(super) shift: u32,
     /// Number of words of keys in use, of each width.
     filled: [usize; 2],
     /// Counts evictions since the buckets were doubled, also to choose the slot of a full bucket.

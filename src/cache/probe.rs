@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::PieceCache;
 use super::bucket::BucketView;
 use super::key::{self, Key, MAX_KEY_LEN, MAX_ONE_WORD_LEN, MAX_SHORT_LEN, Width};
 use super::long::{self, LongPieces};
@@ -228,9 +229,12 @@ pub(crate) trait HashBlock {
     ///
     /// Pieces end at the bytes of the block where `ends` has bits; the first starts with the block, at
     /// `offset` of the text.
+    ///
+    /// It takes the cache, not a [view](PieceCache::view): to make one of 15 words for each block took 3.5 % of the
+    /// instructions of replaying English.
     fn hash_block(
         &self,
-        cache: &CacheView<'_>,
+        cache: &PieceCache,
         block: &Block,
         offset: usize,
         ends: u64,

@@ -3,6 +3,7 @@
 //! Like them, the second step has no branch on the length of a piece or the number of its ids, which no processor
 //! predicts: ids are unpacked eight at a time, and what is too much is overwritten by the next.
 
+use super::PieceCache;
 use super::bucket::{Bucket, BucketView, slot};
 use super::key::{MAX_KEY_LEN, MAX_SHORT_LEN};
 use super::packed_ids::{MAX_IDS, Packing};
@@ -18,12 +19,13 @@ impl HashBlock for Scalar {
     #[inline]
     fn hash_block(
         &self,
-        cache: &CacheView<'_>,
+        cache: &PieceCache,
         block: &Block,
         offset: usize,
         mut ends: u64,
         mut probes: BlockProbes<'_>,
     ) -> Hashed {
+        let cache = cache.view();
         // Keys are padded with NULs. No piece goes on after the block.
         let has_nul = has_nul(block);
         let count = ends.count_ones() as usize;

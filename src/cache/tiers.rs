@@ -115,7 +115,7 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
                 *to = *from;
             }
             let mut probes = ProbeBatch::new(BLOCK_LEN);
-            let hashed = Scalar.hash_block(&view, &block, offset, ends, probes.block_mut(0));
+            let hashed = Scalar.hash_block(&cache, &block, offset, ends, probes.block_mut(0));
             let count = hashed.count;
             assert_eq!(count, row.len());
             let mut has_hash = false;
@@ -147,7 +147,7 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
 
             for tier in &hashing {
                 let mut here = ProbeBatch::new(BLOCK_LEN);
-                let same = tier.hash_block(&view, &block, offset, ends, here.block_mut(0));
+                let same = tier.hash_block(&cache, &block, offset, ends, here.block_mut(0));
                 assert_eq!(same, hashed, "{block:?}");
                 for index in 0..count {
                     assert_eq!(here.get(index), probes.get(index), "{block:?}");

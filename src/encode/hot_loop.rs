@@ -185,9 +185,7 @@ impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
         let Workspace { cache, pending, .. } = &mut *self.pieces.workspace;
         let first = self.pending;
         let probes = pending.probes.block_mut(first);
-        let Hashed { count, has_hash } =
-            self.hash
-                .hash_block(&cache.view(), block, offset, ends, probes);
+        let Hashed { count, has_hash } = self.hash.hash_block(cache, block, offset, ends, probes);
         self.pending += count;
         if has_hash {
             self.list_hashed(first);

@@ -5,9 +5,10 @@ use std::arch::x86_64::{
     _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_setzero_si256,
 };
 
+use super::super::PieceCache;
 use super::super::bucket::Bucket;
 use super::super::key;
-use super::super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe};
+use super::super::probe::{BlockProbes, HashBlock, Hashed, Probe};
 use super::super::scalar::Scalar;
 use super::{Avx2, ZERO, load, long_key, words};
 use crate::util::block::Block;
@@ -36,7 +37,7 @@ impl HashBlock for Avx2 {
     #[inline]
     fn hash_block(
         &self,
-        cache: &CacheView<'_>,
+        cache: &PieceCache,
         block: &Block,
         offset: usize,
         ends: u64,
@@ -55,7 +56,7 @@ impl HashBlock for Avx2 {
     reason = "shifted down to a bucket index"
 )]
 fn hash_block(
-    cache: &CacheView<'_>,
+    cache: &PieceCache,
     block: &Block,
     offset: usize,
     mut ends: u64,
@@ -86,7 +87,7 @@ fn hash_block(
             let two = (length + 7) >> 4;
             let index = 2 * (key::hash_short(words(key)) >> cache.short_keys.shift) as usize + two;
             *bucket = index as u32;
-            prefetch(cache.short_keys.buckets, index);
+            prefetch(&cache.short_keys.buckets, index);
         } else {
             let probe = probe_long(cache, &block[start..], offset + start, length);
             has_hash |= probe.hash().is_some();
@@ -105,18 +106,18 @@ fn hash_block(
     reason = "shifted down to a bucket index"
 )]
 pub(in crate::cache) fn probe_long(
-    cache: &CacheView<'_>,
+    cache: &PieceCache,
     rest: &[u8],
     offset: usize,
     length: usize,
 ) -> Probe {
     let key = rest.first_chunk().and_then(|bytes| long_key(bytes, length));
     let Some((first, second)) = key else {
-        return cache.probe_by_hash(&rest[..length], offset);
+        return cache.view().probe_by_hash(&rest[..length], offset);
     };
     let ([a, b], [c, d]) = (words(first), words(second));
     let index = (key::hash_long([a, b, c, d]) >> cache.long_keys.shift) as usize;
-    prefetch(cache.long_keys.buckets, index);
+    prefetch(&cache.long_keys.buckets, index);
     Probe {
         words: [0, Probe::pack_span(offset, length)],
         bucket: index as u32 | Probe::LONG_KEY_FLAG,
