@@ -25,8 +25,15 @@ const MARK: &str = "\u{2581}";
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-/// Patterns that cut one after the other; what they do not match is a piece as well.
-static CHAINS: LazyLock<[Vec<(&str, Regex)>; 5]> = LazyLock::new(|| {
+const CJK: &str = "[一-龥぀-ゟ゠-ヿ]+";
+const DEEPSEEK: &str = concat!(
+    r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"##,
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+);
+
+/// Patterns that cut one after the other; what they do not match is a piece as well. Native where they are those of open
+/// models.
+static CHAINS: LazyLock<[Vec<(&str, Regex)>; 7]> = LazyLock::new(|| {
     let compiled = |pattern| (pattern, Regex::new(pattern).expect("a pattern"));
     [
         &[QWEN2][..],
@@ -34,6 +41,8 @@ static CHAINS: LazyLock<[Vec<(&str, Regex)>; 5]> = LazyLock::new(|| {
         &[r"\p{N}{1,3}", GPT2],
         &[r"\p{L}+", r"[\r\n]"],
         &[],
+        &[r"\p{N}{1,3}", CJK, DEEPSEEK],
+        &[CJK, QWEN2],
     ]
     .map(|patterns| patterns.iter().copied().map(compiled).collect())
 });
