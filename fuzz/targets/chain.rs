@@ -15,9 +15,12 @@ const BLOCKS: [u32; 16] = [
     0x3090, 0xAC00, 0x1_D160,
 ];
 
+/// A normal form of a whole text: its characters, and how much each changes the number of characters.
+type Form = fn(&str) -> Vec<(char, isize)>;
+
 pub(crate) fn run(mut input: Input) {
     let which = input.below(5);
-    let whole: Option<fn(&str) -> Vec<(char, isize)>> = match which {
+    let whole: Option<Form> = match which {
         0 => Some(|text| text.nfc().collect()),
         1 => Some(|text| text.nfd().collect()),
         2 => Some(|text| text.nfkc().collect()),

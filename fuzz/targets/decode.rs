@@ -37,7 +37,7 @@ fn of_rules(mut input: Input) {
 /// By ranks: against one look-up for each id.
 fn of_ranks(mut input: Input) {
     let kind = input.byte();
-    let vocabulary = if kind & 3 == 0 {
+    let vocabulary = if kind.is_multiple_of(4) {
         Arc::clone(&PUBLISHED[input.below(PUBLISHED.len())].0)
     } else {
         models::small(&mut input)

@@ -10,7 +10,7 @@ use bytemill::vocabulary::Vocabulary;
 use fancy_regex::Regex;
 
 use crate::files;
-use crate::input::Input;
+use crate::input::{Input, floor_char_boundary};
 use crate::models::{self, PATTERNS, PUBLISHED, WARM};
 use crate::oracle;
 use crate::pieces;
@@ -82,7 +82,7 @@ pub(crate) fn run(mut input: Input) {
         let mut texts = input.texts();
         for text in &mut texts {
             *text = text.repeat(repeat);
-            text.truncate(text.floor_char_boundary(LONGEST));
+            text.truncate(floor_char_boundary(text, LONGEST));
         }
         // Once more, now that all pieces have been seen.
         for text in texts.iter().chain(&texts) {

@@ -15,7 +15,7 @@ use fancy_regex::Regex;
 use serde_json::{Value, json};
 use unicode_normalization_alignments::UnicodeNormalization;
 
-use crate::input::Input;
+use crate::input::{Input, floor_char_boundary};
 
 /// Longer texts take the definition too long.
 const LONGEST: usize = 300;
@@ -55,6 +55,7 @@ enum Normalizer {
     Marks,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "options that a file has")]
 pub(crate) struct File {
     normalizer: Normalizer,
     chain: &'static [(&'static str, Regex)],
@@ -83,7 +84,7 @@ impl File {
                 .collect()
         } else {
             let known = ["a", "b", "s", "'", MARK, "é", "一", "e", "\u{301}", "1"];
-            known[..1 + input.below(known.len())]
+            known[..=input.below(known.len())]
                 .iter()
                 .map(ToString::to_string)
                 .collect()
@@ -354,7 +355,7 @@ impl File {
     /// Compares what the encoder makes of texts, new ones and known ones, with the definition.
     pub(crate) fn assert_encodes(&self, encoder: &Encoder, texts: &[String]) {
         for text in texts.iter().chain(texts) {
-            let text = &text[..text.floor_char_boundary(LONGEST)];
+            let text = &text[..floor_char_boundary(text, LONGEST)];
             for (allowed, with_special) in [(Allowed::Nothing, false), (Allowed::All, true)] {
                 let expected = self.encode(text, with_special);
                 let mut ids = vec![7];

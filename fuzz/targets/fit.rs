@@ -8,7 +8,7 @@ use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::truncate::{Keep, Truncation};
 use bytemill::error::EncodeError;
 
-use crate::input::Input;
+use crate::input::{Input, floor_char_boundary};
 use crate::models::{self, PATTERNS, PUBLISHED, Ruled};
 
 const LONGEST: usize = 1_000;
@@ -54,7 +54,7 @@ pub(crate) fn run(mut input: Input) {
     let repeat = input.pick(&[1, 1, 1, 1, 1, 1, 2, 30]);
     for text in input.texts() {
         let mut text = text.repeat(repeat);
-        text.truncate(text.floor_char_boundary(LONGEST));
+        text.truncate(floor_char_boundary(&text, LONGEST));
         assert_places(encoder, &text, joins_spans);
         assert_fits(encoder, &text, limit);
         if limit > 0 {
@@ -188,8 +188,12 @@ fn assert_places(encoder: &Encoder, text: &str, joins_spans: bool) {
         {
             let before = |start: usize| text[..start].chars().count();
             let expected = (
-                before(text.floor_char_boundary(start)),
-                before(text.ceil_char_boundary(end)),
+                before(floor_char_boundary(text, start)),
+                before(
+                    (end..=text.len())
+                        .find(|&end| text.is_char_boundary(end))
+                        .unwrap_or(end),
+                ),
             );
             assert_eq!(characters, expected, "{text:?}");
         }

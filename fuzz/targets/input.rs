@@ -97,3 +97,11 @@ fn text(way: u8, bytes: &[u8]) -> String {
         _ => String::from_utf8_lossy(bytes).into_owned(),
     }
 }
+
+/// Returns the last character boundary up to an offset: `str::floor_char_boundary`, which Rust has since 1.91.
+pub(crate) fn floor_char_boundary(text: &str, offset: usize) -> usize {
+    let mut offsets = (0..=offset.min(text.len())).rev();
+    offsets
+        .find(|&offset| text.is_char_boundary(offset))
+        .unwrap_or(0)
+}

@@ -51,7 +51,7 @@ fn check(block: &[u8], field: &str) {
         match &expected {
             Line::Wrong => assert!(wrong, "line {number} is wrong: {shown:?}, {one:?}"),
             Line::Nothing | Line::Text(_) => {
-                assert!(!wrong, "line {number} is right: {shown:?}, {one:?}")
+                assert!(!wrong, "line {number} is right: {shown:?}, {one:?}");
             }
             Line::Unknown => (),
         }

@@ -31,8 +31,11 @@ mod train;
 
 use input::Input;
 
-/// All targets by name.
-const TARGETS: [(&str, fn(Input)); 15] = [
+/// The name of a target, and what runs it.
+type Target = (&'static str, fn(Input));
+
+/// All targets.
+const TARGETS: [Target; 15] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),

@@ -99,7 +99,9 @@ pub(crate) fn small(input: &mut Input) -> Arc<Vocabulary> {
     if kind & 32 != 0 {
         // Bytes rank after what they make.
         let last: TokenId = 6_000_000;
-        ranks.iter_mut().for_each(|(_, id)| *id = last - *id);
+        for (_, id) in &mut ranks {
+            *id = last - *id;
+        }
     }
     Arc::new(Vocabulary::from_ranks(ranks).expect("a vocabulary"))
 }

@@ -51,8 +51,8 @@ pub(crate) fn flags(input: &mut Input) -> Flags {
     Flags {
         add_dummy_prefix: bits & 1 > 0,
         remove_extra_whitespaces: bits & 2 > 0,
-        escape_whitespaces: bits & 12 > 0,
-        treat_whitespace_as_suffix: bits & 48 == 0,
+        escape_whitespaces: bits & 0b1100 > 0,
+        treat_whitespace_as_suffix: bits & 0b11_0000 == 0,
     }
 }
 

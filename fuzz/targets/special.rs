@@ -13,7 +13,7 @@ use bytemill::train::counting::{Item, PieceCounts};
 use bytemill::vocabulary::Vocabulary;
 
 use crate::files::File;
-use crate::input::Input;
+use crate::input::{Input, floor_char_boundary};
 use crate::models::{PATTERNS, PUBLISHED, Pattern};
 use crate::oracle;
 use crate::pieces::Definition;
@@ -159,14 +159,14 @@ fn assert_model_encodes(
     let special = encoder.special_tokens();
     let may = special.allow(allowed.iter().copied());
     for text in texts {
-        let text = &text[..text.floor_char_boundary(LONGEST)];
+        let text = &text[..floor_char_boundary(text, LONGEST)];
         let (mut expected, mut offset) = (Vec::new(), 0);
         for (start, token) in search(allowed, text) {
-            expected.extend(model.encode(text[offset..start].as_bytes()));
+            expected.extend(model.encode(&text.as_bytes()[offset..start]));
             expected.push(special.id(token).expect("an id"));
             offset = start + token.len();
         }
-        expected.extend(model.encode(text[offset..].as_bytes()));
+        expected.extend(model.encode(&text.as_bytes()[offset..]));
         let mut ids = Vec::new();
         encoder
             .encode(text, &may, &mut ids, &RunToEnd)

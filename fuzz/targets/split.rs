@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use bytemill::split::Splitter;
 use fancy_regex::Regex;
 
-use crate::input::Input;
+use crate::input::{Input, floor_char_boundary};
 use crate::models::Pattern;
 use crate::spellings::{self, SPELLERS};
 use crate::support;
@@ -47,7 +47,7 @@ pub(crate) fn run(mut input: Input) {
     let repeat = input.pick(&[1, 1, 1, 1, 1, 1, 3, 100]);
     for text in input.texts() {
         let mut text = [before.as_str(), &text.repeat(repeat)].concat();
-        text.truncate(text.floor_char_boundary(before.len() + LONGEST));
+        text.truncate(floor_char_boundary(&text, before.len() + LONGEST));
         let expected: Vec<_> = regex
             .find_iter(&text)
             .map(|found| found.expect("a match").range())

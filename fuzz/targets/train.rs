@@ -43,10 +43,13 @@ pub(crate) fn run(mut input: Input) {
                 0 => 0,
                 weight => 1 + u64::from(weight / 16),
             };
-            let letters = piece.iter().take(LONGEST).map(|&byte| match kind & 24 {
-                0 => byte,
-                _ => b'a' + byte % u8::try_from(alphabet).unwrap_or(1),
-            });
+            let letters = piece
+                .iter()
+                .take(LONGEST)
+                .map(|&byte| match kind & 0b1_1000 {
+                    0 => byte,
+                    _ => b'a' + byte % u8::try_from(alphabet).unwrap_or(1),
+                });
             (letters.collect(), weight)
         })
         .collect();
