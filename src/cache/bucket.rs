@@ -124,7 +124,7 @@ pub(super) struct BucketArray {
     filled: [usize; 2],
     /// Counts evictions since the buckets were doubled, also to choose the slot of a full bucket.
     evictions: usize,
-    /// What they take, unless they are the fewest.
+    /// Their part of the budget, unless they are the fewest.
     share: Share,
 }
 

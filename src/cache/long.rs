@@ -25,7 +25,7 @@ pub(super) struct LongPieces {
     filled: usize,
     /// Records: the numbers of ids and of bytes in one word, the ids, the bytes in little-endian words.
     records: Vec<u32>,
-    /// What each of both takes.
+    /// The part of the budget that each of both takes.
     bucket_share: Share,
     record_share: Share,
 }

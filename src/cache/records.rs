@@ -8,7 +8,7 @@ use crate::token::TokenId;
 pub(super) struct Records {
     /// Of each record, the number of ids, and these.
     words: Vec<u32>,
-    /// What these take.
+    /// Their part of the budget.
     share: Share,
 }
 

@@ -1,5 +1,5 @@
-//! What lock-free code synchronises by. It is the standard library's, and loom's in models of that code: there, a test
-//! runs in every order that the memory model allows.
+//! The types by which lock-free code synchronises: the standard library's, and loom's in models of that code, where a
+//! test runs in every order that the memory model allows.
 
 #[cfg(all(loom, test))]
 pub(crate) use ::loom::{hint, sync, thread};

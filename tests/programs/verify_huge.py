@@ -369,6 +369,8 @@ def main() -> int:
     paths = sorted(path for path in arguments.folder.rglob("*") if path.is_file() and path.stat().st_size)
     if not paths:
         parser.error(f"there is no text below {arguments.folder}")
+    if not arguments.output.parent.is_dir():
+        parser.error(f"there is no folder {arguments.output.parent} for what is recorded")
     corpus = digest(paths)
     lines = recorded(arguments.output)
     print(summary(lines), flush=True)

@@ -2,146 +2,32 @@
 
 from __future__ import annotations
 
-import gc
-import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 
 import bytemill
-from bytemill._backend import CoreBPE
+from support import cache_limits
 from support.subprocesses import has_fork
-from support.texts import multilingual
-
-THREADS = 4
-MIB = 1 << 20
-
-# What each cache takes in any case, and another for each encoding in each thread.
-SLACK = 1 << 14
 
 
-def words(seed: int) -> str:
-    """Returns words that no other seed has, of lengths for each of a cache's tables."""
-    drawn = np.random.default_rng(seed)
-    letters = "".join(map(chr, drawn.integers(97, 123, 500_000)))
-    ends = np.cumsum(drawn.choice([5, 12, 25, 60], 15_000)).tolist()
-    return " ".join(letters[start:end] for start, end in zip([0, *ends], ends, strict=False))
-
-
-TEXTS = [*(words(seed) for seed in range(3)), multilingual(1, 20_000)]
-
-
-def clear_all_caches() -> None:
-    """Empties the caches of whatever other tests left behind, which count as well."""
-    for owner in gc.get_objects():
-        for owned in gc.get_referents(owner):
-            if type(owned) is CoreBPE:
-                owned.clear_cache()
-
-
-@pytest.fixture
-def encodings() -> Iterator[list[bytemill.Encoding]]:
-    """Yields encodings that no other test has, whose caches are empty."""
-    clear_all_caches()
-    names = ("cl100k_base", "o200k_base", "gpt2")
-    yield [bytemill.get_encoding(name).with_special_tokens({"<|own|>": 300_000}) for name in names]
-    bytemill.set_process_cache_limit(None)
-
-
-def encode_all(encodings: list[bytemill.Encoding]) -> list[npt.NDArray[np.uint32]]:
-    """Encodes every text by every encoding twice, in some threads at once."""
-    works = [(encoding, text) for text in TEXTS for encoding in encodings]
-    with ThreadPoolExecutor(THREADS) as pool:
-        encoded = list(pool.map(lambda work: work[0].encode_ordinary_to_numpy(work[1]), works * 2))
-    for first, second in zip(encoded, encoded[len(works) :], strict=False):
-        assert np.array_equal(first, second)
-    return encoded[: len(works)]
-
-
-def usage(encodings: list[bytemill.Encoding]) -> int:
-    return sum(encoding.memory_usage() for encoding in encodings)
-
-
-def test_it_bounds_all_caches_together_and_changes_no_id(encodings: list[bytemill.Encoding]) -> None:
-    least = usage(encodings)
-    slack = SLACK * THREADS * len(encodings)
-    expected = encode_all(encodings)
-    # Without a limit, they learn more than with those below.
-    assert usage(encodings) - least > 16 * MIB
-    for limit in (0, 1 << 16, MIB, 8 * MIB):
-        bytemill.set_process_cache_limit(limit)
-        for encoding in encodings:
-            encoding.clear_cache()
-        for ids, right in zip(encode_all(encodings), expected, strict=True):
-            assert np.array_equal(ids, right)
-        assert usage(encodings) - least <= limit + slack, limit
-    bytemill.set_process_cache_limit(None)
-    for encoding in encodings:
-        encoding.clear_cache()
-    encode_all(encodings)
-    assert usage(encodings) - least > 16 * MIB
-
-
-def test_what_exceeds_a_lower_limit_is_emptied_at_its_next_use(encodings: list[bytemill.Encoding]) -> None:
-    least = usage(encodings)
-    encode_all(encodings)
-    before = usage(encodings)
-    bytemill.set_process_cache_limit(MIB)
-    assert usage(encodings) == before
-    # Each call uses one cache of those that an encoding has.
-    for _ in range(THREADS):
-        with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(lambda encoding: encoding.encode_ordinary_to_numpy(TEXTS[0]), encodings * THREADS))
-    after = usage(encodings)
-    assert after < before
-    for encoding in encodings:
-        encoding.clear_cache()
-    for ids, right in zip(encode_all(encodings), encode_all(encodings), strict=True):
-        assert np.array_equal(ids, right)
-    assert usage(encodings) - least <= MIB + SLACK * THREADS * len(encodings)
-
-
-def test_an_encoding_learns_what_another_gives_back(encodings: list[bytemill.Encoding]) -> None:
-    first, second, _ = encodings
-    least = second.memory_usage()
-    bytemill.set_process_cache_limit(4 * MIB)
-    first.encode_ordinary_to_numpy(TEXTS[0])
-    second.encode_ordinary_to_numpy(TEXTS[0])
-    alone = second.memory_usage() - least
-    for encoding in (first, second):
-        encoding.clear_cache()
-    second.encode_ordinary_to_numpy(TEXTS[0])
-    assert second.memory_usage() - least > 2 * alone
-
-
-@has_fork
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_has_the_limit_for_itself(encodings: list[bytemill.Encoding]) -> None:
-    least = usage(encodings)
-    expected = encode_all(encodings)
-    for encoding in encodings:
-        encoding.clear_cache()
-    bytemill.set_process_cache_limit(2 * MIB)
-    encode_all(encodings)
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            for encoding in encodings:
-                encoding.clear_cache()
-            same = all(map(np.array_equal, encode_all(encodings), expected))
-            learned = usage(encodings) - least
-            # What the parent has is no longer counted here, and what the child has is.
-            is_used = MIB // 2 < learned <= 2 * MIB + SLACK * THREADS * len(encodings)
-            status = 0 if same and is_used else 2
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+@pytest.mark.parametrize(
+    "check",
+    [
+        cache_limits.it_bounds_all_caches_together_and_changes_no_id,
+        cache_limits.what_exceeds_a_lower_limit_is_emptied_at_its_next_use,
+        cache_limits.an_encoding_learns_what_another_gives_back,
+        pytest.param(cache_limits.a_forked_process_has_the_limit_for_itself, marks=has_fork),
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_in_a_process_of_its_own(check: Callable[[], None]) -> None:
+    """Other tests leave caches behind, which would count as well."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pool.submit(check).result()
 
 
 def test_wrong_limits_are_explained() -> None:
