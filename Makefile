@@ -272,11 +272,14 @@ sbom: target/tools/bin/cargo-cyclonedx ## List the crates of the extension in ta
 .PHONY: lock
 lock: $(LOCKS:%=lock-%) ## Write the versions and hashes of the packages of LOCKS to requirements/
 
+$(filter-out lock-dev,$(LOCKS:%=lock-%)): lock-dev
 lock-docs lock-release: OLDEST = 3.11
 lock-%: OLDEST = 3.10
+lock-%: CONSTRAINT = --constraint requirements/dev.txt
+lock-dev: CONSTRAINT =
 lock-%: $(VENV)/release
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
-		--python-version $(OLDEST) --constraint requirements/dev.txt --group $* --output-file requirements/$*.txt
+		--python-version $(OLDEST) $(CONSTRAINT) --group $* --output-file requirements/$*.txt
 
 # It asks PyPI for what is known of each version.
 .PHONY: audit-python
