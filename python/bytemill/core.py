@@ -63,9 +63,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]
 
-# More than a machine can address.
-UNLIMITED = 2 * sys.maxsize + 1
-
 # Bytes that continue a UTF-8 character, as opposed to those that start one.
 CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
@@ -1375,13 +1372,13 @@ def set_process_cache_limit(bytes_per_process: int | None) -> None:
         ValueError: `bytes_per_process` is negative.
     """
     if bytes_per_process is None:
-        return set_core_limit(UNLIMITED)
+        bytes_per_process = sys.maxsize
     bytes_per_process = integer("bytes_per_process", bytes_per_process)
     if bytes_per_process < 0:
         raise ValueError(
             f"expected a number of bytes, 0 or more, or None for no limit, got {bytes_per_process}"
         )
-    return set_core_limit(min(bytes_per_process, UNLIMITED))
+    set_core_limit(min(bytes_per_process, sys.maxsize))
 
 
 def raise_disallowed_special_token(token: str) -> NoReturn:

@@ -44,7 +44,7 @@ from support.revision import commit
 # How long what is one line of the output takes.
 SPAN_SECONDS = 600
 
-# A document has up to so many characters: the logarithm of the length is uniform.
+# Maximum length of a document in characters. Lengths are distributed log-uniformly.
 LONGEST = 100_000
 
 # More than a hundred encodings stay open, each with a cache.
