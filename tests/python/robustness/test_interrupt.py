@@ -265,12 +265,12 @@ WORK = {
         """,
     "counting": """
         def prepare(size):
-            text = WORDS * (250_000 * size)
+            text = WORDS * (500_000 * size)
             return lambda: bytemill.count_pieces([text], "cl100k", num_threads=1, progress=False)
         """,
     "counting, two threads": """
         def prepare(size):
-            texts = [WORDS * 1_000] * (250 * size)
+            texts = [WORDS * 1_000] * (1_000 * size)
             return lambda: bytemill.count_pieces(texts, "cl100k", num_threads=2, progress=False)
         """,
     "counting while documents are made": """
@@ -298,14 +298,14 @@ WORK = {
         """,
     "training": """
         def prepare(size):
-            drawn = letters(9 * 15_000 * size)
+            drawn = letters(9 * 40_000 * size)
             words = [drawn[start:start + 9] for start in range(0, len(drawn), 9)]
             counts = bytemill.PieceCounts(dict.fromkeys(words, 3), pattern="cl100k")
             return lambda: bytemill.train(counts, 2_000 * size, progress=False)
         """,
     "training on one piece": """
         def prepare(size):
-            text = letters(100_000 * size).decode()
+            text = letters(250_000 * size).decode()
             options = {"pattern": None, "tie_break": "first_seen", "progress": False}
             return lambda: bytemill.train([text], 2_000 * size, **options)
         """,
@@ -322,13 +322,13 @@ WORK = {
     "a custom pattern": """
         custom = of_bytes(r"(?<!x)[a-z]+|[^a-z]+|x")
         def prepare(size):
-            text = WORDS * (size * 20_000)
+            text = WORDS * (size * 40_000)
             return lambda: custom.encode(text)
         """,
     "a pattern for the regex package": """
         custom = of_bytes(r"[a-z]+(?&blank)?|(?<blank>[^a-z]+)")
         def prepare(size):
-            text = WORDS * (size * 2_000)
+            text = WORDS * (size * 4_000)
             return lambda: custom.encode(text)
         """,
 }
