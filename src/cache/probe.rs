@@ -27,6 +27,12 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    /// Of no piece.
+    pub(super) const NONE: Self = Self {
+        words: [0; 2],
+        bucket: Self::NO_BUCKET,
+    };
+
     pub(super) const LONG_KEY_FLAG: u32 = 1 << 31;
 
     /// The piece has no key.
@@ -264,6 +270,23 @@ pub(crate) trait ProbeCache {
     ) -> (usize, usize);
 }
 
+impl BucketView<'_> {
+    /// The probe of the first `length` of `bytes`: at most [`MAX_SHORT_LEN`], none of them NUL. Without a branch on the
+    /// width of their key.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
+    pub(super) fn probe_short(&self, bytes: &[u8; MAX_KEY_LEN], length: usize) -> Probe {
+        let words = Key::short(bytes, length);
+        let two = usize::from(length > MAX_ONE_WORD_LEN);
+        let bucket = 2 * (key::hash_short(words) >> self.shift) as usize + two;
+        self.prefetch_bucket(bucket);
+        Probe {
+            words,
+            bucket: bucket as u32,
+        }
+    }
+}
+
 /// A borrowed [`PieceCache`](super::PieceCache).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CacheView<'a> {
@@ -291,7 +314,7 @@ impl<'a> CacheView<'a> {
     #[inline]
     pub(super) fn probe(&self, bytes: &[u8; MAX_KEY_LEN], offset: usize, length: usize) -> Probe {
         if length <= MAX_SHORT_LEN {
-            return self.probe_short(bytes, length);
+            return self.short_keys.probe_short(bytes, length);
         }
         let key = Key::of_first(bytes, length);
         let bucket = self.long_keys.own(&key);
@@ -299,20 +322,6 @@ impl<'a> CacheView<'a> {
         Probe {
             words: [0, Probe::pack_span(offset, length)],
             bucket: bucket as u32 | Probe::LONG_KEY_FLAG,
-        }
-    }
-
-    /// As [`probe`](Self::probe), for at most [`MAX_SHORT_LEN`] bytes, without a branch on their width.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "buckets are fewer")]
-    pub(super) fn probe_short(&self, bytes: &[u8; MAX_KEY_LEN], length: usize) -> Probe {
-        let words = Key::short(bytes, length);
-        let two = usize::from(length > MAX_ONE_WORD_LEN);
-        let bucket = 2 * (key::hash_short(words) >> self.short_keys.shift) as usize + two;
-        self.short_keys.prefetch_bucket(bucket);
-        Probe {
-            words,
-            bucket: bucket as u32,
         }
     }
 

@@ -40,7 +40,7 @@ impl HashBlock for Scalar {
             {
                 // Stored here, word by word: where both branches stored a probe, it went through memory in another
                 // width, and waiting for that took a third of the time.
-                let probe = cache.probe_short(bytes, length);
+                let probe = cache.short_keys.probe_short(bytes, length);
                 let [first, second] = &mut probes.words[index];
                 (*first, *second) = (probe.words[0], probe.words[1]);
                 probes.buckets[index] = probe.bucket;

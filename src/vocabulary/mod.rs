@@ -401,16 +401,34 @@ impl Vocabulary {
         self.tokens.spans()
     }
 
-    /// As [`spans`](Self::spans), of the tokens that a piece of exactly their bytes is known to become.
-    pub(crate) fn own_spans(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
-        self.tokens
-            .found_spans()
-            .filter(|(_, id)| match &self.merges {
-                Merges::Bytes(_) => true,
-                // A piece of characters need not become the token that it spells.
-                Merges::Characters(_) => false,
-                Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(*id),
-            })
+    /// The numbers of bytes of all tokens, in the order of ids.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.tokens.lengths()
+    }
+
+    /// The runs of indices, in the order of ids, of the tokens that are found by their bytes.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        self.tokens.runs()
+    }
+
+    /// The span of the token with this index.
+    #[inline]
+    pub(crate) fn span(&self, index: usize) -> Range<usize> {
+        self.tokens.span(index)
+    }
+
+    /// The span and the id of the token with this index, of a [run](Self::runs), if a piece of exactly its bytes is known
+    /// to become it.
+    #[inline]
+    pub(crate) fn own_token(&self, index: usize) -> Option<(Range<usize>, TokenId)> {
+        let id = self.tokens.id(index);
+        let is_own = match &self.merges {
+            Merges::Bytes(_) => true,
+            // A piece of characters need not become the token that it spells.
+            Merges::Characters(_) => false,
+            Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(id),
+        };
+        is_own.then(|| (self.tokens.span(index), id))
     }
 
     /// Returns the bytes of token `id`. O(1) for ids without holes before them, otherwise O(log n).
@@ -421,7 +439,7 @@ impl Vocabulary {
 
     /// Number of bytes of the longest token. O(tokens) for the first caller.
     pub fn longest(&self) -> usize {
-        let longest = || self.spans().map(|(span, _)| span.len()).max();
+        let longest = || self.lengths().max();
         *get_or_init_nonblocking(&self.longest, || longest().expect("every byte is a token"))
     }
 

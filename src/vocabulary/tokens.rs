@@ -185,7 +185,7 @@ impl Tokens {
     fn index(&self) -> (HashTable<u32>, Option<(usize, usize)>) {
         let mut table = memory::hash_table(self.len());
         let mut twice = None;
-        for index in self.found() {
+        for index in self.runs().flatten() {
             let token = self.at(index);
             let entry = table.entry(
                 SeededState.hash_one(token),
@@ -236,19 +236,19 @@ impl Tokens {
         spans.zip(self.ids())
     }
 
-    /// As [`spans`](Self::spans), without the tokens that are not found by their bytes.
-    pub(super) fn found_spans(&self) -> impl Iterator<Item = (Range<usize>, TokenId)> {
-        self.found().map(|index| (self.span(index), self.id(index)))
+    /// The length of each token, in id order.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.starts
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as usize)
     }
 
-    /// The indices of the tokens that are found by their bytes.
-    fn found(&self) -> impl Iterator<Item = usize> {
-        let mut unlisted = self.unlisted.iter().peekable();
-        let is_found = move |index: &usize| {
-            let other = unlisted.next_if(|other| **other as usize == *index);
-            other.is_none()
-        };
-        (0..self.len()).filter(is_found)
+    /// The runs of indices of the tokens that are found by their bytes.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let others = || self.unlisted.iter().map(|&index| index as usize);
+        let starts = std::iter::once(0).chain(others().map(|index| index + 1));
+        let ends = others().chain(std::iter::once(self.len()));
+        starts.zip(ends).map(|(start, end)| start..end)
     }
 
     /// The ids in increasing order.

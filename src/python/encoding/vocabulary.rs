@@ -50,7 +50,7 @@ pub(super) type Lengths<'py> = (Bound<'py, PyArray1<TokenId>>, Bound<'py, PyArra
 /// Returns the lengths of all mergeable tokens, in rank order.
 pub(super) fn lengths<'py>(core: &CoreBpe, py: Python<'py>) -> PyResult<Lengths<'py>> {
     let vocabulary = core.encoder.vocabulary();
-    let lengths = vocabulary.spans().map(|(range, _)| range.len());
+    let lengths = vocabulary.lengths();
     Ok((
         array(py, memory::collect(vocabulary.ids()))?,
         array(py, memory::collect(lengths))?,
