@@ -37,8 +37,8 @@ STAGES = {
     "Python": r"^(libpython|python)|python::(ids|encoding)",
     "UTF-8": r"python::strings|utf8",
     "merge": r"merge|vocabulary",
-    "look up": r"cache(?!::avx2::hash|::avx512)|encode::hot_loop::(?!x86_64)|encode::pool",
-    "split": r"split|cache::avx|encode::hot_loop|encode::Encoder",
+    "look up": r"cache(?!.*::hash_|::avx512)|encode::hot_loop::(?!compiled)|encode::pool",
+    "split": r"split|cache::|encode::hot_loop|encode::Encoder",
     "memory": r"^\[|^libc|util::hash",
 }
 

@@ -15,11 +15,12 @@ use std::arch::x86_64::{
 };
 
 use super::PieceCache;
-use super::avx2;
 use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
 use super::probe::{BlockProbes, HashBlock, Hashed};
 use super::scalar::Scalar;
+use super::simd::Compiled;
 use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::vector::avx2::Avx2;
 pub(super) use crate::util::vector::avx512::Avx512;
 
 /// Pieces that are hashed at once.
@@ -65,7 +66,7 @@ impl HashBlock for Avx512 {
         probes: BlockProbes<'_>,
     ) -> Hashed {
         // SAFETY: `self` proves that the machine has what the function is compiled for.
-        unsafe { hash_block(cache, block, offset, ends, probes) }
+        unsafe { hash_block(*self, cache, block, offset, ends, probes) }
     }
 }
 
@@ -85,6 +86,7 @@ impl HashBlock for Avx512 {
     reason = "below 64"
 )]
 fn hash_block(
+    tier: Avx512,
     cache: &PieceCache,
     block: &Block,
     offset: usize,
@@ -107,6 +109,7 @@ fn hash_block(
     // 1 for pieces with a key of two words.
     let two = _mm512_cmpgt_epu8_mask(lengths, all(MAX_ONE_WORD_LEN as u8));
     let two = bytes_of(_mm512_maskz_mov_epi8(two, all(1)));
+    let view = cache.short_keys.view();
     let shift = _mm_cvtsi32_si128(cache.short_keys.shift as i32 - 1);
     let key = |lane_indices| {
         let start = _mm512_permutexvar_epi8(lane_indices, starts);
@@ -147,10 +150,11 @@ fn hash_block(
             _mm256_storeu_si256(buckets.as_mut_ptr().cast(), index);
         }
         for index in buckets {
-            avx2::prefetch(&cache.short_keys.buckets, *index as usize);
+            view.prefetch_bucket(*index as usize);
         }
     }
-    let has_hash = long != 0 && hash_long_pieces(cache, block, offset, ends, long, &mut probes);
+    let has_hash =
+        long != 0 && hash_long_pieces(tier.into(), cache, block, offset, ends, long, &mut probes);
     Hashed { count, has_hash }
 }
 
@@ -159,6 +163,7 @@ fn hash_block(
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn hash_long_pieces(
+    tier: Avx2,
     cache: &PieceCache,
     block: &Block,
     offset: usize,
@@ -173,7 +178,8 @@ fn hash_long_pieces(
         // Where the piece with that index starts and ends.
         let start = nth_bit(ends | 1, index);
         let end = nth_bit(ends, index);
-        let probe = avx2::probe_long(cache, &block[start..], offset + start, end - start);
+        // SAFETY: `tier` proves that the machine has what the function is compiled for.
+        let probe = unsafe { tier.hash_long(cache, &block[start..], offset + start, end - start) };
         has_hash |= probe.hash().is_some();
         probes.set(index as usize, probe);
     }

@@ -424,10 +424,10 @@ impl BucketView<'_> {
         is_overflown.then_some(bucket ^ self.widths)
     }
 
-    /// Prefetches a bucket.
+    /// Prefetches a bucket. The index is not checked, as a prefetch of any address does no harm.
     #[inline]
     pub(super) fn prefetch_bucket(&self, index: usize) {
-        memory::prefetch(&self.buckets[index]);
+        memory::prefetch_at(self.buckets.as_ptr().wrapping_add(index));
     }
 
     /// The packed ids of a key.

@@ -18,9 +18,7 @@
 //! A cache belongs to one call at a time (see `Encoder`), so that nothing here is shared or locked.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
+mod avx512;
 mod bucket;
 pub(crate) mod budget;
 #[cfg(test)]
@@ -32,7 +30,9 @@ mod probe;
 mod records;
 mod scalar;
 mod seed;
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod simd;
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tiers;
 
 use bucket::{Bucket, BucketArray};
@@ -209,7 +209,7 @@ impl PieceCache {
     #[inline]
     fn pack(&mut self, key: &Key, ids: &[TokenId]) -> Option<PackedIds> {
         // An entry never has more ids than fit the words of its key: the proof on which the `set_len` of
-        // `avx2::probe` rests. Besides this, only `seed` writes entries, of one id.
+        // `simd::probe` rests. Besides this, only `seed` writes entries, of one id.
         if ids.len() <= self.packing.capacity(key.width.words())
             && let Some(packed) = self.packing.pack(ids)
         {

@@ -1,4 +1,4 @@
-//! Both steps of probing in portable code: the twin of those for AVX2, and what other machines run.
+//! Both steps of probing in portable code: the twin of those in registers, and what other machines run.
 //!
 //! Like them, the second step has no branch on the length of a piece or the number of its ids, which no processor
 //! predicts: ids are unpacked eight at a time, and what is too much is overwritten by the next.

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
 use super::avx512::Avx512;
 use super::probe::{HashBlock, ProbeBatch, ProbeCache};
 use super::scalar::Scalar;
 use super::{DEFAULT_LIMIT, PieceCache};
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, OVERHANG};
+use crate::util::vector::Simd128;
+#[cfg(target_arch = "x86_64")]
+use crate::util::vector::avx2::Avx2;
 use crate::vocabulary::Vocabulary;
 
 /// A pseudo-random number.
@@ -19,11 +22,27 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// The tiers that the machine has, except the scalar one.
-fn hashing_tiers() -> Vec<Box<dyn HashBlock>> {
-    let avx2 = Avx2::detect().map(|tier| Box::new(tier) as Box<dyn HashBlock>);
-    let avx512 = Avx512::detect().map(|tier| Box::new(tier) as Box<dyn HashBlock>);
-    avx2.into_iter().chain(avx512).collect()
+type Hashing = Vec<Box<dyn HashBlock>>;
+type Probing = Vec<Box<dyn ProbeCache>>;
+
+/// The tiers that the machine has, except the scalar one: those that hash, and those that probe.
+fn tiers() -> (Hashing, Probing) {
+    let (mut hashing, mut probing) = (Hashing::new(), Probing::new());
+    if let Some(simd128) = Simd128::detect() {
+        hashing.push(Box::new(simd128));
+        probing.push(Box::new(simd128));
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(avx2) = Avx2::detect() {
+            hashing.push(Box::new(avx2));
+            probing.push(Box::new(avx2));
+        }
+        if let Some(avx512) = Avx512::detect() {
+            hashing.push(Box::new(avx512));
+        }
+    }
+    (hashing, probing)
 }
 
 /// Pieces of all lengths up to those without a key, or short ones, of which a block has many; of few distinct
@@ -68,7 +87,9 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
     let small = Vocabulary::from_ranks(bytes.clone().collect())?;
     let high = std::iter::once((b"\0\0".to_vec(), 1 << 16));
     let large = Vocabulary::from_ranks(bytes.chain(high).collect())?;
-    let (hashing, avx2) = (hashing_tiers(), Avx2::detect());
+    let (hashing, probing) = tiers();
+    #[cfg(target_arch = "aarch64")]
+    assert_eq!(probing.len(), 1, "NEON is part of the architecture");
     let (mut found, mut stopped) = (0, 0);
     for seed in 0..48 {
         let state = &mut (seed << 32);
@@ -153,11 +174,11 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
                     assert_eq!(here.get(index), probes.get(index), "{block:?}");
                 }
             }
-            if let Some(avx2) = avx2 {
+            for tier in &probing {
                 let mut same = vec![7];
-                let known = avx2.probe_batch(&view, &text, all, &mut same);
+                let known = tier.probe_batch(&view, &text, all, &mut same);
                 assert_eq!((known, &same), (known_pieces, &ids), "{row:?}");
-                assert_eq!(avx2.count_batch(&view, &text, all), counted, "{row:?}");
+                assert_eq!(tier.count_batch(&view, &text, all), counted, "{row:?}");
             }
         }
     }

@@ -125,15 +125,15 @@ impl PieceEncoder<'_> {
         tier: Tier,
         text: &[u8],
     ) -> Result<(), EncodeError> {
-        #[cfg(target_arch = "x86_64")]
-        let source = match x86_64::encode_chunk(self, source, tier, text) {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        let source = match compiled::encode_chunk(self, source, tier, text) {
             Ok(result) => return result,
             Err(source) => source,
         };
         let mut sink = EncodeSink::new(self, text, Scalar, Scalar);
         match source {
             Source::Rule(rule, offset) => {
-                native::split_into_narrow(rule, tier, text, offset, &mut sink)?;
+                native::split_portably(rule, tier, text, offset, &mut sink)?;
             }
             Source::Pieces(pieces) => native::pass_pieces(text, pieces, &mut sink)?,
         }
@@ -303,9 +303,9 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
     }
 }
 
-/// The loop, compiled for AVX2, and for AVX-512 where blocks are classified and hashed by that.
-#[cfg(target_arch = "x86_64")]
-mod x86_64 {
+/// The loop, compiled for SSE4.1 or NEON, for AVX2, and for AVX-512 where blocks are classified and hashed by that.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod compiled {
     #![allow(unsafe_code)]
     #![expect(
         clippy::inline_always,
@@ -313,13 +313,14 @@ mod x86_64 {
     )]
 
     use super::{EncodeSink, PieceEncoder, Source};
-    use crate::cache::HashBlock;
+    use crate::cache::{HashBlock, ProbeCache};
     use crate::error::EncodeError;
     use crate::split::masks::Classify;
     use crate::split::native;
     use crate::util::tier::Tier;
-    use crate::util::vector::avx2::Avx2;
-    use crate::util::vector::avx512::Avx512;
+    use crate::util::vector::Simd128;
+    #[cfg(target_arch = "x86_64")]
+    use crate::util::vector::{avx2::Avx2, avx512::Avx512};
 
     /// As [`PieceEncoder::encode_chunk`]; returns the source, and nothing is done, for another tier or on a machine
     /// without it.
@@ -329,50 +330,70 @@ mod x86_64 {
         tier: Tier,
         text: &[u8],
     ) -> Result<Result<(), EncodeError>, Source<'s>> {
-        let has_tier = tier.has_avx2() && tier.available();
-        let Some(probe) = Avx2::detect().filter(|_| has_tier) else {
-            return Err(source);
-        };
         let chunk = Chunk {
             pieces,
-            probe,
             source,
             text,
         };
-        // SAFETY: `available` and both proofs say that the machine has what the functions are compiled for.
-        Ok(unsafe {
-            match (tier == Tier::Avx512).then(Avx512::detect).flatten() {
-                Some(avx512) => by_avx512(chunk, avx512),
-                None => by_avx2(chunk),
+        #[cfg(target_arch = "x86_64")]
+        {
+            if tier == Tier::Avx512
+                && let Some(avx512) = Avx512::detect()
+            {
+                // SAFETY: the proof says that the machine has what the function is compiled for.
+                return Ok(unsafe { by_avx512(chunk, avx512) });
             }
-        })
+            if tier.has_avx2()
+                && let Some(avx2) = Avx2::detect()
+            {
+                // SAFETY: as above.
+                return Ok(unsafe { by_avx2(chunk, avx2) });
+            }
+        }
+        if tier == Tier::Simd128
+            && let Some(simd128) = Simd128::detect()
+        {
+            // SAFETY: as above.
+            return Ok(unsafe { by_simd128(chunk, simd128) });
+        }
+        Err(chunk.source)
     }
 
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "ssse3,sse4.1,popcnt"))]
+    #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+    fn by_simd128(chunk: Chunk<'_, '_, '_>, simd128: Simd128) -> Result<(), EncodeError> {
+        chunk.run(simd128, simd128)
+    }
+
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn by_avx2(chunk: Chunk<'_, '_>) -> Result<(), EncodeError> {
-        let avx2 = chunk.probe;
-        chunk.run(avx2)
+    fn by_avx2(chunk: Chunk<'_, '_, '_>, avx2: Avx2) -> Result<(), EncodeError> {
+        chunk.run(avx2, avx2)
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(
         enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
     )]
-    fn by_avx512(chunk: Chunk<'_, '_>, avx512: Avx512) -> Result<(), EncodeError> {
-        chunk.run(avx512)
+    fn by_avx512(chunk: Chunk<'_, '_, '_>, avx512: Avx512) -> Result<(), EncodeError> {
+        chunk.run(avx512, Avx2::from(avx512))
     }
 
-    /// The steps that both share.
-    struct Chunk<'p, 'a> {
+    /// The steps that all share.
+    struct Chunk<'p, 'a, 's> {
         pieces: &'p mut PieceEncoder<'a>,
-        probe: Avx2,
-        source: Source<'p>,
+        source: Source<'s>,
         text: &'p [u8],
     }
 
-    impl Chunk<'_, '_> {
+    impl Chunk<'_, '_, '_> {
         #[inline(always)]
-        fn run(self, tier: impl Classify + HashBlock) -> Result<(), EncodeError> {
-            let mut sink = EncodeSink::new(self.pieces, self.text, tier, self.probe);
+        fn run(
+            self,
+            tier: impl Classify + HashBlock,
+            probe: impl ProbeCache,
+        ) -> Result<(), EncodeError> {
+            let mut sink = EncodeSink::new(self.pieces, self.text, tier, probe);
             match self.source {
                 Source::Rule(rule, offset) => {
                     native::split_blocks(rule, self.text, offset, &mut sink, tier)?;

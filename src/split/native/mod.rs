@@ -125,23 +125,23 @@ pub(crate) fn split_into<S: Sink>(
             return avx2.split_into(rule, text, offset, sink);
         }
     }
-    split_into_narrow(rule, tier, text, offset, sink)
-}
-
-/// As [`split_into`], in registers of at most 16 bytes, whatever the tier.
-pub(crate) fn split_into_narrow<S: Sink>(
-    rule: Rule<'_>,
-    tier: Tier,
-    text: &[u8],
-    offset: &mut usize,
-    sink: &mut S,
-) -> Result<(), S::Error> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if tier == Tier::Simd128
         && let Some(simd128) = crate::util::vector::Simd128::detect()
     {
         return tiers::SplitInto::split_into(simd128, rule, text, offset, sink);
     }
+    split_portably(rule, tier, text, offset, sink)
+}
+
+/// As [`split_into`], in portable code whatever the tier.
+pub(crate) fn split_portably<S: Sink>(
+    rule: Rule<'_>,
+    tier: Tier,
+    text: &[u8],
+    offset: &mut usize,
+    sink: &mut S,
+) -> Result<(), S::Error> {
     match tier {
         Tier::Reference => split_by_reference(rule, text, offset, sink),
         Tier::Scalar | Tier::Simd128 | Tier::Avx2 | Tier::Avx512 => {

@@ -13,6 +13,7 @@ use std::arch::x86_64::{
 };
 
 use super::Vector;
+use super::avx512::Avx512;
 use crate::util::block::BLOCK_LEN;
 use crate::util::tier::Tier;
 
@@ -25,6 +26,13 @@ impl Avx2 {
     #[inline]
     pub(crate) fn detect() -> Option<Self> {
         Tier::Avx2.available().then_some(Self(()))
+    }
+}
+
+impl From<Avx512> for Avx2 {
+    /// A machine with AVX-512 has AVX2.
+    fn from(_: Avx512) -> Self {
+        Self(())
     }
 }
 

@@ -93,9 +93,11 @@ def test_available_parallelism_is_reported() -> None:
 def test_functions_belong_to_stages() -> None:
     core = "_core.so: [.] bytemill::"
     assert profile.stage(core + "split::avx2::split_into") == "split"
-    assert profile.stage(core + "cache::avx2::probe::probe_short_keys") == "look up"
+    compiled = core + "cache::simd::compiled::<impl bytemill::cache::simd::Compiled for …::Avx2>"
+    assert profile.stage(compiled + "::probe_short_keys") == "look up"
+    assert profile.stage(compiled + "::hash_block") == "split"
     assert profile.stage(core + "cache::avx512::hash_block") == "split"
-    assert profile.stage(core + "encode::hot_loop::x86_64::by_avx512") == "split"
+    assert profile.stage(core + "encode::hot_loop::compiled::by_avx512") == "split"
     assert profile.stage(core + "encode::hot_loop::EncodeSink<H,P>::flush") == "look up"
     assert profile.stage(core + "merge::avx2::merge") == "merge"
     assert profile.stage(core + "python::ids::interned::InternedIds::list") == "Python"

@@ -1,16 +1,11 @@
 //! The first step: keys, buckets and prefetches, one piece after the other.
 
-use std::arch::x86_64::{
-    _MM_HINT_T0, _mm_prefetch, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_setzero_si256,
-};
-
 use super::super::PieceCache;
-use super::super::bucket::Bucket;
-use super::super::key;
+use super::super::key::{self, MAX_KEY_LEN};
 use super::super::probe::{BlockProbes, HashBlock, Hashed, Probe};
 use super::super::scalar::Scalar;
-use super::{Avx2, ZERO, load, long_key, words};
+use super::half::{Half, ZERO};
+use super::{Compiled, Registers};
 use crate::util::block::Block;
 
 /// The bytes of a piece that make up its short key, by its length: twice for a key of one word.
@@ -33,7 +28,18 @@ const KEY_BYTES: [[u8; 16]; 17] = {
     bytes
 };
 
-impl HashBlock for Avx2 {
+/// From byte `16 - n` on: a mask of `n` bytes.
+const FIRST_BYTES: [u8; 32] = {
+    let mut mask = [0; 32];
+    let mut byte = 0;
+    while byte < 16 {
+        mask[byte] = 0xFF;
+        byte += 1;
+    }
+    mask
+};
+
+impl<R: Compiled> HashBlock for R {
     #[inline]
     fn hash_block(
         &self,
@@ -44,25 +50,25 @@ impl HashBlock for Avx2 {
         probes: BlockProbes<'_>,
     ) -> Hashed {
         // SAFETY: `self` proves that the machine has what the function is compiled for.
-        unsafe { hash_block(cache, block, offset, ends, probes) }
+        unsafe { Compiled::hash_block(*self, cache, block, offset, ends, probes) }
     }
 }
 
 /// As [`HashBlock::hash_block`].
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "shifted down to a bucket index"
 )]
-fn hash_block(
+pub(super) fn hash_block<R: Compiled>(
+    tier: R,
     cache: &PieceCache,
     block: &Block,
     offset: usize,
     mut ends: u64,
     probes: BlockProbes<'_>,
 ) -> Hashed {
-    if has_nul(block) {
+    if tier.has_nul(block) {
         return Scalar.hash_block(cache, block, offset, ends, probes);
     }
     let count = ends.count_ones() as usize;
@@ -72,24 +78,22 @@ fn hash_block(
     for (to, bucket) in words_to.iter_mut().zip(buckets) {
         let end = ends.trailing_zeros() as usize;
         ends &= ends - 1;
+        // No check of overflow: `start` is the end before.
         let length = end.wrapping_sub(start);
         if let Some(key_bytes) = KEY_BYTES.get(length) {
             // SAFETY: `start` is 0 or the index of a bit of `ends`, below `BLOCK_LEN`, and a block has 31
-            // bytes more; the other load reads an array of 16 bytes.
-            let (bytes, key_bytes) = unsafe {
-                let bytes = load(block.as_ptr().add(start).cast());
-                (bytes, load(key_bytes.as_ptr().cast()))
-            };
-            let key = _mm_shuffle_epi8(bytes, key_bytes);
-            // SAFETY: writes the 16 bytes of both words.
-            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), key) };
+            // bytes more.
+            let bytes = unsafe { Half::load(tier, block.as_ptr().add(start)) };
+            let key = bytes.shuffle(Half::of(tier, key_bytes));
+            key.store(to);
             // 1 for a key of two words.
             let two = (length + 7) >> 4;
-            let index = 2 * (key::hash_short(words(key)) >> cache.short_keys.shift) as usize + two;
+            let index = 2 * (key::hash_short(key.words()) >> cache.short_keys.shift) as usize + two;
             *bucket = index as u32;
-            prefetch(&cache.short_keys.buckets, index);
+            cache.short_keys.view().prefetch_bucket(index);
         } else {
-            let probe = probe_long(cache, &block[start..], offset + start, length);
+            // SAFETY: `tier` proves that the machine has what the function is compiled for.
+            let probe = unsafe { tier.hash_long(cache, &block[start..], offset + start, length) };
             has_hash |= probe.hash().is_some();
             (*to, *bucket) = (probe.words, probe.bucket);
         }
@@ -99,46 +103,45 @@ fn hash_block(
 }
 
 /// The probe of a piece of more than 16 bytes: the first `length` of `rest`, at `offset` of the text.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "shifted down to a bucket index"
 )]
-pub(in crate::cache) fn probe_long(
+pub(super) fn hash_long<R: Registers>(
+    tier: R,
     cache: &PieceCache,
     rest: &[u8],
     offset: usize,
     length: usize,
 ) -> Probe {
-    let key = rest.first_chunk().and_then(|bytes| long_key(bytes, length));
-    let Some((first, second)) = key else {
+    let key = match rest.first_chunk() {
+        Some(bytes) => long_key(tier, bytes, length),
+        None => None,
+    };
+    let Some([first, second]) = key else {
         return cache.view().probe_by_hash(&rest[..length], offset);
     };
-    let ([a, b], [c, d]) = (words(first), words(second));
+    let ([a, b], [c, d]) = (first.words(), second.words());
     let index = (key::hash_long([a, b, c, d]) >> cache.long_keys.shift) as usize;
-    prefetch(&cache.long_keys.buckets, index);
+    cache.long_keys.view().prefetch_bucket(index);
     Probe {
         words: [0, Probe::pack_span(offset, length)],
         bucket: index as u32 | Probe::LONG_KEY_FLAG,
     }
 }
 
-/// Prefetches a bucket.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(in crate::cache) fn prefetch(buckets: &[Bucket], index: usize) {
-    _mm_prefetch::<_MM_HINT_T0>(buckets.as_ptr().wrapping_add(index).cast());
-}
-
-/// True if a block has NULs, which pad keys.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn has_nul(block: &Block) -> bool {
-    let (halves, _) = block.as_chunks::<32>();
-    // SAFETY: each reads an array of 32 bytes.
-    let [low, high] =
-        [&halves[0], &halves[1]].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) });
-    let least = _mm256_min_epu8(low, high);
-    _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_setzero_si256())) != 0
+/// The two halves of the key of a piece of more than 16 bytes, the first `length` of `bytes`; `None` if it is too long.
+#[inline(always)]
+pub(super) fn long_key<R: Registers>(
+    tier: R,
+    bytes: &[u8; MAX_KEY_LEN],
+    length: usize,
+) -> Option<[Half<R>; 2]> {
+    let mask = FIRST_BYTES.get(MAX_KEY_LEN.checked_sub(length)?..)?;
+    let mask = Half::of(tier, mask.first_chunk::<16>()?);
+    let [first, second] = bytes.as_chunks::<16>().0 else {
+        return None;
+    };
+    Some([Half::of(tier, first), Half::of(tier, second).and(mask)])
 }
