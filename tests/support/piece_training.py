@@ -3,6 +3,7 @@
 import importlib
 import io
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,6 +27,9 @@ RARE_WORDS = (
 )
 
 IDENTITY = {"normalization_rule_name": "identity"}
+
+# Numbers in messages that SentencePiece computes from the text.
+COMPUTED = re.compile(r"too high \(.*|smaller than required_chars\. .*|must be larger than the number .*")
 
 BOOLEANS = (
     "split_by_unicode_script",
@@ -102,6 +106,51 @@ def random_options(choice: random.Random) -> dict[str, Any]:
     if options.get("byte_fallback") and choice.random() < 0.3:
         options["auto_character_coverage"] = True
     return options
+
+
+# Values at and beyond the borders of what has a meaning, and strings with characters that stand for others.
+ODD: dict[str, Sequence[Any]] = {
+    "vocab_size": [0, -1, 1, 2, 3, 4, 5, 259, 2**31 - 1],
+    "character_coverage": [0.97, 1.01, 1, float("nan")],
+    "required_chars": ["a\0", " ", "b ", "\u2585", "\x1f", "\u2581z", "1\uff11", "\u0301", "ab\U0001f600"],
+    "max_sentencepiece_length": [-1, 0, 1, 512, 513],
+    "max_sentence_length": [-5, 9, 10, 1 << 30, (1 << 30) + 1],
+    "user_defined_symbols": [
+        *([""], [" "], ["\u2585"], ["\x1f"], ["\u2581"], ["\u2581\u2581", "\u2581"], ["<unk>"], ["a,b", '"']),
+        *([], ["abc", "abcd", "bcd"], ["\u0301"], ["\0"], ["<0x00>", "a"], ["a" * 600], ["b", "b"]),
+    ],
+    "control_symbols": [
+        [""],
+        [" "],
+        ["\u2581a"],
+        ["\x1f", "a"],
+        ["a", "a"],
+        ["<unk>"],
+        ["<s>", "</s>"],
+        ["<0x00>"],
+    ],
+    "pretokenization_delimiter": ["", " ", "\u2585", "\x1f", "\0", "<s>", "\u2581a"],
+    "unk_id": [-7, 2, 9, 2**31 - 1],
+    "pad_id": [-2, 1, 9, 10, 2**31 - 1],
+    "unk_piece": ["", "a", "<s>", "\u2581", " "],
+    "eos_piece": ["", "<s>", "<unk>", " ", "\u2581a", "<0x41>"],
+    "unk_surface": ["", "\u2581", "\n"],
+    "input_format": ["tsv", "text", "csv", ""],
+    "escape_whitespaces": [False, True],
+    "use_all_vocab": [True, False],
+    "input_sentence_size": [-1, 0, 1, 100, 101, 10**6],
+    "shuffle_input_sentence": [True, False],
+    "shrinking_factor": [0.4, 0.5],
+    "num_sub_iterations": [0, 10, 11],
+    "seed_sentencepieces_file": ["", "seeds.tsv"],
+    "auto_character_coverage": [True],
+    "byte_fallback": [True, False],
+}
+
+
+def odd_options(choice: random.Random) -> dict[str, Any]:
+    """Returns a few options that hardly anybody sets so."""
+    return {name: choice.choice(ODD[name]) for name in choice.sample(sorted(ODD), choice.randint(1, 3))}
 
 
 def trained_by_sentencepiece(

@@ -118,7 +118,7 @@ def single_precision(value: float) -> float:
 
 def find_alphabet(sentences: Mapping[str, int], options: TrainingOptions) -> dict[str, int]:
     """Returns the characters that get a piece, with their counts: the most frequent, up to the coverage."""
-    counts = Counter(dict.fromkeys(options.required_chars, 0))
+    counts = Counter(dict.fromkeys(options.required_chars.replace("\0", ""), 0))
     for sentence, count in sentences.items():
         for letter in sentence.replace("\0", ""):
             counts[letter] += count

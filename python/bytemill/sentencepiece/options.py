@@ -14,6 +14,10 @@ __all__ = ["TrainerOptions", "in_one_string"]
 MODEL_TYPES = ("unigram", "bpe", "word", "char")
 DEFAULT_RULES = "nmt_nfkc"
 
+# Numbers of 32 bits, as nearly all options are, and of 64.
+SIGNED = range(-(1 << 31), 1 << 31)
+UNSIGNED = range(1 << 64)
+
 TRUE = frozenset({"1", "t", "true", "y", "yes", ""})
 FALSE = frozenset({"0", "f", "false", "n", "no"})
 
@@ -55,7 +59,7 @@ class TrainerOptions:
         for name, value in given.items():
             text = as_text(value)
             if name == "seed":
-                self.seed = whole_number(text)
+                self.seed = whole_number(text, UNSIGNED)
             elif name == "minloglevel":
                 whole_number(text)
             elif name == "denormalization_rule_tsv":
@@ -76,7 +80,8 @@ class TrainerOptions:
         elif name == "model_type":
             self.trainer[name] = model_type(text)
         elif name in trainer:
-            self.trainer[name] = parsed(text, trainer[name])
+            numbers = UNSIGNED if name == "input_sentence_size" else SIGNED
+            self.trainer[name] = parsed(text, trainer[name], numbers)
         elif name not in normalizer:
             raise RuntimeError(f'NOT_FOUND: unknown field name "{name}" in TrainerSpec.')
         elif name != "precompiled_charsmap":  # which is made from rules
@@ -115,14 +120,14 @@ def as_text(value: object) -> str:
     return ",".join(quoted)
 
 
-def parsed(text: str, default: Any) -> Any:
+def parsed(text: str, default: Any, numbers: range = SIGNED) -> Any:
     """Returns the value that a text stands for, of the type of an option's default."""
     if isinstance(default, bool):
         if text.lower() not in TRUE | FALSE:
             raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as bool.')
         return text.lower() in TRUE
     if isinstance(default, int):
-        return whole_number(text)
+        return whole_number(text, numbers)
     if isinstance(default, float):
         try:
             return float(text)
@@ -133,11 +138,11 @@ def parsed(text: str, default: Any) -> Any:
     return text
 
 
-def whole_number(text: str) -> int:
-    """Returns a whole number."""
-    if not re.fullmatch(r"\s*[+-]?\d+\s*", text, re.ASCII):
-        raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as int.')
-    return int(text)
+def whole_number(text: str, numbers: range = SIGNED) -> int:
+    """Returns a whole number, which is one of some."""
+    if re.fullmatch(r"\s*[+-]?\d{1,20}\s*", text, re.ASCII) and int(text) in numbers:
+        return int(text)
+    raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as int.')
 
 
 def model_type(text: str) -> int:

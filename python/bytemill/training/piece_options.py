@@ -7,6 +7,8 @@ from itertools import repeat
 from operator import neg
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytemill._arguments import check_type, integer
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -15,6 +17,8 @@ __all__ = ["BYTE_PIECES", "MetaPieces", "PieceOptions"]
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 
 BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+NUL = "\0"
 
 # Fewer sentences are no sample.
 LEAST_SAMPLE = 100
@@ -74,10 +78,8 @@ class PieceOptions(NamedTuple):
         Raises:
             ValueError: A value has no meaning.
         """
-        known = {name: value for name, value in given.items() if name in cls._fields}
-        for name in ("control_symbols", "user_defined_symbols"):
-            if name in known:
-                known[name] = strings(name, known[name])
+        defaults = cls._field_defaults
+        known = {name: typed(name, given[name], defaults[name]) for name in cls._fields if name in given}
         options = cls(**known)
         for holds, message in options._conditions():
             if not holds:
@@ -103,14 +105,24 @@ class PieceOptions(NamedTuple):
             value = getattr(self, name)
             yield least <= value <= most, f"expected {name} from {least} to {most}, got {value}"
         yield (
-            self.input_sentence_size <= 0 or self.input_sentence_size > LEAST_SAMPLE,
+            self.input_sentence_size == 0 or self.input_sentence_size > LEAST_SAMPLE,
             (
                 f"expected an input_sentence_size of 0, for all sentences, or above {LEAST_SAMPLE}, "
                 f"got {self.input_sentence_size}"
             ),
         )
         for name in ("unk_piece", "bos_piece", "eos_piece", "pad_piece"):
-            yield bool(getattr(self, name)), f"expected {name} to be at least one character, got none"
+            piece = getattr(self, name)
+            yield bool(piece), f"expected {name} to be at least one character, got none"
+            yield NUL not in piece, without("a NUL character", name, piece)
+        # SentencePiece cuts symbols there.
+        for name in ("control_symbols", "user_defined_symbols"):
+            for symbol in getattr(self, name):
+                yield NUL not in symbol, without("a NUL character", name, symbol)
+        # Spaces become marks, and the other stands for characters without a piece.
+        for character, called in ((" ", "a space"), ("\N{LOWER FIVE EIGHTHS BLOCK}", "U+2585")):
+            chosen = self.required_chars
+            yield character not in chosen, without(called, "required_chars", chosen)
         if self.auto_character_coverage:
             yield self.byte_fallback, "--auto_character_coverage requires --byte_fallback=true."
             yield (
@@ -127,11 +139,29 @@ class PieceOptions(NamedTuple):
         )
 
 
-def strings(name: str, values: object) -> tuple[str, ...]:
-    """Returns several strings; `TypeError` if they are something else."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be several strings, not {values!r:.40}")
-    return tuple(values)
+def without(what: str, name: str, got: str) -> str:
+    """Returns the message where a string has a character that it may not have."""
+    return f"expected {name} without {what}, got {got!r:.40}"
+
+
+def typed(name: str, value: Any, default: object) -> Any:  # noqa: ANN401 - the values of options
+    """Returns the value of an option; `TypeError` if it is of another type than its default."""
+    match default:
+        case tuple():
+            is_iterable = isinstance(value, Iterable) and not isinstance(value, str)
+            given = tuple(value) if is_iterable else (None,)
+            if not all(isinstance(each, str) for each in given):
+                raise TypeError(f"{name} must be several strings, not {value!r:.40}")
+            return given
+        case bool() | str():
+            check_type(name, value, type(default))
+            return value
+        case float():
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise TypeError(f"{name} must be a number, not {value!r:.40}")
+            return value
+        case _:
+            return integer(name, value)
 
 
 class MetaPieces(NamedTuple):
@@ -151,6 +181,7 @@ class MetaPieces(NamedTuple):
             ValueError: An id is taken or too large, or a string is defined twice.
         """
         by_id: dict[int, tuple[str, int]] = {}
+        has_unknown = False
         for name in ("unk", "bos", "eos", "pad"):
             piece_id, piece = getattr(options, f"{name}_id"), getattr(options, f"{name}_piece")
             if piece_id < 0:
@@ -163,10 +194,13 @@ class MetaPieces(NamedTuple):
                 raise ValueError(
                     f"expected different ids, got {piece_id} for {name}_id and for {by_id[piece_id][0]!r}"
                 )
-            if name != "unk" and piece == options.unk_piece:
+            # Without an unk_id, another may be the unknown piece.
+            is_unknown = piece == options.unk_piece
+            if is_unknown and has_unknown:
                 raise ValueError(f"expected {name}_piece to differ from unk_piece, got {piece!r}")
-            by_id[piece_id] = (piece, UNKNOWN if name == "unk" else CONTROL)
-        if options.unk_id < 0 and not options.byte_fallback:
+            has_unknown |= is_unknown
+            by_id[piece_id] = (piece, UNKNOWN if is_unknown else CONTROL)
+        if not has_unknown and not options.byte_fallback:
             raise ValueError(f"{options.unk_piece} must be defined.")
         meta = cls(by_id)
         meta._add(options)

@@ -21,11 +21,11 @@ impl Counted {
         }
     }
 
-    /// Adds the occurrences of the same piece that were counted elsewhere. The caller ensures that the sum
-    /// fits.
+    /// Adds the occurrences of the same piece that were counted elsewhere. Whoever counts adds all counts up as well:
+    /// where those do not fit, there is an error, and these are looked at no more.
     #[inline]
     pub(super) fn absorb(&mut self, other: Self) {
-        self.count += other.count;
+        self.count = self.count.wrapping_add(other.count);
         self.first = self.first.min(other.first);
     }
 }

@@ -125,7 +125,8 @@ impl<'a, 's> PieceCounter<'a, 's> {
         self.base = position;
     }
 
-    /// Counts a word of a text that begins at an offset from the beginning of the block. Words come in order.
+    /// Counts a word of a text that begins at an offset from the beginning of the block. Words come in order, and have
+    /// no byte 0xFF.
     #[expect(clippy::inline_always, reason = "as `count_piece`")]
     #[inline(always)]
     pub(in crate::train) fn count_word(
@@ -134,6 +135,10 @@ impl<'a, 's> PieceCounter<'a, 's> {
         word: Range<usize>,
         offset: usize,
     ) -> Result<(), TrainError> {
+        debug_assert!(
+            !text[word.clone()].contains(&0xFF),
+            "it may have the key of another word"
+        );
         let first = self.base + (offset + word.start) as u64;
         self.count_piece(text, word, first)
     }
@@ -172,11 +177,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
         self.reserve(1, word.len())?;
         let first = self.base;
         self.map.add(word, Counted { count, first });
-        self.pieces = self
-            .pieces
-            .checked_add(count)
-            .ok_or(TrainError::TooManyOccurrences)?;
-        Ok(())
+        self.add_pieces(count)
     }
 
     /// Counts the pieces of a work item. `bases` are the positions of `items`, none of them before a position
@@ -229,8 +230,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
     fn count_long(&mut self, piece: &[u8], first: u64) -> Result<(), TrainError> {
         self.reserve(1, piece.len())?;
         self.map.add_long(piece, Counted { count: 1, first });
-        self.pieces += 1;
-        Ok(())
+        self.add_pieces(1)
     }
 
     /// Counts the pieces of a block that are too long for a key; the arguments are those of [`Sink::block`].
@@ -294,8 +294,13 @@ impl<'a, 's> PieceCounter<'a, 's> {
     pub(super) fn flush(&mut self) -> Result<(), TrainError> {
         self.reserve(self.pending, 0)?;
         self.map.count(&self.probes[..self.pending]);
-        self.pieces += self.pending as u64;
-        self.pending = 0;
+        let pending = std::mem::take(&mut self.pending);
+        self.add_pieces(pending as u64)
+    }
+
+    fn add_pieces(&mut self, count: u64) -> Result<(), TrainError> {
+        let sum = self.pieces.checked_add(count);
+        self.pieces = sum.ok_or(TrainError::TooManyOccurrences)?;
         Ok(())
     }
 }

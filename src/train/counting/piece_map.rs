@@ -227,7 +227,8 @@ impl PieceMap {
             match self.slots.get_mut(home(probe.hash, shift)) {
                 Some(slot) if slot.key == probe.key => {
                     debug_assert!(slot.first < probe.first, "positions ascend");
-                    slot.count += 1;
+                    // See `Counted::absorb`.
+                    slot.count = slot.count.wrapping_add(1);
                 }
                 Some(slot) if slot.key == 0 => {
                     *slot = PieceSlot {
@@ -393,7 +394,7 @@ impl PieceMap {
             *slot = PieceSlot::new(key, counted);
             return;
         }
-        slot.count += counted.count;
+        slot.count = slot.count.wrapping_add(counted.count);
         slot.first = slot.first.min(counted.first);
         // A frequent piece moves to its home slot, where the first probe finds it: a branch that is
         // predicted. The piece it displaces is still found, as no slot in between is empty.

@@ -122,7 +122,8 @@ impl Alphabet {
     pub(super) fn choose(mut counts: BTreeMap<char, u64>, coverage: &Coverage) -> Self {
         if let Coverage::Share { share, required } = coverage {
             let total: u128 = counts.values().map(|&count| u128::from(count)).sum();
-            for character in required.chars() {
+            // NUL is no character, as in the text.
+            for character in required.chars().filter(|&character| character != '\0') {
                 counts.entry(character).or_insert(0);
             }
             let mut order: Vec<(char, u64)> = counts.into_iter().collect();
@@ -222,6 +223,7 @@ mod tests {
         assert_eq!(chosen(&counts[..3], 1.0, ""), "abc");
         assert_eq!(chosen(&counts, 0.98, ""), "a");
         assert_eq!(chosen(&counts[..3], 0.98, "cz"), "acz");
+        assert_eq!(chosen(&counts[..3], 0.98, "\0z"), "abz");
     }
 
     /// 2^25 and 2^25 + 1 are one number in 32 bits.

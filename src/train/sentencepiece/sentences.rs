@@ -23,8 +23,10 @@ const RESERVED: &[u8] = "\u{2585}".as_bytes();
 /// Bytes of a block, which one thread reads.
 const BLOCK: usize = 1 << 17;
 
-/// A sentence with a mark is normalized as a whole.
 const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
+
+/// No UTF-8 has this byte, which a short word may not have to be [counted](PieceCounter::count_word) as it is.
+const NOT_UTF8: u8 = 0xFF;
 
 /// Most sentences of a block that were not lines.
 const BLOCK_SENTENCES: usize = 1 << 12;
@@ -208,7 +210,7 @@ impl SentenceReader {
                     let Some(sentence) = reading.sentence(text, &mut found)? else {
                         return Ok(());
                     };
-                    if sentences.is_word_by_word && !holds(text, MARK_BYTES) {
+                    if sentences.is_word_by_word && has_plain_words(text) {
                         let between = for_each_between::<false, _>(text, |word| {
                             counter.count_word(text, word, offset)
                         })?;
@@ -276,14 +278,14 @@ impl SentenceReader {
 }
 
 impl Reading {
-    /// Returns whether all lines that are not empty are sentences, and none of them has a mark.
+    /// Returns whether all lines that are not empty are sentences, and their words may be counted as they are.
     fn takes_all(&self, lines: &[u8]) -> bool {
         let ends = memchr_iter(b'\n', lines).chain([lines.len()]);
         let mut start = 0;
         let mut lengths = ends.map(|end| end - std::mem::replace(&mut start, end + 1));
         !self.has_counts
             && !holds(lines, RESERVED)
-            && !holds(lines, MARK_BYTES)
+            && has_plain_words(lines)
             && (lines.len() <= self.max_sentence_length
                 || lengths.all(|length| length <= self.max_sentence_length))
     }
@@ -324,6 +326,11 @@ impl Reading {
 /// Returns whether a text holds a character that few texts hold.
 fn holds(text: &[u8], character: &[u8]) -> bool {
     memchr_iter(character[0], text).any(|at| text[at..].starts_with(character))
+}
+
+/// Returns whether words between spaces may be counted as they are; otherwise a sentence is normalized as a whole.
+fn has_plain_words(text: &[u8]) -> bool {
+    !holds(text, MARK_BYTES) && memchr(NOT_UTF8, text).is_none()
 }
 
 /// Returns whether the words of a sentence without marks are those of its words between spaces, each with a mark before

@@ -1,7 +1,6 @@
 import importlib
 import json
 import random
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ from bytemill.training.sentencepiece import (
 from support.command_line import bytemill as command
 from support.command_line import environment
 from support.piece_training import (
+    COMPUTED,
     random_options,
     random_sentences,
     trained_by_sentencepiece,
@@ -28,9 +28,6 @@ from support.piece_training import (
 )
 
 pytest.importorskip("sentencepiece")
-
-# Numbers in messages that SentencePiece computes from the text.
-COMPUTED = re.compile(r"too high \(.*|smaller than required_chars\. .*|must be larger than the number .*")
 
 
 def learned(sentences: list[str], options: dict[str, Any], **more: Any) -> TrainedPieces:
@@ -72,6 +69,38 @@ def test_random_options_learn_the_pieces_of_sentencepiece(part: int) -> None:
             sentences, options["input_format"] = with_counts(choice, sentences), "tsv"
         learns += compare(sentences, options)
     assert learns > 20
+
+
+@pytest.mark.parametrize(
+    ("options", "learns"),
+    [
+        ({"required_chars": "a\0z"}, True),
+        ({"required_chars": "a z"}, False),
+        ({"required_chars": "\u2585"}, False),
+        ({"unk_id": -1, "bos_piece": "<unk>"}, True),
+        ({"unk_id": -1, "bos_piece": "<unk>", "eos_piece": "<unk>"}, False),
+        ({"unk_id": -1, "pad_piece": "<unk>"}, False),
+        ({"unk_id": 3, "eos_piece": "<unk>"}, False),
+        ({"user_defined_symbols": ["\0"]}, False),
+        ({"unk_piece": "u\0"}, False),
+        ({"input_sentence_size": 100}, False),
+    ],
+)
+def test_options_that_hardly_anybody_sets(options: dict[str, Any], learns: bool) -> None:  # noqa: FBT001
+    given = {"vocab_size": 40, "hard_vocab_limit": False} | options
+    assert compare(["ab ab abc", "a\0b \u2581"], given) == learns
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_bytes_that_no_text_has(lines: bool) -> None:  # noqa: FBT001
+    """Where they end short words these were counted without them."""
+    sentences: list[Any] = [b"a\xff b\xff\xff a a\xff", b"\xff", b"a\xfea \xe2\x96 \xe4\xb8"]
+    options = {"vocab_size": 40, "hard_vocab_limit": False, "split_by_unicode_script": False}
+    expected = pieces_of(trained_by_sentencepiece(sentences, options))
+    assert "a\ufffd" in {piece.strip("\u2581") for piece, *_ in expected}
+    texts = [b"\n".join(sentences)] if lines else sentences
+    trained = learn_pieces(sentence_batches(texts), options, lines=lines)
+    assert [(piece, str(score), kind) for piece, score, kind in trained.pieces] == expected
 
 
 def words(seed: int, number: int) -> list[str]:
@@ -219,6 +248,12 @@ def test_training_reports_progress_and_may_be_interrupted() -> None:
         ({"byte_falback": True}, TypeError, r"no option 'byte_falback' .*byte_fallback\?"),
         ({"normalization_rule_name": "nfd"}, ValueError, r"got 'nfd'"),
         ({"control_symbols": "<a>"}, TypeError, r"control_symbols must be several strings"),
+        ({"control_symbols": ["<a>", 1]}, TypeError, r"control_symbols must be several strings"),
+        ({"byte_fallback": 1}, TypeError, r"byte_fallback must be of the type bool, not int"),
+        ({"unk_piece": b"a"}, TypeError, r"unk_piece must be of the type str, not bytes"),
+        ({"pad_id": 1.0}, TypeError, r"pad_id must be an integer, not 1.0"),
+        ({"character_coverage": "1"}, TypeError, r"character_coverage must be a number, not '1'"),
+        ({"user_defined_symbols": ["a\0"]}, ValueError, r"user_defined_symbols without a NUL character"),
         ({"kind": "unigram"}, ValueError, r"expected kind to be bytes or sentencepiece, got 'unigram'"),
         ({"kind": "bytes", "byte_fallback": True}, TypeError, r"unless kind='sentencepiece'"),
     ],
