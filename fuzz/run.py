@@ -19,8 +19,8 @@ import seeds
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RUST = ["encode", "split", "pattern", "decode", "train", "special", "fit", "json", "batch"]
-RUST += ["normalize", "chain", "model", "pieces", "files", "stored"]
-PYTHON = ["loaders", "methods"]
+RUST += ["normalize", "chain", "model", "pieces", "files", "stored", "sentences"]
+PYTHON = ["loaders", "methods", "trainers"]
 TRIPLE = "x86_64-unknown-linux-gnu"
 
 # Edge coverage, and checks of every memory access. Tracing comparisons, too, took half of the time.

@@ -19,6 +19,7 @@ mod pattern;
 mod pieces;
 #[cfg(test)]
 mod replay;
+mod sentences;
 mod special;
 #[path = "../../tests/rust/spellings.rs"]
 mod spellings;
@@ -35,7 +36,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 15] = [
+const TARGETS: [Target; 16] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -51,6 +52,7 @@ const TARGETS: [Target; 15] = [
     ("pieces", pieces::run),
     ("files", files::run),
     ("stored", stored::run),
+    ("sentences", sentences::run),
 ];
 
 /// Runs a target on an input.

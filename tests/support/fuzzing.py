@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -24,6 +25,8 @@ FINDINGS = Path(__file__).resolve().parents[2] / "fuzz" / "findings"
 
 # Examples between two checks of the clock.
 ROUND = 150
+
+PHASES = [Phase.generate, Phase.shrink]
 
 # Using more memory than this, beyond that of the idle program, is a finding.
 SECONDS = 20
@@ -54,11 +57,19 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def run(target: str, checks: list[Callable[[st.DataObject], None]]) -> None:
+def run(
+    target: str, checks: list[Callable[[st.DataObject], None]], compared: Counter[str] | None = None
+) -> None:
     """Calls each of `checks` in turn with data drawn by Hypothesis, for the processor seconds given on
     the command line.
 
     The last line of the output is the number of examples and the finding, whose details are in a file.
+
+    Args:
+        target: The name of the target.
+        checks: The checks.
+        compared: What the checks count of what they compare, by kind: a kind of which there is none is a
+            finding, too.
     """
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     limit_memory()
@@ -84,7 +95,11 @@ def run(target: str, checks: list[Callable[[st.DataObject], None]]) -> None:
             findings.append(f"findings/{finding.name}")
             # The same finding would repeat.
             checks = [other for other in checks if other is not check]
-    print(json.dumps({"executions": executions[0], "findings": findings}))  # noqa: T201 - this is the answer
+    result: dict[str, object] = {"executions": executions[0], "findings": findings}
+    if compared is not None:
+        result["compared"] = dict(compared)
+        findings += [f"no {kind} compared" for kind, number in compared.items() if not number]
+    print(json.dumps(result))  # noqa: T201 - this is the answer
 
 
 def try_examples(check: Callable[[st.DataObject], None], number: int, executions: list[int]) -> None:
@@ -96,7 +111,7 @@ def try_examples(check: Callable[[st.DataObject], None], number: int, executions
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
+        phases=PHASES,
     )
     @given(data=st.data())
     def examples(data: st.DataObject) -> None:
