@@ -149,7 +149,7 @@ def public_functions() -> Iterator[tuple[str, CodeType]]:
             code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
             if not name.startswith("_") and code is not None:
                 yield name, code
-    for function in (bytemill.count_pieces, bytemill.train):
+    for function in (bytemill.count_pieces, bytemill.set_process_cache_limit, bytemill.train):
         yield function.__name__, inspect.unwrap(function).__code__
 
 

@@ -258,6 +258,16 @@ def face_batch(tokenizer: Tokenizer, text: str) -> object:
     return [each.ids for each in encoded], tokenizer.decode_batch([each.ids for each in encoded])
 
 
+def with_small_caches(encoding: bytemill.Encoding, text: str) -> object:
+    """Encodes while all caches of the process together may take little, then while they may take anything."""
+    bytemill.set_process_cache_limit(1 << 18)
+    try:
+        few = encoding.encode_ordinary(text)
+    finally:
+        bytemill.set_process_cache_limit(None)
+    return few, encoding.encode_ordinary(text)
+
+
 def unstable(encoding: bytemill.Encoding, _: str) -> object:
     stable, completions = encoding.encode_with_unstable("hello wor")
     return stable, sorted(completions)
@@ -283,6 +293,7 @@ OPERATIONS: dict[str, Prepare] = {
     "encode": encoded(bytemill.Encoding.encode_ordinary),
     "encode_special": encoded(lambda encoding, text: encoding.encode(text, allowed_special="all")),
     "encode_bytes": encoded(lambda encoding, text: encoding.encode_bytes(text.encode() + b"\xff")),
+    "encode_with_small_caches": encoded(with_small_caches),
     "encode_long_piece": encoded(lambda encoding, text: encoding.encode_ordinary("abc" * len(text))),
     "encode_to_numpy": encoded(lambda encoding, text: encoding.encode_ordinary_to_numpy(text).tolist()),
     "encode_with_offsets": encoded(offsets),
