@@ -12,9 +12,13 @@ import pytest
 from hypothesis import Phase
 
 from bytemill.training.piece_options import PieceOptions
-from programs import fuzz_trainers
-from support import fuzzing, sentencepiece
+from support import sentencepiece
 from support.apart import Apart, EndedError
+
+pytest.importorskip("resource", reason="programs are fuzzed where processes have limits")
+
+from programs import fuzz_trainers
+from support import fuzzing
 
 CHECKS = [fuzz_trainers.models, fuzz_trainers.faces, fuzz_trainers.files]
 
