@@ -170,6 +170,8 @@ def main() -> int:
     if unknown:
         parser.error(f"no targets: {', '.join(sorted(unknown))}; expected some of {', '.join(RUST + PYTHON)}")
     program = build() if set(targets) & set(RUST) else Path()
+    # Of the files that were built.
+    version = commit()
     spoiled = 0
     for target in targets:
         start = time.monotonic()
@@ -178,7 +180,7 @@ def main() -> int:
         line = {
             "target": target,
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "commit": commit(),
+            "commit": version,
             "seconds": round(time.monotonic() - start),
             **result,
         }

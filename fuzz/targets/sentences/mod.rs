@@ -118,11 +118,11 @@ impl Case {
         let prepared =
             definition::prepared(&sentences.counts, self.flags, &self.rules, &self.reading);
         let counts = definition::characters(&prepared);
-        if counts.is_empty() {
+        let is_balanced = self.coverage == Coverage::Balanced;
+        if counts.is_empty() && !is_balanced {
             return Some(Err(Refusal::NoText));
         }
         let alphabet = definition::alphabet(counts, &self.coverage);
-        let is_balanced = self.coverage == Coverage::Balanced;
         let required = if is_balanced { 0 } else { alphabet.len() };
         let pieces = self.most.checked_sub(required).map(|room| {
             let words = definition::words(&prepared, self.reading.words, &alphabet);

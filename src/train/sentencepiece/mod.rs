@@ -95,7 +95,7 @@ impl Learner {
     /// Chooses the alphabet of counted words, from which pieces are to be learned by some rules.
     ///
     /// # Errors
-    /// [`SentenceError::NoText`]; [`TrainError::TooManyOccurrences`] if there are too many characters; [`TrainError`]
+    /// [`SentenceError::NoText`] where a share is to be covered; [`TrainError::TooManyOccurrences`] if there are too many characters; [`TrainError`]
     /// of reading `words`.
     pub fn new(
         words: Words<'_>,
@@ -106,14 +106,16 @@ impl Learner {
     ) -> Result<Self, SentenceError> {
         let mut spans = count_spans(words, rules, threads, checkpoint)?;
         let counts = count_characters(&mut spans, threads, checkpoint)?;
-        if counts.is_empty() {
+        let is_balanced = *coverage == Coverage::Balanced;
+        // No share of nothing can be covered.
+        if counts.is_empty() && !is_balanced {
             return Err(SentenceError::NoText);
         }
         Ok(Self {
             spans,
             rules: *rules,
             alphabet: Alphabet::choose(counts, coverage),
-            is_balanced: *coverage == Coverage::Balanced,
+            is_balanced,
         })
     }
 

@@ -91,6 +91,16 @@ def test_options_that_hardly_anybody_sets(options: dict[str, Any], learns: bool)
     assert compare(["ab ab abc", "a\0b \u2581"], given) == learns
 
 
+@pytest.mark.parametrize("sentences", [[" "], ["", "  "], ["\u2581"]])
+def test_sentences_of_spaces(sentences: list[str]) -> None:
+    """Nothing is learned where bytes stand for all characters; a share of nothing is refused."""
+    assert not compare(sentences, {"vocab_size": 40, "hard_vocab_limit": False})
+    options = {"vocab_size": 280, "byte_fallback": True, "auto_character_coverage": True}
+    assert not compare(sentences, options)
+    assert compare(sentences, options | {"hard_vocab_limit": False})
+    assert not compare([""], options | {"hard_vocab_limit": False})
+
+
 @pytest.mark.parametrize("lines", [False, True])
 def test_bytes_that_no_text_has(lines: bool) -> None:  # noqa: FBT001
     """Where they end short words these were counted without them."""
