@@ -126,8 +126,8 @@ impl ProbeBatch {
     /// Creates `count` probes without a bucket.
     pub(crate) fn new(count: usize) -> Self {
         Self {
-            words: vec![[0; 2]; count],
-            buckets: vec![Probe::NO_BUCKET; count],
+            words: vec![Probe::NONE.words; count],
+            buckets: vec![Probe::NONE.bucket; count],
         }
     }
 

@@ -43,8 +43,8 @@ impl Vocabulary {
         for id in self.ids() {
             stored.extend(id.to_le_bytes());
         }
-        for (span, _) in self.spans() {
-            let length = u32::try_from(span.len()).expect("all tokens have less than 4 GiB");
+        for length in self.lengths() {
+            let length = u32::try_from(length).expect("all tokens have less than 4 GiB");
             stored.extend(length.to_le_bytes());
         }
         stored.extend(self.all_bytes());

@@ -65,7 +65,7 @@ class Apart:
 
 
 def serve(connection: Connection) -> None:
-    """Calls what comes; what the functions say on their way out is nobody's concern."""
+    """Calls the functions that it receives and sends their results. Discards what they write to stderr."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     with contextlib.suppress(EOFError):
         while True:

@@ -20,7 +20,7 @@ const BOUNDARY: char = '\u{1F}';
 const BARRIER: char = '\u{2585}';
 
 /// Sentences or words, and how often each occurs.
-type Counts<T> = BTreeMap<T, u128>;
+pub(super) type Counts<T> = BTreeMap<T, u128>;
 
 /// The sentences of some texts.
 #[derive(Default)]
@@ -240,7 +240,7 @@ fn may_be_piece(text: &str, rules: &PieceRules) -> bool {
 /// Learns at most `most` pieces from words, each with how often it occurred when it was made: the pair of neighbours
 /// that occurs most often is joined, again and again; of equals the shortest, then the first by code points.
 ///
-/// What was ever adjacent remains a candidate, though nothing is left of it.
+/// A pair remains a candidate after its last occurrence is gone, with a count of 0.
 pub(super) fn learn(
     mut words: Vec<(Vec<String>, u128)>,
     most: usize,

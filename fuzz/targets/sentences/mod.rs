@@ -115,8 +115,7 @@ impl Case {
         {
             return None;
         }
-        let prepared =
-            definition::prepared(&sentences.counts, self.flags, &self.rules, &self.reading);
+        let prepared = self.prepared(&sentences);
         let counts = definition::characters(&prepared);
         let is_balanced = self.coverage == Coverage::Balanced;
         if counts.is_empty() && !is_balanced {
@@ -151,9 +150,13 @@ impl Case {
         let Some(sentences) = self.sentences() else {
             return 0;
         };
-        let prepared =
-            definition::prepared(&sentences.counts, self.flags, &self.rules, &self.reading);
-        definition::characters(&prepared).values().sum()
+        let characters = definition::characters(&self.prepared(&sentences));
+        characters.values().sum()
+    }
+
+    /// The sentences as they are learned from, with the count of each.
+    fn prepared(&self, sentences: &definition::Sentences) -> definition::Counts<String> {
+        definition::prepared(&sentences.counts, self.flags, &self.rules, &self.reading)
     }
 }
 

@@ -128,7 +128,7 @@ fn append_written(ids: &mut Vec<TokenId>, count: usize) {
 /// short key, or for which room might not suffice, or whose ids are in a record. Returns the number of pieces
 /// and of ids, and whether the next has a record. Writes nothing without `KEEP`.
 ///
-/// In a function of its own, without calls, for constants to stay in registers: a fifth faster.
+/// Compiled as a function of its own, without calls, for constants to stay in registers: a fifth faster.
 #[inline(always)]
 pub(super) fn probe_short_keys<R: Registers, const KEEP: bool, const FOUR: bool>(
     tier: R,

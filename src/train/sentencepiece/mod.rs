@@ -95,8 +95,8 @@ impl Learner {
     /// Chooses the alphabet of counted words, from which pieces are to be learned by some rules.
     ///
     /// # Errors
-    /// [`SentenceError::NoText`] where a share is to be covered; [`TrainError::TooManyOccurrences`] if there are too many characters; [`TrainError`]
-    /// of reading `words`.
+    /// [`SentenceError::NoText`] where a share is to be covered; [`TrainError::TooManyOccurrences`] if there are too many
+    /// characters; [`TrainError`] of reading `words`.
     pub fn new(
         words: Words<'_>,
         rules: &PieceRules,
