@@ -458,6 +458,10 @@ def test_text_as_it_is_written(opened: Opened) -> None:
         "e => [getComputedStyle(e).display, getComputedStyle(e).paddingLeft, getComputedStyle(e).unicodeBidi]"
     )
     assert styles == ["inline", "0px", "normal"]
+    # Characters that turn directions around or hide text are seen here, too.
+    write(page, "אב \u202ecba\u2066\u3164 א\u200cב")
+    assert page.locator("#a .block").inner_text() == r"אב \u202ecba\u2066\u3164 " + "א\u200cב"
+    write(page, text)
     # Arabic letters join across cuts: the line is as wide as if there were none.
     width = """([element, text]) => {
       const plain = document.createElement('span');

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from bytemill._escapes import printable
 from bytemill.cli import did_you_mean, encoding_of
 from bytemill.cli.reading import STANDARD_INPUT, Reading, documents
 from bytemill.io.uris import is_uri, without_scheme
@@ -206,7 +207,7 @@ def print_record(record: Mapping[str, object], *, as_json: bool) -> None:
         return
     width = max(map(len, record))
     for key, value in record.items():
-        click.echo(f"{key.replace('_', ' '):<{width}}  {shown(value)}")
+        click.echo(f"{key.replace('_', ' '):<{width}}  {printable(shown(value))}")
 
 
 def shown(value: object) -> str:

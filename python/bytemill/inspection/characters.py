@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import regex  # type: ignore[import-untyped]  # the package ships no types
 
+from bytemill._escapes import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -26,6 +28,9 @@ JOINED_EMOJI = regex.compile(
     r"\p{Extended_Pictographic}[\ufe0f\U0001f3fb-\U0001f3ff]*"
     r"(?:\u200d\p{Extended_Pictographic}[\ufe0f\U0001f3fb-\U0001f3ff]*)+"
 )
+
+# Joiners decide about the forms of letters; other characters without a glyph are escaped.
+JOINERS = regex.compile("([\u200c\u200d])")
 
 # More tokens that share a character are shown one by one: the character is a letter with a heap of marks.
 MOST_SHARING = 32
@@ -65,14 +70,19 @@ def lines_as_written(tokens: Sequence[Token]) -> list[list[tuple[str, bool]]]:
 
     Returns:
         Of each line the parts, one for the tokens that share characters, and whether a part is to be
-        underlined: every other one is, so that the cuts are seen.
+        underlined: every other one is, so that the cuts are seen. Invisible characters are escaped.
     """
     if not any(is_right_to_left(token.value.decode(errors="replace")) for token in tokens):
         return []
     lines: list[list[tuple[str, bool]]] = [[]]
     for index, group in enumerate(sharing_characters(tokens)):
         text = b"".join(token.value for token in group).decode(errors="replace")
-        first, *others = text.split("\n")
+        first, *others = map(with_joiners, text.split("\n"))
         lines[-1].append((first, index % 2 == 1))
         lines += [[(part, index % 2 == 1)] for part in others]
     return lines
+
+
+def with_joiners(text: str) -> str:
+    """Escapes the invisible characters of a text other than spaces and joiners."""
+    return "".join(part if JOINERS.match(part) else printable(part) for part in JOINERS.split(text))

@@ -6,6 +6,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
+from bytemill._escapes import printable
 from bytemill._optional import import_optional
 from bytemill.io.atomic import check_writable, create, replacing
 
@@ -111,6 +112,7 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
 
 def label_of(name: str) -> str:
     """Returns a name escaped for matplotlib; of a long one the end, which is what distinguishes paths."""
+    name = printable(name)
     short = name if len(name) <= MAX_LABEL else "…" + name[1 - MAX_LABEL :]
     # Dollars delimit formulas, and legends omit labels that begin with `_`.
     return (" " if short.startswith("_") else "") + short.replace("$", r"\$")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytemill._arguments import check_type
+from bytemill._escapes import printable
 from bytemill.core import Encoding
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.layout import align_columns
@@ -87,9 +88,9 @@ class Comparison(Displayed):
         }
 
     def __str__(self) -> str:
-        heading = ("bytes per token", "bytes", *self.encodings)
+        heading = ("bytes per token", "bytes", *map(printable, self.encodings))
         figures = [
-            (row.name, f"{row.size:,}", *(f"{ratio:.2f}" for ratio in row.bytes_per_token()))
+            (printable(row.name), f"{row.size:,}", *(f"{ratio:.2f}" for ratio in row.bytes_per_token()))
             for row in self.rows()
         ]
         return "\n".join(align_columns([heading, *figures]))

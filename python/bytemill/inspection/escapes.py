@@ -15,18 +15,15 @@ import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytemill._escapes import escaped, is_invisible
 from bytemill.inspection.characters import JOINED_EMOJI
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Segment", "printable", "segments_of", "visible", "width_of"]
+__all__ = ["Segment", "segments_of", "visible", "width_of"]
 
 SYMBOLS = {" ": "·", "\n": "⏎", "\t": "→"}
-
-# Categories without a glyph: controls, format characters (which include writing directions and joiners and
-# would change the text around them), surrogates, private use, unassigned, separators.
-INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 DOTTED_CIRCLE = "◌"
 OPEN_QUOTE, CLOSE_QUOTE = "\u2039\u203a"
@@ -57,7 +54,7 @@ def segments_of(token: bytes) -> list[Segment]:
         Linear in the bytes.
     """
     segments: list[Segment] = []
-    for substitute, parts in groupby(glyphs(token.decode("utf-8", "surrogateescape")), is_invisible):
+    for substitute, parts in groupby(glyphs(token.decode("utf-8", "surrogateescape")), is_substituted):
         text = "".join(parts)
         if substitute:
             text = substitutes_for(text)
@@ -82,19 +79,9 @@ def visible(token: bytes) -> str:
     return "".join(segment.text for segment in segments_of(token))
 
 
-def is_invisible(character: str) -> bool:
-    """Returns whether a character has no glyph, or is an escaped byte; joined emoji have one."""
-    return len(character) == 1 and is_invisible_point(character)
-
-
-def is_invisible_point(character: str) -> bool:
-    """Returns whether a code point has no glyph, or is an escaped byte."""
-    return unicodedata.category(character) in INVISIBLE or is_variation_selector(character)
-
-
-def is_variation_selector(character: str) -> bool:
-    """Returns whether a character only selects the glyph of the one before it."""
-    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+def is_substituted(glyph: str) -> bool:
+    """Returns whether a glyph is an invisible character or an escaped byte; joined emoji are neither."""
+    return len(glyph) == 1 and is_invisible(glyph)
 
 
 def substitutes_for(text: str) -> str:
@@ -107,16 +94,6 @@ def substitutes_for(text: str) -> str:
         else:
             substitutes += [SYMBOLS.get(c) or escaped(c) for c in characters]
     return "".join(substitutes)
-
-
-def printable(text: str) -> str:
-    """Escapes the invisible characters of a text other than spaces."""
-    return "".join(c if c == " " or not is_invisible(c) else escaped(c) for c in text)
-
-
-def escaped(character: str) -> str:
-    r"""Escapes a character as in a Python string literal: U+000D as `\r`, U+200B as `\u200b`."""
-    return ascii(character)[1:-1]
 
 
 def width_of(text: str) -> int:

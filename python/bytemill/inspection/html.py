@@ -12,8 +12,9 @@ import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
+from bytemill._escapes import printable, shortened
 from bytemill.inspection.characters import sharing_characters
-from bytemill.inspection.escapes import CLOSE_QUOTE, OPEN_QUOTE, printable, segments_of, visible
+from bytemill.inspection.escapes import CLOSE_QUOTE, OPEN_QUOTE, segments_of, visible
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def title_of(view: TokenView) -> str:
     if len(text) > TITLE_CHARACTERS or len(start) > size:
         text = text[: TITLE_CHARACTERS - 1].rstrip() + "…"
     tokens = f"{len(view.tokens):,} token" + "s" * (len(view.tokens) != 1)
-    return f"“{text}”: {tokens} in {view.encoding}" if text else f"{tokens} in {view.encoding}"
+    counted = f"{tokens} in {shortened(view.encoding)}"
+    return f"“{text}”: {counted}" if text else counted
 
 
 def style() -> str:

@@ -12,7 +12,7 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from bytemill.inspection.characters import is_right_to_left, lines_as_written, sharing_characters
-from bytemill.inspection.escapes import Segment, printable, segments_of, width_of
+from bytemill.inspection.escapes import Segment, segments_of, width_of
 from bytemill.inspection.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ DIM = "\x1b[2m"
 TEXT_COLOUR = 16
 SUBSTITUTE_COLOUR = 239
 
-
-# Joiners decide about the forms of letters; other characters without a glyph are escaped.
-JOINERS = "\u200c\u200d"
 
 # First strong isolate, pop directional isolate.
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
@@ -126,8 +123,8 @@ def as_written(tokens: Sequence[Token]) -> list[str]:
 
 def underlined(part: tuple[str, bool]) -> str:
     """Returns a part of a line, underlined if it shall be."""
-    text = "".join(c if c in JOINERS else printable(c) for c in part[0])
-    return f"{UNDERLINE}{text}{NO_UNDERLINE}" if part[1] and text else text
+    text, under = part
+    return f"{UNDERLINE}{text}{NO_UNDERLINE}" if under and text else text
 
 
 def cells(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from bytemill._arguments import check_type
+from bytemill._escapes import shortened
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError
 from bytemill.inspection.displayed import Displayed
@@ -128,7 +129,8 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
     check_type("encoding", encoding, Encoding)
     if not encoding._core_bpe.is_token(token_id):  # noqa: SLF001 - of this library
         raise UnknownTokenError(
-            f"no token of {encoding.name} has the id {token_id}; ids go from 0 to {encoding.max_token_value}"
+            f"no token of {shortened(encoding.name)} has the id {token_id}; "
+            f"ids go from 0 to {encoding.max_token_value}"
         )
     value = encoding.decode_single_token_bytes(token_id)
     [kind] = kinds_of([value])

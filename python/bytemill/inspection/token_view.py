@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from bytemill._arguments import check_type, token_limit
+from bytemill._escapes import shortened
 from bytemill.core import Encoding
 from bytemill.inspection.displayed import Displayed
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
@@ -73,7 +74,7 @@ class TokenView(Displayed):
     def heading(self) -> str:
         """Returns the line above the tokens: the encoding and the counts."""
         counts = ", ".join(f"{figure} {name}" for name, figure in self.counts())
-        return f"{self.encoding}: {counts}"
+        return f"{shortened(self.encoding)}: {counts}"
 
     def terminal(self, *, colour: bool, ids: bool = True, width: int | None = None) -> str:
         """Renders the view for a terminal, counts first.

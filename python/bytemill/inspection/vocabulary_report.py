@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
 from bytemill._backend import unicode_version
+from bytemill._escapes import printable, shortened
 from bytemill.core import Encoding
 from bytemill.inspection.displayed import Displayed
-from bytemill.inspection.escapes import printable, visible
+from bytemill.inspection.escapes import visible
 from bytemill.inspection.layout import align_columns, bar
 from bytemill.inspection.pieces import Pieces
 from bytemill.inspection.reachability import Reachability, reachability_of
@@ -109,7 +110,7 @@ class VocabularyReport(Displayed):
     def __str__(self) -> str:
         return "\n".join(
             [
-                self.encoding,
+                shortened(self.encoding),
                 "",
                 *align_columns(self._facts(), left=2),
                 "",

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import bytemill
 from bytemill import inspection
+from bytemill._escapes import printable
 from bytemill.errors import DisallowedSpecialTokenError
-from bytemill.inspection.escapes import Segment, printable, segments_of, visible, width_of
+from bytemill.inspection.escapes import Segment, segments_of, visible, width_of
 from bytemill.inspection.palette import COLOURS
 from bytemill.inspection.terminal import SUBSTITUTE_COLOUR, TEXT_COLOUR, supports_colour, terminal_width
 from support.colours import nearest_neighbours
@@ -48,6 +49,8 @@ VOID = {"meta", "br", "input"}
         (b"\t\x00\x1b\x7f", "→\\x00\\x1b\\x7f"),
         ("\u00a0\u200b\u202e\ufeff".encode(), "\\xa0\\u200b\\u202e\\ufeff"),
         ("\U000e0001".encode(), "\\U000e0001"),
+        ("a\u3164b\uffa0\u2800".encode(), "a\\u3164b\\uffa0\\u2800"),
+        ("\u115f\u1160\u034f\u17b4\u180b".encode(), "\\u115f\\u1160\\u034f\\u17b4\\u180b"),
         ("\u2764\ufe0f".encode(), "\u2764\\ufe0f"),
         ("你".encode()[:2], "‹e4 bd›"),
         (b"a\xe4\xbd" + "你".encode() + b"\xa0", "a‹e4 bd›你‹a0›"),

@@ -3,14 +3,16 @@
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-const JOINED = String
-	.raw`\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]*(?:\u200d\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]*)+`;
-const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}\ufe00-\ufe0f\u{e0100}-\u{e01ef}]`;
-const PARTS = new RegExp(`(${JOINED})|(${HIDDEN})`, "gu");
+const EMOJI = String.raw`\p{ExtPict}[\ufe0f\u{1f3fb}-\u{1f3ff}]*`;
+// Others, separators, the property Default_Ignorable_Code_Point, and two symbols that are blank.
+const HIDDEN = String.raw`[\p{C}\p{Z}\p{DI}\u2800\u{1d159}]`;
+const PARTS = new RegExp(`(${EMOJI}(?:\u200d${EMOJI})+)|(${HIDDEN})`, "gu");
 const MARK = /^\p{M}/u;
+// A text as it is written keeps its spaces, line breaks and joiners.
+const LAID_OUT = /[\x20\n\t\u200c\u200d]/;
 
 /** @type {Record<string, string>} */
-const SIGNS = { " ": "·", "\n": "⏎", "\t": "→", "\r": "\\r", "\0": "\\0" };
+const SIGNS = { " ": "·", "\n": "⏎", "\t": "→" };
 
 /**
  * A part of a token: a text, and whether it stands for something that cannot be seen.
@@ -110,9 +112,9 @@ function addText(parts, text) {
 
 /** @param {string} character */
 function escaped(character) {
-	const digits = (character.codePointAt(0) ?? 0).toString(16);
-	if (digits.length <= 2) return `\\x${digits.padStart(2, "0")}`;
-	return digits.length <= 4 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
+	if (character === "\r") return "\\r";
+	const digits = (character.codePointAt(0) ?? 0).toString(16), { length } = digits;
+	return `\\${length <= 2 ? "x" : length <= 4 ? "u" : "U"}${digits.padStart(length <= 2 ? 2 : length <= 4 ? 4 : 8, "0")}`;
 }
 
 /**
@@ -137,6 +139,14 @@ export function shown(bytes, start = 0, end = bytes.length) {
 		sign.textContent = part.text;
 		return sign;
 	});
+}
+
+/**
+ * Returns bytes as the text that they are, except for what has no glyph and lays nothing out.
+ * @param {Uint8Array} bytes
+ */
+export function written(bytes) {
+	return decoder.decode(bytes).replace(PARTS, (found, joined) => joined || LAID_OUT.test(found) ? found : escaped(found));
 }
 
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@
  * height. After an edit, blocks before and behind it keep their elements and colours.
  */
 
-import { characterEnds, isPartial, shown, visible } from "./bytes.js";
+import { characterEnds, isPartial, shown, visible, written } from "./bytes.js";
 import { el } from "./dom.js";
 import { byIds, common, cuts, isWhole, lineBreaks, recoloured } from "./painting.js";
 import { NOTHING } from "./wire.js";
@@ -13,7 +13,6 @@ import { NOTHING } from "./wire.js";
 /** @typedef {{key: number, start: number, end: number, element: HTMLElement, filled: boolean}} Block */
 
 const LINE = 31;
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const MOST_SHARING = 32;
 
 /** What marks of a token say, as bits. */
@@ -201,7 +200,7 @@ export class Pane {
 			if (this.written) {
 				// The first token has the text of all that share a character: joined scripts stay joined.
 				for (const each of made) each.textContent = "";
-				made[0].textContent = decoder.decode(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1]));
+				made[0].textContent = written(tokens.bytes.subarray(tokens.starts[i], tokens.ends[end - 1]));
 				nodes.push(...made);
 				i = end;
 				continue;
