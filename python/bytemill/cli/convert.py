@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bytemill.cli import encoding_of
+from bytemill.cli.ids import TokenId
 from bytemill.cli.options import json_option, print_record
 from bytemill.cli.saving import FORMATS_HELP, target_of
 from bytemill.core import Encoding
@@ -25,7 +26,7 @@ from bytemill.core import Encoding
 @click.option(
     "--special-token",
     "special_tokens",
-    type=(str, int),
+    type=(str, TokenId()),
     multiple=True,
     metavar="TEXT ID",
     help="A special token that the file does not hold; may be given several times.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +12,7 @@ from bytemill.cli.output import output_file
 from bytemill.cli.reading import input_name, opened
 from bytemill.documents.readers import decompressed
 from bytemill.errors import UnknownTokenError
+from bytemill.formats.json_text import json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def command(  # noqa: PLR0913 - its options
                     document += data
                     if is_end:
                         text = document.decode(errors="replace")
-                        target.write(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n")
+                        target.write(json_bytes({"text": text}) + b"\n")
                         document = b""
 
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 import click
 
+from bytemill.cli.ids import parse_ids
 from bytemill.cli.reading import input_name
 from bytemill.documents.sources import COMPRESSIONS
 from bytemill.formats.npy import HEADER_BYTES, header
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     # Takes the ids of some texts and, for each of them, whether a document ends with it.
     Writer: TypeAlias = Callable[[Ragged, Sequence[bool]], None]
 
-    # Some ids, and whether a document ends with them.
+    # Some ids, and whether a document ends with them, as it does at the latest with the last ones of a file.
     Block: TypeAlias = tuple[Sequence[int], bool]
 
 __all__ = [
@@ -46,7 +47,7 @@ LINE_BYTES = 1 << 20
 BLOCK_IDS = 1 << 18
 
 # Separators of decimal numbers, those that Python prints for a list included.
-SEPARATORS = bytes.maketrans(b",[]", b"   ")
+SEPARATORS = bytes.maketrans(b",[]\t\r", b"     ")
 
 # The argument `id_format`.
 format_option = click.option(
@@ -213,18 +214,24 @@ def json_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
 
 def decimal_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
     """Reads decimal numbers; lines may be longer than memory."""
+    line = 1
+    # The end of the line so far, which is a number that may continue.
     rest = b""
-    number = 1
+    is_end = True
     while data := file.readline(LINE_BYTES):
-        data = (rest + data).translate(SEPARATORS)
+        data = rest + data.translate(SEPARATORS)
         is_end = data.endswith(b"\n")
-        # The last number may continue.
-        cut = len(data) if is_end or len(data) < LINE_BYTES else data.rfind(b" ") + 1
+        cut = len(data) if is_end else data.rfind(b" ") + 1
         data, rest = data[:cut], data[cut:]
-        try:
-            yield list(map(int, data.split())), is_end
-        except ValueError as error:
-            raise ValueError(
-                f"{name}, line {number}: expected token ids as decimal numbers: {error}"
-            ) from None
-        number += is_end
+        yield ids_of_line(name, line, data), is_end
+        line += is_end
+    if not is_end:
+        yield ids_of_line(name, line, rest), True
+
+
+def ids_of_line(name: str, line: int, data: bytes) -> list[int]:
+    """Returns the ids in a line, or in a part of one; errors as `id_blocks`."""
+    try:
+        return parse_ids(data.split())
+    except ValueError as error:
+        raise ValueError(f"{name}, line {line}: {error}") from None

@@ -79,6 +79,73 @@ def test_documents_as_json(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [json.loads(line)["text"] for line in lines] == TEXTS
 
 
+# What is read, and the documents that it has: each line is one, and so is the last without its break.
+LINES_OF_IDS = {
+    "": [],
+    "24912": ["hello"],
+    "24912 2375": ["hello world"],
+    "24912\n2375": ["hello", " world"],
+    "24912\n2375\n": ["hello", " world"],
+    "24912\r\n2375": ["hello", " world"],
+    "24912\r\n2375\r\n": ["hello", " world"],
+    "24912\n\n2375": ["hello", "", " world"],
+    "24912\n\n": ["hello", ""],
+    "\n": [""],
+    "[24912,\t2375]": ["hello world"],
+    "0024912": ["hello"],
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 16, 1 << 20])
+def test_the_end_of_a_file_is_the_end_of_a_document(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(id_files, "LINE_BYTES", size)
+    for given, texts in LINES_OF_IDS.items():
+        lines = [json.dumps({"text": text}) for text in texts]
+        called = run("decode", "--json", given=given)
+        assert (called.code, called.out.splitlines()) == (0, lines), given
+        assert run("decode", given=given).out == "".join(texts)
+        path = tmp_path / "ids.txt.gz"
+        path.write_bytes(gzip.compress(given.encode()))
+        # No document goes on in the next file.
+        assert run("decode", "--json", path, path).out.splitlines() == lines * 2
+
+
+@pytest.mark.parametrize("kind", id_files.FORMATS)
+def test_the_last_document_of_each_file_ends_with_it(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(id_files, "BLOCK_IDS", 2)
+    path = tmp_path / f"ids.{kind}"
+    assert run("encode", "-o", path, given=TEXT).code == 0
+    if kind in {"ids", "jsonl"}:
+        path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    line = json.dumps({"text": TEXT}, ensure_ascii=False)
+    assert run("decode", "--json", path, path).out.splitlines() == [line, line]
+
+
+@pytest.mark.parametrize("wrong", ["\uff11", "٤", "1_0", "+5", "-5", " 5", "5 ", "²", ""])
+def test_ids_in_options_are_digits_of_ascii(wrong: str, tmp_path: Path) -> None:
+    vocabulary = tmp_path / "v.tiktoken"
+    assert run("convert", "gpt2", vocabulary).code == 0
+    options = ["--pattern", "gpt2", "--special-token", "<x>", wrong]
+    for call in (
+        ["inspect", "gpt2", f"--id={wrong}"],
+        ["convert", vocabulary, tmp_path / "v.bytemill", *options],
+    ):
+        called = run(*call)
+        assert called.code == 2
+        assert f"expected token ids as decimal numbers, got {wrong!r}" in called.err
+
+
+def test_other_digits_are_the_text_of_a_token(tmp_path: Path) -> None:
+    called = run("shard", "-o", tmp_path / "out", "--eos", "٤٢", given=TEXT)
+    assert called.code == 2
+    assert "append has the text '٤٢', which is no token" in called.err
+    assert not (tmp_path / "out").exists()
+
+
 def test_decode_reads_lists_of_python() -> None:
     assert run("decode", given=str(ENCODING.encode_ordinary(TEXT))).out == TEXT
 
@@ -115,6 +182,11 @@ def test_a_large_text_in_parts(tmp_path: Path) -> None:
     [
         ("ids", b"1 2\n3 x\n", "standard input, line 2: expected token ids as decimal numbers"),
         ("ids", b"99999999", "99999999"),
+        ("ids", b"9" * 5000, "line 1: expected token ids as decimal numbers, got '999"),
+        *(
+            ("ids", word.encode(), f"line 1: expected token ids as decimal numbers, got {word!r}")
+            for word in ["-4", "+5", "1_0", "\uff11", "٤", "²", "1.0", "0x1"]
+        ),
         ("jsonl", b'{"text": "a"}\n', "line 1: expected a JSON object with the field ids"),
         ("jsonl", b'{"ids": ["a"]}\n', "line 1: expected a list of integers in ids"),
         ("npy", b"nothing", "expected an array of ids in NumPy's format"),
@@ -141,7 +213,7 @@ def test_an_array_does_not_go_into_a_pipe() -> None:
     assert b"--output" in result.stderr
 
 
-@pytest.mark.parametrize("wrong", [200019, -4, 10**20])
+@pytest.mark.parametrize("wrong", [200019, 10**20])
 def test_an_id_that_is_none_is_named(wrong: int) -> None:
     called = run("decode", given=f"24912 {wrong} 2375")
     assert called.code == 2
