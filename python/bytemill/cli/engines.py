@@ -53,7 +53,8 @@ def huggingface_engine(encoding: Encoding, spec: str) -> Engine:
         if not is_tokenizer(path):
             encoding.save_huggingface(folder)
             path = Path(folder) / HUGGINGFACE_FILE
-        theirs = tokenizers.Tokenizer.from_file(str(path))
+        # Not `from_file`, which takes no name that is not UTF-8.
+        theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())
     return Engine(
         f"tokenizers {tokenizers.__version__}",
         lambda text: theirs.encode(text, add_special_tokens=False).ids,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from bytemill.cli.options import encoding_option, files_argument, output_option,
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import STANDARD_INPUT, Meter, documents
 from bytemill.cli.sizes import token_count
+from bytemill.formats.json_text import json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,7 +99,7 @@ def write_lines(output: str | None, encoding: Encoding, parts: Iterator[tuple[st
                 "tokens": encoding.count(text),
                 "text": text,
             }
-            file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            file.write(json_bytes(record) + b"\n")
 
 
 def write_files(folder: Path, parts: Iterator[tuple[str, int, int, str]]) -> None:

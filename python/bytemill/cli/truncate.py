@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +17,7 @@ from bytemill.cli.options import (
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import Meter, documents
 from bytemill.cli.sizes import token_count
+from bytemill.formats.json_text import json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,6 @@ def command(  # noqa: PLR0913 - its options
             kept, count, is_cut = encoding.truncate(text, tokens, side=side)
             any_cut |= is_cut
             record = {"text": kept, "tokens": count, "truncated": is_cut}
-            line = json.dumps(record, ensure_ascii=False) + "\n" if as_json else kept
-            file.write(line.encode())
+            file.write(json_bytes(record) + b"\n" if as_json else kept.encode())
     if signal and any_cut:
         context.exit(CUT)

@@ -175,7 +175,7 @@ def read_table(
     with ExitStack() as stack:
         with readable(name):
             # Not mapped: if another process truncates a mapped file, this process dies.
-            source = arrow.PythonFile(open_input(name)) if is_uri(name) else arrow.OSFile(name)
+            source = arrow.PythonFile(open_input(name)) if is_uri(name) else arrow.OSFile(os.fsencode(name))
             stack.enter_context(source)
             magic = source.read(4)
             source.seek(0)

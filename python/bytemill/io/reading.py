@@ -6,6 +6,7 @@ loading a vocabulary.
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from bytemill.io.gguf_file import is_gguf, read_entries
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     from bytemill.definition import Splitting
@@ -100,7 +100,7 @@ def read_tokenizer(contents: bytes, name: str) -> Loaded:
 def warn_of_template(definition: Definition, source: str) -> None:
     """Warns of special tokens that an encoding does not add to texts."""
     if definition.template is not None:
-        added = ", ".join([*definition.template.prefix, *definition.template.suffix])
+        added = ", ".join(map(str, [*definition.template.prefix, *definition.template.suffix]))
         warnings.warn(
             f"{source}: its post-processor adds {added} to each text, which an encoding does not: "
             "`encode_batch_to_numpy` has `prepend` and `append`",
@@ -266,5 +266,8 @@ def usual_name(path: str | os.PathLike[str]) -> str:
     # Most usual names say the format of a file and nothing of its contents.
     if file.name in USUAL_NAMES and file.suffix != ".tiktoken":
         # At the root, a folder has no name.
-        return file.parent.name or file.stem
-    return file.name if file.is_dir() else file.stem
+        name = file.parent.name or file.stem
+    else:
+        name = file.name if file.is_dir() else file.stem
+    # The name of an encoding is text: of others, the bytes are shown.
+    return os.fsencode(name).decode(errors="backslashreplace")

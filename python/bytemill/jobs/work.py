@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytemill.core import __version__
+from bytemill.formats.json_text import json_bytes
 from bytemill.jobs.attempts import attempt, forget
 from bytemill.jobs.progress import Progress
 from bytemill.jobs.stores import Facts, facts_of, sha256_of, store_of
@@ -259,4 +260,4 @@ def name_of(kind: Kind, number: int) -> str:
 
 def json_of(contents: dict[str, Any]) -> bytes:
     """Returns a JSON object as the bytes of a file."""
-    return json.dumps(contents, indent=1, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(contents, indent=1) + b"\n"

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.documents.blocks import Position
+from bytemill.formats.json_text import json_bytes
 from bytemill.io.atomic import write_durably
 from bytemill.shards.source_blocks import SourceFile
 
@@ -103,7 +104,7 @@ class Provenance:
         """Number of ids in the shards."""
         return sum(shard.tokens for shard in self.shards)
 
-    def to_json(self) -> str:
+    def to_json(self) -> bytes:
         """Returns the contents of the file."""
         described = {
             "bytemill": self.bytemill,
@@ -116,7 +117,7 @@ class Provenance:
             "sources": [source._asdict() for source in self.sources],
             "shards": [asdict(shard) for shard in self.shards],
         }
-        return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+        return json_bytes(described, indent=1) + b"\n"
 
     @classmethod
     def from_json(cls, contents: str | bytes) -> Provenance:
@@ -214,7 +215,7 @@ def load(path: Path) -> Provenance | None:
 
 def save(provenance: Provenance, path: Path) -> None:
     """Replaces a record, and flushes it to the disk."""
-    write_durably(path, provenance.to_json().encode())
+    write_durably(path, provenance.to_json())
 
 
 @contextmanager
