@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill._suggestions import alternatives, closest
+from bytemill.cli.streams import is_terminal, prepare
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
-from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
+from bytemill.errors import UnknownTokenError
 from bytemill.progress import show_line
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "FAILURE",
     "NO",
     "Commands",
+    "Group",
     "complain",
     "did_you_mean",
     "encoding_of",
@@ -76,8 +78,19 @@ EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, 
 FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".json", ".model", ".tiktoken", ".txt"})
 
 
-class Commands(click.Group):
-    """The group of subcommands: imports them on demand and turns errors into exit codes."""
+class Group(click.Group):
+    """A group of subcommands, whose help is the message where none is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Prints the help and fails if there are no arguments."""
+        if not args:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(FAILURE)
+        return super().parse_args(ctx, args)
+
+
+class Commands(Group):
+    """The group of all subcommands: imports them on demand and turns errors into exit codes."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Returns the names in the order of the help."""
@@ -91,13 +104,6 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Prints the help and fails if there are no arguments."""
-        if not args:
-            click.echo(ctx.get_help(), err=True)
-            ctx.exit(FAILURE)
-        return super().parse_args(ctx, args)
-
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -107,6 +113,7 @@ class Commands(click.Group):
         **extra: Any,  # noqa: ANN401 - click's signature
     ) -> Any:  # noqa: ANN401 - click's signature
         """Runs the command line; in standalone mode it exits with an exit code."""
+        prepare()
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
@@ -147,7 +154,7 @@ class Commands(click.Group):
 
 def complain(message: str, kind: str = "error") -> None:
     """Prints a message to stderr."""
-    if sys.stderr.isatty():
+    if is_terminal(sys.stderr):
         # Overwrite a progress line.
         show_line("")
     click.echo(f"bytemill: {kind}: {message}", err=True)
@@ -160,16 +167,14 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: A
 
 def error_message(error: BaseException) -> str:
     """Returns the message of an error, in terms of the command line."""
-    if isinstance(error, DisallowedSpecialTokenError):
-        return (
-            f"the input holds the special token {error.token!r}: --special text takes it for ordinary text, "
-            "--special allow for the token"
-        )
     if isinstance(error, OSError) and error.strerror is not None:
-        # Without a name it concerns standard output or a temporary file.
+        # Without a name it concerns a standard stream or a temporary file.
         return (
             error.strerror if error.filename is None else f"{os.fsdecode(error.filename)}: {error.strerror}"
         )
+    if isinstance(error, UnicodeEncodeError):
+        # An argument: texts that are read are UTF-8.
+        return f"expected text in UTF-8, got {error.object!r:.80}"
     if isinstance(error, KeyError) and len(error.args) == 1:
         # `str` of a `KeyError` is the `repr` of its argument.
         return str(error.args[0])

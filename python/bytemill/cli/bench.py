@@ -18,6 +18,7 @@ from bytemill.cli import NO, complain
 from bytemill.cli.engines import Engine, engine
 from bytemill.cli.options import encoding_option, expanded, json_option, source_options
 from bytemill.cli.reading import documents
+from bytemill.cli.streams import prints_result
 from bytemill.core import Encoding, __version__
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Timing(NamedTuple):
 @source_options
 @json_option
 @click.pass_context
+@prints_result
 def command(  # noqa: PLR0913 - its options
     context: click.Context,
     *,

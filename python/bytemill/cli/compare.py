@@ -21,6 +21,7 @@ from bytemill.cli.options import (
     source_options,
     threads_option,
 )
+from bytemill.cli.streams import prints_result
 from bytemill.model import closest_models
 from bytemill.registry import list_encoding_names
 
@@ -62,6 +63,7 @@ def expanded_texts(
 @source_options
 @threads_option
 @json_option
+@prints_result
 def command(  # noqa: PLR0913 - its options
     *,
     arguments: Sequence[str],

@@ -18,8 +18,9 @@ from bytemill.cli.options import (
     special_tokens_of,
     threads_option,
 )
-from bytemill.cli.reading import Meter, TextBatch, text_batches
+from bytemill.cli.reading import Meter, TextBatch, input_name, named_special, text_batches
 from bytemill.cli.sizes import token_count
+from bytemill.cli.streams import prints_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -63,6 +64,7 @@ class Counted(NamedTuple):
 @threads_option
 @json_option
 @click.pass_context
+@prints_result
 def command(  # noqa: PLR0913 - its options
     context: click.Context,
     *,
@@ -92,7 +94,8 @@ def command(  # noqa: PLR0913 - its options
                 meter=meter,
             )
             try:
-                counts.append((name, counted(batches, count)))
+                with named_special(input_name(name)):
+                    counts.append((name, counted(batches, count)))
             except EXPECTED as error:
                 complain(error_message(error))
     total = Counted()

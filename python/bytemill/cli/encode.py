@@ -18,7 +18,7 @@ from bytemill.cli.options import (
     threads_option,
 )
 from bytemill.cli.output import output_file
-from bytemill.cli.reading import text_batches
+from bytemill.cli.reading import input_name, named_special, text_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,8 @@ def command(  # noqa: PLR0913 - its options
     )
     with output_file(output, binary=kind in {"npy", "bin"}) as file, writer(kind, file, number) as write:
         for batch in batches:
-            ragged = encoding.encode_batch_to_numpy(
-                batch.texts, **special_rule(special), dtype=number, num_threads=threads
-            )
+            with named_special(input_name(batch.file)):
+                ragged = encoding.encode_batch_to_numpy(
+                    batch.texts, **special_rule(special), dtype=number, num_threads=threads
+                )
             write(ragged, batch.ends)

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
 import click
 
 from bytemill.cli import complain
+from bytemill.cli.ids import TokenId
 from bytemill.cli.options import (
     STANDARD_INPUT,
     chosen_encoding,
@@ -22,7 +23,7 @@ from bytemill.cli.options import (
     special_rule,
 )
 from bytemill.cli.output import output_file
-from bytemill.cli.reading import Reading
+from bytemill.cli.reading import Reading, input_name, named_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,7 @@ class Printable(Protocol):
 @click.option("-e", "--encoding", "encoding_spec", metavar="ENCODING", help="An encoding: a name or a file.")
 @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
 @click.option("--file", metavar="FILE", help="Show the text in this file; - is standard input.")
-@click.option("--id", "token_id", type=int, metavar="N", help="Show the token with this id.")
+@click.option("--id", "token_id", type=TokenId(), metavar="N", help="Show the token with this id.")
 @click.option("--html", metavar="FILE", help="Write the tokens of TEXT as a page to FILE.")
 @click.option("--merges", is_flag=True, help="Show how the pieces of TEXT merge, rather than its tokens.")
 @click.option("--ids/--no-ids", default=True, show_default=True, help="Whether ids stand below the tokens.")
@@ -110,8 +111,10 @@ def command(  # noqa: PLR0913 - the options of the command
     if text is not None:
         note_file_name(text)
     texts = texts_of(text, file, reading)
+    where = "TEXT" if file is None else input_name(file)
     if html is not None:
-        write_page(encoding, list(texts), html, special)
+        with named_special(where):
+            write_page(encoding, list(texts), html, special)
         return
     with output_file(output) as target:
         writer = Writer(target, sys.stdout if output is None else None, as_json=as_json, colour=colour)
@@ -124,7 +127,8 @@ def command(  # noqa: PLR0913 - the options of the command
                 merge_view = inspection.show_merges(encoding, each)
                 writer.write(merge_view, merge_view.terminal(colour=writer.coloured))
             else:
-                view = inspection.show(encoding, each, **special_rule(special))
+                with named_special(where):
+                    view = inspection.show(encoding, each, **special_rule(special))
                 rendered = view.terminal(colour=writer.coloured, ids=ids, width=writer.width)
                 writer.write(view, rendered)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytemill.cli import Group
 from bytemill.cli.options import (
     encoding_option,
     expanded,
@@ -18,6 +19,7 @@ from bytemill.cli.options import (
 )
 from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
 from bytemill.cli.sizes import byte_size
+from bytemill.cli.streams import prints_result
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
 from bytemill.cli.units import showing, unit_size_option
 
@@ -48,7 +50,7 @@ processes_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Count files and encode them by units, which may run anywhere.
 
@@ -258,6 +260,7 @@ def reduce_command(
 @command.command("status")
 @work_option
 @json_option
+@prints_result
 def status_command(*, work: str, as_json: bool) -> None:
     """Print how far a job is; the exit code is 1 if units are left."""
     from bytemill import jobs

@@ -7,6 +7,7 @@ import json
 import click
 
 from bytemill.cli.options import json_option
+from bytemill.cli.streams import prints_result
 from bytemill.model import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
 from bytemill.registry import list_encoding_names
 
@@ -16,6 +17,7 @@ __all__ = ["command"]
 @click.command
 @click.argument("what", type=click.Choice(["encodings", "models"]), required=False)
 @json_option
+@prints_result
 def command(*, what: str | None, as_json: bool) -> None:
     """List the names of encodings, and of the models that use them.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 import click
 
+from bytemill.cli.streams import output_stream
 from bytemill.documents.sources import COMPRESSIONS
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]
     Raises:
         UsageError: It is unfit for a terminal, and standard output is one; or the name is that of a
             compressed file, which is not written.
-        OSError: The file cannot be written; nothing is left behind.
+        OSError: The file cannot be written, and nothing is left behind; or standard output is closed.
     """
     if name is None or name == STANDARD_OUTPUT:
-        stdout = sys.stdout.buffer
+        stdout = output_stream().buffer
         if binary and stdout.isatty():
             raise click.UsageError("this is not for a terminal: give the name of a file by --output")
         yield stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bytemill.cli.options import STANDARD_INPUT, encoding_option
+from bytemill.cli.streams import input_bytes, output_stream, prints_result
 
 if TYPE_CHECKING:
     from bytemill.core import Encoding
@@ -43,6 +43,7 @@ LINK = re.compile(r"https?://[^\s#]*(#v1=[A-Za-z0-9_-]+)")
     help="A name under which the page is reached.",
 )
 @click.option("--verbose", is_flag=True, help="Log the kind, status and time of each request, never a text.")
+@prints_result
 def command(  # noqa: PLR0913 - the options of the command
     *,
     text: str | None,
@@ -81,7 +82,7 @@ def command(  # noqa: PLR0913 - the options of the command
     state = link[1] if link else ""
     # First: what answers need takes as long to import as all until here.
     click.echo(running.url + state)
-    sys.stdout.flush()
+    output_stream().flush()
     try:
         serve(running, open_browser=not no_browser, state=state)
         while True:
@@ -102,7 +103,7 @@ def text_of(argument: str | None) -> str | None:
     if argument is None:
         return None
     if argument == STANDARD_INPUT:
-        contents, name = sys.stdin.buffer.read(), "standard input"
+        contents, name = input_bytes().read(), "standard input"
     else:
         try:
             path = Path(argument)

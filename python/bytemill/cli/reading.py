@@ -11,6 +11,8 @@ from stat import S_ISREG
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
+from bytemill.cli.streams import input_bytes, is_terminal
+from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.uris import is_uri
 from bytemill.progress import show_line
 
@@ -29,6 +31,7 @@ __all__ = [
     "TextBatch",
     "documents",
     "input_name",
+    "named_special",
     "opened",
     "source_of",
     "text_batches",
@@ -142,6 +145,18 @@ def input_name(name: str) -> str:
 
 
 @contextmanager
+def named_special(where: str) -> Iterator[None]:
+    """Raises `ValueError` for a special token that `--special error` refuses in the body, and says where."""
+    try:
+        yield
+    except DisallowedSpecialTokenError as error:
+        raise ValueError(
+            f"{where}: the text holds the special token {error.token!r}: --special text takes it for "
+            "ordinary text, --special allow for the token"
+        ) from None
+
+
+@contextmanager
 def source_of(files: Sequence[str]) -> Iterator[list[os.PathLike[str] | Stream]]:
     """Opens what `bytemill.documents` reads for names and URIs of files, `-` among them."""
     from bytemill.documents import Stream
@@ -167,7 +182,7 @@ def opened(name: str) -> Iterator[IO[bytes]]:
         with open(name, "rb") as file:  # noqa: PTH123 - a string, perhaps of /dev/fd
             yield file
         return
-    if sys.stdin.isatty():
+    if is_terminal(sys.stdin):
         sys.stderr.write("reading what you type; end it with Ctrl-D on a line of its own\n")
     with standard_input() as file:
         yield file
@@ -180,13 +195,14 @@ def standard_input() -> Iterator[IO[bytes]]:
     No text in UTF-8 starts as compressed files do.
 
     Raises:
+        OSError: It is closed.
         ValueError: The compressed data are damaged; or it is a Parquet file, which is read from its end.
         ImportError: As `decompressed`.
     """
     from bytemill.documents.readers import decompressed
     from bytemill.documents.recognition import MAGIC, PARQUET_MAGIC
 
-    stdin = sys.stdin.buffer
+    stdin = input_bytes()
     start = stdin.peek(4)[:4] if isinstance(stdin, BufferedReader) else b""
     if start == PARQUET_MAGIC:
         raise ValueError(
@@ -209,7 +225,7 @@ class Meter:
             prints: Whether results are printed to stdout meanwhile. If that is a terminal too, nothing is
                 shown.
         """
-        self._shown = sys.stderr.isatty() and not (prints and sys.stdout.isatty())
+        self._shown = is_terminal(sys.stderr) and not (prints and is_terminal(sys.stdout))
         sizes = [file_size(name) for name in files] if self._shown and size is None else []
         self._total = None if None in sizes else size or sum(filter(None, sizes))
         self._read = 0

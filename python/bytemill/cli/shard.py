@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.cli import complain
+from bytemill.cli.ids import is_id
 from bytemill.cli.options import (
     encoding_option,
     files_argument,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 
 def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> list[int | str]:
-    """Parses tokens: digits are an id, anything else is text."""
-    return [int(value) if value.isdecimal() else value for value in values]
+    """Parses tokens: decimal digits are an id, anything else is text."""
+    return [int(value) if is_id(value) else value for value in values]
 
 
 # The argument `shard_tokens`, 0 for a single shard.

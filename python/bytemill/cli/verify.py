@@ -12,6 +12,7 @@ from bytemill.cli import NO, encoding_of
 from bytemill.cli.engines import ENGINES, engine
 from bytemill.cli.options import files_argument, json_option, print_record, source_options
 from bytemill.cli.reading import Meter, documents
+from bytemill.cli.streams import prints_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @source_options
 @json_option
 @click.pass_context
+@prints_result
 def command(  # noqa: PLR0913 - its options
     context: click.Context,
     *,

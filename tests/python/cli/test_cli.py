@@ -77,7 +77,7 @@ def test_version() -> None:
         (["count", "-e", "gpt2", "-m", "gpt-4o"], "exclude each other"),
         (
             ["count", "--special", "error"],
-            "the input holds the special token '<|endoftext|>': --special text",
+            "standard input: the text holds the special token '<|endoftext|>': --special text",
         ),
         (["decode"], "expected token ids as decimal numbers"),
     ],
