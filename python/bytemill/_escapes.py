@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["escaped", "is_invisible", "listed", "printable", "shortened"]
+__all__ = ["escaped", "is_invisible", "named", "printable", "shortened"]
 
 # Letters, marks and symbols that have no glyph all the same: those with Unicode's property
 # Default_Ignorable_Code_Point (fillers, variation selectors and the like), an empty pattern of Braille, and a
@@ -53,7 +53,7 @@ def shortened(name: str) -> str:
     return start if len(start) <= MOST_CHARACTERS else f"{start[:MOST_CHARACTERS]}…"
 
 
-def listed(names: Collection[str]) -> str:
+def named(names: Collection[str]) -> str:
     """Returns names from data for a message: "a, b, c and 19,990 more"."""
     first = ", ".join(map(shortened, islice(names, MOST_NAMES)))
     more = len(names) - MOST_NAMES

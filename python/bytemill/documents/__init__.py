@@ -11,7 +11,8 @@ If a field is named, every file but Parquet is JSON lines.
 |---|---|
 | `sources` | what a source is, what kind of file a name means, opening files |
 | `recognition` | contents that do not agree with how they are read |
-| `readers` | decompression, lines, JSON lines |
+| `readers` | decompression, lines |
+| `json_lines` | the strings in a field of JSON lines |
 | `parquet` | columns of Parquet files |
 | `blocks` | files as blocks: the bytes of documents, and where each starts and ends |
 | `batches` | sources as batches: lists of documents, for training and the command line |

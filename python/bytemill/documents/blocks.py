@@ -17,20 +17,14 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 from bytemill._backend import (
     build_splitter,
     find_invalid_utf8,
-    json_fields,
     last_cut,
     line_breaks,
     line_offsets,
 )
 from bytemill._optional import import_optional
+from bytemill.documents.json_lines import few_json_texts, json_texts, line_error
 from bytemill.documents.parquet import column_batches, first_invalid
-from bytemill.documents.readers import (
-    decompressed,
-    json_texts,
-    line_blocks,
-    read_full,
-    skip,
-)
+from bytemill.documents.readers import decompressed, line_blocks, read_full, skip
 from bytemill.documents.recognition import check_start
 from bytemill.documents.sources import DEFAULT_FIELDS, fields_of, kind_of
 
@@ -236,16 +230,16 @@ class FileReader:
 
     def _strings(self, block: bytes, name: str, start: Position) -> tuple[bytes, Offsets]:
         """Returns the strings of a block of JSON lines, and where they start and end."""
-        if self._uses_numpy(block):
-            try:
-                return json_fields(block, self._fields, self._num_threads)
-            except ValueError:
-                if self._invalid == "replace" and find_invalid_utf8(block) is not None:
-                    return self._strings(replaced(block), name, start)
-        # The definition words the error, or reads what only Python's `json` takes, such as `NaN`.
-        block = self.checked(block, len(block), name, start)
-        texts = json_texts(io.BytesIO(block), name, self._fields, first_line=start.line + 1)
-        return joined([utf8(text) for text in texts])
+        few = None if self._uses_numpy(block) else few_json_texts(block, self._fields)
+        if few is not None:
+            return joined([utf8(text) for text in few])
+        try:
+            return json_texts(block, self._fields, self._num_threads)
+        except ValueError as error:
+            checked = self.checked(block, len(block), name, start)
+            if checked is not block:
+                return self._strings(checked, name, start)
+            raise line_error(error, block, name, start.line, self._fields) from None
 
     def _text_lines(self, blocks: Iterable[bytes], name: str, start: Position) -> Iterator[Block]:
         for block in blocks:

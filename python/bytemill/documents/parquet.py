@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Any
 
 from bytemill._backend import find_invalid_utf8
+from bytemill._escapes import named, printable, shortened
 from bytemill._optional import import_optional
 from bytemill._suggestions import alternatives
 from bytemill.documents.recognition import HOW_TO_NAME
@@ -87,7 +88,7 @@ def errors_named(name: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             # The system's, not Arrow's.
             raise
-        raise ValueError(f"{name}: no Parquet file, or a damaged one: {error}") from error
+        raise ValueError(f"{name}: no Parquet file, or a damaged one: {printable(str(error))}") from error
 
 
 def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa: ANN401 - Arrow has no types
@@ -100,8 +101,8 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
     column = next((each for each in columns if each in schema.names), None)
     if column is None:
         raise ValueError(
-            f"{name}: expected a column {alternatives(map(repr, columns))}, got {', '.join(schema.names)}; "
-            + HOW_TO_NAME
+            f"{name}: expected a column {alternatives(map(repr, columns))}, got {named(schema.names)}; "
+            f"{HOW_TO_NAME}"
         )
     if schema.names.count(column) > 1:
         raise ValueError(
@@ -113,7 +114,9 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
     # Older versions of Arrow do not know all of these types.
     tests = [getattr(arrow.types, f"is_{text_type}", None) for text_type in TEXT_TYPES]
     if not any(test(values) for test in tests if test is not None):
-        raise ValueError(f"{name}: expected strings or bytes in the column {column!r}, got {kind}")
+        raise ValueError(
+            f"{name}: expected strings or bytes in the column {column!r}, got {shortened(str(kind))}"
+        )
     return column
 
 

@@ -1,4 +1,4 @@
-"""Reading files: decompression, lines, fields of JSON lines."""
+"""Reading files: decompression and lines."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from bytemill._optional import import_optional
-from bytemill._suggestions import alternatives
-from bytemill.documents.recognition import HOW_TO_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from typing_extensions import Buffer
 
-__all__ = ["decompressed", "json_texts", "line_blocks", "read_full", "skip"]
+__all__ = ["decompressed", "line_blocks", "read_full", "skip"]
 
 # Bytes of a compressed file that are read at a time: they may become some hundred times as many.
 COMPRESSED_BYTES = 1 << 15
@@ -32,7 +30,9 @@ def decompressed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
     """Opens a reader of a file's contents, which decompresses them if the name says so.
 
     Raises:
-        ValueError: The compressed data are damaged or truncated; the message names the file.
+        ValueError: The compressed data are damaged or truncated, other bytes follow them, or they need more
+            memory than the format allows; the message names the file.
+        MemoryError: There is not as much memory as they need.
         OSError: The file cannot be read.
         ImportError: `zstandard` is not installed.
     """
@@ -54,7 +54,24 @@ def decompressed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         try:
             yield stream
         except damaged as error:
-            raise ValueError(f"{name}: the compressed data are damaged or break off: {error}") from error
+            begun = suffix != ".zst" and stream.tell() > 0
+            raise decompression_error(name, error, begun=begun) from error
+
+
+def decompression_error(name: str, error: Exception, *, begun: bool) -> Exception:
+    """Returns the error for a file that cannot be decompressed, where `begun` says whether some of it was."""
+    reason = str(error)
+    if "not enough memory" in reason:
+        return MemoryError(f"{name}: there is not enough memory to decompress it: {reason}")
+    if "too much memory" in reason:
+        return ValueError(
+            f"{name}: to decompress it takes a window of more than 2 GiB, the most there is: {reason}"
+        )
+    if begun and reason.startswith("Not a gzipped file"):
+        return ValueError(
+            f"{name}: other bytes follow the compressed data: `gzip -dc FILE` writes what is before them"
+        )
+    return ValueError(f"{name}: the compressed data are damaged or break off: {reason}")
 
 
 class ZstandardFile(io.RawIOBase):
@@ -65,7 +82,9 @@ class ZstandardFile(io.RawIOBase):
 
     def __init__(self, file: IO[bytes]) -> None:
         """Takes the compressed file, which stays open."""
-        self._decompressor = import_optional("zstandard", ".zst files").ZstdDecompressor()
+        zstandard = import_optional("zstandard", ".zst files")
+        # By default windows of more than 128 MiB, as `zstd --long=28` makes them, are refused.
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=1 << zstandard.WINDOWLOG_MAX)
         self._file = file
         self._chunks = self._decompressed()
         self._chunk = memoryview(b"")
@@ -136,53 +155,3 @@ def line_blocks(file: IO[bytes], size: int, most: int | None = None) -> Iterator
         yield block
         if most is not None:
             most -= len(block)
-
-
-# --- JSON lines ---
-
-
-def json_texts(
-    lines: Iterable[bytes], name: str, fields: Sequence[str], *, first_line: int = 1
-) -> Iterator[str]:
-    """Yields of each line the first of some fields that it has. Blank lines and `null` are no documents.
-
-    This is the definition; `_core.json_fields` is the fast way to the same texts.
-
-    Args:
-        lines: Lines of JSON, an object each.
-        name: The name of the file, for messages.
-        fields: The names of the fields.
-        first_line: The number of the first line, for messages.
-
-    Raises:
-        ValueError: A line is no such object, or the field holds something else; the message names file and
-            line.
-    """
-    import json
-
-    for number, line in enumerate(lines, start=first_line):
-        if line.isspace():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{name}, line {number}: expected a JSON object: {error}") from error
-        field = next((each for each in fields if each in record), None) if isinstance(record, dict) else None
-        if field is None:
-            found = (
-                f"the fields {', '.join(record)}; {HOW_TO_NAME}"
-                if isinstance(record, dict)
-                else type(record).__name__
-            )
-            raise ValueError(
-                f"{name}, line {number}: expected an object with the field "
-                f"{alternatives(map(repr, fields))}, got {found}"
-            )
-        text = record[field]
-        if text is None:
-            continue
-        if not isinstance(text, str):
-            raise ValueError(  # noqa: TRY004 - the file is wrong, not an argument
-                f"{name}, line {number}: expected a string in {field!r}, got {type(text).__name__}"
-            )
-        yield text

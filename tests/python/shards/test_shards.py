@@ -357,9 +357,9 @@ def test_json_that_is_none(tmp_path: Path) -> None:
     for number, (line, said) in enumerate(
         [
             (b'{"text": "a"', "expected a JSON object"),
-            (b"[1]", "expected an object with the field 'text', got list"),
+            (b"[1]", "expected a JSON object, got an array; "),
             (b'{"txt": "a"}', "expected an object with the field 'text', got the fields txt"),
-            (b'{"text": 5}', "expected a string in 'text', got int"),
+            (b'{"text": 5}', 'expected a string in "text", got a number'),
             (b'{"text": "\xff"}', "expected UTF-8, got the byte 0xff"),
         ]
     ):

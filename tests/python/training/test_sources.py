@@ -43,7 +43,9 @@ EXPECTED = counted(DOCUMENTS)
 # --- Iterables ---
 
 
-@pytest.mark.parametrize("kind", [list, tuple, iter, lambda it: (each for each in it), dict.fromkeys])
+@pytest.mark.parametrize(
+    "kind", [list, tuple, iter, lambda it: (each for each in it), lambda it: dict.fromkeys(it).keys()]
+)
 def test_iterables(kind: Callable[[Any], Any]) -> None:
     assert counted(kind(DOCUMENTS)) == EXPECTED
     assert counted(kind(list(map(str.encode, DOCUMENTS)))) == EXPECTED
@@ -241,8 +243,8 @@ def test_fields_of_json_lines(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ('{"body": "x"}', r"line 2: .* 'text', got the fields body; --field \(field=\) names"),
-        ('["x"]', "line 2: expected an object with the field 'text', got list"),
-        ('{"text": 3}', "line 2: expected a string in 'text', got int"),
+        ('["x"]', "line 2: expected a JSON object, got an array; "),
+        ('{"text": 3}', 'line 2: expected a string in "text", got a number'),
         ('{"text": "x"', "line 2: expected a JSON object"),
         ("[" * 100_000, "line 2: expected a JSON object"),
     ],
