@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
+from bytemill._escapes import named
 from bytemill._optional import import_optional
 from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 
@@ -24,6 +25,7 @@ __all__ = [
     "ObjectPath",
     "Source",
     "Stream",
+    "check_documents",
     "check_files",
     "check_package",
     "fields_of",
@@ -110,7 +112,7 @@ def items_of(source: object) -> Iterable[object]:
     A source that is the URI of an object store means a file, those below a folder, or matches of a glob.
 
     Raises:
-        TypeError: It is no source.
+        TypeError: It is no source, or a mapping or a table.
         ValueError: It is a list of strings that all name files, or look as if they did: `Path` objects tell
             these from documents.
         FileNotFoundError: It is a string and there is no such file.
@@ -123,6 +125,7 @@ def items_of(source: object) -> Iterable[object]:
         raise FileNotFoundError(errno.ENOENT, "no such file; a text is given as [text]", source[:100])
     if isinstance(source, (str, os.PathLike)):
         return with_files_in_folders([Path(source)])
+    check_documents(source)
     if isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
         raise TypeError(
             "expected an iterable of documents, a path or paths, "
@@ -145,6 +148,22 @@ def items_of(source: object) -> Iterable[object]:
             "for their contents give pathlib.Path objects, for the names themselves an iterator"
         )
     return with_files_in_folders(source)
+
+
+def check_documents(source: object) -> None:
+    """Raises `TypeError` for a mapping or a table: iterators of these are over keys, columns or rows."""
+    kind = type(source)
+    if isinstance(source, Mapping):
+        raise TypeError(
+            f"expected documents, got a mapping ({kind.__name__}) with the keys "
+            f"{named([str(key) for key in source])}: give the documents of one, such as source['train']"
+        )
+    # Asked of the type: to list the columns of a lazy frame is work.
+    if hasattr(kind, "columns") or hasattr(kind, "column_names"):
+        raise TypeError(
+            f"expected documents, got a table ({kind.__name__}): give the column with the texts, such as "
+            "source['text']"
+        )
 
 
 def objects_of(uri: str) -> list[ObjectPath]:
@@ -194,9 +213,11 @@ def check_files(source: object) -> None:
         source: As in `items_of`. Only paths, and lists of them, are known before they are read.
 
     Raises:
+        TypeError: It is a mapping or a table.
         OSError: A file is missing.
         ImportError: A file needs a package that is not installed.
     """
+    check_documents(source)
     if isinstance(source, str):
         name = without_scheme(source)
         source = objects_of(name) if is_uri(name) else Path(name) if is_file(name) else source
@@ -243,7 +264,9 @@ def opened(item: object) -> Iterator[Stream]:
     if isinstance(item, os.PathLike):
         item = FileRange(os.fspath(item))
     if not isinstance(item, FileRange):
-        raise TypeError(f"expected documents as str or bytes, or paths, got {type(item).__name__}")
+        raise TypeError(
+            f"expected documents as str or bytes, or paths, got {type(item).__name__}{remedy_for(item)}"
+        )
     with open_input(item.path) as file:
         before = state_of(file, item.path)
         yield Stream(file, *item)
@@ -253,6 +276,18 @@ def opened(item: object) -> Iterator[Stream]:
             f"{item.path}: the file has changed while it was read, from {before[0]} bytes to {after[0]}: "
             "give a copy that nobody writes to"
         )
+
+
+def remedy_for(item: object) -> str:
+    """Returns how a message ends about an item that is no document, but near one."""
+    if isinstance(item, (bytearray, memoryview)):
+        return "; give bytes(document)"
+    if isinstance(item, Mapping):
+        return "; of a record give its text, such as record['text']"
+    if item is None or isinstance(item, float):
+        return "; leave out what is missing"
+    # A scalar of Arrow.
+    return "; of an Arrow array give array.to_pylist()" if hasattr(item, "as_py") else ""
 
 
 def state_of(file: IO[bytes], name: str) -> tuple[int, int | str]:

@@ -11,6 +11,7 @@ import numpy as np
 from bytemill._arguments import check_type
 from bytemill._escapes import printable
 from bytemill.core import Encoding
+from bytemill.documents.sources import check_documents
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.layout import align_columns
 
@@ -150,11 +151,10 @@ def count_text(
         raise TypeError(
             f"{name}: expected an iterable of documents, got str; one document is given as [document]"
         )
+    check_documents(documents)
     characters = size = 0
     tokens = np.zeros(len(encodings), dtype=np.int64)
     for batch in sized_batches(documents):
-        for text in batch:
-            check_type("a document", text, str)
         characters += sum(map(len, batch))
         size += sum(len(text.encode("utf-8", "replace")) for text in batch)
         tokens += [int(encoding.count_batch(batch, num_threads=num_threads).sum()) for encoding in encodings]
@@ -166,6 +166,7 @@ def sized_batches(documents: Iterable[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     size = 0
     for document in documents:
+        check_type("a document", document, str)
         batch.append(document)
         size += len(document)
         if size >= BATCH_CHARACTERS:
