@@ -99,7 +99,9 @@ def test_ffbpe(tie_break: TieBreak, theirs: str) -> None:
         assert tokens(encoding) == sorted(vocabulary, key=vocabulary.__getitem__)
 
 
-def huggingface_merges(text: str, size: int, pattern: str, min_frequency: int) -> list[Merge]:
+def huggingface_merges(
+    text: str, size: int, pattern: str, min_frequency: int, longest: int | None
+) -> list[Merge]:
     tokenizers: Any = pytest.importorskip("tokenizers")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
@@ -108,6 +110,8 @@ def huggingface_merges(text: str, size: int, pattern: str, min_frequency: int) -
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=size,
         min_frequency=min_frequency,
+        # There, tokens are shorter than that.
+        max_token_length=None if longest is None else longest + 1,
         show_progress=False,
         initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
     )
@@ -118,8 +122,8 @@ def huggingface_merges(text: str, size: int, pattern: str, min_frequency: int) -
 
 def test_huggingface() -> None:
     for text, size, pattern, spelling in cases(8_000):
-        for min_frequency in (0, 3):
-            expected = huggingface_merges(text, size, spelling, min_frequency)
+        for min_frequency, longest in ((0, None), (3, None), (0, 2), (0, 5)):
+            expected = huggingface_merges(text, size, spelling, min_frequency, longest)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("warnings.warn", lambda *_, **__: None)
                 encoding = bytemill.train(
@@ -128,6 +132,7 @@ def test_huggingface() -> None:
                     pattern=pattern,
                     tie_break="huggingface",
                     min_frequency=min_frequency,
+                    max_token_length=longest,
                     progress=False,
                 )
             vocab = encoding.vocab()
