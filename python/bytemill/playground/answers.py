@@ -97,7 +97,7 @@ def request_of(body: bytes) -> dict[str, Any]:
     """Returns the JSON object of a body."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Problem("expected JSON") from None
     if not isinstance(value, dict):
         raise Problem("expected a JSON object")
@@ -315,5 +315,14 @@ ENDPOINTS: dict[tuple[str, str], Callable[[Loaded, Mapping[str, str], bytes], An
     ("POST", "load"): load,
 }
 
-# What the library raises for requests that cannot be answered.
-REFUSED = (ValueError, UnknownTokenError, KeyError, TypeError, OverflowError, MemoryError)
+# What the library raises for requests that cannot be answered; `ImportError` names a missing package.
+REFUSED = (
+    ValueError,
+    UnknownTokenError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    ImportError,
+)

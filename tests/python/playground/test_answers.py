@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -18,6 +19,7 @@ from bytemill import inspection, playground, reference
 from bytemill.inspection.traces import MOST_MERGES, MOST_TEXT
 from bytemill.patterns import PATTERNS
 from bytemill.playground import Playground
+from bytemill.playground.answers import ENDPOINTS
 from bytemill.playground.chat import FORMATS, Message, chat_tokens
 from bytemill.playground.stages import STAGES
 from bytemill.playground.wire import unpack
@@ -300,3 +302,28 @@ def test_pieces_by_the_name_of_a_pattern(running: Playground) -> None:
     assert np.frombuffer(content, "<u4").tolist() == [2, 2, 1, 3, 1]
     assert "name of a pattern" in problem(running, "pieces", b"a", pattern="(a+)+")["error"]
     assert problem(running, "pieces", b"a", e="x")["error"]
+
+
+# --- Requests that cannot be answered ---
+
+
+@pytest.mark.parametrize("endpoint", [name for method, name in ENDPOINTS if method == "POST"])
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 100_000, b'{"id":' * 100_000, b'{"id": ' + b"1" * 5000 + b"}", b"5", b"\xff", b"", b"{}"],
+    ids=["arrays", "objects", "digits", "number", "bytes", "nothing", "object"],
+)
+def test_no_body_is_an_error_of_the_server(
+    running: Playground, endpoint: str, body: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    response, content = ask(running, endpoint, body, e="gpt2", name="a.json")
+    assert response.status in {200, 422}
+    if endpoint in {"token", "search", "train", "known", "chat"} and body != b"{}":
+        assert json.loads(content)["error"] == f"expected {'a JSON object' if body == b'5' else 'JSON'}"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_missing_package_is_named(running: Playground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    message = problem(running, "load", b"GGUF" + bytes(100), name="a.gguf")["error"]
+    assert message.endswith("GGUF files need the package gguf: install it with `pip install gguf`")
