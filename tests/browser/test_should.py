@@ -208,6 +208,14 @@ def test_s1_dropped_files(opened: Opened, tmp_path: Path) -> None:
     assert ids(page) == O200K.encode("one\r\ntwo\r\n")
     page.evaluate(drop, ["bad.txt", [97, 255]])
     expect(page.locator("#message")).to_contain_text("not UTF-8: byte 1 is 0xff")
+    # What is no tokenizer, though its name may be one's, is offered as text.
+    for data in (b'[{"text": "one"}]', b'{"one": "two"}\n{"one": 2}', b"{"):
+        page.evaluate(drop, ["data.json", list(data)])
+        expect(page.locator("#message")).to_contain_text("data.json")
+        page.click("text=show as text")
+        wait(page, O200K.count(data.decode()))
+        expect(page.locator("#text-note")).to_contain_text("data.json")
+        expect(page.locator("#message")).to_be_hidden()
     encoding = bytemill.train(["low lower lowest " * 20], 262, name="mine")
     encoding.save(tmp_path / "mine.bytemill")
     page.evaluate(drop, ["mine.bytemill", list((tmp_path / "mine.bytemill").read_bytes())])

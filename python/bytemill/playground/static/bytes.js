@@ -1,7 +1,8 @@
 // @ts-check
 /** Bytes of tokens as signs that can be seen: the same as in the terminal. */
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+export const encoder = new TextEncoder();
 
 const EMOJI = String.raw`\p{ExtPict}[\ufe0f\u{1f3fb}-\u{1f3ff}]*`;
 // Others, separators, the property Default_Ignorable_Code_Point, and two symbols that are blank.
@@ -148,8 +149,6 @@ export function shown(bytes, start = 0, end = bytes.length) {
 export function written(bytes) {
 	return decoder.decode(bytes).replace(PARTS, (found, joined) => joined || LAID_OUT.test(found) ? found : escaped(found));
 }
-
-const encoder = new TextEncoder();
 
 /**
  * Returns the ends of the characters that people see in a stretch of bytes, as offsets.

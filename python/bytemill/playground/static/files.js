@@ -14,6 +14,8 @@ const TOKENIZERS = /\.(json|model|tiktoken|bpe|bytemill|gguf|vocab)$/i;
  */
 export function files(loaded, dropped) {
 	const input = byId("file");
+	/** @param {File} file */
+	const show = async (file) => dropped(new Uint8Array(await file.arrayBuffer()), file.name);
 	/**
 	 * @param {File} file
 	 * @param {string} [pattern]
@@ -25,7 +27,8 @@ export function files(loaded, dropped) {
 			list((await transport.encodings()).encodings);
 			loaded(answer.name);
 		} catch (error) {
-			complain(/** @type {Error} */ (error));
+			// A file of data may have the suffix of a tokenizer.
+			complain(/** @type {Error} */ (error), ["show as text", () => show(file)]);
 			if (error instanceof Refused && error.patterns) choosePattern(file, error.patterns, (chosen) => open(file, chosen));
 		}
 	};
@@ -40,13 +43,12 @@ export function files(loaded, dropped) {
 		card.classList.add("over");
 	});
 	document.addEventListener("dragleave", () => card.classList.remove("over"));
-	document.addEventListener("drop", async (event) => {
+	document.addEventListener("drop", (event) => {
 		event.preventDefault();
 		card.classList.remove("over");
 		const file = event.dataTransfer?.files[0];
 		if (!file) return;
-		if (TOKENIZERS.test(file.name)) open(file);
-		else dropped(new Uint8Array(await file.arrayBuffer()), file.name);
+		(TOKENIZERS.test(file.name) ? open : show)(file);
 	});
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Training, merge by merge: the merges of a short text are learned once and replayed here, so going back is exact. */
 
-import { hex, unhex, visible } from "./bytes.js";
+import { encoder, hex, unhex, visible } from "./bytes.js";
 import { curve } from "./curve.js";
 import { counted, el, grouped } from "./dom.js";
 import { transport } from "./transport.js";
@@ -211,7 +211,7 @@ function replay(trace, pattern, rule) {
 
 	let newest = 0;
 	async function encode() {
-		const bytes = new TextEncoder().encode(trial.value), mine = ++newest, ids = [];
+		const bytes = encoder.encode(trial.value), mine = ++newest, ids = [];
 		let at = 0;
 		const sizes = await transport.pieces({ pattern }, bytes);
 		if (mine !== newest) return;

@@ -1,7 +1,7 @@
 // @ts-check
 /** How a piece becomes tokens: its bytes below, each merge above the two parts that it joins. */
 
-import { unhex, visible } from "./bytes.js";
+import { decoder, unhex, visible } from "./bytes.js";
 import { byId, el } from "./dom.js";
 import { transport } from "./transport.js";
 import { stageButton } from "./way.js";
@@ -42,12 +42,12 @@ export async function showTree(encoding, tokens, index) {
 			start += each;
 		}
 		const piece = tokens.bytes.subarray(start, start + size);
-		const answer = await transport.explain(encoding, new TextDecoder().decode(piece));
+		const answer = await transport.explain(encoding, decoder.decode(piece));
 		const [found] = answer.pieces;
 		if (!found) throw new Error(`This piece has ${size} bytes: merges are shown of at most 64.`);
 		card.append(tree(found));
 	} catch (error) {
-		const text = new TextDecoder().decode(
+		const text = decoder.decode(
 			tokens.bytes.subarray(tokens.starts[index], Math.min(tokens.bytes.length, tokens.ends[index] + AROUND)),
 		);
 		try {

@@ -4,15 +4,13 @@
  * with large texts; a document goes to the server as it is, and is read only.
  */
 
+import { decoder, encoder } from "./bytes.js";
 import { byId, grouped, small } from "./dom.js";
 import { remark } from "./notices.js";
 
 /** A text area takes 0.1 s for each key in a megabyte, and as long for a paste of 200 KB: up to this many bytes it is quick. */
 const EDITABLE = 200_000;
 const EXCERPT = 6000;
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class Writing {
 	/** @param {(bytes: Uint8Array) => void} changed */
