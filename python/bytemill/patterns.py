@@ -161,6 +161,6 @@ def resolve_pattern(pattern: object) -> str | None:
     if all(character.isalnum() or character in "_- " for character in pattern):
         raise ValueError(
             f"unknown pattern {pattern!r}: expected one of {', '.join(PATTERNS)}, "
-            "a regular expression, or None for no splitting"
+            "a regular expression, or no splitting (--pattern none, pattern=None)"
         )
     return str(pattern)

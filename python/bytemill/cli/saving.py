@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from bytemill.io import writing
 from bytemill.io.atomic import check_folder, check_writable
 from bytemill.io.reading import usual_name
 
@@ -79,20 +80,28 @@ class Target(NamedTuple):
             if self.kind not in NAMES or file.is_dir():
                 check_writable(file)
 
-    def save(self, encoding: Encoding) -> None:
-        """Writes an encoding; errors as the method of `Encoding` for the format."""
+    def save(self, encoding: Encoding, *, dry_run: bool = False) -> None:
+        """Writes an encoding.
+
+        Args:
+            encoding: The encoding.
+            dry_run: Whether to write nothing, but to raise what writing would raise for this encoding.
+
+        Raises:
+            Exception: As the method of `Encoding` for the format.
+        """
+        definition, encode = encoding.definition, encoding._encode_all  # noqa: SLF001 - of this library
         if self.kind == "bytemill":
-            encoding.save(self.path)
+            core = encoding._core_bpe  # noqa: SLF001 - of this library
+            writing.write_native(definition, core, self.path, dry_run=dry_run)
         elif self.kind == "tiktoken":
-            encoding.save_tiktoken(self.path)
+            writing.write_tiktoken(definition, encode, self.path, dry_run=dry_run)
         elif self.kind == "minbpe":
-            encoding.save_minbpe(self.path.with_suffix(""))
+            writing.write_minbpe(definition, encode, self.path.with_suffix(""), dry_run=dry_run)
         elif self.kind == "huggingface":
-            encoding.save_huggingface(self.path)
-        elif self.kind == "gpt2":
-            encoding.save_gpt2(self.path)
+            writing.write_huggingface(definition, encode, self.path, dry_run=dry_run)
         else:
-            encoding.save_gpt2(self.path, file_names=NAMES["merges"])
+            writing.write_gpt2(definition, encode, self.path, NAMES[self.kind], dry_run=dry_run)
 
 
 def target_of(spec: str) -> Target:

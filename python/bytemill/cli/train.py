@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.cli import encoding_of
-from bytemill.cli.options import files_argument, json_option, print_record, source_options, threads_option
+from bytemill.cli.options import (
+    FileName,
+    files_argument,
+    json_option,
+    print_record,
+    source_options,
+    threads_option,
+)
 from bytemill.cli.piece_training import train_model
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.saving import FORMATS_HELP, target_of
@@ -43,6 +50,7 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     "-o",
     "--output",
     "outputs",
+    type=FileName(),
     multiple=True,
     required=True,
     metavar="FILE",
@@ -164,7 +172,7 @@ def command(  # noqa: PLR0913 - its options
     from bytemill.progress import Reporter
     from bytemill.training.counting import SavedCounts, add_source
     from bytemill.training.counts import PieceCounts
-    from bytemill.training.learning import learn_encoding
+    from bytemill.training.learning import learn_encoding, unlearned
     from bytemill.training.options import TrainingOptions
 
     targets = [target_of(output) for output in outputs]
@@ -175,14 +183,20 @@ def command(  # noqa: PLR0913 - its options
     counts = PieceCounts(
         pattern=chosen_pattern(pattern, start), special_tokens=special_tokens, memory_limit=memory_limit
     )
+    name = name or targets[0].name
+    smallest = unlearned(counts, checked, name=name)
+    for target in targets:
+        target.save(smallest, dry_run=True)
     num_threads = thread_count(threads)
-    saved = SavedCounts(targets[0].path, **reading._asdict()) if resume else None
+    saved = SavedCounts(targets[0].files[0], **reading._asdict()) if resume else None
 
     began = perf_counter()
+    # Before there is anything in the work folder, too.
+    executor = None if units is None else units.executor(threads)
     plan = None if units is None else units.plan(files, reading)
-    if units is not None and plan is not None:
+    if units is not None and plan is not None and executor is not None:
         counts = units.counts(
-            plan, counts.pattern, special_tokens, memory_limit=memory_limit, threads=threads
+            plan, counts.pattern, special_tokens, memory_limit=memory_limit, executor=executor
         )
     else:
         with Meter(files) as meter:
@@ -202,7 +216,6 @@ def command(  # noqa: PLR0913 - its options
                     report=show,
                 )
     counted = perf_counter()
-    name = name or targets[0].name
     if units is not None and plan is not None and units.engine == "ray":
         encoding = units.train(
             plan,

@@ -3,7 +3,8 @@
 Every writer reads its files back and encodes sample texts before the files get their names: readers see the
 old files or the complete new ones. A definition that a format cannot hold exactly is refused with the reason.
 
-In all functions, `encode` encodes a text by the definition, with all special tokens allowed.
+In all functions, `encode` encodes a text by the definition, with all special tokens allowed; and `dry_run`
+says to write nothing, but to raise what writing would raise for this definition.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from bytemill.io.atomic import write_all
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from bytemill._backend import CoreBPE
     from bytemill.definition import Definition
@@ -50,6 +51,8 @@ def write_native(
     core: CoreBPE,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
+    *,
+    dry_run: bool = False,
 ) -> None:
     """Writes a native file.
 
@@ -58,6 +61,7 @@ def write_native(
         core: Its core.
         path: As for `Encoding.save`, with its errors.
         provenance: As for `Encoding.save`.
+        dry_run: As above.
     """
     contents = native.format_native(definition, core, {"bytemill": __version__, **(provenance or {})})
 
@@ -65,10 +69,12 @@ def write_native(
         loaded = native.load(read, str(path))
         check_definition(definition, lambda text: core.encode(text, None), loaded.whole, loaded.core)
 
-    write_all({path: contents}, check)
+    store({path: contents}, check, dry_run=dry_run)
 
 
-def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLike[str]) -> None:
+def write_tiktoken(
+    definition: Definition, encode: Encode, path: str | os.PathLike[str], *, dry_run: bool = False
+) -> None:
     """Writes a `.tiktoken` file; arguments and errors as `Encoding.save_tiktoken`."""
     definition.merging_bytes(".tiktoken files")
 
@@ -76,7 +82,7 @@ def write_tiktoken(definition: Definition, encode: Encode, path: str | os.PathLi
         ranks = tiktoken_ranks.parse_ranks(read, str(path))
         check_definition(definition, encode, definition._replace(ranks=ranks))
 
-    write_all({path: tiktoken_ranks.format_ranks(definition.ranks)}, check)
+    store({path: tiktoken_ranks.format_ranks(definition.ranks)}, check, dry_run=dry_run)
 
 
 def write_huggingface(
@@ -84,6 +90,8 @@ def write_huggingface(
     encode: Encode,
     directory: str | os.PathLike[str],
     form: huggingface_pieces.Form | None = None,
+    *,
+    dry_run: bool = False,
 ) -> None:
     """Writes `tokenizer.json` and its configuration; arguments and errors as `Encoding.save_huggingface`."""
     is_model = definition.model is not None
@@ -95,7 +103,7 @@ def write_huggingface(
     else:
         tokenizer = definition.tokenizer or huggingface.format_tokenizer(definition)
         config = huggingface.format_tokenizer_config(definition)
-    folder = ensure_dir(directory)
+    folder = Path(directory)
     path = folder / "tokenizer.json"
 
     def check(read: bytes, _: bytes) -> None:
@@ -107,16 +115,22 @@ def write_huggingface(
         if definition.tokenizer is None:
             check_with_tokenizers(definition, encode, read)
 
-    write_all({path: tokenizer, folder / "tokenizer_config.json": config}, check)
+    config_path = folder / "tokenizer_config.json"
+    store({path: tokenizer, config_path: config}, check, folder=folder, dry_run=dry_run)
 
 
 def write_gpt2(
-    definition: Definition, encode: Encode, directory: str | os.PathLike[str], file_names: tuple[str, str]
+    definition: Definition,
+    encode: Encode,
+    directory: str | os.PathLike[str],
+    file_names: tuple[str, str],
+    *,
+    dry_run: bool = False,
 ) -> None:
     """Writes GPT-2's two files; arguments and errors as `Encoding.save_gpt2`."""
     definition.merging_bytes("GPT-2's files")
     merges, encoder = data_gym.format_merges(definition), data_gym.format_encoder(definition)
-    folder = ensure_dir(directory)
+    folder = Path(directory)
     merges_name, encoder_name = file_names
 
     def check(merges: bytes, encoder: bytes) -> None:
@@ -124,10 +138,13 @@ def write_gpt2(
         read = data_gym.parse_pair(merges, file, definition.name, vocab_bpe_file=merges_name)
         check_definition(definition, encode, read)
 
-    write_all({folder / merges_name: merges, folder / encoder_name: encoder}, check)
+    merges_path, encoder_path = folder / merges_name, folder / encoder_name
+    store({merges_path: merges, encoder_path: encoder}, check, folder=folder, dry_run=dry_run)
 
 
-def write_minbpe(definition: Definition, encode: Encode, prefix: str | os.PathLike[str]) -> None:
+def write_minbpe(
+    definition: Definition, encode: Encode, prefix: str | os.PathLike[str], *, dry_run: bool = False
+) -> None:
     """Writes minbpe's two files; arguments and errors as `Encoding.save_minbpe`."""
     definition.merging_bytes("minbpe's files")
     model = minbpe_model.model_of(definition)
@@ -138,7 +155,8 @@ def write_minbpe(definition: Definition, encode: Encode, prefix: str | os.PathLi
         check_definition(definition, encode, minbpe_model.definition_of(parsed, definition.name, str(path)))
 
     vocabulary = minbpe_model.format_vocab(definition.vocab(), model.merges)
-    write_all({path: minbpe_model.format_model(model), Path(f"{Path(prefix)}.vocab"): vocabulary}, check)
+    vocabulary_path = Path(f"{Path(prefix)}.vocab")
+    store({path: minbpe_model.format_model(model), vocabulary_path: vocabulary}, check, dry_run=dry_run)
 
 
 def write_sentencepiece(
@@ -159,11 +177,27 @@ def write_sentencepiece(
     files = {path: definition.model}
     if vocab is not None:
         files[vocab] = sentencepiece_model.format_vocab(definition.model)
+    store(files, check)
+
+
+def store(
+    files: Mapping[str | os.PathLike[str], bytes],
+    check: Callable[..., None],
+    *,
+    folder: Path | None = None,
+    dry_run: bool = False,
+) -> None:
+    """Writes files as `write_all` does, or only checks their contents.
+
+    Args:
+        files: The contents of each file.
+        check: As for `write_all`.
+        folder: Where they are, made if it does not exist; `None` if it must exist.
+        dry_run: As above.
+    """
+    if dry_run:
+        check(*files.values())
+        return
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     write_all(files, check)
-
-
-def ensure_dir(directory: str | os.PathLike[str]) -> Path:
-    """Makes a directory if it does not exist."""
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -177,7 +177,7 @@ class SavedCounts:
         """
         check_files(files)
         import_optional("pyarrow", "the counts that --resume saves")
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         for group in groups(files):
             path = self._path(counts, group)
             if path.exists():

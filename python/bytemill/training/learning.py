@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bytemill.documents.blocks import InvalidUtf8
     from bytemill.documents.sources import Field
 
-__all__ = ["learn_encoding", "learn_merges", "train"]
+__all__ = ["learn_encoding", "learn_merges", "train", "unlearned"]
 
 
 def train(  # noqa: PLR0913 - all but the first two have names
@@ -215,8 +215,11 @@ def learn_encoding(  # noqa: PLR0913 - all but the first two have names
         UserWarning: Training ended early.
     """
     wanted = options.merges
-    if wanted and not counts.total():
-        raise ValueError("expected text to learn from, got none: there is no document, or all are empty")
+    if not counts.total():
+        raise ValueError(
+            "expected text to learn from, got none: there is no document, all are empty, or the pattern "
+            "matches nothing in them"
+        )
     learned = learn_merges(
         counts,
         wanted,
@@ -234,7 +237,7 @@ def learn_encoding(  # noqa: PLR0913 - all but the first two have names
         short = "" if options.max_token_length is None else f" of at most {options.max_token_length} bytes"
         message = f"training ended with {len(learned)} merges of {wanted}: no pair is left{short}{frequent}"
         warnings.warn(message, UserWarning, stacklevel=stacklevel)
-    pat_str = WHOLE_TEXT_PATTERN if counts.pattern is None else counts.pattern
+    pat_str = splitting_of(counts)
     special = options.all_special_ids(len(learned))
     if options.initial is None:
         highest = max([options.next_id + len(learned) - 1, *special.values()])
@@ -243,6 +246,23 @@ def learn_encoding(  # noqa: PLR0913 - all but the first two have names
         )
     ranks = options.initial.extended(learned.pairs())
     return Encoding(name, pat_str=pat_str, mergeable_ranks=ranks, special_tokens=special)
+
+
+def unlearned(counts: PieceCounts, options: TrainingOptions, *, name: str) -> Encoding:
+    """Returns the encoding that `learn_encoding` begins with: formats that refuse it refuse what is learned.
+
+    Reserved tokens are left out, which every format holds.
+    """
+    start = InitialVocabulary.bytes_only() if options.initial is None else options.initial
+    special = options._replace(multiple=1).all_special_ids(0)
+    return Encoding(
+        name, pat_str=splitting_of(counts), mergeable_ranks=start.extended([]), special_tokens=special
+    )
+
+
+def splitting_of(counts: PieceCounts) -> str:
+    """Returns the pattern of an encoding that is learned from counts."""
+    return WHOLE_TEXT_PATTERN if counts.pattern is None else counts.pattern
 
 
 def learn_merges(  # noqa: PLR0913 - as `train`

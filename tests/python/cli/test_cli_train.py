@@ -14,7 +14,7 @@ import pytest
 
 import bytemill
 from bytemill._arguments import parse_bytes, parse_tokens
-from bytemill.training import counting
+from bytemill.training import counting, learning
 from support.command_line import bytemill as run
 from support.command_line import environment
 
@@ -96,6 +96,8 @@ def test_a_training_that_ends_early_warns(tmp_path: Path) -> None:
     [
         (["--vocab-size", "100"], "expected a vocab_size of at least 256"),
         (["--vocab-size", "300", "--pattern", "gpt5"], "unknown pattern 'gpt5'"),
+        (["--vocab-size", "300", "--pattern", "None"], "or no splitting (--pattern none, pattern=None)"),
+        (["--vocab-size", "300", "-o", ""], "expected the name of a file or folder, got ''"),
         (["--vocab-size", "300", "--pattern", "("], "("),
         (["--vocab-size", "300", "--memory-limit", "much"], "expected a number of bytes such as 512M"),
         (["--vocab-size", "300", "--memory-limit", "1K"], "expected a memory_limit of at least"),
@@ -110,6 +112,98 @@ def test_mistakes_are_told_before_anything_is_read(options: list[str], said: str
     assert called.code == 2
     assert said in called.err
     assert not list(tmp_path.iterdir())
+
+
+# What a format does not hold, and what its writer says of that.
+REFUSED = [
+    (["merges.txt"], "its readers cut text by GPT-2's pattern"),
+    (["vocab.json"], "its readers cut text by GPT-2's pattern"),
+    (["vocab.bpe"], "its readers cut text by GPT-2's pattern"),
+    (["encoder.json"], "its readers cut text by GPT-2's pattern"),
+    (["gpt2:folder"], "its readers cut text by GPT-2's pattern"),
+    (["merges.txt", "--pattern", "gpt2", "--special-token", "end"], "special tokens are in <> or []"),
+    (["merges.txt", "--pattern", "gpt2", "--special-token", "Ġ"], "would be mergeable tokens"),
+    (["m.model", "--special-token", "a b"], "the special token 'a b' cannot be written"),
+    (["m.model", "--special-token", "<a>\n"], "cannot be written"),
+    (["m.model", "--pattern", r"\w+|\W+ "], "expected one line without blanks at its ends"),
+    (["tokenizer.json", "--special-token", "é"], "cannot be written as tokenizer.json"),
+    (["huggingface:folder", "--special-token", "Ġ"], "cannot be written as tokenizer.json"),
+    (["m.bytemill", "-o", "merges.txt"], "its readers cut text by GPT-2's pattern"),
+    (["m.bytemill", "--name", "\udce9"], "name: expected text"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), REFUSED)
+def test_what_a_format_does_not_hold_is_told_before_anything_is_read(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Bytes that no command could read: JSON lines that are none.
+    called = run("train", "--field", "x", "--vocab-size", 300, "-o", *options, given=b"no JSON")
+    assert called.code == 2
+    assert said in called.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["m.bytemill", "--special-token", "a b"],
+        ["m.tiktoken", "--pattern", "none"],
+        ["m.model", "--pattern", "none", "--special-token", "<a>", "--pad-vocab-to", "64"],
+        ["tokenizer.json", "--special-token", "a b", "--tie-break", "huggingface"],
+        ["merges.txt", "--pattern", "gpt2", "--special-token", "<a>", "--pad-vocab-to", "64"],
+        ["gpt2:folder", "--pattern", "gpt2", "--initial", "gpt2", "--vocab-size", "50260"],
+    ],
+)
+def test_what_a_format_holds_is_learned_and_written(
+    options: list[str], corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    called = run("train", *corpus, "--vocab-size", 280, "--json", "-o", *options)
+    assert called.code == 0, called.err
+    assert all(Path(name).is_file() for name in json.loads(called.out)["files"])
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "tokenizer.json",
+        "./tokenizer.json",
+        "sub/tokenizer.json",
+        "new/tokenizer.json",
+        "huggingface:.",
+        "huggingface:..",
+        "gpt2:.",
+        "merges.txt",
+        "vocab.json",
+        "vocab.bpe",
+        "m.bytemill",
+        "sub/../m.model",
+    ],
+)
+def test_counts_are_kept_beside_any_output(
+    output: str, corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    (here / "sub").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    train = ["train", *corpus, "--vocab-size", 280, "--pattern", "gpt2", "-o", output, "--resume"]
+    learn = learning.learn_encoding
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learning, "learn_encoding", stopped)
+    assert run(*train).code == 130
+    (counts,) = tmp_path.rglob("*.counts")
+    assert list(counts.glob("*.arrow"))
+    monkeypatch.setattr(learning, "learn_encoding", learn)
+    monkeypatch.setattr(counting, "add_source", stopped)
+    # Nothing is counted again.
+    called = run(*train)
+    assert called.code == 0, called.err
+    assert not list(tmp_path.rglob("*.counts"))
 
 
 @pytest.mark.parametrize(
@@ -294,9 +388,18 @@ def test_a_folder_is_read_as_its_files(tmp_path: Path) -> None:
 def test_empty_input_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
     for source in (tmp_path / "a.txt", "-"):
-        called = run("train", source, "--vocab-size", 300, "-o", tmp_path / "m.bytemill", given=b"")
-        assert called.code == 2
-        assert "expected text to learn from, got none" in called.err
+        for size in (256, 300):
+            called = run("train", source, "--vocab-size", size, "-o", tmp_path / "m.bytemill", given=b"")
+            assert called.code == 2
+            assert "expected text to learn from, got none" in called.err
         called = run("shard", source, "-o", tmp_path / f"out{len(str(source))}", given=b"")
         assert called.code == 2
         assert "expected documents, got none" in called.err
+
+
+def test_a_pattern_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+    called = run(
+        "train", "--pattern", "[0-9]+", "--vocab-size", 300, "-o", tmp_path / "m.model", given=b"a b"
+    )
+    assert called.code == 2
+    assert "the pattern matches nothing in them" in called.err
