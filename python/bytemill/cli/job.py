@@ -8,6 +8,7 @@ import click
 
 from bytemill.cli import Group
 from bytemill.cli.options import (
+    FileName,
     encoding_option,
     expanded,
     json_option,
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
     from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
-    from bytemill.jobs import Status
+    from bytemill.jobs import Plan, Status
 
 work_option = click.option(
     "--work",
     required=True,
+    type=FileName(),
     metavar="FOLDER",
     help="The work folder, which all processes and machines share, or its URI.",
 )
@@ -120,7 +122,7 @@ def count_command(  # noqa: PLR0913 - its options
     from bytemill.jobs.counting import begin, count_left, count_unit
 
     check_workers(unit, processes, threads)
-    plan = begin(work, chosen_pattern(pattern, None), special_tokens)
+    plan = begin(plan_with(work, unit), chosen_pattern(pattern, None), special_tokens, memory_limit)
     if unit is None:
         with showing(plan) as show:
             count_left(plan, memory_limit, jobs.Local(processes), show)
@@ -159,7 +161,8 @@ def shard_command(  # noqa: PLR0913 - its options
     from bytemill.shards.options import format_named
 
     check_workers(unit, processes, threads)
-    plan = begin(work, encoding, shard_tokens=shard_tokens or None, **special_rule(special), **options)
+    plan = plan_with(work, unit)
+    begin(plan, encoding, shard_tokens=shard_tokens or None, **special_rule(special), **options)
     if unit is None:
         with showing(plan) as show:
             write_left(plan, encoding, jobs.Local(processes), show)
@@ -182,6 +185,16 @@ def check_workers(unit: int | None, processes: int | None, threads: int | None) 
         raise click.UsageError("--threads is for --unit; without it, --processes says how many work")
 
 
+def plan_with(work: str, unit: int | None) -> Plan:
+    """Returns the plan in a work folder; `ValueError` if it has no unit of this number."""
+    from bytemill import jobs
+
+    plan = jobs.Plan.load(work)
+    if unit is not None:
+        plan.unit(unit)
+    return plan
+
+
 @command.command("compact")
 @work_option
 @click.option("--shard", type=click.IntRange(min=0), metavar="K", help="Write this shard only, from 0.")
@@ -200,7 +213,7 @@ def compact_command(
 
     if shard is not None and processes is not None:
         raise click.UsageError("--shard is written by one process: leave out --processes")
-    plan, shards = begin(work, shard_tokens or None)
+    plan, shards = begin(work, shard_tokens or None, shard)
     if shard is None:
         with showing(plan) as show:
             compact_left(plan, jobs.Local(processes), show)
@@ -223,6 +236,7 @@ def compact_command(
 @click.option(
     "-o",
     "--output",
+    type=FileName(),
     metavar="FILE",
     help="Write all counts to a file: a name that ends in .parquet, .arrow, .feather or .ipc.",
 )
@@ -237,13 +251,16 @@ def reduce_command(
     `PieceCounts.load` reads.
     """
     from bytemill import jobs
+    from bytemill.io.piece_table import check_table
     from bytemill.jobs.reducing import begin, merged, reduce_left, reduce_part
 
     if part is not None and (processes is not None or output is not None):
         raise click.UsageError("--part is done by one process: leave out --processes and --output")
     plan = jobs.Plan.load(work)
+    if output is not None:
+        check_table(output)
     if part is not None:
-        begin(plan)
+        begin(plan, part)
         reduce_part(work, part)
     else:
         with showing(plan) as show:

@@ -12,6 +12,7 @@ import click
 from bytemill.cli import complain
 from bytemill.cli.ids import is_id
 from bytemill.cli.options import (
+    FileName,
     encoding_option,
     files_argument,
     json_option,
@@ -97,6 +98,7 @@ def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "-o",
     "--output",
     "directory",
+    type=FileName(),
     metavar="DIR",
     help="A folder, new, empty, or with shards of another --name. Left out with --work.",
 )
@@ -201,14 +203,15 @@ def write_units(  # noqa: PLR0913 - what the command was given
 ) -> None:
     """Writes shards of units, and prints what was written."""
     from bytemill import jobs
+    from bytemill.jobs.tokenizing import check_options
 
     if options.pop("name") != DEFAULT_NAME or options.pop("resume") or options.pop("trust_sources"):
         raise click.UsageError("--name, --resume and --trust-sources are for -o: --work goes on by itself")
+    check_options(encoding, **reading._asdict(), **options)
+    executor = units.executor(threads)
     plan = units.plan(files, reading)
     with showing(plan) as show:
-        written = jobs.write_shards(
-            plan, encoding, executor=units.executor(threads), progress=show, **options
-        )
+        written = jobs.write_shards(plan, encoding, executor=executor, progress=show, **options)
     report = {
         "units": len(written.units),
         "documents": written.documents,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from bytemill.cli.options import FileName
 from bytemill.cli.reading import STANDARD_INPUT, Meter
 from bytemill.cli.sizes import byte_size
 
@@ -69,9 +70,9 @@ class Units(NamedTuple):
         special_tokens: Sequence[str],
         *,
         memory_limit: int | None,
-        threads: int | None,
+        executor: Executor,
     ) -> PieceCounts:
-        """Counts the units of a plan, and shows progress; `threads` as in `executor`.
+        """Counts the units of a plan, and shows progress.
 
         Raises:
             Exception: As `bytemill.jobs.count_pieces`.
@@ -84,7 +85,7 @@ class Units(NamedTuple):
                 pattern,
                 special_tokens=special_tokens,
                 memory_limit=memory_limit,
-                executor=self.executor(threads),
+                executor=executor,
                 progress=show,
             )
 
@@ -155,6 +156,7 @@ def units_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option(
         "--work",
+        type=FileName(),
         metavar="FOLDER",
         help="Work by units of files: the plan and what is done are in this folder, or its URI, and the same "
         "command goes on there after a kill.",

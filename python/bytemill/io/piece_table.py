@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from bytemill._optional import import_optional
-from bytemill.io.atomic import create, replacing
+from bytemill.io.atomic import check_writable, create, replacing
 from bytemill.io.uris import is_uri, open_input
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "ROWS",
     "Chunk",
     "Description",
+    "check_table",
     "chunk",
     "described",
     "first_pieces",
@@ -106,6 +107,22 @@ def table_of(columns: Columns, description: Description) -> Any:  # noqa: ANN401
     return arrow.Table.from_arrays(arrays, schema=schema_of(description))
 
 
+def check_table(path: str | os.PathLike[str]) -> None:
+    """Raises now what writing a file of counts would raise after long work.
+
+    Raises:
+        ValueError: The name has no known suffix.
+        OSError: The file cannot be written.
+        ImportError: `pyarrow` is not installed.
+    """
+    name = os.fspath(path)
+    if not name.lower().endswith((PARQUET_SUFFIX, *ARROW_SUFFIXES)):
+        known = ", ".join([PARQUET_SUFFIX, *ARROW_SUFFIXES])
+        raise ValueError(f"cannot tell the format of {name!r}: expected a name that ends in one of {known}")
+    check_writable(path)
+    import_optional("pyarrow", PURPOSE)
+
+
 @contextmanager
 def table_writer(path: str | os.PathLike[str], description: Description) -> Iterator[Callable[[Any], None]]:
     """Writes a file atomically: readers see the old file or the complete new one.
@@ -122,10 +139,8 @@ def table_writer(path: str | os.PathLike[str], description: Description) -> Iter
         OSError: The file cannot be written; nothing is left behind.
         ImportError: `pyarrow` is not installed.
     """
+    check_table(path)
     name = os.fspath(path)
-    if not name.lower().endswith((PARQUET_SUFFIX, *ARROW_SUFFIXES)):
-        known = ", ".join([PARQUET_SUFFIX, *ARROW_SUFFIXES])
-        raise ValueError(f"cannot tell the format of {name!r}: expected a name that ends in one of {known}")
     arrow = import_optional("pyarrow", PURPOSE)
     schema = schema_of(description)
     with replacing(path) as temporary, create(temporary) as file:

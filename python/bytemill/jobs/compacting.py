@@ -13,8 +13,9 @@ from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import NAME as MANIFEST
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
+from bytemill.jobs.progress import check_report
 from bytemill.jobs.work import FOLDERS, Work, json_of
-from bytemill.shards.options import checked_shard_tokens, format_named
+from bytemill.shards.options import SHARD_TOKENS, checked_shard_tokens, format_named
 from bytemill.shards.token_ranges import (
     ItemRange,
     cut_items,
@@ -40,7 +41,7 @@ NAME = "compact.json"
 def compact(
     plan: Plan | str | os.PathLike[str],
     *,
-    shard_tokens: int | None = 100_000_000,
+    shard_tokens: int | None = SHARD_TOKENS,
     executor: Executor | None = None,
     progress: Report | None = None,
 ) -> dict[str, Facts]:
@@ -73,6 +74,7 @@ def compact(
         a shard in memory, and "parquet" a row group.
     """
     executor = checked_executor(executor)
+    check_report(progress)
     plan, _ = begin(plan, shard_tokens)
     compact_left(plan, executor, progress)
     return finish(plan)
@@ -117,8 +119,15 @@ class Inputs:
         return cut_tokens((stored_tokens(self.kind, self.dtype, size) for size in sizes), shard_tokens)
 
 
-def begin(plan: Plan | str | os.PathLike[str], shard_tokens: int | None) -> tuple[Plan, int]:
+def begin(
+    plan: Plan | str | os.PathLike[str], shard_tokens: int | None, number: int | None = None
+) -> tuple[Plan, int]:
     """Returns the plan and the number of new shards, once its work folder says of which parts they are made.
+
+    Args:
+        plan: As in `compact`.
+        shard_tokens: As in `compact`.
+        number: The number of the shard that will be written; `None` for all.
 
     Raises:
         Exception: As `compact`.
@@ -127,9 +136,17 @@ def begin(plan: Plan | str | os.PathLike[str], shard_tokens: int | None) -> tupl
     shard_tokens = checked_shard_tokens(shard_tokens)
     inputs = Inputs(plan.work)
     shards = list(inputs.cuts(inputs.manifest.tokens if shard_tokens is None else shard_tokens))
+    if number is not None:
+        check_number(number, len(shards))
     contents = {"bytemill": __version__, "shard_tokens": shard_tokens, "shards": shards}
     Work(plan.work).write_once(NAME, contents, what="compacted shards of another size")
     return plan, len(shards)
+
+
+def check_number(number: int, shards: int) -> None:
+    """Raises `ValueError` if there is no new shard with this number."""
+    if not 0 <= number < shards:
+        raise ValueError(f"expected a shard from 0 to {shards - 1}, got {number}")
 
 
 def compact_left(plan: Plan, executor: Executor, progress: Report | None = None) -> None:
@@ -157,8 +174,7 @@ def compact_shard(work: str | os.PathLike[str], number: int) -> None:
     folder = Work(work)
     options = folder.options("compact")
     shards = options["shards"]
-    if not 0 <= number < len(shards):
-        raise ValueError(f"expected a shard from 0 to {len(shards) - 1}, got {number}")
+    check_number(number, len(shards))
     if folder.is_done("compact", number):
         return
     inputs = Inputs(os.fspath(work))

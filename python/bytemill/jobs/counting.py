@@ -9,6 +9,7 @@ from bytemill._arguments import thread_count
 from bytemill.core import __version__
 from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.plan import Plan
+from bytemill.jobs.progress import check_report
 from bytemill.jobs.reducing import merged
 from bytemill.jobs.work import Work
 from bytemill.training.counting import add_source
@@ -62,19 +63,26 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         O(n log k). Reading the sum takes O(n) in this process, and no memory for all pieces.
     """
     executor = checked_executor(executor)
-    plan = begin(plan, pattern, special_tokens)
+    check_report(progress)
+    plan = begin(plan, pattern, special_tokens, memory_limit)
     count_left(plan, memory_limit, executor, progress)
     return merged(plan, executor, progress)
 
 
-def begin(plan: Plan | str | os.PathLike[str], pattern: str | None, special_tokens: Iterable[str]) -> Plan:
-    """Returns the plan, once its work folder has these options of counting.
+def begin(
+    plan: Plan | str | os.PathLike[str],
+    pattern: str | None,
+    special_tokens: Iterable[str],
+    memory_limit: int | str | None = None,
+) -> Plan:
+    """Returns the plan, once its work folder has these options of counting; arguments as `count_pieces`.
 
     Raises:
         Exception: As `count_pieces`.
     """
     plan = Plan.of(plan)
-    checked = PieceCounts(pattern=pattern, special_tokens=special_tokens)
+    # The limit is of no job, but must be one before there is anything in the folder.
+    checked = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
     options = {
         "bytemill": __version__,
         "pattern": checked.pattern,
@@ -92,8 +100,6 @@ def count_left(
     Raises:
         Exception: As `count_pieces`.
     """
-    # Checked here, not by each of the tasks.
-    PieceCounts(memory_limit=memory_limit)
     task = functools.partial(count_unit, plan.work, memory_limit=memory_limit)
     Work(plan.work).run_left(
         "count", plan.largest_first(), task, executor, progress=progress, sizes=plan.sizes

@@ -8,6 +8,7 @@ from bytemill.jobs.plan import Plan
 from bytemill.jobs.stores import Facts
 from bytemill.jobs.work import FOLDERS, Work, json_of
 from bytemill.shards.manifest import NAME as PROVENANCE
+from bytemill.shards.manifest import check_contents
 
 if TYPE_CHECKING:
     import os
@@ -66,7 +67,7 @@ class Manifest(NamedTuple):
         """Writes the manifest of units that are all written, and returns it.
 
         Raises:
-            ValueError: A unit is not written, or there is no document in any.
+            ValueError: A unit is not written, or there is no token in any.
             OSError: The manifest cannot be written.
         """
         plan = Plan.of(plan)
@@ -81,8 +82,7 @@ class Manifest(NamedTuple):
             for commit in commits
         ]
         manifest = cls(**work.options("shard"), units=units)
-        if not manifest.documents:
-            raise ValueError("expected documents, got none: all files are empty")
+        check_contents(manifest.documents, manifest.tokens)
         contents = {
             "bytemill": manifest.bytemill,
             "encoding": manifest.encoding,

@@ -19,6 +19,7 @@ from bytemill.documents.sources import (
     files_in,
     kind_of,
 )
+from bytemill.io.atomic import check_folder
 from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 from bytemill.jobs.work import Work
 
@@ -193,6 +194,9 @@ def plan(  # noqa: PLR0913 - all but the first two have names
     if errors not in get_args(InvalidUtf8):
         raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {errors!r}")
     several = [files] if isinstance(files, (str, os.PathLike)) else files
+    place = absolute(work)
+    if not is_uri(place):
+        check_folder(place)
     sources: dict[str, tuple[int, int | str]] = {}
     for each in several:
         for name, found in files_of(without_scheme(each)).items():
@@ -217,7 +221,7 @@ def plan(  # noqa: PLR0913 - all but the first two have names
             stacklevel=2,
         )
     made = Plan(
-        absolute(work),
+        place,
         units,
         sources,
         None if fields is None else list(fields),

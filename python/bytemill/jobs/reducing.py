@@ -32,16 +32,18 @@ PART_BYTES = 1 << 28
 MOST_SAMPLED = 256
 
 
-def begin(plan: Plan | str | os.PathLike[str]) -> int:
+def begin(plan: Plan | str | os.PathLike[str], number: int | None = None) -> int:
     """Returns the number of parts, once the work folder says where they begin.
 
     That depends on the counts alone, so whatever merges them gives the same files.
 
     Args:
         plan: The plan, or its work folder.
+        number: The number of the part that will be added up; `None` for all.
 
     Raises:
-        ValueError: A unit is not counted, or its counts have another size than was committed.
+        ValueError: There is no such part; a unit is not counted, or its counts have another size than was
+            committed.
         OSError: A file cannot be read or written.
     """
     plan = Plan.of(plan)
@@ -50,14 +52,23 @@ def begin(plan: Plan | str | os.PathLike[str]) -> int:
         commits = work.all_commits("count", len(plan.units))
         runs = {name: facts for commit in commits for name, facts in commit.files.items()}
         size = sum(facts.size for facts in runs.values())
+        found = bounds(work.checked(runs), -(-size // PART_BYTES))
+        if number is not None:
+            check_number(number, len(found) + 1)
         contents = {
             "bytemill": __version__,
             "pieces": sum(commit.sums["pieces"] for commit in commits),
             "runs": runs,
-            "bounds": [piece.hex() for piece in bounds(work.checked(runs), -(-size // PART_BYTES))],
+            "bounds": [piece.hex() for piece in found],
         }
         work.write_once(NAME, contents, what="other counts to add up")
     return len(work.options("reduce")["bounds"]) + 1
+
+
+def check_number(number: int, parts: int) -> None:
+    """Raises `ValueError` if there is no part with this number."""
+    if not 0 <= number < parts:
+        raise ValueError(f"expected a part from 0 to {parts - 1}, got {number}")
 
 
 def bounds(runs: Sequence[str], parts: int) -> list[bytes]:
@@ -96,8 +107,7 @@ def reduce_part(work: str | os.PathLike[str], number: int) -> None:
     folder = Work(work)
     options = folder.options("reduce")
     edges = [None, *map(bytes.fromhex, options["bounds"]), None]
-    if not 0 <= number < len(edges) - 1:
-        raise ValueError(f"expected a part from 0 to {len(edges) - 2}, got {number}")
+    check_number(number, len(edges) - 1)
     if folder.is_done("reduce", number):
         return
     with folder.unit("reduce", number) as (outputs, sums):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import thread_count
@@ -11,9 +12,10 @@ from bytemill.core import __version__
 from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
+from bytemill.jobs.progress import check_report
 from bytemill.jobs.work import Work
 from bytemill.shards.manifest import Provenance
-from bytemill.shards.options import described
+from bytemill.shards.options import SHARD_TOKENS, described
 from bytemill.shards.writer import write_described
 from bytemill.special import NO_TOKENS
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from bytemill.shards.options import Format, Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
-__all__ = ["begin", "shard_unit", "write_left", "write_shards"]
+__all__ = ["begin", "check_options", "shard_unit", "write_left", "write_shards"]
 
 NAME = "shard.json"
 
@@ -38,7 +40,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     encoding: Encoding,
     *,
     format: Format = "bin",  # noqa: A002 - nothing else is meant
-    shard_tokens: int | None = 100_000_000,
+    shard_tokens: int | None = SHARD_TOKENS,
     prepend: Tokens = None,
     append: Tokens = None,
     dtype: npt.DTypeLike | None = None,
@@ -80,6 +82,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         As `bytemill.write_shards`, divided by the processes, and reading what was written for its SHA-256.
     """
     executor = checked_executor(executor)
+    check_report(progress)
     plan = begin(
         plan,
         encoding,
@@ -108,6 +111,21 @@ def begin(plan: Plan | str | os.PathLike[str], encoding: Encoding, **options: An
     contents = {"bytemill": wanted.bytemill, "encoding": wanted.encoding, "options": wanted.options}
     Work(plan.work).write_once(NAME, contents, what="shards of other options or of another encoding")
     return plan
+
+
+def check_options(encoding: Encoding, **options: Any) -> None:  # noqa: ANN401 - as `described`
+    """Raises now what `begin` would raise once there is a plan; it warns then.
+
+    Args:
+        encoding: The encoding.
+        **options: Those of `write_shards`, and how files are read.
+
+    Raises:
+        Exception: As `write_shards`.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        described(encoding, **options, name="shard")
 
 
 def write_left(plan: Plan, encoding: Encoding, executor: Executor, progress: Report | None = None) -> None:

@@ -128,11 +128,8 @@ class Work:
             sizes: The bytes of each unit, for that; none if not given.
 
         Raises:
-            TypeError: `progress` cannot be called.
             Exception: What a task or `progress` has raised.
         """
-        if progress is not None and not callable(progress):
-            raise TypeError(f"progress must be a function, or None, not {type(progress).__name__}")
         done = self.done(kind).intersection(numbers)
 
         def report() -> None:

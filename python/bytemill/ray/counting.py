@@ -8,8 +8,10 @@ from bytemill import jobs
 from bytemill._optional import import_optional
 from bytemill.jobs.columns import ColumnCounter
 from bytemill.jobs.plan import UNIT_BYTES
+from bytemill.jobs.progress import check_report
 from bytemill.ray.encoding import check_column, is_dataset
 from bytemill.ray.executor import Executor, connected, processors
+from bytemill.training.counts import PieceCounts
 from bytemill.training.options import DEFAULT_PATTERN
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from bytemill.documents.blocks import InvalidUtf8
     from bytemill.documents.sources import Field
     from bytemill.jobs.progress import Report
-    from bytemill.training.counts import PieceCounts
 
 __all__ = ["count_pieces", "planned"]
 
@@ -89,8 +90,11 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         return count_dataset(source, counter, column, num_cpus=num_cpus)
     if column is not None:
         raise ValueError("column is for a dataset: with files it is called field")
-    plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     executor = Executor(num_cpus=num_cpus, address=address)
+    PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+    check_report(progress)
+    # All else is checked before there is anything in the work folder.
+    plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     return jobs.count_pieces(
         plan,
         pattern,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
 from bytemill.jobs.plan import UNIT_BYTES
+from bytemill.jobs.progress import check_report
+from bytemill.jobs.tokenizing import check_options
 from bytemill.ray.counting import planned
 from bytemill.ray.executor import Executor
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
     from bytemill.documents.blocks import InvalidUtf8
     from bytemill.documents.sources import Field
+    from bytemill.jobs.progress import Report
 
 __all__ = ["write_shards"]
 
@@ -31,6 +34,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     unit_bytes: int | str = UNIT_BYTES,
     num_cpus: int = 1,
     address: str | None = None,
+    progress: Report | None = None,
     **options: Any,  # noqa: ANN401 - those of `bytemill.jobs.write_shards`
 ) -> jobs.Manifest:
     """Encodes the documents of files into files of token ids, on a cluster of Ray.
@@ -48,8 +52,9 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         unit_bytes: As in `bytemill.jobs.plan`.
         num_cpus: The processors of a task, which are also its threads.
         address: As of `Executor`.
+        progress: As in `bytemill.jobs.write_shards`.
         **options: The other arguments of `bytemill.jobs.write_shards`: `format`, `shard_tokens`, `prepend`,
-            `append`, `progress` and so on.
+            `append` and so on.
 
     Returns:
         What was written, as of `bytemill.jobs.write_shards`.
@@ -60,5 +65,9 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     Complexity:
         As `bytemill.jobs.write_shards`.
     """
+    executor = Executor(num_cpus=num_cpus, address=address)
+    # All else is checked before there is anything in the work folder.
+    check_report(progress)
+    check_options(encoding, **options, field=field, lines=lines, errors=errors)
     plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
-    return jobs.write_shards(plan, encoding, executor=Executor(num_cpus=num_cpus, address=address), **options)
+    return jobs.write_shards(plan, encoding, executor=executor, progress=progress, **options)

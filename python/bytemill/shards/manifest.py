@@ -32,6 +32,7 @@ __all__ = [
     "Cursor",
     "Provenance",
     "Shard",
+    "check_contents",
     "directory_lock",
     "load",
     "manifest_path",
@@ -321,6 +322,14 @@ def check_room(folder: Path, name: str) -> None:
                 f"files named {name!r} and {known!r} could be the same: choose another",
                 str(folder),
             )
+
+
+def check_contents(documents: int, tokens: int) -> None:
+    """Raises `ValueError` if shards hold nothing: no program can map a file of no ids."""
+    if not documents:
+        raise ValueError("expected documents, got none: the source is empty, or all its files are")
+    if not tokens:
+        raise ValueError(f"expected documents with tokens, got {documents:,} that are all empty")
 
 
 def is_unstarted(found: Provenance) -> bool:

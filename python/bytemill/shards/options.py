@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = [
+    "SHARD_TOKENS",
     "Errors",
     "Format",
     "Tokens",
@@ -43,17 +44,19 @@ Tokens: TypeAlias = "int | str | Sequence[int | str] | None"
 
 END_OF_TEXT = "<|endoftext|>"
 
+SHARD_TOKENS = 100_000_000
+
 
 def described(  # noqa: PLR0913 - all but the first have names
     encoding: Encoding,
     *,
-    format: str,  # noqa: A002 - nothing else is meant
-    shard_tokens: int | None,
-    prepend: Tokens,
-    append: Tokens,
-    dtype: npt.DTypeLike | None,
-    allowed_special: AllowedSpecial,
-    disallowed_special: DisallowedSpecial,
+    format: str = "bin",  # noqa: A002 - nothing else is meant
+    shard_tokens: int | None = SHARD_TOKENS,
+    prepend: Tokens = None,
+    append: Tokens = None,
+    dtype: npt.DTypeLike | None = None,
+    allowed_special: AllowedSpecial = NO_TOKENS,
+    disallowed_special: DisallowedSpecial = (),
     field: Field,
     lines: bool,
     errors: str,

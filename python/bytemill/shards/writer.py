@@ -33,12 +33,13 @@ from bytemill.shards.manifest import (
     Cursor,
     Provenance,
     Shard,
+    check_contents,
     directory_lock,
     manifest_path,
     open_or_create_manifest,
     save,
 )
-from bytemill.shards.options import described, format_named
+from bytemill.shards.options import SHARD_TOKENS, described, format_named
 from bytemill.shards.source_blocks import SourceBlocks
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
@@ -82,7 +83,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     encoding: Encoding,
     *,
     format: Format = "bin",  # noqa: A002 - nothing else is meant
-    shard_tokens: int | None = 100_000_000,
+    shard_tokens: int | None = SHARD_TOKENS,
     prepend: Tokens = None,
     append: Tokens = None,
     dtype: npt.DTypeLike | None = None,
@@ -205,7 +206,7 @@ def write_described(  # noqa: PLR0913 - all but the first four have names
         resume: As in `write_shards`.
         trust_sources: As in `write_shards`.
         progress: As in `write_shards`.
-        may_be_empty: Whether there may be no documents; then there are no shards.
+        may_be_empty: Whether there may be no tokens; without documents there are no shards then.
 
     Raises:
         Exception: As `write_shards`.
@@ -316,10 +317,8 @@ class ShardWriter:
                         progress(Progress(size, documents, tokens, self._number))
                 if first is not None:
                     self._first_cursor(first, Position(), EMPTY)
-                if not documents and not may_be_empty:
-                    raise ValueError(
-                        "expected documents, got none: the source is empty, or all its files are"
-                    )
+                if not may_be_empty:
+                    check_contents(documents, tokens)
                 if self._file is not None:
                     self._finish(None, background)
                 else:

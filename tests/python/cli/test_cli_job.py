@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,91 @@ def test_wrong_usage_is_an_error(corpus: Path, tmp_path: Path, arguments: list[s
     called = run("job", *arguments, "--work", work)
     assert called.code == 2
     assert message in called.err
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["count", "--unit", "5"],
+        ["count", "--memory-limit", "1k"],
+        ["count", "--special-token", ""],
+        ["count", "--pattern", "("],
+        ["shard", "--unit", "5", "-e", "gpt2"],
+        ["shard", "--dtype", "int64", "-e", "gpt2"],
+        ["shard", "--eos", "none of them", "-e", "gpt2"],
+        ["shard", "--eos", "99999999", "-e", "gpt2"],
+    ],
+)
+def test_arguments_are_checked_before_anything_is_stored(
+    corpus: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    work = tmp_path / "work"
+    assert run("job", "plan", corpus, "--work", work, "--field", "body").code == 0
+    before = contents(work)
+    assert run("job", *arguments, "--work", work).code == 2
+    assert contents(work) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reduce", "--part", "5"], "expected a part from 0 to 0, got 5"),
+        (["reduce", "-o", "counts.txt"], "cannot tell the format of 'counts.txt'"),
+        (["reduce", "-o", "missing/counts.parquet"], "there is no folder 'missing'"),
+        (["reduce", "-o", ""], "expected the name of a file or folder, got ''"),
+        (["compact", "--shard", "5"], "expected a shard from 0 to 0, got 5"),
+    ],
+)
+def test_arguments_of_later_steps_are_checked_before_anything_is_stored(
+    corpus: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    work = tmp_path / "work"
+    for step in (["plan", corpus, "--field", "body"], ["count", "--unit", 0], ["shard", "--unit", 0]):
+        assert run("job", *step, "--work", work).code == 0
+    before = contents(work)
+    called = run("job", *arguments, "--work", work)
+    assert called.code == 2
+    assert message in called.err
+    assert contents(work) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "--vocab-size", "100", "-o", "m.bytemill"],
+        ["train", "--vocab-size", "300", "-o", "m.bytemill", "--memory-limit", "1k"],
+        ["train", "--vocab-size", "300", "-o", "merges.txt"],
+        ["train", "--vocab-size", "300", "-o", "m.bytemill", "--engine", "ray"],
+        ["train", "--vocab-size", "300", "-o", "m.bytemill", "--tie-break", "first_seen"],
+        ["shard", "--dtype", "int64", "-e", "gpt2"],
+        ["shard", "--eos", "none of them", "-e", "gpt2"],
+        ["shard", "--name", "other"],
+        ["shard", "--engine", "ray"],
+        ["job", "plan", "--unit-size", "0"],
+    ],
+)
+def test_a_folder_of_work_is_made_once_all_arguments_are_checked(
+    corpus: Path, tmp_path: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert run(*arguments, corpus, "--field", "body", "--work", tmp_path / "work").code == 2
+    assert [*tmp_path.iterdir()] == [corpus]
+
+
+def test_a_file_is_no_folder_of_work(corpus: Path) -> None:
+    called = run("job", "plan", corpus, "--work", corpus)
+    assert (called.code, called.out) == (2, "")
+    assert called.err == f"bytemill: error: {corpus}: expected a folder, and this is a file\n"
+
+
+def test_without_a_step_the_help_is_the_message() -> None:
+    called = run("job")
+    assert (called.code, called.out) == (2, "")
+    assert called.err.startswith("Usage: bytemill job [OPTIONS] COMMAND")
 
 
 def test_a_folder_without_a_plan_is_an_error(tmp_path: Path) -> None:

@@ -226,6 +226,31 @@ def test_files_without_documents_are_an_error_at_the_end(tmp_path: Path) -> None
         jobs.write_shards(tmp_path / "work", ENCODING, executor=jobs.Local(1))
 
 
+def test_documents_without_ids_are_an_error_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 3)
+    jobs.plan(tmp_path / "empty.jsonl", tmp_path / "work")
+    with pytest.raises(ValueError, match="expected documents with tokens, got 3 that are all empty"):
+        jobs.write_shards(tmp_path / "work", ENCODING, executor=jobs.Local(1))
+
+
+def test_arguments_are_checked_before_anything_is_stored(corpus: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    jobs.plan(corpus, work)
+    wrong: Any = 5
+    for call in (
+        lambda: jobs.write_shards(work, ENCODING, progress=wrong),
+        lambda: jobs.write_shards(work, ENCODING, executor=wrong),
+        lambda: jobs.write_shards(work, ENCODING, dtype="int64"),
+        lambda: jobs.count_pieces(work, progress=wrong),
+        lambda: jobs.count_pieces(work, memory_limit="1k"),
+        lambda: jobs.count_pieces(work, memory_limit="much"),
+        lambda: jobs.count_pieces(work, "("),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+        assert [path.name for path in work.iterdir()] == ["plan.json"]
+
+
 def test_a_plan_that_keeps_invalid_bytes_has_no_shards(corpus: Path, tmp_path: Path) -> None:
     jobs.plan(corpus, tmp_path / "work", errors="keep")
     with pytest.raises(ValueError, match="errors must be one of strict, replace, not 'keep'"):
