@@ -208,7 +208,7 @@ def encoding_of(spec: str) -> Encoding:
     if spec in MODEL_TO_ENCODING:
         return get_encoding(MODEL_TO_ENCODING[spec])
     path = Path(spec)
-    if path.exists() or path.suffix.lower() in FILE_SUFFIXES or {"/", os.sep} & {*spec}:
+    if spec and (path.exists() or path.suffix.lower() in FILE_SUFFIXES or {"/", os.sep} & {*spec}):
         return encoding_in(path)
     try:
         return get_encoding(encoding_name_for_model(spec))

@@ -15,6 +15,7 @@ from bytemill._suggestions import closest
 from bytemill.cli import did_you_mean, encoding_of
 from bytemill.cli.options import (
     STANDARD_INPUT,
+    FileName,
     documents,
     expanded,
     json_option,
@@ -59,7 +60,7 @@ def expanded_texts(
     help="A name or a file; once for each that is compared. If none is named: "
     f"{', '.join(DEFAULT_ENCODINGS)}.",
 )
-@click.option("--chart", metavar="FILE", help="Also draw a chart, as a PNG file.")
+@click.option("--chart", type=FileName(), metavar="FILE", help="Also draw a chart, as a PNG file.")
 @source_options
 @threads_option
 @json_option

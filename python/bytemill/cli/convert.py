@@ -8,20 +8,22 @@ import click
 
 from bytemill.cli import encoding_of
 from bytemill.cli.ids import TokenId
-from bytemill.cli.options import json_option, print_record
+from bytemill.cli.options import FileName, json_option, print_record
 from bytemill.cli.saving import FORMATS_HELP, target_of
+from bytemill.cli.train import NO_PATTERN
 from bytemill.core import Encoding
+from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 
 @click.command(epilog=FORMATS_HELP, short_help="Write an encoding in another format.")
-@click.argument("source", metavar="ENCODING")
-@click.argument("output", metavar="OUTPUT")
+@click.argument("source", type=FileName(), metavar="ENCODING")
+@click.argument("output", type=FileName(), metavar="OUTPUT")
 @click.option("--name", help="What the encoding is called; as in its file if not given.")
 @click.option(
     "--pattern",
     metavar="PATTERN",
-    help="What cuts text into pieces, where the file does not say it: gpt2, cl100k, o200k, llama3 or a "
-    "regular expression.",
+    help="What cuts text into pieces, where the file does not say it: gpt2, cl100k, o200k, llama3, a "
+    "regular expression, or none.",
 )
 @click.option(
     "--special-token",
@@ -50,7 +52,10 @@ def command(  # noqa: PLR0913 - its options
         encoding = encoding_of(source)
     else:
         encoding = Encoding.from_file(
-            Path(source), name=name, pattern=pattern, special_tokens=dict(special_tokens) or None
+            Path(source),
+            name=name,
+            pattern=WHOLE_TEXT_PATTERN if pattern == NO_PATTERN else pattern,
+            special_tokens=dict(special_tokens) or None,
         )
     target.save(encoding)
     print_record(

@@ -14,6 +14,7 @@ from bytemill.cli import complain
 from bytemill.cli.ids import TokenId
 from bytemill.cli.options import (
     STANDARD_INPUT,
+    FileName,
     chosen_encoding,
     documents,
     json_option,
@@ -44,9 +45,9 @@ class Printable(Protocol):
 @click.argument("arguments", nargs=-1, metavar="[ENCODING] [TEXT]")
 @click.option("-e", "--encoding", "encoding_spec", metavar="ENCODING", help="An encoding: a name or a file.")
 @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
-@click.option("--file", metavar="FILE", help="Show the text in this file; - is standard input.")
+@click.option("--file", type=FileName(), metavar="FILE", help="Show the text in a file; - is standard input.")
 @click.option("--id", "token_id", type=TokenId(), metavar="N", help="Show the token with this id.")
-@click.option("--html", metavar="FILE", help="Write the tokens of TEXT as a page to FILE.")
+@click.option("--html", type=FileName(), metavar="FILE", help="Write the tokens of TEXT as a page to FILE.")
 @click.option("--merges", is_flag=True, help="Show how the pieces of TEXT merge, rather than its tokens.")
 @click.option("--ids/--no-ids", default=True, show_default=True, help="Whether ids stand below the tokens.")
 @click.option(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import glob
 import json
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,12 +18,13 @@ from bytemill.cli.reading import STANDARD_INPUT, Reading, documents
 from bytemill.io.uris import is_uri, without_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bytemill.core import Encoding
 
 __all__ = [
     "STANDARD_INPUT",
+    "FileName",
     "chosen_encoding",
     "documents",
     "encoding_option",
@@ -38,6 +41,23 @@ __all__ = [
 ]
 
 DEFAULT_ENCODING = "o200k_base"
+
+NO_NAME = "expected the name of a file or folder, got ''"
+
+# In a glob: any folders.
+ANYWHERE = re.compile(r"(?<![^/])\*\*(?:/+|$)")
+
+
+class FileName(click.ParamType):  # type: ignore[type-arg]
+    """The type of an option that names a file or a folder: not empty, as an unset variable is in a shell."""
+
+    name = "text"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the name; fails if it is empty."""
+        if not value:
+            self.fail(NO_NAME, param, ctx)
+        return str(value)
 
 
 def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +84,7 @@ def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
     from bytemill.registry import list_encoding_names
 
     if model is None:
-        return encoding_of(spec or DEFAULT_ENCODING)
+        return encoding_of(DEFAULT_ENCODING if spec is None else spec)
     if spec is not None:
         raise click.UsageError("--encoding and --model exclude each other")
     try:
@@ -82,6 +102,8 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
     """Expands globs that the shell did not, and folders to the files in them; not those of stores."""
     files: list[str] = []
     for name in map(without_scheme, names):
+        if not name:
+            raise click.BadParameter(NO_NAME)
         if is_uri(name):
             files.append(name)
             continue
@@ -91,11 +113,24 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
         if not glob.has_magic(name) or Path(name).exists():
             files.append(name)
             continue
-        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of any folder
+        found = sorted(set(matches(name)))
         if not found:
             raise click.BadParameter(f"no file matches {name!r}")
         files.extend(path for path in found if Path(path).is_file())
     return tuple(files)
+
+
+def matches(pattern: str) -> Iterator[str]:
+    """Yields the paths that a glob matches; its `**` does not follow links to folders, which may go round."""
+    anywhere = ANYWHERE.search(pattern)
+    if anywhere is None:
+        yield from glob.glob(pattern)  # noqa: PTH207 - of any folder
+        return
+    before, behind = pattern[: anywhere.start()], pattern[anywhere.end() :]
+    for root in glob.glob(before) if before else [os.curdir]:  # noqa: PTH207 - as above
+        for folder, folders, _ in os.walk(root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            yield from matches(str(Path(glob.escape(folder), behind or "*")))
 
 
 def files_of_folder(name: str) -> list[Path]:
@@ -143,7 +178,7 @@ special_option = click.option(
 
 # The argument `output`, `None` if not given.
 output_option = click.option(
-    "-o", "--output", metavar="FILE", help="Where to write; standard output if not given."
+    "-o", "--output", type=FileName(), metavar="FILE", help="Where to write; standard output if not given."
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import time
 from pathlib import Path
@@ -98,8 +99,10 @@ def text_of(argument: str | None) -> str | None:
 
     Raises:
         ValueError: A file is not UTF-8.
-        OSError: A file cannot be read.
+        OSError: A file cannot be read, or there is none and the argument looks like the name of one.
     """
+    from bytemill.documents.sources import is_name
+
     if argument is None:
         return None
     if argument == STANDARD_INPUT:
@@ -107,10 +110,15 @@ def text_of(argument: str | None) -> str | None:
     else:
         try:
             path = Path(argument)
-            if not path.is_file():
-                return argument
+            is_file = path.is_file()
         except (OSError, ValueError):
             # Too long for a name, or with a character that no name has.
+            is_file = False
+        if not is_file:
+            if is_name(argument):
+                raise FileNotFoundError(
+                    errno.ENOENT, "no such file; a text that looks like a name is read from -", argument
+                )
             return argument
         contents, name = path.read_bytes(), argument
     try:

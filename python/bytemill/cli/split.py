@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bytemill.cli.options import encoding_option, files_argument, output_option, source_options
+from bytemill.cli.options import FileName, encoding_option, files_argument, output_option, source_options
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import STANDARD_INPUT, Meter, documents
 from bytemill.cli.sizes import token_count
+from bytemill.documents.sources import COMPRESSIONS
 from bytemill.formats.json_text import json_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+
+
+# The name of a part: the stem of its file, and its number.
+PART = re.compile(r"(.+)\.[0-9]{4,}\.txt", re.DOTALL)
 
 
 @click.command
@@ -41,8 +48,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--folder",
+    type=FileName(),
     metavar="FOLDER",
-    help="Write each part to a file there, called NAME.0001.txt and so on, instead of JSON lines.",
+    help="Write each part to a file there instead of JSON lines: NAME.txt becomes NAME.0001.txt and so on.",
 )
 @encoding_option
 @output_option
@@ -64,12 +72,13 @@ def command(  # noqa: PLR0913 - its options
     """
     if folder is not None and output is not None:
         raise click.UsageError("--folder and --output exclude each other")
+    stems = {} if folder is None else stems_in(Path(folder), files)
     with Meter(files, prints=folder is None and output is None) as meter:
         parts = parts_of(files, encoding, tokens, overlap, reading, meter)
         if folder is None:
             write_lines(output, encoding, parts)
         else:
-            write_files(Path(folder), parts)
+            write_files(Path(folder), stems, parts)
 
 
 def parts_of(  # noqa: PLR0913, PLR0917 - of the command
@@ -102,13 +111,50 @@ def write_lines(output: str | None, encoding: Encoding, parts: Iterator[tuple[st
             file.write(json_bytes(record) + b"\n")
 
 
-def write_files(folder: Path, parts: Iterator[tuple[str, int, int, str]]) -> None:
-    """Writes each part to a file of its own, numbered through for each name."""
+def stems_in(folder: Path, files: Sequence[str]) -> dict[str, str]:
+    """Returns what the names of the parts of each file begin with: its name without suffix.
+
+    Raises:
+        UsageError: Two files have the same, so that their parts could not be told apart.
+        FileExistsError: The folder has such parts already, some of which might stay among the new ones.
+        OSError: The folder cannot be written to.
+    """
+    from bytemill.io.atomic import check_folder
+
+    check_folder(folder)
+    stems: dict[str, str] = {}
+    for name in files:
+        stem = stem_of(name)
+        other = stems.setdefault(stem, name)
+        if other != name or files.count(name) > 1:
+            raise click.UsageError(
+                f"the parts of {other!r} and of {name!r} would both be called {stem}.0001.txt and so on: "
+                "split them into two folders"
+            )
+    parts = filter(None, (PART.fullmatch(path.name) for path in folder.glob("*.txt")))
+    found = min((part.string for part in parts if part[1] in stems), default=None)
+    if found is not None:
+        raise FileExistsError(
+            errno.EEXIST,
+            "the folder has parts with this name already: remove them, or name another folder",
+            str(folder / found),
+        )
+    return {name: stem for stem, name in stems.items()}
+
+
+def stem_of(name: str) -> str:
+    """Returns the name of a file without its suffix, which may have another for compression behind it."""
+    path = Path("stdin" if name == STANDARD_INPUT else name)
+    return (path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).stem
+
+
+def write_files(folder: Path, stems: Mapping[str, str], parts: Iterator[tuple[str, int, int, str]]) -> None:
+    """Writes each part to a file of its own, numbered through for each file that is split."""
     from bytemill.io.atomic import write_atomically
 
-    folder.mkdir(parents=True, exist_ok=True)
-    written: dict[str, int] = {}
+    written = dict.fromkeys(stems, 0)
     for name, _, _, text in parts:
-        stem = "stdin" if name == STANDARD_INPUT else Path(name).name.partition(".")[0]
-        written[stem] = written.get(stem, 0) + 1
-        write_atomically(folder / f"{stem}.{written[stem]:04}.txt", text.encode())
+        # Not before something can be read.
+        folder.mkdir(parents=True, exist_ok=True)
+        written[name] += 1
+        write_atomically(folder / f"{stems[name]}.{written[name]:04}.txt", text.encode())

@@ -243,6 +243,72 @@ def test_encodings_and_models_by_name() -> None:
 # --- Documents ---
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_globs_do_not_follow_links_to_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d" / "e" / "f").mkdir(parents=True)
+    (tmp_path / "d" / ".hidden").mkdir()
+    for name in ("d/x.txt", "d/e/y.txt", "d/e/f/z.txt", "d/.hidden/x.txt", "d/a[1].txt"):
+        (tmp_path / name).write_text("a")
+    # Two that go round are 2 ** 40 paths.
+    for name, target in (
+        ("d/e/loop", ".."),
+        ("d/e/f/loop", "../.."),
+        ("linked", "d/e"),
+        ("d/link.txt", "x.txt"),
+    ):
+        (tmp_path / name).symlink_to(target)
+    everything = ["d/a[1].txt", "d/e/f/z.txt", "d/e/y.txt", "d/link.txt", "d/x.txt"]
+    for pattern, expected in {
+        "d/**": everything,
+        "d/**/*": everything,
+        "d/**/**": everything,
+        "**/[yz].txt": ["d/e/f/z.txt", "d/e/y.txt"],
+        f"{tmp_path}/**/z.*": [f"{tmp_path}/d/e/f/z.txt"],
+        "d/*/**/f/*": ["d/e/f/z.txt"],
+        "linked/**": ["linked/f/z.txt", "linked/y.txt"],
+        "d/e/loop/*.txt": ["d/e/loop/a[1].txt", "d/e/loop/link.txt", "d/e/loop/x.txt"],
+        "d/*": ["d/a[1].txt", "d/link.txt", "d/x.txt"],
+    }.items():
+        called = run("count", "--json", pattern)
+        assert [each["file"] for each in json.loads(called.out)["files"]] == expected, pattern
+    assert "no file matches" in run("count", "d/**/none").err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["count", ""],
+        ["count", "a.txt", ""],
+        ["encode", "a.txt", "-o", ""],
+        ["split", "a.txt", "-n", "1", "--folder", ""],
+        ["train", "a.txt", "--vocab-size", "256", "-o", ""],
+        ["shard", "a.txt", "-o", ""],
+        ["shard", "a.txt", "--work", ""],
+        ["job", "plan", "a.txt", "--work", ""],
+        ["job", "plan", "", "--work", "work"],
+        ["inspect", "gpt2", "--file", ""],
+        ["inspect", "gpt2", "a", "--html", ""],
+        ["compare", "gpt2", "a.txt", "--chart", ""],
+        ["convert", "gpt2", ""],
+        ["convert", "", "x.bytemill"],
+        ["verify", "gpt2", "", "--against", "tiktoken"],
+        ["bench", ""],
+    ],
+)
+def test_an_empty_name_is_refused(call: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("a")
+    called = run(*call)
+    assert called.code == 2
+    assert "expected the name of a file or folder, got ''" in called.err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_an_empty_name_is_no_encoding() -> None:
+    assert run("count", "-e", "", given="a").err.startswith("bytemill: error: '' is no encoding, no model")
+
+
 def test_documents_of_every_kind(tmp_path: Path) -> None:
     texts = ["one", "two\nlines", "三"]
     lines = "".join(json.dumps({"body": text}) + "\n" for text in texts).encode()
@@ -374,6 +440,13 @@ def test_count_says_no_above_the_maximum() -> None:
     called = run("count", "--max", 1, given="hello world")
     assert (called.code, called.out) == (1, "2\n")
     assert called.err == "bytemill: 2 tokens are more than 1\n"
+
+
+@pytest.mark.parametrize("call", [["count"], ["encode"], ["inspect", "gpt2", "--file"]])
+def test_a_special_token_that_is_an_error_is_named_with_its_file(call: list[str], text_file: Path) -> None:
+    called = run(*call, text_file, "--special", "error")
+    assert called.code == 2
+    assert called.err.startswith(f"bytemill: error: {text_file}: the text holds the special token")
 
 
 def test_count_goes_on_after_a_file_that_cannot_be_read(text_file: Path, tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
+
+import pytest
+import zstandard
 
 import bytemill
 from support.command_line import bytemill as run
@@ -77,3 +81,61 @@ def test_split_into_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == names
     assert [(folder / name).read_text(encoding="utf-8") for name in names] == expected
     assert run("split", "-n", 100, source, "--folder", folder, "-o", "x").code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("x.en.txt", "x.en"),
+        ("x.de.txt.gz", "x.de"),
+        ("x", "x"),
+        (".x.txt", ".x"),
+        ("x.jsonl.zst", "x"),
+        ("x.0001.txt", "x.0001"),
+    ],
+)
+def test_parts_have_the_name_of_their_file(name: str, stem: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    contents = b'{"text": "one two three"}' if ".jsonl" in name else b"one two three"
+    if path.suffix == ".gz":
+        contents = gzip.compress(contents)
+    elif path.suffix == ".zst":
+        contents = zstandard.compress(contents)
+    path.write_bytes(contents)
+    assert run("split", "-n", 2, path, "--folder", tmp_path / "parts").code == 0
+    found = {part.name: part.read_text() for part in (tmp_path / "parts").iterdir()}
+    assert found == {f"{stem}.0001.txt": "one two", f"{stem}.0002.txt": " three"}
+
+
+def test_parts_of_several_files_are_told_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    for name in ("x.en.txt", "x.de.txt", "x.txt", "x.md", "stdin.txt"):
+        (tmp_path / name).write_text(name)
+    files = [tmp_path / name for name in ("x.en.txt", "x.de.txt", "x.txt")]
+    for pair in (["x.txt", "x.md"], ["x.txt", "x.txt"], ["x.txt", "x.en.txt", "x.txt"], ["-", "stdin.txt"]):
+        paths = [name if name == "-" else tmp_path / name for name in pair]
+        called = run("split", "-n", 9, *paths, "--folder", folder, given="text")
+        assert called.code == 2
+        assert "would both be called" in called.err
+        assert not folder.exists()
+    assert run("split", "-n", 9, *files, "--folder", folder).code == 0
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        f"{path.stem}.0001.txt": path.name for path in files
+    }
+
+
+def test_parts_of_an_earlier_run_are_not_mixed_with_others(tmp_path: Path) -> None:
+    source, other, folder = tmp_path / "x.txt", tmp_path / "y.txt", tmp_path / "parts"
+    source.write_text("one two three four")
+    other.write_text("five")
+    assert run("split", "-n", 1, source, "--folder", folder).code == 0
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    called = run("split", "-n", 3, other, source, "--folder", folder)
+    assert called.code == 2
+    assert f"{folder / 'x.0001.txt'}: the folder has parts with this name already" in called.err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert run("split", "-n", 3, other, "--folder", folder).code == 0
+    assert len([*folder.iterdir()]) == len(before) + 1
+    (folder / "z.txt").write_text("no part")
+    (tmp_path / "z.md").write_text("six")
+    assert run("split", "-n", 3, tmp_path / "z.md", "--folder", folder).code == 0

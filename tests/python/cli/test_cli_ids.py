@@ -200,7 +200,7 @@ def test_what_cannot_be_decoded_is_named(kind: str, given: bytes, said: str) -> 
 
 
 def test_an_array_of_something_else_is_refused(tmp_path: Path) -> None:
-    for wrong in (np.zeros(3), np.zeros((2, 2), np.uint32)):
+    for wrong in (np.zeros(3), np.zeros((2, 2), np.uint32), np.zeros((3, 0), np.uint32)):
         np.save(tmp_path / "wrong.npy", wrong)
         called = run("decode", tmp_path / "wrong.npy")
         assert called.code == 2

@@ -69,6 +69,12 @@ def test_text_files_of_the_command(tmp_path: Path) -> None:
     assert text_of("no such file") == "no such file"
     assert text_of("a\0" + "b" * 5000) == "a\0" + "b" * 5000
     assert text_of(None) is None
+    for name in ("nofile.txt", "folder/none.jsonl", "none.md"):
+        with pytest.raises(
+            FileNotFoundError, match="no such file; a text that looks like a name is read from -"
+        ):
+            text_of(name)
+    assert text_of("a sentence about none.txt") == "a sentence about none.txt"
     (tmp_path / "b.txt").write_bytes(b"\xff")
     with pytest.raises(ValueError, match=r"b.txt is not UTF-8: byte 0 is 0xff"):
         text_of(str(tmp_path / "b.txt"))
