@@ -259,6 +259,11 @@ def test_no_documents(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected documents, got none"):
         write_shards(files, tmp_path / "out", GPT2, append=EOT)
     assert list(tree(tmp_path / "out")) == ["provenance.json"]
+    # A file of no ids cannot be mapped.
+    files[1].write_bytes(b'{"text": ""}\n' * 2)
+    with pytest.raises(ValueError, match="expected documents with tokens, got 2 that are all empty"):
+        write_shards(files, tmp_path / "out", GPT2)
+    assert list(tree(tmp_path / "out")) == ["provenance.json"]
     # An empty document is one.
     files[1].write_bytes(b'{"text": ""}')
     written = write_shards(files, tmp_path / "out", GPT2, append=EOT, resume=True)
