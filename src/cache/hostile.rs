@@ -112,13 +112,16 @@ fn colliding_long(visible: &mut Visible) -> Vec<Vec<u8>> {
 }
 
 /// All families of pieces; asserts that they collide.
-fn families() -> [Vec<Vec<u8>>; 3] {
+fn families() -> Vec<Vec<Vec<u8>>> {
     let mut visible = Visible(GOLDEN_RATIO);
-    let families = [
+    let mut families = vec![
         colliding_of_two_words(&mut visible),
         colliding_of_four_words(&mut visible),
-        colliding_long(&mut visible),
     ];
+    // Long pieces are hashed otherwise with 32 bits.
+    if cfg!(target_pointer_width = "64") {
+        families.push(colliding_long(&mut visible));
+    }
     for pieces in &families {
         let mut keys: HashSet<Option<u64>> = HashSet::new();
         let mut hashes = HashSet::new();

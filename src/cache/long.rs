@@ -6,6 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::budget::Share;
 use crate::token::TokenId;
+use crate::util::hash::GOLDEN_RATIO;
 use crate::util::memory;
 
 /// Slots in a bucket.
@@ -203,7 +204,13 @@ fn last_word(rest: &[u8]) -> u32 {
         .fold(0, |word, &byte| (word << 8) | u32::from(byte))
 }
 
-/// The hash of a piece.
+/// The hash of a piece, whose upper half selects its bucket.
 pub(super) fn hash(piece: &[u8]) -> u64 {
-    FxBuildHasher.hash_one(piece)
+    let hash = FxBuildHasher.hash_one(piece);
+    // The hasher works in `usize`: with 32 bits, the upper half would be 0 for all pieces.
+    if cfg!(target_pointer_width = "64") {
+        hash
+    } else {
+        hash.wrapping_mul(GOLDEN_RATIO)
+    }
 }

@@ -72,12 +72,12 @@ impl Probe {
 
     /// The offset and the length of a piece without a short key.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "as it was packed")]
     pub(super) fn span(&self) -> (usize, usize) {
         debug_assert!(!self.has_short_key());
-        let packed = self.words[1] as usize;
+        let packed = self.words[1];
         let length = packed & ((1 << Self::LENGTH_BITS) - 1);
-        (packed >> Self::LENGTH_BITS, length)
+        // Shifted before it is cast: `usize` may have 32 bits.
+        ((packed >> Self::LENGTH_BITS) as usize, length as usize)
     }
 
     /// The bytes of a piece without a short key.

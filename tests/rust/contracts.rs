@@ -150,8 +150,8 @@ fn other_errors_say_what_came_and_what_was_expected() {
         &["splitter", "it broke"],
     );
     assert_says(
-        &EncodeError::PieceTooLong(1 << 32),
-        &["4294967296", "expected"],
+        &EncodeError::PieceTooLong(usize::MAX),
+        &[&usize::MAX.to_string(), "expected"],
     );
     assert_says(&DecodeError::Interrupted, &["interrupted"]);
     assert_eq!(
