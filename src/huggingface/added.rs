@@ -29,9 +29,9 @@ pub struct Added {
 
 /// Reads the added tokens, no content twice. `vocabulary` has the ids of the model's tokens.
 ///
-/// A token of the model keeps its id. Others are numbered on, in the order of the file: from the number of the model's
-/// tokens on, or from behind the highest id of an added token so far if that is higher. Of a content that is listed
-/// twice, the last flags count, but it stays special; an empty one counts for nothing.
+/// A token of the model keeps its id. Others are numbered in the order of the file from the number of the model's tokens
+/// on, even where that is the id of another token: of added tokens with the same id, only the last is one. If a content
+/// is listed twice, the last flags count, but it stays special; an empty content counts for nothing.
 pub(super) fn read(
     list: &At<'_>,
     vocabulary: &HashMap<&str, TokenId>,
@@ -41,7 +41,8 @@ pub(super) fn read(
     }
     let mut tokens: Vec<Added> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut highest: Option<TokenId> = None;
+    let mut place_of_id: HashMap<TokenId, usize> = HashMap::new();
+    let mut next_id = TokenId::try_from(vocabulary.len()).unwrap_or(NO_TOKEN);
     for item in list.items()? {
         let content = item.get("content")?.text()?;
         let mut token = Added {
@@ -61,19 +62,26 @@ pub(super) fn read(
             let first = &mut tokens[place];
             token.id = first.id;
             token.special |= first.special;
+            place_of_id.insert(token.id, place);
             *first = token;
             continue;
         }
-        token.id = vocabulary.get(content).copied().unwrap_or_else(|| {
-            let count = TokenId::try_from(vocabulary.len()).unwrap_or(NO_TOKEN);
-            highest.map_or(count, |highest| count.max(highest.saturating_add(1)))
-        });
+        if let Some(&id) = vocabulary.get(content) {
+            token.id = id;
+        } else {
+            token.id = next_id;
+            next_id = next_id.saturating_add(1);
+        }
         if token.id == NO_TOKEN {
             return Err(item.refuse("there are too many tokens: expected ids below 4294967295"));
         }
-        highest = highest.max(Some(token.id));
         places.insert(content, tokens.len());
+        place_of_id.insert(token.id, tokens.len());
         tokens.push(token);
+    }
+    if place_of_id.len() < tokens.len() {
+        let mut place = 0..;
+        tokens.retain(|token| place.next() == place_of_id.get(&token.id).copied());
     }
     Ok(tokens)
 }

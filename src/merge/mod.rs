@@ -54,10 +54,7 @@ pub fn encode_piece(
         ids.with_room(1).push(id);
         return Ok(());
     }
-    if let Merges::Listed(merges) = vocabulary.merges()
-        && merges.looks_up_whole_pieces()
-        && let Some(id) = vocabulary.token(piece)
-    {
+    if let Some(id) = vocabulary.whole_piece(piece) {
         ids.with_room(1).push(id);
         return Ok(());
     }
@@ -142,18 +139,13 @@ pub fn placed(
                     Placed { id, span }
                 }));
         }
-        Merges::Listed(merges) => {
-            let whole = merges
-                .looks_up_whole_pieces()
-                .then(|| vocabulary.token(piece));
-            match whole.flatten() {
-                Some(id) => placed.push(Placed {
-                    id,
-                    span: 0..piece.len(),
-                }),
-                None => listed::placed(merges, piece, placed, checkpoint)?,
-            }
-        }
+        Merges::Listed(merges) => match vocabulary.whole_piece(piece) {
+            Some(id) => placed.push(Placed {
+                id,
+                span: 0..piece.len(),
+            }),
+            None => listed::placed(merges, piece, placed, checkpoint)?,
+        },
         Merges::Characters(_) => unreachable!("a model's own rules place its tokens"),
     }
     Ok(())

@@ -431,6 +431,18 @@ impl Vocabulary {
         is_own.then(|| (self.tokens.span(index), id))
     }
 
+    /// Returns the token that a piece becomes before anything is merged, where merges are listed and whole pieces are
+    /// looked up.
+    #[inline]
+    pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {
+        match &self.merges {
+            Merges::Listed(merges) if merges.looks_up_whole_pieces() => {
+                self.token(piece).or_else(|| merges.spelled(piece))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of token `id`. O(1) for ids without holes before them, otherwise O(log n).
     #[inline]
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {

@@ -114,6 +114,7 @@ impl Written {
             ..self.unknown
         };
         let listing = Listing {
+            spellings: Vec::new(),
             alphabet,
             merges: merges.collect(),
             unknown,

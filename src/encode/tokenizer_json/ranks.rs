@@ -59,7 +59,8 @@ fn pattern(steps: &[Step]) -> Option<String> {
 fn has_special_tokens_only(added: &[Added], file: &TokenizerFile<'_>, ids: &Ids<'_>) -> bool {
     let is_plain = |token: &Added| {
         let takes_more = token.lstrip || token.rstrip || token.single_word;
-        token.special && !takes_more && token.id == token.listed_id
+        let has_own_id = token.id == token.listed_id;
+        token.special && !takes_more && has_own_id && !decodes_to_other_bytes(&token.content)
     };
     // The library looks for those first that are not normalized.
     let (normalized, others): (Vec<&Added>, Vec<&Added>) =
@@ -76,6 +77,12 @@ fn has_special_tokens_only(added: &[Added], file: &TokenizerFile<'_>, ids: &Ids<
     added.iter().all(is_plain)
         && normalized.iter().all(is_apart)
         && !file.model.vocabulary.iter().any(|(_, id)| new.contains(id))
+}
+
+/// Returns whether the decoder takes the characters of a text for bytes that are not those of the text.
+fn decodes_to_other_bytes(text: &str) -> bool {
+    let mut bytes = Vec::new();
+    byte_alphabet::push_bytes(text, &mut bytes) && bytes != text.as_bytes()
 }
 
 /// Returns whether occurrences of two texts can share characters.

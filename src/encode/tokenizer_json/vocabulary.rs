@@ -1,5 +1,7 @@
 //! The tables of a `tokenizer.json`.
 
+use std::borrow::Cow;
+
 use super::Names;
 use super::decode::bytes_of;
 use super::merge_list::{Ids, Merges};
@@ -8,7 +10,7 @@ use crate::error::VocabularyError;
 use crate::huggingface::{FileError, Model, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
 use crate::token::{NO_TOKEN, Pair, TokenId};
-use crate::util::memory::{self, reserve};
+use crate::util::memory::{self, Growable, reserve};
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::characters::MARK;
@@ -23,6 +25,9 @@ pub(super) struct Tables {
     /// The unknown token, if several of it in a row in a text that is cut so become one.
     pub(super) fused: Option<TokenId>,
 }
+
+/// Pieces with the tokens that they become.
+type Spellings = Vec<(Vec<u8>, TokenId)>;
 
 /// Builds the tables. With `has_marks`, marks are spaces there.
 pub(super) fn build(
@@ -47,7 +52,7 @@ pub(super) fn build(
             fused: None,
         });
     }
-    let tokens = tokens(file, names, has_marks)?;
+    let (tokens, spellings) = tokens(file, names, has_marks)?;
     let alphabet = alphabet(model, bytes, has_marks)?;
     let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
     let adjacency = is_exact.then(|| {
@@ -75,6 +80,7 @@ pub(super) fn build(
         merges,
         unknown,
         whole_pieces: model.whole_pieces,
+        spellings,
         space: if has_marks { MARK } else { ' ' },
     };
     let vocabulary = Vocabulary::from_list(&tokens, listing)
@@ -86,29 +92,31 @@ pub(super) fn build(
     })
 }
 
-/// Returns the tokens in the order of their ids, with the bytes that they are decoded to.
+/// Returns the tokens in the order of their ids, with the bytes that they are decoded to; and the pieces that become
+/// tokens with other bytes, if whole pieces are looked up.
 fn tokens<'a>(
     file: &'a TokenizerFile<'_>,
     names: &'a Names,
     has_marks: bool,
-) -> Result<Vec<ListedToken<'a>>, FileError> {
+) -> Result<(Vec<ListedToken<'a>>, Spellings), FileError> {
     let model = &file.model;
-    let is_byte_level = file.pre_tokenizer.is_byte_level;
     let mut tokens: Vec<ListedToken<'a>> = memory::vec_with_capacity(model.vocabulary.len());
+    let mut spellings = Spellings::new();
     for (text, id) in &model.vocabulary {
         let name = names.get(id).map_or(text.as_ref(), |name| name);
         let bytes = bytes_of(name, file, has_marks);
-        let is_written = if is_byte_level {
-            let is_byte = |character| byte_alphabet::byte_of(character).is_some();
-            text.chars().all(is_byte)
-        } else {
-            let names_byte = bytes.len() == 1 && text.chars().nth(1).is_some();
-            !(names_byte || has_marks && text.contains(' '))
-        };
+        let piece = piece_of(text, file, has_marks).filter(|piece| !piece.is_empty());
+        let is_found = name == text.as_ref() && piece.as_deref() == Some(&*bytes);
+        if let Some(piece) = piece
+            && model.whole_pieces
+            && !is_found
+        {
+            spellings.with_room(1).push((piece.into_owned(), *id));
+        }
         tokens.push(ListedToken {
             id: *id,
-            is_found: is_written && !text.is_empty() && name == text.as_ref(),
             bytes,
+            is_found,
         });
     }
     if !tokens.is_sorted_by_key(|token| token.id) {
@@ -127,7 +135,19 @@ fn tokens<'a>(
             "expected ids below 4294967295",
         ));
     }
-    Ok(tokens)
+    Ok((tokens, spellings))
+}
+
+/// Returns the piece that is written as a text in the vocabulary; `None` if no piece is.
+fn piece_of<'a>(text: &'a str, file: &TokenizerFile<'_>, has_marks: bool) -> Option<Cow<'a, [u8]>> {
+    if file.pre_tokenizer.is_byte_level {
+        let mut bytes = memory::vec_with_capacity(text.len());
+        return byte_alphabet::push_bytes(text, &mut bytes).then_some(Cow::Owned(bytes));
+    }
+    if !has_marks {
+        return Some(Cow::Borrowed(text.as_bytes()));
+    }
+    (!text.contains(' ')).then(|| Cow::Owned(text.replace(MARK, " ").into_bytes()))
 }
 
 /// Returns what becomes of characters without a token.
@@ -141,7 +161,7 @@ fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, Fil
         Some(text) => match ids.get(&**text) {
             Some(&id) => Some(id),
             // The library fails where it needs the token: here it never does.
-            None if bytes && knows_all_text(ids) => None,
+            None if bytes && knows_all_text(model, ids) => None,
             None => {
                 let reason = format!("{text:?} is no token in model.vocab");
                 return Err(FileError::new("model.unk_token", reason));
@@ -155,13 +175,18 @@ fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, Fil
     })
 }
 
-/// Returns whether each byte of text in UTF-8 has a token.
-fn knows_all_text(ids: &Ids<'_>) -> bool {
+/// Returns whether each byte of text in UTF-8 has a token, wherever it stands in a word.
+fn knows_all_text(model: &Model<'_>, ids: &Ids<'_>) -> bool {
+    let Model { prefix, suffix, .. } = model;
     let of_text = (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1));
-    let character = |byte: usize| byte_alphabet::CHARACTERS[byte].to_string();
-    of_text
-        .map(character)
-        .all(|character| ids.contains_key(&*character))
+    of_text.into_iter().all(|byte: usize| {
+        let character = byte_alphabet::CHARACTERS[byte];
+        let with = |prefix: &str, suffix: &str| format!("{prefix}{character}{suffix}");
+        [("", ""), (prefix, ""), ("", suffix), (prefix, suffix)]
+            .map(|(prefix, suffix)| with(prefix, suffix))
+            .iter()
+            .all(|token| ids.contains_key(&**token))
+    })
 }
 
 /// Returns the tokens of bytes, or of characters.
@@ -223,10 +248,16 @@ fn alphabet(model: &Model<'_>, bytes: bool, has_marks: bool) -> Result<Alphabet,
     })
 }
 
+/// Returns whether a token is the token of a character.
+fn is_character(token: Option<&str>) -> bool {
+    token.is_some_and(|token| token.chars().nth(1).is_none())
+}
+
 /// Returns whether a text may be cut between characters that no token joins without changing its ids.
 ///
 /// It may not where something else reaches across such a place: the look-up of the whole text, a character that is left out
-/// so that its neighbours merge, or an unknown token that bytes overtake.
+/// so that its neighbours merge, an unknown token that bytes overtake, or unknown tokens that are fused beside characters
+/// of the same id, which are not.
 fn is_cut_exactly(
     model: &Model<'_>,
     alphabet: &Alphabet,
@@ -249,6 +280,9 @@ fn is_cut_exactly(
                 return false;
             }
             byte_tokens.to_vec()
+        }
+        (None, Some(_)) if unknown.is_fused && is_character(model.unknown.as_deref()) => {
+            return false;
         }
         (None, Some(token)) => vec![token],
         (None, None) => return false,

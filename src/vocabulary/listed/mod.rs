@@ -75,6 +75,8 @@ pub struct Listing {
     pub unknown: Unknown,
     /// Whether a piece that is a token is looked up before anything is merged.
     pub whole_pieces: bool,
+    /// Pieces that are tokens by their spelling, where these tokens have other bytes.
+    pub spellings: Vec<(Vec<u8>, TokenId)>,
     /// The character whose bytes a space becomes, if it is no token.
     pub space: char,
 }
@@ -98,6 +100,7 @@ pub struct ListedMerges {
     made: Vec<TokenId>,
     unknown: Unknown,
     whole_pieces: bool,
+    spellings: HashMap<Vec<u8>, TokenId, SeededState>,
     space: char,
     knows_all_bytes: bool,
 }
@@ -116,6 +119,7 @@ impl ListedMerges {
             merges,
             unknown,
             whole_pieces,
+            spellings,
             space,
         } = listing;
         if TokenId::try_from(merges.len()).map_or(true, |count| count == NO_TOKEN) {
@@ -144,6 +148,7 @@ impl ListedMerges {
             made,
             unknown,
             whole_pieces,
+            spellings: memory::collect_table(spellings),
             space,
             knows_all_bytes,
         })
@@ -194,6 +199,11 @@ impl ListedMerges {
     #[inline]
     pub(crate) fn looks_up_whole_pieces(&self) -> bool {
         self.whole_pieces
+    }
+
+    /// Returns the token whose spelling a piece is, where the token has other bytes.
+    pub(super) fn spelled(&self, piece: &[u8]) -> Option<TokenId> {
+        self.spellings.get(piece).copied()
     }
 
     /// How bytes and characters that are no token are treated.

@@ -157,6 +157,7 @@ mod tests {
         bytes[usize::from(b'c')] = 2;
         let merges = merges.iter();
         let listing = Listing {
+            spellings: Vec::new(),
             alphabet: Alphabet::Bytes(bytes),
             merges: merges
                 .map(|&(left, right, made)| (made, Pair::new(left, right)))

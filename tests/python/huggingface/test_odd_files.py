@@ -1,0 +1,231 @@
+"""Files that few programs write, by random combination, compared with `tokenizers`.
+
+Ids with holes, unknown tokens that are characters, tokens spelled like the names of bytes, words of bytes
+with affixes, and special tokens whose characters stand for bytes. BYTEMILL_FULL=1 tries more.
+"""
+
+# ruff: noqa: S311 - randomness that can be repeated
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import ByteLevel
+
+import bytemill
+from bytemill import VocabularyError, hf
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+FILES = 10_000 if os.environ.get("BYTEMILL_FULL") == "1" else 800
+GROUPS = 4
+TEXTS = 10
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BYTES = {character: place for place, character in enumerate(sorted(ByteLevel.alphabet()))}
+BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
+
+
+def added(content: str, token_id: int, *, special: bool = True) -> dict[str, Any]:
+    """Returns the entry of an added token."""
+    flags = dict.fromkeys(("normalized", "lstrip", "rstrip", "single_word"), False)
+    return {"id": token_id, "content": content, "special": special, **flags}
+
+
+def file(vocab: dict[str, int], tokens: list[dict[str, Any]] | None = None, **more: Any) -> str:
+    """Returns the text of a file; `more` are entries of it, and of its model."""
+    entries = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+    outside: dict[str, Any] = {name: more.pop(name, None) for name in entries}
+    model = {"type": "BPE", "vocab": vocab, "merges": [], **more}
+    return json.dumps({"version": "1.0", "added_tokens": tokens or [], **outside, "model": model})
+
+
+def encoding_of(text: str) -> bytemill.Encoding:
+    """Returns the encoding of the text of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        path.write_text(text, encoding="utf-8")
+        return bytemill.Encoding.from_file(path)
+
+
+# --- Ids of added tokens ---
+
+
+@pytest.mark.parametrize(
+    ("vocab", "tokens", "expected"),
+    [
+        ({"a": 0, "b": 5}, [("b", 5), ("x", 6)], {"b": 5, "x": 2}),
+        ({"a": 0, "b": 5}, [("x", 6), ("b", 5), ("y", 7)], {"x": 2, "b": 5, "y": 3}),
+        ({"a": 0, "b": 9}, [("x", 1), ("y", 2), ("x", 3), ("z", 4)], {"x": 2, "y": 3, "z": 4}),
+    ],
+)
+def test_new_ids_follow_the_number_of_tokens(
+    vocab: dict[str, int], tokens: list[tuple[str, int]], expected: dict[str, int]
+) -> None:
+    text = file(vocab, [added(*token) for token in tokens])
+    theirs = Tokenizer.from_str(text)
+    found = {content: theirs.token_to_id(content) for content in expected}
+    assert found == expected
+    ours = encoding_of(text)
+    assert {content: ours.encode(content, allowed_special="all") for content in expected} == {
+        content: [token_id] for content, token_id in expected.items()
+    }
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "gpt2"])
+def test_a_token_is_added_to_a_written_file(name: str, tmp_path: Path) -> None:
+    """Our file, extended by `transformers` and saved again, has the ids that its readers give."""
+    fast = pytest.importorskip("transformers").PreTrainedTokenizerFast
+    bytemill.get_encoding(name).save_huggingface(tmp_path / "written")
+    tokenizer = fast(tokenizer_file=str(tmp_path / "written" / "tokenizer.json"))
+    tokenizer.add_tokens(["<new>"])
+    tokenizer.save_pretrained(str(tmp_path / "extended"))
+    path = tmp_path / "extended" / "tokenizer.json"
+    expected: Any = Tokenizer.from_file(str(path)).encode("hi<new> there").ids
+    assert bytemill.Encoding.from_file(path).encode("hi<new> there", allowed_special="all") == expected
+    assert hf.Tokenizer.from_file(str(path)).encode("hi<new> there").ids == expected
+
+
+# --- What becomes of characters ---
+
+
+def test_unknown_tokens_are_fused_but_not_with_characters() -> None:
+    for unknown in ("?", "�", "▁"):
+        text = file({unknown: 0, "b": 1}, unk_token=unknown, fuse_unk=True)
+        theirs, ours = Tokenizer.from_str(text), encoding_of(text)
+        for sample in (f"b{unknown}{unknown}", f"x{unknown}x", f"xx{unknown}b xx", f"{unknown}xb{unknown}"):
+            encoded: Any = theirs.encode(sample)
+            assert ours.encode_ordinary(sample) == encoded.ids, sample
+            found = ours.encode_with_offsets(sample)
+            assert found.ids.tolist() == encoded.ids, sample
+            spans = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+            assert list(spans) == encoded.offsets, sample
+
+
+def test_a_whole_piece_is_found_by_its_spelling() -> None:
+    vocab = {name: byte for byte, name in enumerate(BYTE_NAMES)} | {
+        character: 256 + place for place, character in enumerate("<0x41>a")
+    }
+    text = file(vocab, pre_tokenizer={"type": "WhitespaceSplit"}, byte_fallback=True, ignore_merges=True)
+    theirs, ours = Tokenizer.from_str(text), encoding_of(text)
+    assert ours.encode_ordinary("a <0x41>") == [262, 65]
+    for sample in ("<0x41>", "<0x41>a", "a<0x41> <0x4> <0x42>", "<0xFF> <0xff>", "é <0xC3>"):
+        encoded: Any = theirs.encode(sample)
+        assert ours.encode_ordinary(sample) == encoded.ids, sample
+        assert ours.encode_with_offsets(sample).ids.tolist() == encoded.ids, sample
+
+
+def test_a_whole_piece_is_found_where_an_added_token_has_its_id() -> None:
+    vocab = {"a": 0, "b": 1, "ab": 3}
+    text = file(vocab, [added("x", 3, special=False)], ignore_merges=True)
+    theirs, ours = Tokenizer.from_str(text), encoding_of(text)
+    for sample in ("ab", "a", "abx", "xab", "ba"):
+        assert ours.encode_ordinary(sample) == theirs.encode(sample).ids, sample
+
+
+@pytest.mark.parametrize("affix", ["end_of_word_suffix", "continuing_subword_prefix"])
+def test_a_missing_unknown_token_is_refused_if_it_may_be_needed(affix: str) -> None:
+    """Where the original raises for some text, no character is dropped in silence."""
+    more: dict[str, Any] = {"pre_tokenizer": BYTE_LEVEL, "unk_token": "<unk>", affix: "##"}
+    theirs = Tokenizer.from_str(file(BYTES, **more))
+    with pytest.raises(Exception, match="Unk token"):
+        theirs.encode("az")
+    with pytest.raises(VocabularyError, match="<unk>"):
+        encoding_of(file(BYTES, **more))
+    form = "{}##" if affix == "end_of_word_suffix" else "##{}"
+    every = BYTES | {form.format(character): 256 + place for character, place in BYTES.items()}
+    text = file(every, **more)
+    assert encoding_of(text).encode_ordinary("az é") == Tokenizer.from_str(text).encode("az é").ids
+
+
+def test_a_token_of_byte_characters_is_decoded_as_the_original_does() -> None:
+    for content in ("đe", "§", "«s»", "é", "<s>", "[é ]", "中"):
+        text = file(BYTES, [added(content, 256)], pre_tokenizer=BYTE_LEVEL, decoder=BYTE_LEVEL)
+        theirs, ours = Tokenizer.from_str(text), encoding_of(text)
+        token_id = theirs.token_to_id(content)
+        assert token_id is not None
+        expected = theirs.decode([72, token_id, 73], skip_special_tokens=False)
+        assert ours.decode([72, token_id, 73]) == expected, content
+        assert ours.encode(f"a{content}b", allowed_special="all") == theirs.encode(f"a{content}b").ids
+
+
+# --- Random files ---
+
+
+def random_file(dice: random.Random) -> str:
+    """Returns a small file with several of the odd things."""
+    more: dict[str, Any] = {}
+    tokens: list[str]
+    if dice.random() < 0.5:
+        tokens = [*BYTES]
+        more |= {"pre_tokenizer": BYTE_LEVEL, "decoder": BYTE_LEVEL}
+        if dice.random() < 0.3:
+            tokens = dice.sample(tokens, dice.randint(200, 256))
+    else:
+        tokens = dice.sample("ab?�▁<x0>41é", dice.randint(3, 10))
+        more["pre_tokenizer"] = dice.choice([None, {"type": "WhitespaceSplit"}])
+        if dice.random() < 0.5:
+            more["byte_fallback"] = True
+            tokens += BYTE_NAMES if dice.random() < 0.7 else dice.sample(BYTE_NAMES, 200)
+    if dice.random() < 0.6:
+        unknown = dice.choice(["<unk>", *dice.sample(tokens, 3)])
+        more |= {"unk_token": unknown, "fuse_unk": dice.random() < 0.7}
+        if dice.random() < 0.8 and unknown not in tokens:
+            tokens.append(unknown)
+    affix = dice.choice(["", "", "", "end_of_word_suffix", "continuing_subword_prefix"])
+    if affix and more["pre_tokenizer"]:
+        more[affix] = "##"
+        parts = dice.sample(tokens, dice.randint(0, len(tokens)))
+        tokens += [f"{part}##" if affix == "end_of_word_suffix" else f"##{part}" for part in parts]
+    elif dice.random() < 0.4:
+        more["ignore_merges"] = True
+        tokens += ["".join(dice.sample("ab?<", k=2)) for _ in range(3)]
+    tokens = list(dict.fromkeys(tokens))
+    ids = range(len(tokens))
+    if dice.random() < 0.5:
+        ids = sorted(dice.sample(range(len(tokens) + dice.randint(0, 9)), len(tokens)))  # type: ignore[assignment]
+    vocab = dict(zip(tokens, ids, strict=True))
+    names = [*dice.sample(tokens, 2), *dice.sample(["<s>", "<n>", "§", "đe", "«s»", "x", "yy", "中é"], 3)]
+    dice.shuffle(names)
+    added_tokens = [
+        added(name, vocab.get(name, len(vocab) + place), special=dice.random() < 0.6)
+        for place, name in enumerate(names[: dice.randint(0, 5)])
+    ]
+    return file(vocab, added_tokens, **more)
+
+
+def random_text(dice: random.Random) -> str:
+    parts = [*"ab?�▁<x0>41é ", " ", "<0x41>", "<s>", "<n>", "§", "đe", "«s»", "yy", "中é", "##"]
+    return "".join(dice.choices(parts, k=dice.randint(0, 12)))
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_random_files(group: int) -> None:
+    compared = 0
+    for seed in range(group, FILES, GROUPS):
+        dice = random.Random(seed)
+        text = random_file(dice)
+        samples = [random_text(dice) for _ in range(TEXTS)]
+        theirs = Tokenizer.from_str(text)
+        try:
+            ours = encoding_of(text)
+        except VocabularyError:
+            continue
+        face = hf.Tokenizer.from_str(text)
+        for sample in samples:
+            told = (seed, sample, text[:600])
+            encoded: Any = theirs.encode(sample)
+            assert ours.encode(sample, allowed_special="all") == encoded.ids, told
+            assert face.encode(sample).ids == encoded.ids, told
+            assert face.encode(sample).tokens == encoded.tokens, told
+            assert ours.decode(encoded.ids) == theirs.decode(encoded.ids, skip_special_tokens=False), told
+            assert face.decode(encoded.ids) == theirs.decode(encoded.ids), told
+            compared += 1
+    assert compared > FILES // GROUPS * TEXTS // 3
