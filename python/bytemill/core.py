@@ -453,7 +453,8 @@ class Encoding:
 
         Raises:
             ValueError: `num_threads` is not positive, `dtype` is no integer type that holds every id up to
-                `max_token_value`, or `prepend` or `append` is no token of this encoding.
+                `max_token_value`, or `prepend`, `append` or the template has an id that is no token of this
+                encoding.
             DisallowedSpecialTokenError, TypeError, PatternError: As `encode`, for the first text that fails.
 
         Complexity:
@@ -480,8 +481,12 @@ class Encoding:
         """Returns the ids that `add_special_tokens` puts before and after those of each text."""
         if self._template is None:
             return [], []
-        prefix, suffix = (list(map(self.encode_single_token, tokens)) for tokens in self._template)
-        return prefix, suffix
+        prefix, suffix = (
+            [self.encode_single_token(token) if isinstance(token, str) else token for token in tokens]
+            for tokens in self._template
+        )
+        is_token = self._core_bpe.is_token
+        return known_ids("template.prefix", prefix, is_token), known_ids("template.suffix", suffix, is_token)
 
     def encode_iter(
         self,

@@ -26,15 +26,17 @@ Splitting: TypeAlias = str
 
 
 class Template(NamedTuple):
-    """Special tokens that a tokenizer's own library adds to each text, by their texts.
+    """Tokens that a tokenizer's own library adds to each text.
+
+    A special token of the encoding is given by its text, another token by its id.
 
     Attributes:
         prefix: Those before the ids of the text.
         suffix: Those after them.
     """
 
-    prefix: tuple[str, ...]
-    suffix: tuple[str, ...]
+    prefix: tuple[str | int, ...]
+    suffix: tuple[str | int, ...]
 
 
 class Definition(NamedTuple):

@@ -1,14 +1,15 @@
 //! The special tokens that the library adds around a text.
 
 use super::json::{At, FileError};
+use crate::token::TokenId;
 
-/// Special tokens around a text, by their texts.
+/// Special tokens around a text, each with the text that the post-processor has for it and the id that the library gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     /// Those before it.
-    pub prefix: Vec<String>,
+    pub prefix: Vec<(String, TokenId)>,
     /// Those after it.
-    pub suffix: Vec<String>,
+    pub suffix: Vec<(String, TokenId)>,
 }
 
 /// Reads a post-processor, whose type is told by its fields, as the library does it.
@@ -25,12 +26,12 @@ fn add(processor: &At<'_>, template: &mut Template) -> Result<(), FileError> {
     let has = |key: &str| processor.get(key).is_ok_and(|value| !value.is_null());
     if has("sep") && has("cls") {
         // RobertaProcessing and BertProcessing.
-        let name = |key: &str| match &processor.get(key)?.items()?[..] {
-            [name, _] => name.text().map(str::to_owned),
+        let token = |key: &str| match &processor.get(key)?.items()?[..] {
+            [text, id] => Ok((text.text()?.to_owned(), id.number()?)),
             _ => Err(processor.refuse(format!("expected a token and its id as {key}"))),
         };
-        template.prefix.insert(0, name("cls")?);
-        template.suffix.push(name("sep")?);
+        template.prefix.insert(0, token("cls")?);
+        template.suffix.push(token("sep")?);
         return Ok(());
     }
     if has("single") && has("special_tokens") {
@@ -70,8 +71,12 @@ fn add_single(processor: &At<'_>, template: &mut Template) -> Result<(), FileErr
             return Err(special.refuse(format!("expected a key of special_tokens, got {id:?}")));
         }
         let tokens = if is_behind { &mut after } else { &mut before };
-        for name in names.get("tokens")?.items()? {
-            tokens.push(name.text()?.to_owned());
+        let (texts, ids) = (names.get("tokens")?.items()?, names.get("ids")?.items()?);
+        if texts.len() != ids.len() {
+            return Err(names.refuse("expected as many ids as tokens"));
+        }
+        for (text, id) in texts.iter().zip(&ids) {
+            tokens.push((text.text()?.to_owned(), id.number()?));
         }
     }
     if !is_behind {

@@ -8,15 +8,13 @@ use super::error::guarded;
 use crate::encode::special::SpecialTokens;
 use crate::encode::tokenizer_json::{FileEncoder, special_tokens};
 use crate::huggingface::{Template, TokenizerFile};
+use crate::token::TokenId;
 
-/// The core, the special tokens, the texts of those before and after each text, and the pattern if the core merges by rank.
-type Read<'py> = (
-    CoreBpe,
-    Bound<'py, PyDict>,
-    Vec<String>,
-    Vec<String>,
-    Option<String>,
-);
+/// Special tokens by text, with their ids.
+type Tokens = Vec<(String, TokenId)>;
+
+/// The core, the special tokens, those before and after each text, and the pattern if the core merges by rank.
+type Read<'py> = (CoreBpe, Bound<'py, PyDict>, Tokens, Tokens, Option<String>);
 
 /// Returns the core of a file with its special tokens, these with their ids, and those that the library puts around a text.
 #[pyfunction]

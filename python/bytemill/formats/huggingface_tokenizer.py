@@ -72,7 +72,11 @@ def load(contents: bytes, name: str, source: str) -> Loaded:
         core, special_tokens, prefix, suffix, pattern = read_tokenizer_json(contents)
     except VocabularyError as error:
         raise VocabularyError(f"Error parsing {source}: {error}") from None
-    template = Template(tuple(prefix), tuple(suffix)) if prefix or suffix else None
+    parts = (
+        tuple(text if special_tokens.get(text) == token_id else token_id for text, token_id in part)
+        for part in (prefix, suffix)
+    )
+    template = Template(*parts) if prefix or suffix else None
     if pattern is not None:
         return Loaded(Definition(name, pattern, {}, special_tokens, template), core)
     return Loaded(Definition(name, "", {}, special_tokens, template, tokenizer=contents), core)

@@ -4,8 +4,8 @@ Version 2 consists of
 
 - the line `bytemill 2`;
 - a line of JSON, the head: `kind`, `name`, `pattern`, `sha256` (see `bytemill.fingerprint`), `special_tokens`
-  (text to id), `template` (`prefix` and `suffix`, as in `Definition.template`, or null) and `provenance` (any
-  JSON that the writer adds);
+  (text to id), `template` (`prefix` and `suffix`, of texts and ids as in `Definition.template`, or null) and
+  `provenance` (any JSON that the writer adds);
 - the body, by the `kind`: of "ranks" the tokens and what merges into each, in the form that
   `src/vocabulary/stored.rs` describes; of "sentencepiece" and "tokenizer.json" that file;
 - the CRC-32 of all before, in 4 bytes, the lowest first.
@@ -20,7 +20,6 @@ Version 1, which is only read, is one JSON object: `format` ("bytemill"), `versi
 
 from __future__ import annotations
 
-import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
@@ -29,6 +28,7 @@ from bytemill._backend import Stored, build_core
 from bytemill.definition import Definition, Loaded, Template, core_of
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.json_file import Value, parse_json
+from bytemill.formats.json_text import json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,9 @@ def loaded(head: Value, body: Stored) -> Loaded:
     template = None
     if not head["template"].is_null:
         parts = (head["template"][part] for part in Template._fields)
-        template = Template(*(tuple(text.text() for text in part) for part in parts))
+        template = Template(
+            *(tuple(i.text() if isinstance(i.contents, str) else i.integer() for i in part) for part in parts)
+        )
     name, pattern = head["name"].text(), head["pattern"].text()
     definition = Definition(name, pattern, {}, head["special_tokens"].ids(), template)
     contents = body.contents[body.start : body.end] if head["kind"].contents != "ranks" else b""
@@ -128,8 +130,7 @@ def format_native(definition: Definition, core: CoreBPE, provenance: Mapping[str
         "template": definition.template and definition.template._asdict(),
         "provenance": dict(provenance),
     }
-    line = json.dumps(head, ensure_ascii=False, allow_nan=False).encode()
-    contents = b"%s%d\n%s\n%s" % (START, VERSION, line, body)
+    contents = b"%s%d\n%s\n%s" % (START, VERSION, json_bytes(head), body)
     return contents + crc32(contents).to_bytes(CHECKSUM_BYTES, "little")
 
 
