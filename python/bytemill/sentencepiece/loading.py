@@ -1,16 +1,43 @@
-"""Where models come from, and what is said if they cannot be read."""
+"""Files of models, and what is raised if they cannot be read or written."""
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bytemill.io.atomic import write_atomically
 
 if TYPE_CHECKING:
     from bytemill.errors import VocabularyError
     from bytemill.sentencepiece.engine import Engine
 
-__all__ = ["WithModel", "model_bytes", "read_file", "refusal", "unreadable"]
+__all__ = ["WithModel", "file_error", "model_bytes", "read_file", "refusal", "write_file"]
+
+# The codes that SentencePiece gives the system's errors about files, by the library Abseil; others are
+# UNKNOWN.
+CODES = {
+    "EACCES": "PERMISSION_DENIED",
+    "EBUSY": "FAILED_PRECONDITION",
+    "EDQUOT": "RESOURCE_EXHAUSTED",
+    "EFBIG": "OUT_OF_RANGE",
+    "EINVAL": "INVALID_ARGUMENT",
+    "EISDIR": "FAILED_PRECONDITION",
+    "EMFILE": "RESOURCE_EXHAUSTED",
+    "ENAMETOOLONG": "INVALID_ARGUMENT",
+    "ENFILE": "RESOURCE_EXHAUSTED",
+    "ENODEV": "NOT_FOUND",
+    "ENOENT": "NOT_FOUND",
+    "ENOMEM": "RESOURCE_EXHAUSTED",
+    "ENOSPC": "RESOURCE_EXHAUSTED",
+    "ENOTDIR": "FAILED_PRECONDITION",
+    "ENXIO": "NOT_FOUND",
+    "EPERM": "PERMISSION_DENIED",
+    "EROFS": "PERMISSION_DENIED",
+    "ESTALE": "ABORTED",
+    "ETXTBSY": "FAILED_PRECONDITION",
+}
 
 
 class WithModel:
@@ -31,19 +58,29 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     """Returns the bytes of a file.
 
     Raises:
-        RuntimeError: It cannot be read.
+        RuntimeError: It cannot be read; see `file_error`.
         TypeError: `path` is no path.
     """
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise file_error(path, error) from error
 
 
-def unreadable(path: str | os.PathLike[str], error: OSError) -> RuntimeError:
-    """Returns the error for a file that cannot be read, as SentencePiece has it."""
-    code = "NOT_FOUND" if isinstance(error, FileNotFoundError) else "UNKNOWN"
-    return RuntimeError(f'{code}: "{os.fspath(path)}": {error.strerror}')
+def write_file(path: str, contents: bytes) -> None:
+    """Writes a file; `RuntimeError` if it cannot be written, see `file_error`."""
+    try:
+        write_atomically(path, contents)
+    except OSError as error:
+        raise file_error(path, error) from error
+
+
+def file_error(path: str | os.PathLike[str], error: OSError) -> RuntimeError | ValueError:
+    """Returns the error for a file that cannot be read or written, as SentencePiece has it."""
+    code = CODES.get(errno.errorcode.get(error.errno or 0, ""), "UNKNOWN")
+    kind = ValueError if code == "INVALID_ARGUMENT" else RuntimeError
+    # Not `strerror`, in which this library may say more.
+    return kind(f'{code}: "{os.fspath(path)}": {os.strerror(error.errno or 0)}')
 
 
 def model_bytes(model: Any) -> bytes:

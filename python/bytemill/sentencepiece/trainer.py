@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel
 from bytemill.formats.sentencepiece_vocab import format_pieces
-from bytemill.io.atomic import write_atomically
-from bytemill.sentencepiece.loading import unreadable
+from bytemill.sentencepiece.loading import file_error, write_file
 from bytemill.sentencepiece.options import MODEL_TYPES, TrainerOptions, in_one_string
 from bytemill.training.sentencepiece import learn_pieces, line_batches, sentence_batches
 
@@ -48,9 +47,9 @@ class SentencePieceTrainer:
             True with one string, as there.
 
         Raises:
-            RuntimeError: An option is not known, options contradict each other, a file cannot be read, or the
-                text does not have as many pieces as wanted.
-            ValueError: An option has no meaning.
+            RuntimeError: An option is not known, options contradict each other, a file cannot be read or
+                written, or the text does not have as many pieces as wanted.
+            ValueError: An option or the name of a file has no meaning.
         """
         if isinstance(arg, str):
             train(TrainerOptions(in_one_string(arg)), None, None, None)
@@ -102,10 +101,10 @@ def train(
     if writer is not None:
         writer.write(model)
         return
-    write_atomically(f"{prefix}.model", model)
+    write_file(f"{prefix}.model", model)
     scored = ((piece, score) for piece, score, _ in trained.pieces)
     has_scores = options.trainer.get("vocabulary_output_piece_score", True)
-    write_atomically(f"{prefix}.vocab", format_pieces(scored, has_scores=has_scores))
+    write_file(f"{prefix}.vocab", format_pieces(scored, has_scores=has_scores))
 
 
 def learn(
@@ -138,7 +137,7 @@ def learn(
     except OSError as error:
         if error in raised:
             raise
-        raise unreadable(error.filename, error) from error
+        raise file_error(error.filename, error) from error
 
 
 def checked(sentences: Iterator[Any], raised: list[BaseException]) -> Iterator[Document]:
