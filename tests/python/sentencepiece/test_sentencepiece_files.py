@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece  # type: ignore[import-untyped]
+import sentencepiece
 
 import bytemill.sentencepiece
 from bytemill.sentencepiece.loading import CODES
