@@ -34,6 +34,9 @@ REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 LINKING = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "fuzz" / "README.md"]
 REPOSITORY = "https://github.com/bytemill/bytemill"
+SITE = "https://bytemill.github.io/bytemill/"
+# Where files of the repository are shown.
+FILES = (f"{REPOSITORY}/blob/main/", "https://raw.githubusercontent.com/bytemill/bytemill/main/")
 
 # A command with the lines that it goes on in, and what is said to be printed.
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -104,8 +107,11 @@ def anchors(page: Path) -> set[str]:
 def test_links_lead_somewhere(page: Path) -> None:
     text = prose(page)
     for link in [*LINK.findall(text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]:
-        if link.startswith(f"{REPOSITORY}/blob/main/"):
-            target, anchor = ROOT / link.removeprefix(f"{REPOSITORY}/blob/main/"), ""
+        if base := next((base for base in FILES if link.startswith(base)), None):
+            target, anchor = ROOT / link.removeprefix(base), ""
+        elif link.startswith(SITE):
+            path, _, anchor = link.removeprefix(SITE).partition("#")
+            target = ROOT / "docs" / (f"{path.removesuffix('/')}.md" if path else "index.md")
         elif link.startswith(("https://", "http://")):
             assert not link.startswith("https://github.com/bytemill/") or link.startswith(REPOSITORY), link
             continue
@@ -117,6 +123,30 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.is_file(), link
         if target.suffix == ".md" and anchor not in {"", "only-light", "only-dark"}:
             assert anchor in anchors(target), link
+
+
+def test_the_readme_can_be_shown_anywhere() -> None:
+    """On the page of a package index, relative links and pictures lead nowhere."""
+    text = prose(ROOT / "README.md")
+    links = [*LINK.findall(text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]
+    assert len(links) > 30
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_the_readme_says_what_it_is() -> None:
+    """In the field's words, before the first picture."""
+    start = (ROOT / "README.md").read_text(encoding="utf-8").partition("<picture>")[0]
+    for word in ("tokenizer library", "tiktoken", "transformers", "Llama 3", "Qwen", "DeepSeek", "Mistral"):
+        assert word in start, word
+
+
+def test_the_badge_of_tests_names_a_workflow() -> None:
+    named = re.findall(
+        r"actions/workflow/status/bytemill/bytemill/([\w.]+)", (ROOT / "README.md").read_text()
+    )
+    assert named
+    for name in named:
+        assert (ROOT / ".github" / "workflows" / name).is_file()
 
 
 def test_the_reference_names_what_is_there() -> None:
