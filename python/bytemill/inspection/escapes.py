@@ -101,6 +101,8 @@ def width_of(text: str) -> int:
 
     Joined emoji take two together.
     """
+    if text.isascii():
+        return len(text)
     text = JOINED_EMOJI.sub("\U0001f600", text)
     return sum(
         0 if unicodedata.category(c) in {"Mn", "Me"} else 2 if unicodedata.east_asian_width(c) in "WF" else 1

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import unicodedata
+from pathlib import Path
 
+import pytest
 import regex  # type: ignore[import-untyped]  # noqa: TID251 - what knows the property
 
 import bytemill
 from bytemill import inspection
 from bytemill._escapes import BLANK, is_invisible
+from support.command_line import bytemill as run
 from support.toys import BYTE_RANKS, ONE_PIECE
 
 BYTES = bytemill.Encoding("bytes", pat_str=ONE_PIECE, mergeable_ranks=BYTE_RANKS, special_tokens={})
@@ -71,3 +75,33 @@ def test_names_of_encodings_are_shown_escaped_and_short() -> None:
         assert not set(text) & {"\x1b", "\x07", "\u202e"}
         assert r"\x1b]0;owned\x07\u202e" in text
     assert not any("x" * 80 in text for text in shown)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", "x.bytemill", "a"],
+        ["inspect", "x.bytemill"],
+        ["inspect", "x.bytemill", "--id", "999999"],
+        ["convert", "x.bytemill", "-o", "y.bytemill"],
+        ["verify", "x.bytemill", "--against", "x.bytemill", "a.txt"],
+        ["verify", "x.bytemill", "--against", "gpt2", "a.txt"],
+        ["compare", "x.bytemill", "gpt2", "a.txt"],
+        ["count", "-e", "x.bytemill", "a.txt", "\x1b[31mb.txt"],
+        ["count", "-e", "gpt2", "c.jsonl"],
+        ["encode", "-e", "gpt2", "c.jsonl", "--field", "a"],
+    ],
+)
+def test_no_command_writes_controls_from_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bytemill.Encoding(HOSTILE_NAME, pat_str=ONE_PIECE, mergeable_ranks=BYTE_RANKS, special_tokens={}).save(
+        "x.bytemill"
+    )
+    for name in ("a.txt", "\x1b[31mb.txt"):
+        Path(name).write_text("a \u202e\n", encoding="utf-8")
+    Path("c.jsonl").write_text(json.dumps({"\x1b]0;owned\x07\u202e": "x"}) + "\n", encoding="utf-8")
+    called = run(*arguments)
+    assert called.out + called.err
+    assert not set(called.out + called.err) & set(INVISIBLE)
