@@ -27,7 +27,10 @@ __all__ = ["few_json_texts", "json_texts", "line_error"]
 LENIENT = re.compile(rb'^\xef\xbb\xbf|"(?:[^"\\\n]|\\[^\n])*"?|-?Infinity|NaN', re.MULTILINE)
 
 # Escapes in a string; the group is half a surrogate pair without its other half.
-ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.")
+HEX = rb"[0-9a-fA-F]"
+ESCAPES = re.compile(
+    rb"\\u[dD][89abAB]%(hex)b{2}\\u[dD][c-fC-F]%(hex)b{2}|(\\u[dD][89a-fA-F]%(hex)b{2})|\\." % {b"hex": HEX}
+)
 
 # What the core says of a line: its number in the block, and the reason.
 SAID = re.compile(r"line (\d+): (.*)", re.DOTALL)

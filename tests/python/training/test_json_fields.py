@@ -124,6 +124,8 @@ def test_lines_are_taken_whatever_surrounds_them(line: str) -> None:
         b'{"text": NaN}',
         b'{"text": "a"}\xef\xbb\xbf',
         b'{"text\xff": "a"}',
+        rb'{"text": "a", "\ud800": 1, "\ud8x0": 1}',
+        rb'{"text": "a", "\ud800": 1, "\ud8,0": 1}',
     ],
 )
 def test_lines_that_nothing_takes(line: bytes) -> None:
