@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["few_json_texts", "json_texts", "line_error"]
 
 # A byte order mark, a string, or a number that is none in the standard.
-LENIENT = re.compile(rb'^\xef\xbb\xbf|"(?:[^"\\\n]|\\[^\n])*"?|-?Infinity|NaN', re.MULTILINE)
+LENIENT = re.compile(rb'^\xef\xbb\xbf|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|-?Infinity|NaN', re.MULTILINE)
 
 # Escapes in a string; the group is half a surrogate pair without its other half.
 HEX = rb"[0-9a-fA-F]"
@@ -68,6 +68,8 @@ def in_the_standard(found: re.Match[bytes]) -> bytes:
     """Returns for what `LENIENT` finds something as long that every reader of JSON takes."""
     part = found[0]
     if part.startswith(b'"'):
+        if b"\\u" not in part:
+            return part
         return ESCAPES.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], part)
     # Blanks around the number keep it apart from what it must not touch.
     return (b"" if part.startswith(b"\xef") else b" 0 ").ljust(len(part))
