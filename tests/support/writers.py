@@ -110,9 +110,6 @@ WRITERS: dict[str, Writer] = {
     "split": Writer(
         ("parts.jsonl",), lambda folder: called("split", "-e", "gpt2", "-n", 50, "-o", folder / "parts.jsonl")
     ),
-    "split to files": Writer(
-        ("stdin.0001.txt",), lambda folder: called("split", "-e", "gpt2", "-n", 10**6, "--folder", folder)
-    ),
     "train": Writer(
         ("a.bytemill",), lambda folder: called("train", "--vocab-size", 300, "-o", folder / "a.bytemill", "-")
     ),

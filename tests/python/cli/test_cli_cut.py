@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import zstandard
 
 import bytemill
 from support.command_line import bytemill as run
+from support.faulty import ROOM, full_disk
 
 ENCODING = bytemill.get_encoding("o200k_base")
 TEXT = "The quick brown fox, 1234 times: «naïve» 你好!\n" * 20
@@ -139,3 +141,18 @@ def test_parts_of_an_earlier_run_are_not_mixed_with_others(tmp_path: Path) -> No
     (folder / "z.txt").write_text("no part")
     (tmp_path / "z.md").write_text("six")
     assert run("split", "-n", 3, tmp_path / "z.md", "--folder", folder).code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits as POSIX has them")
+def test_a_part_that_cannot_be_written_leaves_whole_parts(tmp_path: Path) -> None:
+    text = "a word " * ROOM
+    short, source = tmp_path / "a.txt", tmp_path / "b.txt"
+    short.write_text("a word")
+    source.write_text(text)
+    with full_disk():
+        called = run("split", "-n", 10**6, short, source, "--folder", tmp_path / "parts")
+    assert called.code == 2
+    assert f"{tmp_path / 'parts' / 'b.0001.txt'}: File too large" in called.err
+    assert {path.name: path.read_text() for path in (tmp_path / "parts").iterdir()} == {
+        "a.0001.txt": "a word"
+    }

@@ -446,7 +446,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     ),
     "ray.count_pieces.column": lambda: None,
     **dict.fromkeys(("ray.count_pieces.field", "ray.write_shards.field"), lambda: None),
-    "ray.count_pieces.progress": lambda: None,
+    **dict.fromkeys(("ray.count_pieces.progress", "ray.write_shards.progress"), lambda: None),
     **dict.fromkeys(("ray.count_pieces.source", "ray.write_shards.source"), lambda: Path("sentences")),
     "ray.train.counts": lambda: bytemill.PieceCounts({b"ab": 3}),
     "hf.accelerate.tokenizer": transformers_toy,
@@ -455,7 +455,13 @@ GOOD: dict[str, Callable[[], Any]] = {
     "hf.DecodeStream.step.tokenizer": INSTANCES["hf.Tokenizer"],
     "hf.Tokenizer.encode.sequence": lambda: "abc",
     **dict.fromkeys(
-        ("hf.Tokenizer.encode_batch.input", "hf.Tokenizer.encode_batch_fast.input"), lambda: ["ab"]
+        (
+            "hf.Tokenizer.encode_batch.input",
+            "hf.Tokenizer.encode_batch_fast.input",
+            "hf.Tokenizer.async_encode_batch.input",
+            "hf.Tokenizer.async_encode_batch_fast.input",
+        ),
+        lambda: ["ab"],
     ),
     "hf.Tokenizer.add_special_tokens.tokens": lambda: ["<x>"],
     "hf.Tokenizer.add_tokens.tokens": lambda: ["<x>"],
