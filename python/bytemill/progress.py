@@ -6,12 +6,14 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from bytemill._escapes import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from typing_extensions import Self
 
-__all__ = ["Progress", "Reporter", "Show", "show_line"]
+__all__ = ["Progress", "Reporter", "Show", "check_callable", "show_line"]
 
 # Minimum seconds between two reports.
 INTERVAL = 0.2
@@ -35,6 +37,12 @@ class Progress(NamedTuple):
 
 # Whether to show a progress line, or a function to call instead.
 Show: TypeAlias = "bool | Callable[[Progress], object]"
+
+
+def check_callable(progress: Callable[..., object] | None) -> None:
+    """Raises `TypeError` if the function that is to be called is none."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function, or None, not {type(progress).__name__}")
 
 
 class Reporter:
@@ -84,7 +92,7 @@ class Reporter:
 
 def show_line(line: str) -> None:
     """Replaces the current line of stderr, a terminal."""
-    sys.stderr.write(f"\r\x1b[K{line}")
+    sys.stderr.write(f"\r\x1b[K{printable(line)}")
     sys.stderr.flush()
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytemill._escapes import printable
 from bytemill._suggestions import alternatives, closest
 from bytemill.cli.streams import is_terminal, prepare
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
@@ -157,7 +158,9 @@ def complain(message: str, kind: str = "error") -> None:
     if is_terminal(sys.stderr):
         # Overwrite a progress line.
         show_line("")
-    click.echo(f"bytemill: {kind}: {message}", err=True)
+    # Names of files may control a terminal; errors of patterns have several lines.
+    shown = "\n".join(map(printable, message.split("\n")))
+    click.echo(f"bytemill: {kind}: {shown}", err=True)
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: ANN401 - as `warnings.showwarning`

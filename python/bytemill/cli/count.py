@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from bytemill._escapes import printable
 from bytemill.cli import EXPECTED, FAILURE, NO, complain, error_message
 from bytemill.cli.options import (
     encoding_option,
@@ -138,7 +139,7 @@ def counted(batches: Iterable[TextBatch], count: Callable[[Sequence[str]], int])
 
 def table(rows: Sequence[tuple[str, Counted]]) -> str:
     """Returns a table with a line for each file: tokens, bytes, name."""
-    cells = [(f"{each.tokens:,}", f"{each.size:,}", name) for name, each in rows]
+    cells = [(f"{each.tokens:,}", f"{each.size:,}", printable(name)) for name, each in rows]
     cells.insert(0, ("tokens", "bytes", "file"))
     tokens, sizes = (max(len(row[column]) for row in cells) for column in (0, 1))
     return "\n".join(f"{row[0]:>{tokens}}  {row[1]:>{sizes}}  {row[2]}" for row in cells)

@@ -13,8 +13,8 @@ from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import NAME as MANIFEST
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
-from bytemill.jobs.progress import check_report
 from bytemill.jobs.work import FOLDERS, Work, json_of
+from bytemill.progress import check_callable
 from bytemill.shards.options import SHARD_TOKENS, checked_shard_tokens, format_named
 from bytemill.shards.token_ranges import (
     ItemRange,
@@ -74,7 +74,7 @@ def compact(
         a shard in memory, and "parquet" a row group.
     """
     executor = checked_executor(executor)
-    check_report(progress)
+    check_callable(progress)
     plan, _ = begin(plan, shard_tokens)
     compact_left(plan, executor, progress)
     return finish(plan)

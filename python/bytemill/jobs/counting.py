@@ -9,9 +9,9 @@ from bytemill._arguments import thread_count
 from bytemill.core import __version__
 from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.plan import Plan
-from bytemill.jobs.progress import check_report
 from bytemill.jobs.reducing import merged
 from bytemill.jobs.work import Work
+from bytemill.progress import check_callable
 from bytemill.training.counting import add_source
 from bytemill.training.counts import PieceCounts
 from bytemill.training.options import DEFAULT_PATTERN
@@ -63,7 +63,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         O(n log k). Reading the sum takes O(n) in this process, and no memory for all pieces.
     """
     executor = checked_executor(executor)
-    check_report(progress)
+    check_callable(progress)
     plan = begin(plan, pattern, special_tokens, memory_limit)
     count_left(plan, memory_limit, executor, progress)
     return merged(plan, executor, progress)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from bytemill.jobs.work import Kind
 
-__all__ = ["Progress", "Report", "check_report"]
+__all__ = ["Progress", "Report"]
 
 
 class Progress(NamedTuple):
@@ -30,9 +30,3 @@ class Progress(NamedTuple):
 
 # What is called when a step begins, and after each unit.
 Report: TypeAlias = "Callable[[Progress], object]"
-
-
-def check_report(progress: Report | None) -> None:
-    """Raises `TypeError` if what is to be called cannot be."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function, or None, not {type(progress).__name__}")

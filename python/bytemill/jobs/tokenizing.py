@@ -12,8 +12,8 @@ from bytemill.core import __version__
 from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
-from bytemill.jobs.progress import check_report
 from bytemill.jobs.work import Work
+from bytemill.progress import check_callable
 from bytemill.shards.manifest import Provenance
 from bytemill.shards.options import SHARD_TOKENS, described
 from bytemill.shards.writer import write_described
@@ -82,7 +82,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         As `bytemill.write_shards`, divided by the processes, and reading what was written for its SHA-256.
     """
     executor = checked_executor(executor)
-    check_report(progress)
+    check_callable(progress)
     plan = begin(
         plan,
         encoding,

@@ -8,7 +8,7 @@ from bytemill import jobs
 from bytemill._optional import import_optional
 from bytemill.jobs.columns import ColumnCounter
 from bytemill.jobs.plan import UNIT_BYTES
-from bytemill.jobs.progress import check_report
+from bytemill.progress import check_callable
 from bytemill.ray.encoding import check_column, is_dataset
 from bytemill.ray.executor import Executor, connected, processors
 from bytemill.training.counts import PieceCounts
@@ -92,7 +92,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         raise ValueError("column is for a dataset: with files it is called field")
     executor = Executor(num_cpus=num_cpus, address=address)
     PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
-    check_report(progress)
+    check_callable(progress)
     # All else is checked before there is anything in the work folder.
     plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     return jobs.count_pieces(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
 from bytemill.jobs.plan import UNIT_BYTES
-from bytemill.jobs.progress import check_report
 from bytemill.jobs.tokenizing import check_options
+from bytemill.progress import check_callable
 from bytemill.ray.counting import planned
 from bytemill.ray.executor import Executor
 
@@ -67,7 +67,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     """
     executor = Executor(num_cpus=num_cpus, address=address)
     # All else is checked before there is anything in the work folder.
-    check_report(progress)
+    check_callable(progress)
     check_options(encoding, **options, field=field, lines=lines, errors=errors)
     plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     return jobs.write_shards(plan, encoding, executor=executor, progress=progress, **options)

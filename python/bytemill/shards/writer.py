@@ -27,6 +27,7 @@ from bytemill.documents.blocks import Position
 from bytemill.documents.sources import check_files
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.atomic import check_folder, discard, named_as
+from bytemill.progress import check_callable
 from bytemill.shards.background import BackgroundWriter, prefetch_iter
 from bytemill.shards.manifest import (
     TEMPORARY,
@@ -170,6 +171,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         errors=errors,
         name=name,
     )
+    check_callable(progress)
     check_files(source)
     return write_described(
         source,

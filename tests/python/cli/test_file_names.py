@@ -127,6 +127,15 @@ def test_any_output_takes_any_name(call: list[str], encoding: str, name: str) ->
     assert b"Traceback" not in result.stderr
 
 
+def test_names_do_not_control_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b]0;a\x07\x1b[31mb\nc\u202e.txt"
+    path.write_text(TEXT)
+    for called in (run("count", path, path), run("count", f"{path}.none"), run("encode", f"{path}.none")):
+        assert r"\x1b]0;a\x07\x1b[31mb" in called.out + called.err
+        assert not {"\x1b", "\u202e"} & {*called.out, *called.err}
+    assert json.loads(run("count", path, "--json").out)["files"][0]["file"] == str(path)
+
+
 def test_the_name_of_an_encoding_is_text(name: str) -> None:
     assert run("train", f"{name}.txt", "--vocab-size", 260, "-o", f"{name}.bytemill").code == 0
     assert bytemill.Encoding.from_file(f"{name}.bytemill").name == r"caf\xe9"

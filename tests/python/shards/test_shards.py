@@ -252,6 +252,13 @@ def test_documents_without_ids(tmp_path: Path) -> None:
             assert [[len(ids) for ids in shard] for shard in lists] == [[0, 2, 0, 0], [1, 0, 0]]
 
 
+def test_progress_is_checked_before_anything_is_written(tmp_path: Path) -> None:
+    wrong: Any = True
+    with pytest.raises(TypeError, match="progress must be a function, or None, not bool"):
+        write_shards(["text"], tmp_path / "out", GPT2, progress=wrong)
+    assert not (tmp_path / "out").exists()
+
+
 def test_no_documents(tmp_path: Path) -> None:
     for name in ("a.txt", "b.jsonl"):
         (tmp_path / name).touch()
