@@ -11,6 +11,7 @@ import click
 from bytemill.cli.options import print_record
 from bytemill.cli.reading import Reading, source_of
 from bytemill.io.atomic import check_writable
+from bytemill.io.reading import usual_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def train_model(  # noqa: PLR0913 - its options
             kind="sentencepiece",
             num_threads=threads,
             memory_limit=memory_limit,
-            name=name or next(path.stem for path in paths if path.suffix == ".model"),
+            name=name or next(usual_name(path) for path in paths if path.suffix == ".model"),
             **reading._asdict(),
             **dict(map(option_of, settings)),
         )

@@ -127,6 +127,14 @@ def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
         assert f"{name}: expected a vocabulary, and the file is empty" in called.err
 
 
+def test_a_file_without_splitting(tmp_path: Path) -> None:
+    whole = bytemill.train([TEXT], 270, pattern=None, progress=False)
+    whole.save_tiktoken(tmp_path / "whole.tiktoken")
+    called = run("convert", tmp_path / "whole.tiktoken", tmp_path / "whole.bytemill", "--pattern", "none")
+    assert called.code == 0, called.err
+    assert bytemill.Encoding.from_file(tmp_path / "whole.bytemill").sha256 == whole.sha256
+
+
 def test_patterns_in_messages_have_their_names(mine_file: Path, tmp_path: Path) -> None:
     called = run("convert", mine_file, tmp_path / "other.bytemill", "--pattern", "o200k")
     assert called.code == 2

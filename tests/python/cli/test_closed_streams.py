@@ -101,11 +101,9 @@ def test_files_are_written_without_any_stream(command: str, folder: Path) -> Non
 
 @pytest.mark.parametrize("command", [name for name in PRINTS if name != "playground"])
 def test_only_messages_are_lost_without_standard_error(command: str) -> None:
-    whole, part = called(PRINTS[command]), called(PRINTS[command], "2>&-")
-    assert (whole.returncode, part.returncode) == (0, 0)
-    if command != "bench":
-        assert part.stdout == whole.stdout
-    assert part.stdout
+    result = called(PRINTS[command], "2>&-")
+    assert result.returncode == 0
+    assert result.stdout
 
 
 @pytest.mark.parametrize("command", READS)
