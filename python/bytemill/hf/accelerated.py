@@ -3,6 +3,10 @@
 The object stays what it is, with another class: its own with `_encode_plus` and `_decode` of `Accelerated`,
 through which all of its methods encode and decode. Calls that are not known here go to the original methods.
 The contract: every call returns what it returned before.
+
+The class is one like any other: it makes tokenizers (`from_pretrained`), and others derive from it. So an
+object of it may have no engine yet, or none for its backend any more: it is made when a call needs it. Where
+it is refused, calls go to the original methods.
 """
 
 from __future__ import annotations
@@ -13,21 +17,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bytemill._optional import import_optional
+from bytemill.errors import VocabularyError
 from bytemill.hf.calls import DEFAULTS, call_of
 from bytemill.hf.columns import result_of
 from bytemill.hf.encoded import Encoded
-from bytemill.hf.engine import Engine
-from bytemill.hf.samples import check
+from bytemill.hf.held import ENGINE, held_of, hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import SupportsIndex
 
-
 __all__ = ["accelerate", "restore"]
-
-# Where the engine stands in an accelerated tokenizer.
-ENGINE = "_bytemill_engine"
 
 # The class of accelerated tokenizers of each class.
 CLASSES: dict[type, type] = {}
@@ -49,9 +49,12 @@ def accelerate(tokenizer: Any) -> Any:
 
     The object stays the same, and so does everything that it returns: for texts, pairs, lists of words and
     batches of them, with truncation, padding, offsets and tensors. Calls that raise, or have other arguments,
-    go to the original methods; so do offsets where characters have no token, as in SmolLM 2 and BLOOM. Tokens
-    that are added by the methods of the tokenizer are seen; after a change of `backend_tokenizer` itself,
-    call this again.
+    go to the original methods; so do offsets where characters have no token, as in SmolLM 2 and BLOOM.
+
+    Copies are accelerated too, and so are the tokenizers that its class makes, by `from_pretrained` for
+    instance. After the methods of the tokenizer have added tokens, the next call reads it again, and where it
+    is refused then, all calls go to the original methods. After a change of `backend_tokenizer` itself, call
+    this again.
 
     Args:
         tokenizer: A fast tokenizer of `transformers` 5, with a model that `Encoding.from_file` reads.
@@ -74,32 +77,36 @@ def accelerate(tokenizer: Any) -> Any:
             f"expected a fast tokenizer of transformers, not {type(tokenizer).__name__}: "
             "`AutoTokenizer.from_pretrained` makes one where there is a tokenizer.json"
         )
-    restore(tokenizer)
-    kind = type(tokenizer)
+    kind = original_class(type(tokenizer))
     if own := [name for name in REPLACED if getattr(kind, name) is not getattr(base, name)]:
         raise TypeError(f"the class {kind.__name__} has its own {', '.join(own)}, which cannot be replaced")
-    engine = engine_of(tokenizer)
-    check(tokenizer.backend_tokenizer, engine)
-    return attach(tokenizer, engine)
+    held = held_of(tokenizer)
+    try:
+        (hold(tokenizer) if held.is_off else held).make(kind.__name__)
+    except VocabularyError:
+        restore(tokenizer)
+        raise
+    return accelerated(tokenizer)
 
 
 def restore(tokenizer: Any) -> Any:
-    """Makes an accelerated tokenizer the one that it was, and returns it; others are returned as they are."""
-    if isinstance(tokenizer, Accelerated):
-        del tokenizer.__dict__[ENGINE]
-        tokenizer.__class__ = original_class(tokenizer)
+    """Makes an accelerated tokenizer the one that it was, and returns it; others are returned as they are.
+
+    An object of a class that was derived from that of an accelerated tokenizer keeps its class, and has the
+    original methods.
+    """
+    if isinstance(tokenizer, Accelerated) and is_derived(type(tokenizer)):
+        hold(tokenizer, is_off=True)
+    elif ENGINE in getattr(tokenizer, "__dict__", ()) or isinstance(tokenizer, Accelerated):
+        tokenizer.__dict__.pop(ENGINE, None)
+        tokenizer.__class__ = original_class(type(tokenizer))
     return tokenizer
 
 
-def engine_of(tokenizer: Any) -> Engine:
-    """Reads the tokenizer behind one of `transformers`."""
-    return Engine.parse(tokenizer.backend_tokenizer.to_str().encode(), type(tokenizer).__name__)
-
-
-def attach(tokenizer: Any, engine: Engine) -> Any:
-    """Sets the engine of a tokenizer and the class that goes with it."""
-    tokenizer.__dict__[ENGINE] = engine
-    tokenizer.__class__ = accelerated_class(type(tokenizer))
+def accelerated(tokenizer: Any) -> Any:
+    """Gives a tokenizer the class that accelerates, unless it has it, and returns it."""
+    if not isinstance(tokenizer, Accelerated):
+        tokenizer.__class__ = accelerated_class(type(tokenizer))
     return tokenizer
 
 
@@ -111,10 +118,22 @@ def accelerated_class(kind: type) -> type:
     return CLASSES[kind]
 
 
-def original_class(tokenizer: Any) -> type:
-    """Returns the class that an accelerated tokenizer had."""
-    bases: tuple[type, ...] = type(tokenizer).__bases__
-    return bases[1]
+def original_class(kind: type) -> type:
+    """Returns the class whose methods `Accelerated` replaces; a class that is not accelerated itself."""
+    if not issubclass(kind, Accelerated):
+        return kind
+    classes = kind.__mro__
+    return classes[classes.index(Accelerated) + 1]
+
+
+def is_derived(kind: type) -> bool:
+    """Returns whether an accelerated class is not one of `accelerated_class`, but derives from one."""
+    return CLASSES.get(original_class(kind)) is not kind
+
+
+def remade(make: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Makes a copy of an accelerated tokenizer, which gets its attributes afterwards."""
+    return accelerated(make(*args))
 
 
 class Accelerated:
@@ -124,10 +143,10 @@ class Accelerated:
         original = super()._encode_plus  # type: ignore[misc]
         # What is asked for later is of these texts, whatever becomes of the list.
         text = list(text) if isinstance(text, (list, tuple)) else text
-        options, engine = DEFAULTS | given, self.__dict__[ENGINE]
-        call = None if args else call_of(self, engine, text, options)
-        result = None if call is None else result_of(engine, call)
-        if call is None or result is None:
+        options, engine = DEFAULTS | given, held_of(self).engine()
+        call = None if args or engine is None else call_of(self, engine, text, options)
+        result = None if call is None or engine is None else result_of(engine, call)
+        if call is None or engine is None or result is None:
             return original(text, *args, **given)
         columns, tensors = result.columns, options["return_tensors"]
         for ids in columns["input_ids"]:
@@ -156,37 +175,57 @@ class Accelerated:
         **kwargs: Any,
     ) -> str:
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
-        if cleans_up(self, clean_up_tokenization_spaces) or kwargs or not isinstance(ids, (list, tuple)):
+        is_known = isinstance(ids, (list, tuple)) and not kwargs
+        engine = (
+            held_of(self).engine() if is_known and not cleans_up(self, clean_up_tokenization_spaces) else None
+        )
+        if engine is None:
             text: str = super()._decode(  # type: ignore[misc]
                 token_ids, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
             )
             return text
-        engine: Engine = self.__dict__[ENGINE]
         return engine.decode(ids, skip_special=skip_special_tokens)
 
     def decode(self: Any, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
         if is_batch(token_ids) and not kwargs.keys() - {"clean_up_tokenization_spaces"}:
             cleans = kwargs.get("clean_up_tokenization_spaces")
-            if not cleans_up(self, cleans) and not has_own(original_class(self), "decode"):
-                engine: Engine = self.__dict__[ENGINE]
+            is_own = has_own(original_class(type(self)), "decode")
+            engine = None if is_own or cleans_up(self, cleans) else held_of(self).engine()
+            if engine is not None:
                 return engine.decode_batch(token_ids, skip_special=skip_special_tokens)
         return super().decode(token_ids, skip_special_tokens, **kwargs)  # type: ignore[misc]
 
     def _add_tokens(self: Any, *args: Any, **kwargs: Any) -> int:
-        count: int = super()._add_tokens(*args, **kwargs)  # type: ignore[misc]
-        if count:
-            self.__dict__[ENGINE] = engine_of(self)
+        try:
+            count: int = super()._add_tokens(*args, **kwargs)  # type: ignore[misc]
+        finally:
+            held_of(self).forget()
         return count
 
     def update_post_processor(self: Any) -> None:
-        super().update_post_processor()  # type: ignore[misc]
-        self.__dict__[ENGINE] = engine_of(self)
+        try:
+            super().update_post_processor()  # type: ignore[misc]
+        finally:
+            held_of(self).forget()
 
-    def __reduce_ex__(self: Any, protocol: SupportsIndex) -> tuple[Any, ...]:
-        plain: Any = object.__new__(original_class(self))
-        plain.__dict__.update(self.__dict__)
-        engine = plain.__dict__.pop(ENGINE)
-        return attach, (plain, engine)
+    @classmethod
+    def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_derived(cls):
+            return super().from_pretrained(*args, **kwargs)  # type: ignore[misc]
+        # What the original class does there depends on its name and its own methods.
+        original: Any = original_class(cls)
+        tokenizer = original.from_pretrained(*args, **kwargs)
+        return accelerated(tokenizer) if type(tokenizer) is original else tokenizer
+
+    def __reduce_ex__(self: Any, protocol: SupportsIndex) -> Any:
+        kind = type(self)
+        reduced: Any = super().__reduce_ex__(protocol)
+        make, args, *rest = reduced
+        if is_derived(kind):
+            return make, args, *rest
+        # The name of the class is that of the original.
+        original = original_class(kind)
+        return remade, (make, tuple(original if each is kind else each for each in args)), *rest
 
 
 def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:

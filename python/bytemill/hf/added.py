@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import NormalizerChain, from_oniguruma
+from bytemill.hf.arguments import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from bytemill.formats.json_file import Value
 
-__all__ = ["AddedToken", "normalized_texts", "numbered", "parse_added"]
+__all__ = ["AddedToken", "AddedTokens", "normalizer_of", "parse_added"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class AddedToken:
             TypeError: It is neither.
         """
         if isinstance(token, str):
-            return cls(token, normalized=not special, special=special)
+            return cls(text("each token", token), normalized=not special, special=special)
         try:
             flags = {
                 name: bool(getattr(token, name)) for name in cls.__dataclass_fields__ if name != "content"
@@ -54,7 +55,7 @@ class AddedToken:
             content = token.content  # type: ignore[attr-defined]
         except AttributeError:
             raise TypeError(f"expected a string or an AddedToken, not {type(token).__name__}") from None
-        return cls(content, **flags | ({"special": True} if special else {}))
+        return cls(text("content", content), **flags | ({"special": True} if special else {}))
 
     def entry(self, token_id: int) -> dict[str, Any]:
         """Returns the entry of a file."""
@@ -70,43 +71,84 @@ def parse_added(tokens: Value) -> list[AddedToken]:
     ]
 
 
-def numbered(
-    known: Mapping[int, AddedToken], tokens: Iterable[AddedToken], vocabulary: Mapping[str, int]
-) -> dict[int, AddedToken]:
-    """Returns the added tokens by id, as `tokenizers` numbers them: as in the vocabulary, or on from there.
+@dataclass(frozen=True)
+class AddedTokens:
+    """The added tokens of a tokenizer. Like those of `tokenizers`, they remember what tokens were before.
 
-    Args:
-        known: Those that have numbers.
-        tokens: Those to be numbered; one that is known takes over its id.
-        vocabulary: The ids of the tokens of the model.
+    Attributes:
+        by_id: The tokens by id.
+        ids: The ids by text, also of tokens whose id another one has taken over.
+        special_texts: The texts of tokens that are special, or were: decoding may leave them out.
+        normalized: What normalizing made of texts that it changes, by id: tokens are decoded to these.
     """
-    result = dict(known)
-    ids = {token.content: token_id for token_id, token in known.items()}
-    following = max([len(vocabulary), *(token_id + 1 for token_id in known)])
-    for token in tokens:
-        if not token.content:
-            continue
-        token_id = ids.get(token.content, vocabulary.get(token.content))
-        if token_id is None:
-            token_id = following
-            following += 1
-        ids[token.content] = token_id
-        result[token_id] = token
-    return result
+
+    by_id: Mapping[int, AddedToken] = field(default_factory=dict)
+    ids: Mapping[str, int] = field(default_factory=dict)
+    special_texts: frozenset[str] = frozenset()
+    normalized: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def listed(cls, entries: Value, normalize: Callable[[str], str]) -> AddedTokens:
+        """Returns the tokens in a list of a file with the ids that it says, as a live tokenizer writes it."""
+        tokens = parse_added(entries)
+        by_id = {entry["id"].integer(): token for entry, token in zip(entries, tokens, strict=True)}
+        return cls(
+            by_id,
+            {token.content: token_id for token_id, token in by_id.items()},
+            frozenset(token.content for token in tokens if token.special),
+            {
+                token_id: changed
+                for token_id, token in by_id.items()
+                if token.normalized and (changed := normalize(token.content)) != token.content
+            },
+        )
+
+    def extended(
+        self, tokens: Iterable[AddedToken], vocabulary: Mapping[str, int], normalize: Callable[[str], str]
+    ) -> tuple[AddedTokens, int]:
+        """Returns these tokens and more, and how many were new or differ from those that were there.
+
+        A new token has the id of its text in the vocabulary of the model. Others are numbered on from behind
+        the highest id of an added token, but at least from the number of the model's tokens on, whatever ids
+        these have: an id may be that of a token of the model too.
+
+        Args:
+            tokens: Those to be added, all in one call: a file is read in one.
+            vocabulary: The ids of the tokens of the model.
+            normalize: Normalizes a text.
+        """
+        by_id, ids, normalized = dict(self.by_id), dict(self.ids), dict(self.normalized)
+        special_texts = set(self.special_texts)
+        following = max([len(vocabulary), *(token_id + 1 for token_id in by_id)])
+        count = 0
+        for token in tokens:
+            token_id = ids.get(token.content, vocabulary.get(token.content))
+            if not token.content or (token.content in ids and by_id[ids[token.content]] == token):
+                continue
+            count += 1
+            if token_id is None:
+                token_id = following
+                following += 1
+            if token.normalized and (changed := normalize(token.content)) != token.content:
+                normalized[token_id] = changed
+            if token.special:
+                special_texts.add(token.content)
+            ids[token.content] = token_id
+            by_id[token_id] = token
+        return AddedTokens(by_id, ids, frozenset(special_texts), normalized), count
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Returns the list for a file."""
+        return [token.entry(token_id) for token_id, token in sorted(self.by_id.items())]
+
+    def text(self, token_id: int) -> str:
+        """Returns the text that a token is decoded to."""
+        return self.normalized.get(token_id, self.by_id[token_id].content)
 
 
-def normalized_texts(normalizer: Value, added: Mapping[int, AddedToken]) -> dict[int, str]:
-    """Returns the texts of added tokens that normalizing changes, by id: the library knows them by these.
-
-    Args:
-        normalizer: The entry of a file.
-        added: The added tokens by id.
-    """
-    if not any(token.normalized for token in added.values()):
-        return {}
-    chain = NormalizerChain([*steps_of(normalizer)])
-    texts = {i: chain.normalize(token.content) for i, token in added.items() if token.normalized}
-    return {token_id: text for token_id, text in texts.items() if text != added[token_id].content}
+def normalizer_of(entry: Value) -> NormalizerChain:
+    """Returns what normalizes texts as the normalizer of a file does."""
+    return NormalizerChain([*steps_of(entry)])
 
 
 def steps_of(

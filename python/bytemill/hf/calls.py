@@ -95,7 +95,7 @@ def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) 
             truncation_of(tokenizer, engine, options),
             padding_of(tokenizer, options),
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if not inputs or ("offset_mapping" in columns and not engine.is_traced):
         return None
@@ -139,10 +139,11 @@ def truncation_of(tokenizer: Any, engine: Engine, options: dict[str, Any]) -> Tr
         return None
     most, stride = options["max_length"], options["stride"]
     check_integers(most, stride)
-    extras = 0 if engine.processor is None else engine.processor.added(is_pair=False)
+    extras = engine.extras(is_pair=False)
     if most - extras <= stride:
         raise ValueError(f"expected a max_length above {extras + stride}, got {most}")
-    return Truncation(most, stride, options["truncation_strategy"], tokenizer.truncation_side).checked()
+    strategy, side = options["truncation_strategy"], tokenizer.truncation_side
+    return Truncation(most, stride, strategy, side).checked(extras)
 
 
 def padding_of(tokenizer: Any, options: dict[str, Any]) -> Padding | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.hf.encoded import Encoded
@@ -36,17 +35,11 @@ class Result(NamedTuple):
 
 
 def result_of(engine: Engine, call: Call) -> Result | None:
-    """Returns what a call returns; `None` if texts cannot be truncated so, or are not Unicode."""
+    """Returns what a call returns; `None` if texts cannot be truncated so."""
     try:
-        result = plain_result(engine, call) if call.is_plain else full_result(engine, call)
-        # The library refuses lone surrogates. Strings keep their UTF-8 once they are encoded.
-        for texts in call.inputs:
-            for text in chain.from_iterable(texts):
-                if not text.isascii():
-                    text.encode()
+        return plain_result(engine, call) if call.is_plain else full_result(engine, call)
     except ValueError:
         return None
-    return result
 
 
 def encodings_of(engine: Engine, call: Call) -> list[Encoded]:

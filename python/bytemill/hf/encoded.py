@@ -8,8 +8,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
+from bytemill.hf.arguments import flag, one_of, unsigned
 from bytemill.hf.layout import Columns, Layout, joined
-from bytemill.hf.settings import DIRECTIONS, Padding, one_of, unsigned
+from bytemill.hf.settings import DIRECTIONS, Padding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -206,7 +207,7 @@ class Encoded:
         result = Layout()
         for encoding in encodings:
             check_type("an encoding", encoding, Encoded)
-            result = result.joined(encoding.layout, growing=growing_offsets)
+            result = result.joined(encoding.layout, growing=flag("growing_offsets", growing_offsets))
         return Encoded(result)
 
 

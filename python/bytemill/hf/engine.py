@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill._arguments import thread_count
 from bytemill.core import Encoding
@@ -12,70 +12,201 @@ from bytemill.errors import UnknownTokenError, VocabularyError
 from bytemill.formats.data_gym import CHARACTER_OF_BYTE
 from bytemill.formats.huggingface_tokenizer import load
 from bytemill.formats.json_file import Value, parse_json
-from bytemill.hf.added import AddedToken, normalized_texts, numbered, parse_added
+from bytemill.hf.added import AddedToken, AddedTokens, normalizer_of, parse_added
 from bytemill.hf.processing import frame_of, parse_processor
 from bytemill.special import NO_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from bytemill._backend import NormalizerChain
+    from bytemill.hf.processing import Frame, Processor
+
 __all__ = ["Engine"]
 
 # The bytes of UTF-8.
 BYTES_OF_TEXTS = [*range(0xC0), *range(0xC2, 0xF5)]
+
+# The most unused ids of a model whose added tokens have other ids than in a file.
+MOST_HOLES = 1 << 20
+
+
+class Parts(NamedTuple):
+    """What a `tokenizer.json` says, beside its added tokens and the encoding.
+
+    Attributes:
+        file: The file.
+        model_ids: The ids of the tokens of the model.
+        chain: Normalizes texts.
+        processor: The post-processor; `None` for none.
+        frames: What is put around each text without special tokens, and with them.
+    """
+
+    file: Value
+    model_ids: dict[str, int]
+    chain: NormalizerChain
+    processor: Processor | None
+    frames: list[Frame]
+
+    @classmethod
+    def of(cls, file: Value) -> Parts:
+        """Parses a file; `VocabularyError` if the post-processor is malformed or not supported."""
+        processor = parse_processor(file["post_processor"])
+        try:
+            frames = [frame_of(processor, adds=adds) for adds in (False, True)]
+        except VocabularyError as error:
+            file["post_processor"].refuse(str(error))
+        chain = normalizer_of(file["normalizer"])
+        return cls(file, file["model"]["vocab"].ids(), chain, processor, frames)
+
+    def read(self, tokens: Iterable[AddedToken]) -> AddedTokens:
+        """Returns added tokens as they are numbered when a file is read that lists them in this order."""
+        return AddedTokens().extended(tokens, self.model_ids, self.chain.normalize)[0]
+
+    def without_holes(self) -> dict[str, int]:
+        """Returns the tokens of the model, and for each number below the highest that is no id one more.
+
+        These others occur in no text: they are no characters and no merge makes them. Behind all numbers,
+        there is room for added tokens that have other ids in use than in a file.
+
+        Raises:
+            VocabularyError: They might occur, or there are too many.
+        """
+        model, ids = self.file["model"], set(self.model_ids.values())
+        if model["ignore_merges"].flag() and not is_byte_level(self.file["pre_tokenizer"]):
+            raise VocabularyError("tokens were added in an order whose ids a file cannot express")
+        end = max(ids, default=-1) + 1
+        if end - len(ids) > MOST_HOLES:
+            raise VocabularyError(
+                f"expected at most {MOST_HOLES} unused ids below {end}, got {end - len(ids)}"
+            )
+        return {f"\0\0{i}\0\0": i for i in set(range(end)) - ids} | self.model_ids
 
 
 class Engine:
     """An encoding, and what else a `tokenizer.json` says.
 
     Attributes:
-        encoding: The encoding.
         processor: The post-processor; `None` for none.
         frames: What is put around each text without special tokens, and with them.
-        added: The added tokens by id.
-        special_ids: The ids of the special ones.
+        added: The added tokens.
+        chain: Normalizes texts.
+        special_ids: The ids that decoding may leave out.
     """
 
-    def __init__(self, file: Value, contents: bytes) -> None:
-        """Reads a file, parsed and not; `VocabularyError` if its ids cannot be given exactly."""
-        self._file = file
-        loaded = load(contents, "tokenizer", file.source)
-        self.encoding = Encoding._of(*loaded)  # noqa: SLF001 - the library does not warn of overlaps
-        self.processor = parse_processor(file["post_processor"])
-        try:
-            self.frames = [frame_of(self.processor, adds=adds) for adds in (False, True)]
-        except VocabularyError as error:
-            file["post_processor"].refuse(str(error))
-        self._model_ids: dict[str, int] = file["model"]["vocab"].ids()
-        self.added = numbered({}, parse_added(file["added_tokens"]), self._model_ids)
-        # The library decodes these to their normalized texts, which are no special tokens then.
-        self._normalized = normalized_texts(file["normalizer"], self.added)
-        special = (token_id for token_id, token in self.added.items() if token.special)
-        self.special_ids = set(special).difference(self._normalized)
+    def __init__(self, parts: Parts, added: AddedTokens) -> None:
+        """Takes what a file says, and the added tokens, whatever it says of them."""
+        self._parts = parts
+        self.processor, self.frames, self.chain = parts.processor, parts.frames, parts.chain
+        self.added = added
+        # Texts are compared, not ids: a token may be decoded to the text of another, special one.
+        self.special_ids = {i for i in added.by_id if added.text(i) in added.special_texts}
 
     @classmethod
-    def parse(cls, contents: bytes, source: str) -> Engine:
-        """Parses the bytes of a file; errors as for a file."""
-        return cls(parse_json(contents, source), contents)
+    def parse(cls, contents: bytes, source: str, *, is_live: bool = False) -> Engine:
+        """Parses the bytes of a file.
+
+        Args:
+            contents: The bytes.
+            source: Where they come from, for messages.
+            is_live: Whether a tokenizer that is in use wrote them, whose added tokens have the ids that the
+                file says. When a file is read, they are numbered anew.
+
+        Raises:
+            VocabularyError: It is malformed, or its ids cannot be given exactly.
+        """
+        file = parse_json(contents, source)
+        encoding = encoding_of(contents, source)
+        parts = Parts.of(file)
+        read = parts.read(parse_added(file["added_tokens"]))
+        engine = cls(
+            parts, AddedTokens.listed(file["added_tokens"], parts.chain.normalize) if is_live else read
+        )
+        # A token whose id another one has taken over is found no more.
+        if engine.added.ids == read.ids and len(read.ids) == len(read.by_id):
+            engine._vocabulary, engine._read, engine.encoding = parts.model_ids, read, encoding
+        engine.check_added()
+        return engine
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """The encoding; `VocabularyError` if the ids with the added tokens cannot be given exactly."""
+        special = self.added.special_texts
+        entries = [entry | {"special": entry["content"] in special} for entry in self.added.entries()]
+        model = self._parts.file["model"].object() | {"vocab": self._vocabulary}
+        text = self._text({"added_tokens": entries, "model": model})
+        return encoding_of(text.encode(), self._parts.file.source)
 
     def entry(self, name: str) -> Value:
         """Returns an entry of the file."""
-        return self._file[name]
-
-    def with_added(self, tokens: Iterable[AddedToken]) -> Engine:
-        """Returns the engine with more added tokens."""
-        added = numbered(self.added, tokens, self._model_ids)
-        if added == self.added:
-            return self
-        contents = self._file.object() | {
-            "added_tokens": [token.entry(token_id) for token_id, token in sorted(added.items())]
-        }
-        return Engine(Value(contents, self._file.source), json.dumps(contents, ensure_ascii=False).encode())
+        return self._parts.file[name]
 
     def file(self, settings: dict[str, Any], *, pretty: bool) -> str:
-        """Returns the text of the file with the settings."""
-        contents = self._file.object() | settings
-        return json.dumps(contents, ensure_ascii=False, indent=2 if pretty else None)
+        """Returns the text of the file with the settings and the added tokens."""
+        return self._text(settings | {"added_tokens": self.added.entries()}, indent=2 if pretty else None)
+
+    def _text(self, entries: dict[str, Any], indent: int | None = None) -> str:
+        return json.dumps(self._parts.file.object() | entries, ensure_ascii=False, indent=indent)
+
+    def extras(self, *, is_pair: bool) -> int:
+        """Returns the number of tokens that the post-processor adds to a text, or to a pair."""
+        return 0 if self.processor is None else self.processor.added(is_pair=is_pair)
+
+    # --- Added tokens ---
+
+    def with_added(self, tokens: Iterable[AddedToken]) -> tuple[Engine, int]:
+        """Returns the engine with more added tokens, and how many were new or differ from those before.
+
+        Its encoding is made when it is needed, which may raise `VocabularyError` as for a file.
+
+        Raises:
+            VocabularyError: A token was normalized and is not any more.
+        """
+        added, count = self.added.extended(tokens, self._parts.model_ids, self._parts.chain.normalize)
+        if not count:
+            return self, 0
+        engine = Engine(self._parts, added)
+        engine.check_added()
+        return engine, count
+
+    def reread(self) -> Engine:
+        """Returns the engine of the file that this one is written as, in which tokens are numbered anew."""
+        added = self._rewritten()
+        return self if added == self.added else Engine(self._parts, added)
+
+    def _rewritten(self) -> AddedTokens:
+        return self._parts.read(self._tokens())
+
+    def _tokens(self) -> list[AddedToken]:
+        return [token for _, token in sorted(self.added.by_id.items())]
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, int]:
+        """The tokens of the model as the encoding gets them."""
+        has_ids_of_file = self._rewritten().ids == self.added.ids
+        return self._parts.model_ids if has_ids_of_file else self._parts.without_holes()
+
+    @cached_property
+    def _read(self) -> AddedTokens:
+        """The added tokens as the encoding numbers them."""
+        return AddedTokens().extended(self._tokens(), self._vocabulary, self._parts.chain.normalize)[0]
+
+    @cached_property
+    def _moved(self) -> dict[int, int]:
+        """The ids of added tokens that have other ones in the encoding, by those."""
+        ids = self._read.ids
+        pairs = ((ids[token.content], token_id) for token_id, token in self.added.by_id.items())
+        return {read_id: token_id for read_id, token_id in pairs if read_id != token_id}
+
+    def check_added(self) -> None:
+        """Raises `VocabularyError` for added tokens of which no file says what they are."""
+        for token_id, text in self.added.normalized.items():
+            token = self.added.by_id[token_id]
+            if text != (self._parts.chain.normalize(token.content) if token.normalized else token.content):
+                raise VocabularyError(
+                    f"the added token {token.content!r} is still decoded to what normalizing made of it when "
+                    "it was added before: save the tokenizer and load it again"
+                )
 
     @cached_property
     def is_traced(self) -> bool:
@@ -84,19 +215,20 @@ class Engine:
         Characters without a token are left out, after which it has the offsets of others. A token that has
         several spellings, or takes white space of a normalized text, is spelled as it was found.
         """
-        model, model_ids = self._file["model"], self._model_ids
+        model, model_ids = self._parts.file["model"], self._parts.model_ids
         has_token = not model["unk_token"].is_null
         if not has_token and model["byte_fallback"].flag():
             has_token = all(f"<0x{byte:02X}>" in model_ids for byte in range(256))
-        elif not has_token and is_byte_level(self._file["pre_tokenizer"]):
+        elif not has_token and is_byte_level(self._parts.file["pre_tokenizer"]):
             has_token = all(CHARACTER_OF_BYTE[byte] in model_ids for byte in BYTES_OF_TEXTS)
-        spellings = {token_id: token for token, token_id in model_ids.items()}
-        strips = not self._file["normalizer"].is_null
+        spellings = self.model_tokens
+        strips = not self._parts.file["normalizer"].is_null
+        added = self.added
         return (
             has_token
-            and not self._normalized
-            and not any(strips and (token.lstrip or token.rstrip) for token in self.added.values())
-            and all(spellings.get(i, token.content) == token.content for i, token in self.added.items())
+            and not added.normalized
+            and not any(strips and (token.lstrip or token.rstrip) for token in added.by_id.values())
+            and all(spellings.get(i, token.content) == token.content for i, token in added.by_id.items())
         )
 
     # --- Ids ---
@@ -109,14 +241,16 @@ class Engine:
             finds_special: Whether special tokens in a text are those.
         """
         if len(texts) == 1:
-            return [self.ids(texts[0], finds_special=finds_special)]
-        threads = thread_count(None)
-        if finds_special:
-            return self.encoding.encode_batch(texts, num_threads=threads, allowed_special="all")
-        return self.encoding.encode_ordinary_batch(texts, num_threads=threads)
+            rows = [self._ids(texts[0], finds_special=finds_special)]
+        elif finds_special:
+            threads = thread_count(None)
+            rows = self.encoding.encode_batch(texts, num_threads=threads, allowed_special="all")
+        else:
+            rows = self.encoding.encode_ordinary_batch(texts, num_threads=thread_count(None))
+        moved = self._moved
+        return [[moved.get(i, i) for i in row] for row in rows] if moved else rows
 
-    def ids(self, text: str, *, finds_special: bool) -> list[int]:
-        """Returns the ids of one text, as `rows`."""
+    def _ids(self, text: str, *, finds_special: bool) -> list[int]:
         if finds_special:
             return self.encoding.encode(text, allowed_special="all")
         return self.encoding.encode_ordinary(text)
@@ -147,6 +281,9 @@ class Engine:
         if skip_special:
             special = self.special_ids
             rows = [ids if special.isdisjoint(ids) else [i for i in ids if i not in special] for ids in rows]
+        if self._vocabulary is not self._parts.model_ids:
+            known, read_ids = self.token_of_id, {there: here for here, there in self._moved.items()}
+            return self._decoded([[read_ids.get(i, i) for i in ids if i in known] for ids in rows])
         try:
             return self._decoded(rows)
         except UnknownTokenError:
@@ -162,26 +299,39 @@ class Engine:
 
     def vocabulary(self, *, with_added: bool) -> dict[str, int]:
         """Returns the id of each token by its spelling."""
-        vocabulary = dict(self._model_ids)
-        if with_added:
-            vocabulary |= self._added_ids
-        return vocabulary
-
-    @cached_property
-    def _added_ids(self) -> dict[str, int]:
-        return {token.content: token_id for token_id, token in self.added.items()}
+        return self._parts.model_ids | dict(self.added.ids if with_added else {})
 
     @cached_property
     def token_of_id(self) -> dict[int, str]:
         """The spelling of each id."""
-        tokens = {token_id: token for token, token_id in self._model_ids.items()}
-        added = {token_id: token.content for token_id, token in self.added.items()}
-        return tokens | added | self._normalized
+        return self.model_tokens | {token_id: self.added.text(token_id) for token_id in self.added.by_id}
+
+    @cached_property
+    def model_tokens(self) -> dict[int, str]:
+        """The spelling of each id of the model, which an added token may have too."""
+        return {token_id: token for token, token_id in self._parts.model_ids.items()}
+
+    @cached_property
+    def unclear(self) -> set[int]:
+        """The ids of added tokens that are not always spelled as `token_of_id` says."""
+        spellings = self.model_tokens
+        texts = ((token_id, token, self.added.text(token_id)) for token_id, token in self.added.by_id.items())
+        return {
+            token_id
+            for token_id, token, text in texts
+            if token.lstrip or token.rstrip or spellings.get(token_id, text) != text
+        }
 
     def id_of_token(self, token: str) -> int | None:
         """Returns the id of a token; `None` if there is none."""
-        token_id = self._added_ids.get(token)
-        return self._model_ids.get(token) if token_id is None else token_id
+        token_id = self.added.ids.get(token)
+        return self._parts.model_ids.get(token) if token_id is None else token_id
+
+
+def encoding_of(contents: bytes, source: str) -> Encoding:
+    """Returns the encoding of a file; `VocabularyError` if its ids cannot be given exactly."""
+    loaded = load(contents, "tokenizer", source)
+    return Encoding._of(*loaded)  # noqa: SLF001 - the library does not warn of overlaps
 
 
 def is_byte_level(pre_tokenizer: Value) -> bool:

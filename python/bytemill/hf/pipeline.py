@@ -79,7 +79,7 @@ def completed(engine: Engine, layouts: list[Layout], settings: Settings) -> Layo
     processor, truncation = engine.processor, settings.truncation
     if truncation is not None:
         is_pair = len(layouts) == PAIR
-        extras = processor.added(is_pair=is_pair) if processor is not None and settings.adds else 0
+        extras = engine.extras(is_pair=is_pair) if settings.adds else 0
         if truncation.max_length < extras:
             raise ValueError(
                 f"expected a max_length of at least {extras}, the tokens that are added, got "

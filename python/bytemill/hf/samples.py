@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bytemill.hf.engine import Engine
 
 __all__ = ["check"]
@@ -48,35 +51,59 @@ def check(original: Any, engine: Engine) -> None:
 
     Raises:
         VocabularyError: They differ.
+        RuntimeError: Another thread uses the tokenizer, which refuses to change its settings then.
     """
-    added = [token.content for token in engine.added.values()][:64]
+    added = [token.content for token in engine.added.by_id.values()]
     around = "".join(f"a {content} b{content}" for content in added)
-    samples = [*SAMPLES, around, *(f"x {content}  y" for content in added)]
+    samples = [*SAMPLES, around, *added, *(f"x {content}  y" for content in added)]
     frame = engine.frames[True]
     before = [extra.token_id for extra in frame.before]
     after = [extra.token_id for extra in frame.after]
-    truncation, padding = original.truncation, original.padding
-    original.no_truncation()
-    original.no_padding()
-    try:
-        theirs = [encoded.ids for encoded in original.encode_batch(samples, add_special_tokens=False)]
+    with plain(original):
         framed = original.encode(samples[5]).ids
-        decoded = {skips: original.decode_batch(theirs, skip_special_tokens=skips) for skips in (False, True)}
+        # A tokenizer remembers what added tokens were: which are special, what normalizing made of them.
+        rows = [*ids_of(original, samples), *([token_id] for token_id in engine.added.by_id)]
+        decoded = {skips: original.decode_batch(rows, skip_special_tokens=skips) for skips in (False, True)}
+        theirs = {True: rows[: len(samples)]}
+        original.encode_special_tokens = True
+        theirs[False] = ids_of(original, samples)
+    for finds_special, their_rows in theirs.items():
+        our_rows = engine.rows(samples, finds_special=finds_special)
+        for sample, our, their in zip(samples, our_rows, their_rows, strict=True):
+            if our != their:
+                raise VocabularyError(f"the ids of {sample!r} would be {our}, and are {their}")
+    ours = engine.rows([samples[5]], finds_special=True)[0]
+    if framed != before + ours + after:
+        raise VocabularyError(f"the ids of {samples[5]!r} would be {before + ours + after}, and are {framed}")
+    for skips, their_texts in decoded.items():
+        our_texts = engine.decode_batch(rows, skip_special=skips)
+        for ids, our_text, their_text in zip(rows, our_texts, their_texts, strict=True):
+            if our_text != their_text:
+                raise VocabularyError(f"the text of {ids} would be {our_text!r}, and is {their_text!r}")
+
+
+def ids_of(original: Any, texts: list[str]) -> list[list[int]]:
+    """Returns the ids of texts, without what is put around them."""
+    return [encoded.ids for encoded in original.encode_batch(texts, add_special_tokens=False)]
+
+
+@contextmanager
+def plain(original: Any) -> Iterator[None]:
+    """Takes settings out of a tokenizer for a moment: truncation, padding and `encode_special_tokens`."""
+    truncation, padding, splits = original.truncation, original.padding, original.encode_special_tokens
+    try:
+        original.no_truncation()
+        original.no_padding()
+        original.encode_special_tokens = False
+        yield
+    except BaseException as error:
+        # It is no `Exception`, and has no public name.
+        if type(error).__name__ == "PanicException":
+            raise VocabularyError(f"tokenizers panics on samples of text: {error}") from None
+        raise
     finally:
         if truncation is not None:
             original.enable_truncation(**truncation)
         if padding is not None:
             original.enable_padding(**padding)
-    ours = engine.rows(samples, finds_special=True)
-    for sample, our, their in zip(samples, ours, theirs, strict=True):
-        if our != their:
-            raise VocabularyError(f"the ids of {sample!r} would be {our}, and are {their}")
-    if framed != before + ours[5] + after:
-        raise VocabularyError(
-            f"the ids of {samples[5]!r} would be {before + ours[5] + after}, and are {framed}"
-        )
-    for skips, their_texts in decoded.items():
-        our_texts = engine.decode_batch(theirs, skip_special=skips)
-        for ids, our_text, their_text in zip(theirs, our_texts, their_texts, strict=True):
-            if our_text != their_text:
-                raise VocabularyError(f"the text of {ids} would be {our_text!r}, and is {their_text!r}")
+        original.encode_special_tokens = splits

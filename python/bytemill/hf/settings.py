@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytemill.hf.arguments import IDS, number, one_of, text, unsigned
 
 if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
 
-__all__ = ["DIRECTIONS", "Padding", "Truncation", "one_of", "unsigned", "windows"]
+__all__ = ["DIRECTIONS", "Padding", "Truncation", "windows"]
 
 STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 DIRECTIONS = {"right": "Right", "left": "Left"}
@@ -29,15 +30,26 @@ class Truncation(NamedTuple):
     strategy: str = "longest_first"
     direction: str = "right"
 
-    def checked(self) -> Truncation:
-        """Returns the setting itself; `ValueError` if a value is none."""
-        one_of("strategy", self.strategy, STRATEGIES)
-        one_of("direction", self.direction, DIRECTIONS)
-        if self.max_length < 0 or self.stride < 0:
+    def checked(self, extras: int) -> Truncation:
+        """Returns the setting with plain values.
+
+        Args:
+            extras: The number of tokens that are added to a text.
+
+        Raises:
+            TypeError: A value is of another type.
+            OverflowError: A number is negative or too large.
+            ValueError: A name is not known, or `stride` is more than what `max_length` leaves of a text.
+        """
+        max_length, stride = unsigned("max_length", self.max_length), unsigned("stride", self.stride)
+        strategy = one_of("strategy", self.strategy, STRATEGIES)
+        direction = one_of("direction", self.direction, DIRECTIONS)
+        if stride > max_length - extras >= 0:
             raise ValueError(
-                f"expected max_length and stride of 0 or more, got {self.max_length}, {self.stride}"
+                f"expected a stride of at most {max_length - extras}, which is max_length without the "
+                f"{extras} tokens that are added, got {stride}"
             )
-        return self
+        return Truncation(max_length, stride, strategy, direction)
 
     @classmethod
     def parse(cls, entry: Value) -> Truncation | None:
@@ -45,8 +57,8 @@ class Truncation(NamedTuple):
         if entry.is_null:
             return None
         return cls(
-            entry["max_length"].integer(),
-            entry["stride"].integer(),
+            number(entry["max_length"]),
+            number(entry["stride"]),
             spelled(entry["strategy"], STRATEGIES),
             "right" if entry["direction"].is_null else spelled(entry["direction"], DIRECTIONS),
         )
@@ -81,9 +93,22 @@ class Padding(NamedTuple):
     pad_to_multiple_of: int | None = None
 
     def checked(self) -> Padding:
-        """Returns the setting itself; `ValueError` if a value is none."""
-        one_of("direction", self.direction, DIRECTIONS)
-        return self
+        """Returns the setting with plain values.
+
+        Raises:
+            TypeError: A value is of another type.
+            OverflowError: A number is negative or too large.
+            ValueError: The direction is not known.
+        """
+        length, multiple = self.length, self.pad_to_multiple_of
+        return Padding(
+            one_of("direction", self.direction, DIRECTIONS),
+            unsigned("pad_id", self.pad_id, IDS),
+            unsigned("pad_type_id", self.pad_type_id, IDS),
+            text("pad_token", self.pad_token),
+            None if length is None else unsigned("length", length),
+            None if multiple is None else unsigned("pad_to_multiple_of", multiple),
+        )
 
     @classmethod
     def parse(cls, entry: Value) -> Padding | None:
@@ -94,11 +119,11 @@ class Padding(NamedTuple):
         multiple = entry["pad_to_multiple_of"]
         return cls(
             spelled(entry["direction"], DIRECTIONS),
-            entry["pad_id"].integer(),
-            entry["pad_type_id"].integer(),
+            number(entry["pad_id"], IDS),
+            number(entry["pad_type_id"], IDS),
             entry["pad_token"].text(),
-            None if strategy.contents == "BatchLongest" else strategy["Fixed"].integer(),
-            None if multiple.is_null else multiple.integer(),
+            None if strategy.contents == "BatchLongest" else number(strategy["Fixed"]),
+            None if multiple.is_null else number(multiple),
         )
 
     def entry(self) -> dict[str, Any]:
@@ -117,28 +142,6 @@ class Padding(NamedTuple):
         target = longest if self.length is None else self.length
         multiple = self.pad_to_multiple_of or 1
         return -(-target // multiple) * multiple
-
-
-def one_of(name: str, value: str, known: dict[str, str]) -> None:
-    """Raises `ValueError` if a value is not known."""
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-
-
-def unsigned(name: str, value: SupportsIndex) -> int:
-    """Returns the number in the argument called `name`.
-
-    Raises:
-        TypeError: It is not an integer.
-        OverflowError: It is negative.
-    """
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {value!r:.40}") from None
-    if number < 0:
-        raise OverflowError(f"{name} must be 0 or more, got {number}")
-    return number
 
 
 def spelled(entry: Value, known: dict[str, str]) -> str:

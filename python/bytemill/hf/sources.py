@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bytemill.hf.layout import joined
+from bytemill.hf.spelling import respelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +29,10 @@ class SourceText:
     @cached_property
     def tokens(self) -> list[str]:
         """The spelling of each token."""
+        if not self._engine.unclear.isdisjoint(self.ids):
+            return respelled(self._engine, self._text, self.ids, self.offsets)
         token_of_id = self._engine.token_of_id
-        tokens = [token_of_id[token_id] for token_id in self.ids]
-        # The spelling of these has the white space that they took.
-        strips = {i for i, token in self._engine.added.items() if token.lstrip or token.rstrip}
-        if not strips.isdisjoint(self.ids):
-            for index, (token_id, (start, end)) in enumerate(zip(self.ids, self.offsets, strict=True)):
-                if token_id in strips:
-                    tokens[index] = self._text[start:end]
-        return tokens
+        return [token_of_id[token_id] for token_id in self.ids]
 
     @cached_property
     def offsets(self) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
 from bytemill.hf.added import AddedToken
+from bytemill.hf.arguments import IDS, elements, flag, text, unsigned
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
 from bytemill.hf.inputs import inputs_of, words_of
@@ -32,16 +33,15 @@ class Tokenizer:
 
     Threads may share a tokenizer while none of them changes its settings or adds tokens.
 
-    Attributes:
-        encode_special_tokens: Whether special tokens in texts are text like other.
+    Arguments are checked as there: what is no flag, no unsigned integer or no Unicode raises `TypeError`, and
+    a number out of range `OverflowError`.
     """
-
-    encode_special_tokens: bool = False
 
     def __init__(self, engine: Engine) -> None:
         """Wraps what was read: `from_file`, `from_str` and `from_buffer` make tokenizers."""
         check_type("engine", engine, Engine, "`from_file` and `from_str` make tokenizers")
         self._engine = engine
+        self._splits_special = False
         self._truncation = Truncation.parse(engine.entry("truncation"))
         self._padding = Padding.parse(engine.entry("padding"))
 
@@ -58,7 +58,7 @@ class Tokenizer:
     @classmethod
     def from_buffer(cls, buffer: Buffer) -> Self:
         """Reads the bytes of a `tokenizer.json`; errors as `from_file`."""
-        return cls(Engine.parse(bytes(buffer), "tokenizer.json"))
+        return cls(Engine.parse(bytes(memoryview(buffer)), "tokenizer.json"))
 
     @classmethod
     def from_str(cls, json: str) -> Self:
@@ -70,7 +70,7 @@ class Tokenizer:
         """Returns the text of a `tokenizer.json` with all settings and added tokens."""
         settings = {"truncation": self._truncation, "padding": self._padding}
         entries = {name: None if value is None else value.entry() for name, value in settings.items()}
-        return self._engine.file(entries, pretty=pretty)
+        return self._engine.file(entries, pretty=flag("pretty", pretty))
 
     def save(self, path: str | os.PathLike[str], pretty: bool = True) -> None:
         """Writes a `tokenizer.json`; `OSError` if that fails."""
@@ -80,9 +80,10 @@ class Tokenizer:
         return f"<Tokenizer: {self.get_vocab_size()} tokens>"
 
     def __copy__(self) -> Self:
-        other = type(self)(self._engine)
+        # Like there, a copy is the tokenizer that is written to a file and read.
+        other = type(self)(self._engine.reread())
         other._truncation, other._padding = self._truncation, self._padding  # noqa: SLF001 - of this class
-        other.encode_special_tokens = self.encode_special_tokens
+        other._splits_special = self._splits_special  # noqa: SLF001
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -90,9 +91,18 @@ class Tokenizer:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_str, (self.to_str(),), {"encode_special_tokens": self.encode_special_tokens}
+        return type(self).from_str, (self.to_str(),), {"_splits_special": self._splits_special}
 
     # --- Encoding ---
+
+    @property
+    def encode_special_tokens(self) -> bool:
+        """Whether special tokens in texts are text like other."""
+        return self._splits_special
+
+    @encode_special_tokens.setter
+    def encode_special_tokens(self, value: bool) -> None:
+        self._splits_special = flag("encode_special_tokens", value)
 
     def encode(
         self,
@@ -113,9 +123,9 @@ class Tokenizer:
             TypeError: A text is not a string, or not a list of strings.
             ValueError: `max_length` is too small, or the text that the strategy names cannot be truncated.
         """
+        settings = self._settings(is_pretokenized, add_special_tokens)
         given = [sequence] if pair is None else [sequence, pair]
-        inputs = [words_of(text, is_pretokenized) for text in given]
-        return self._encode([inputs], is_pretokenized, add_special_tokens)[0]
+        return self._encode([[words_of(text, settings.in_words) for text in given]], settings)[0]
 
     def encode_batch(
         self,
@@ -130,8 +140,9 @@ class Tokenizer:
             is_pretokenized: Whether texts are lists of words.
             add_special_tokens: Whether the tokens of the post-processor are added.
         """
-        inputs = [inputs_of(item, is_pretokenized) for item in input]
-        return self._encode(inputs, is_pretokenized, add_special_tokens)
+        settings = self._settings(is_pretokenized, add_special_tokens)
+        inputs = [inputs_of(item, settings.in_words) for item in elements("input", input)]
+        return self._encode(inputs, settings)
 
     def encode_batch_fast(
         self,
@@ -142,11 +153,15 @@ class Tokenizer:
         """The same as `encode_batch`, which makes offsets only when they are asked for."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
 
-    def _encode(self, batch: list[list[Sequence[str]]], in_words: bool, adds: bool) -> list[Encoded]:
-        return [Encoded(layout) for layout in encoded(self._engine, batch, self._settings(in_words, adds))]
+    def _encode(self, batch: list[list[Sequence[str]]], settings: Settings) -> list[Encoded]:
+        return [Encoded(layout) for layout in encoded(self._engine, batch, settings)]
 
-    def _settings(self, in_words: bool, adds: bool) -> Settings:
-        return Settings(in_words, adds, not self.encode_special_tokens, self._truncation, self._padding)
+    def _settings(self, is_pretokenized: bool, add_special_tokens: bool) -> Settings:
+        in_words, adds = (
+            flag("is_pretokenized", is_pretokenized),
+            flag("add_special_tokens", add_special_tokens),
+        )
+        return Settings(in_words, adds, not self._splits_special, self._truncation, self._padding)
 
     def post_process(
         self, encoding: Encoded, pair: Encoded | None = None, add_special_tokens: bool = True
@@ -164,7 +179,7 @@ class Tokenizer:
         given = [encoding] if pair is None else [encoding, pair]
         for each in given:
             check_type("encoding" if each is encoding else "pair", each, Encoded)
-        settings = self._settings(in_words=False, adds=add_special_tokens)
+        settings = self._settings(is_pretokenized=False, add_special_tokens=add_special_tokens)
         layout = completed(self._engine, [each.layout for each in given], settings)
         if self._padding is not None:
             layout = layout.filled(self._padding, self._padding.target(layout.size))
@@ -172,8 +187,7 @@ class Tokenizer:
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Returns the number of tokens that are added to a text, or to a pair."""
-        processor = self._engine.processor
-        return 0 if processor is None else processor.added(is_pair=is_pair)
+        return self._engine.extras(is_pair=flag("is_pair", is_pair))
 
     # --- Encoding and decoding in a thread of `asyncio` ---
 
@@ -217,7 +231,7 @@ class Tokenizer:
         Raises:
             TypeError, OverflowError: `ids` are no ids.
         """
-        return self._engine.decode(ids, skip_special=skip_special_tokens)
+        return self._engine.decode(ids, skip_special=flag("skip_special_tokens", skip_special_tokens))
 
     def decode_batch(
         self,
@@ -225,21 +239,22 @@ class Tokenizer:
         skip_special_tokens: bool = True,
     ) -> list[str]:
         """Decodes many sequences of ids in parallel; arguments and errors as `decode`."""
-        return self._engine.decode_batch(sequences, skip_special=skip_special_tokens)
+        skips = flag("skip_special_tokens", skip_special_tokens)
+        return self._engine.decode_batch(sequences, skip_special=skips)
 
     # --- The vocabulary ---
 
     def token_to_id(self, token: str) -> int | None:
         """Returns the id of a token by its spelling; `None` if there is none."""
-        return self._engine.id_of_token(token)
+        return self._engine.id_of_token(text("token", token))
 
     def id_to_token(self, id: int) -> str | None:
         """Returns the spelling of an id; `None` if it is no token."""
-        return self._engine.token_of_id.get(id)
+        return self._engine.token_of_id.get(unsigned("id", id, IDS))
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Returns the id of each token by its spelling."""
-        return self._engine.vocabulary(with_added=with_added_tokens)
+        return self._engine.vocabulary(with_added=flag("with_added_tokens", with_added_tokens))
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Returns the number of tokens."""
@@ -247,7 +262,7 @@ class Tokenizer:
 
     def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
         """Returns the added tokens by id."""
-        return dict(sorted(self._engine.added.items()))
+        return dict(sorted(self._engine.added.by_id.items()))
 
     def add_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
         """Adds tokens, which are found in texts before anything else.
@@ -258,8 +273,13 @@ class Tokenizer:
         Returns:
             The number of tokens that were not there, or differ from those that were.
 
+        Raises:
+            TypeError: `tokens` is a single text, or one of them is neither a text nor such an object.
+            VocabularyError: A token was normalized and is not any more.
+
         Complexity:
-            That of reading the file again, unless there is nothing new.
+            That of the number of added tokens. The next call that encodes or decodes reads the file again; it
+            raises `VocabularyError` if it cannot give the ids exactly.
         """
         return self._add(tokens, special=False)
 
@@ -268,13 +288,8 @@ class Tokenizer:
         return self._add(tokens, special=True)
 
     def _add(self, tokens: Iterable[object], *, special: bool) -> int:
-        given = [AddedToken.of(token, special=special) for token in tokens]
-        known = {token.content: token for token in self._engine.added.values()}
-        count = 0
-        for token in given:
-            count += bool(token.content) and known.get(token.content) != token
-            known[token.content] = token
-        self._engine = self._engine.with_added(given)
+        given = [AddedToken.of(token, special=special) for token in elements("tokens", tokens)]
+        self._engine, count = self._engine.with_added(given)
         return count
 
     # --- Settings ---
@@ -296,9 +311,12 @@ class Tokenizer:
             direction: The side that is dropped: "right" or "left".
 
         Raises:
-            ValueError: A value is out of range.
+            TypeError: A value is of another type.
+            OverflowError: A number is negative.
+            ValueError: `stride` is more than what `max_length` leaves of a text, or a name is not known.
         """
-        self._truncation = Truncation(max_length, stride, strategy, direction).checked()
+        extras = self._engine.extras(is_pair=False)
+        self._truncation = Truncation(max_length, stride, strategy, direction).checked(extras)
 
     def no_truncation(self) -> None:
         """Truncates no text from now on."""
@@ -333,6 +351,8 @@ class Tokenizer:
             pad_to_multiple_of: What the number of tokens is rounded up to a multiple of.
 
         Raises:
+            TypeError: A value is of another type.
+            OverflowError: A number is negative or too large.
             ValueError: `direction` is neither "right" nor "left".
         """
         self._padding = Padding(

@@ -244,10 +244,10 @@ def test_what_cannot_be_exact_is_refused() -> None:
 
 def test_samples_find_differences() -> None:
     tokenizer = tokenizer_of()
-    from bytemill.hf.accelerated import engine_of
+    from bytemill.hf.engine import Engine
     from bytemill.hf.samples import check as compare
 
-    engine = engine_of(tokenizer)
+    engine = Engine.parse(tokenizer.backend_tokenizer.to_str().encode(), "tokenizer")
     compare(tokenizer.backend_tokenizer, engine)
     tokenizer.backend_tokenizer.post_processor = byte_level("bert").post_processor
     compare(tokenizer.backend_tokenizer, engine)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bytemill import hf
-from bytemill.hf.accelerated import ENGINE
+from bytemill.hf.held import ENGINE
 from support.encodings import COLUMNS, UNLIKE
 from support.open_models import LOADED, ROWS, file_of
 from support.open_models.speech import SENTENCES, TRICKY
@@ -142,7 +142,7 @@ def test_random_calls_of_rows(name: str) -> None:
     dice = random.Random(zlib.crc32(name.encode()))
     calls = 400 if FULL else 15
     assert compare(theirs, ours, texts, dice, calls=calls) > calls / 8
-    engine = ours.__dict__[ENGINE]
+    engine = ours.__dict__[ENGINE].engine()
     assert not engine.is_traced or name not in UNLIKE
 
 
@@ -248,4 +248,4 @@ def test_characters_without_a_token_are_told() -> None:
         tokenizer = transformers.PreTrainedTokenizerFast(
             tokenizer_object=tokenizers.Tokenizer.from_str(json.dumps(file))
         )
-        assert not hf.accelerate(tokenizer).__dict__[ENGINE].is_traced
+        assert not hf.accelerate(tokenizer).__dict__[ENGINE].engine().is_traced
