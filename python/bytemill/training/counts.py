@@ -442,7 +442,7 @@ def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
 
     Raises:
         TypeError: It is a single string, or one of them is no string.
-        ValueError: One is empty or given twice.
+        ValueError: One is empty, given twice or not to be encoded in UTF-8.
     """
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"expected several special tokens, got {special_tokens!r}: give it in a list")
@@ -450,6 +450,10 @@ def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
     for token in special_tokens:
         if not isinstance(token, str):
             raise TypeError(f"expected special tokens as str, got {type(token).__name__}")
+        try:
+            token.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"expected special tokens that UTF-8 can encode, got {token!r:.80}") from None
         tokens.append(token)
     if "" in tokens or len(set(tokens)) < len(tokens):
         raise ValueError(f"expected different special tokens, none of them empty, got {tokens}")

@@ -118,6 +118,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         ["count", "--unit", "5"],
         ["count", "--memory-limit", "1k"],
         ["count", "--special-token", ""],
+        ["count", "--special-token", "\udce9"],
         ["count", "--pattern", "("],
         ["shard", "--unit", "5", "-e", "gpt2"],
         ["shard", "--dtype", "int64", "-e", "gpt2"],
