@@ -310,7 +310,7 @@ def test_pieces_by_the_name_of_a_pattern(running: Playground) -> None:
 @pytest.mark.parametrize("endpoint", [name for method, name in ENDPOINTS if method == "POST"])
 @pytest.mark.parametrize(
     "body",
-    [b"[" * 100_000, b'{"id":' * 100_000, b'{"id": ' + b"1" * 5000 + b"}", b"5", b"\xff", b"", b"{}"],
+    [b"[" * 20_000, b'{"id":' * 20_000, b'{"id": ' + b"1" * 5000 + b"}", b"5", b"\xff", b"", b"{}"],
     ids=["arrays", "objects", "digits", "number", "bytes", "nothing", "object"],
 )
 def test_no_body_is_an_error_of_the_server(
