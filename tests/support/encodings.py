@@ -19,8 +19,7 @@ COLUMNS = [
     "word_ids",
 ]
 
-# What differs in rows of the catalogue: offsets beside a byte that has no token; the spelling of tokens that
-# took spaces, or that share an id with an added token.
+# What differs in rows of the catalogue: offsets beside a byte that has no token.
 UNLIKE: dict[str, tuple[str, ...]] = {
     "missing bytes": ("offsets",),
     "missing bytes, explicit merges": ("offsets",),
@@ -28,11 +27,6 @@ UNLIKE: dict[str, tuple[str, ...]] = {
     "hunyuan-3": ("offsets",),
     "smollm2": ("offsets",),
     "some byte tokens, no unknown": ("offsets",),
-    "flags": ("tokens",),
-    "flags, prepended": ("tokens",),
-    "holes in ids": ("tokens",),
-    "yi": ("tokens",),
-    "decomposed": ("tokens",),
 }
 
 

@@ -28,7 +28,9 @@ class DecodeStream:
     stream has a state: each needs its own, and threads must not share it.
     """
 
-    def __init__(self, ids: Iterable[SupportsIndex] | None = None, skip_special_tokens: bool = False) -> None:
+    def __init__(
+        self, ids: Iterable[SupportsIndex] | None = None, skip_special_tokens: bool | None = False
+    ) -> None:
         """Starts a stream.
 
         Args:
@@ -36,7 +38,8 @@ class DecodeStream:
             skip_special_tokens: Whether special tokens are left out.
         """
         self._ids = [] if ids is None else [unsigned("ids", each, IDS) for each in ids]
-        self._skip = flag("skip_special_tokens", skip_special_tokens)
+        # `None` is false there, too.
+        self._skip = skip_special_tokens is not None and flag("skip_special_tokens", skip_special_tokens)
         self._prefix = ""
         self._prefix_end = 0  # of the ids, those of the prefix
 
