@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bytemill._optional import import_optional
-from bytemill.errors import VocabularyError
 from bytemill.hf.calls import DEFAULTS, call_of
 from bytemill.hf.columns import result_of
 from bytemill.hf.encoded import Encoded
@@ -83,7 +82,7 @@ def accelerate(tokenizer: Any) -> Any:
     held = held_of(tokenizer)
     try:
         (hold(tokenizer) if held.is_off else held).make(kind.__name__)
-    except VocabularyError:
+    except Exception:
         restore(tokenizer)
         raise
     return accelerated(tokenizer)
