@@ -30,7 +30,9 @@ class SourceText:
     def tokens(self) -> list[str]:
         """The spelling of each token."""
         if not self._engine.unclear.isdisjoint(self.ids):
-            return respelled(self._engine, self._text, self.ids, self.offsets)
+            return respelled(
+                self._engine, self._text, self.ids, self.offsets, finds_special=self._finds_special
+            )
         token_of_id = self._engine.token_of_id
         return [token_of_id[token_id] for token_id in self.ids]
 

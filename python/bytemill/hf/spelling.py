@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,19 @@ WHITE_SPACE = (
 )
 
 
-def respelled(engine: Engine, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]) -> list[str]:
+# General categories of the characters of words, as regular expressions of Rust have them.
+WORD = ("L", "M", "Nd", "Nl", "Pc")
+JOINERS = "\u200c\u200d"
+
+
+def respelled(
+    engine: Engine,
+    text: str,
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    *,
+    finds_special: bool,
+) -> list[str]:
     """Returns the spelling of each token of a text.
 
     Args:
@@ -34,20 +47,26 @@ def respelled(engine: Engine, text: str, ids: Sequence[int], offsets: Sequence[t
         text: The text.
         ids: The ids of the tokens.
         offsets: Where they stand in the text, in characters.
+        finds_special: Whether special tokens in a text are those.
     """
     added, spellings = engine.added, engine.model_tokens
     tokens = [spellings[i] if i in spellings else added.text(i) for i in ids]
+    sought = {
+        token_id: token
+        for token_id, token in added.by_id.items()
+        if finds_special or token.content not in added.special_texts
+    }
     # Tokens that are found in the text itself divide what is normalized.
     cuts = [(0, 0)]
     for index, (token_id, (start, end)) in enumerate(zip(ids, offsets, strict=True)):
-        token = added.by_id.get(token_id)
-        if token is not None and not token.normalized and is_found(token, text[start:end], token.content):
+        token = sought.get(token_id)
+        if token is not None and not token.normalized and is_found(token, text, start, end):
             tokens[index] = text[start:end]
             cuts.append((start, end))
     cuts.append((len(text), len(text)))
     gap, normalized = None, None
     for index, (token_id, (start, end)) in enumerate(zip(ids, offsets, strict=True)):
-        token = added.by_id.get(token_id)
+        token = sought.get(token_id)
         if token is None or not token.normalized:
             continue
         # One character of the text may have become several tokens, of which the others are the model's.
@@ -58,33 +77,60 @@ def respelled(engine: Engine, text: str, ids: Sequence[int], offsets: Sequence[t
         around = cuts[number - 1][1], cuts[number][0]
         if gap != around or normalized is None:
             gap, normalized = around, Normalized(engine.chain, text[slice(*around)])
-        found = normalized.part(start - gap[0], end - gap[0]).removeprefix(before)
-        if is_found(token, found, added.text(token_id)):
-            tokens[index] = found
+        low, high = normalized.range(start - gap[0], end - gap[0])
+        low += len(before) if normalized.text.startswith(before, low, high) else 0
+        if is_found(token, normalized.text, low, high, added.text(token_id)):
+            tokens[index] = normalized.text[low:high]
     return tokens
 
 
-def is_found(token: AddedToken, found: str, content: str) -> bool:
-    """Returns whether a text is a content with the white space that a token may take."""
-    at = found.find(content) if token.rstrip else found.rfind(content)
-    before, after = found[: max(at, 0)], found[at + len(content) :]
-    return (
-        at >= 0
-        and not (before.strip(WHITE_SPACE) if token.lstrip else before)
-        and not (after.strip(WHITE_SPACE) if token.rstrip else after)
+def is_found(token: AddedToken, text: str, start: int, end: int, content: str = "") -> bool:
+    """Returns whether a range of a text is a token with the white space that it takes.
+
+    Args:
+        token: The token.
+        text: The text.
+        start: Where the range starts.
+        end: Where it ends.
+        content: What the token is in this text; by default, its content.
+    """
+    content = content or token.content
+    at = text.find(content, start, end) if token.rstrip else text.rfind(content, start, end)
+    if at < 0:
+        return False
+    after = at + len(content)
+    if token.single_word and (is_word(text[at - 1 : at]) or is_word(text[after : after + 1])):
+        return False
+    left, right = text[start:at], text[after:end]
+    return not (left.strip(WHITE_SPACE) if token.lstrip else left) and not (
+        right.strip(WHITE_SPACE) if token.rstrip else right
     )
 
 
+def is_word(character: str) -> bool:
+    """Returns whether a character is one of a word; false for none."""
+    return bool(character) and (character in JOINERS or category(character).startswith(WORD))
+
+
 class Normalized:
-    """What normalizing makes of a text, with where each part of it comes from."""
+    """What normalizing makes of a text, with where each part of it comes from.
+
+    Attributes:
+        text: What it makes.
+    """
 
     def __init__(self, chain: NormalizerChain, text: str) -> None:
         """Normalizes the text."""
-        result, self._spans = chain.normalize_with_spans(text)
-        self._bytes = result.encode()
-        self._starts = list(accumulate((len(character.encode()) for character in text), initial=0))
+        self.text, spans = chain.normalize_with_spans(text)
+        # Where the character of the text starts that each one of the result is for.
+        self._origins = [spans[at][0] for at in starts_of(self.text)[:-1]]
+        self._starts = starts_of(text)
 
-    def part(self, start: int, end: int) -> str:
+    def range(self, start: int, end: int) -> tuple[int, int]:
         """Returns what has become of the characters of a range."""
-        low, high = (bisect_left(self._spans, (self._starts[at], 0)) for at in (start, end))
-        return self._bytes[low:high].decode(errors="replace")
+        return bisect_left(self._origins, self._starts[start]), bisect_left(self._origins, self._starts[end])
+
+
+def starts_of(text: str) -> list[int]:
+    """Returns where each character starts in UTF-8, and the end."""
+    return list(accumulate((len(character.encode()) for character in text), initial=0))
