@@ -17,6 +17,7 @@ import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
+from string import whitespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +38,7 @@ __all__ = [
     "NO",
     "Commands",
     "Group",
+    "UnknownNameError",
     "complain",
     "did_you_mean",
     "encoding_of",
@@ -77,6 +79,23 @@ EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, 
 
 # Arguments with these suffixes are file names, whether the files exist or not.
 FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".json", ".model", ".tiktoken", ".txt"})
+
+
+# Arguments that begin so are paths, even with spaces.
+PATH_STARTS = ("/", "./", "../", "~")
+
+
+class UnknownNameError(ValueError):
+    """An argument is not an encoding, a model or a file.
+
+    Attributes:
+        is_like_name: Whether it is similar to a known name.
+    """
+
+    def __init__(self, message: str, *, is_like_name: bool) -> None:
+        """Takes the message and whether the argument is like a name."""
+        super().__init__(message)
+        self.is_like_name = is_like_name
 
 
 class Group(click.Group):
@@ -199,10 +218,12 @@ def encoding_of(spec: str) -> Encoding:
             exact name of an encoding or a model needs a leading `./`.
 
     Raises:
-        ValueError: It is none of these, or the file does not contain an encoding.
+        UnknownNameError: It is none of these.
+        ValueError: The file does not contain an encoding.
         OSError: The file cannot be read.
     """
     from bytemill.builtin import BUILTIN_ENCODINGS
+    from bytemill.io.hub import example_of
     from bytemill.model import MODEL_TO_ENCODING, closest_models, encoding_name_for_model
     from bytemill.registry import get_encoding
 
@@ -210,9 +231,8 @@ def encoding_of(spec: str) -> Encoding:
         return get_encoding(spec)
     if spec in MODEL_TO_ENCODING:
         return get_encoding(MODEL_TO_ENCODING[spec])
-    path = Path(spec)
-    if spec and (path.exists() or path.suffix.lower() in FILE_SUFFIXES or {"/", os.sep} & {*spec}):
-        return encoding_in(path)
+    if is_path(spec):
+        return encoding_in(Path(spec))
     try:
         return get_encoding(encoding_name_for_model(spec))
     except KeyError:
@@ -224,10 +244,28 @@ def encoding_of(spec: str) -> Encoding:
     if spec in names:
         return get_encoding(spec)
     near = closest(spec, names) or closest_models(spec)
-    raise ValueError(
-        f"{spec!r} is no encoding, no model and no file{did_you_mean(near)}: expected one of "
-        f"{', '.join(names)}, the name of a model such as gpt-4o, or a path"
+    # A text may begin like a name.
+    example = None if set(whitespace) & {*spec} else example_of(spec)
+    hint = (
+        ""
+        if near or example is None
+        else f"; for a model of the Hugging Face Hub, run `hf download {example} tokenizer.json` and name "
+        f"{example}"
     )
+    raise UnknownNameError(
+        f"{spec!r:.200} is not an encoding, a model or a file{did_you_mean(near)}: expected one of "
+        f"{', '.join(names)}, the name of a model such as gpt-4o, or a path{hint}",
+        is_like_name=bool(near or example),
+    )
+
+
+def is_path(spec: str) -> bool:
+    """Returns whether an argument is the path of an encoding, whether that exists or not."""
+    # Not `Path.exists`, which raises for texts that are too long for a name.
+    if spec and (os.path.exists(spec) or Path(spec).suffix.lower() in FILE_SUFFIXES):  # noqa: PTH110
+        return True
+    is_text = set(whitespace) & {*spec} and not spec.startswith(PATH_STARTS)
+    return bool({"/", os.sep} & {*spec}) and not is_text
 
 
 def did_you_mean(near: Sequence[str]) -> str:
@@ -259,6 +297,7 @@ def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
+    "-V",
     "--version",
     is_flag=True,
     is_eager=True,
@@ -267,4 +306,4 @@ def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Print the version.",
 )
 def main() -> None:
-    """Byte-level BPE with exactly tiktoken's ids, offline."""
+    """A fast, exact tokenizer: OpenAI's encodings and the tokenizers of open models, offline."""

@@ -57,8 +57,7 @@ def expanded_texts(
     "specs",
     multiple=True,
     metavar="ENCODING",
-    help="A name or a file; once for each that is compared. If none is named: "
-    f"{', '.join(DEFAULT_ENCODINGS)}.",
+    help=f"An encoding to compare: a name or a file. Repeatable [default: {', '.join(DEFAULT_ENCODINGS)}].",
 )
 @click.option("--chart", type=FileName(), metavar="FILE", help="Also draw a chart, as a PNG file.")
 @source_options
@@ -74,10 +73,10 @@ def command(  # noqa: PLR0913 - its options
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Compare how many bytes a token of several encodings stands for.
+    """Compare compression: bytes per token for several encodings.
 
-    The more, the fewer tokens the same text takes. The first arguments may be encodings, as with --encoding,
-    up to the first that is a file of text. Each file has a row; special tokens in it are ordinary text.
+    Higher is better: the same text takes fewer tokens. The first arguments may be encodings, as with
+    --encoding, up to the first text file. Each file has a row; special tokens in it are ordinary text.
     """
     from bytemill import inspection
     from bytemill.inspection.chart import check_target

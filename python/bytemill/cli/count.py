@@ -79,8 +79,8 @@ def command(  # noqa: PLR0913 - its options
 ) -> None:
     """Count the tokens of files or of standard input.
 
-    Of one input the number is printed, of several a table. A file that cannot be read is left out, with a
-    message, and the exit code is 2.
+    Prints a number for one input, a table for several. Files that cannot be read are skipped with a message,
+    and the exit code is 2.
     """
     count = counter(encoding, special, threads)
     counts: list[tuple[str, Counted]] = []

@@ -47,12 +47,15 @@ def command(  # noqa: PLR0913 - its options
     reading: Reading,
     threads: int | None,
 ) -> None:
-    """Encode files or standard input.
+    """Encode files or standard input to token IDs.
 
-    Of the formats, ids are decimal numbers, a line for each document; jsonl is for each document an object
-    with the field ids; npy is one array of all ids, which does not tell where documents end; bin is the same
-    without a header, the lowest byte of each number first.
-    """
+    \b
+    Formats:
+      ids    one line of decimal numbers per document
+      jsonl  {"ids": [...]} per document
+      npy    one flat array of all IDs, without the ends of documents
+      bin    the same without a header, little-endian
+    """  # noqa: D301 - a mark of click, which keeps the lines of a paragraph
     kind = format_or_suffix(id_format, output)
     number = id_type(dtype, encoding)
     batches = text_batches(

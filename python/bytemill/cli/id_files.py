@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 import click
 
-from bytemill.cli.ids import parse_ids
+from bytemill.cli.ids import SEPARATORS, parse_ids
 from bytemill.cli.reading import input_name
 from bytemill.documents.sources import COMPRESSIONS
 from bytemill.formats.npy import HEADER_BYTES, header
@@ -45,9 +45,6 @@ FIELD = "ids"
 # Bytes of a line, and ids, that are read at a time.
 LINE_BYTES = 1 << 20
 BLOCK_IDS = 1 << 18
-
-# Separators of decimal numbers, those that Python prints for a list included.
-SEPARATORS = bytes.maketrans(b",[]\t\r", b"     ")
 
 # The argument `id_format`.
 format_option = click.option(

@@ -10,9 +10,10 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
-from bytemill.cli import complain
-from bytemill.cli.ids import TokenId
+from bytemill.cli import UnknownNameError, complain, encoding_of
+from bytemill.cli.ids import TokenId, TokenIds
 from bytemill.cli.options import (
+    DEFAULT_ENCODING,
     STANDARD_INPUT,
     FileName,
     chosen_encoding,
@@ -25,6 +26,7 @@ from bytemill.cli.options import (
 )
 from bytemill.cli.output import output_file
 from bytemill.cli.reading import Reading, input_name, named_special
+from bytemill.documents.sources import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,22 +43,35 @@ class Printable(Protocol):
         """Returns JSON-compatible values."""
 
 
-@click.command(short_help="Show a text as its tokens, or what a vocabulary holds.")
+@click.command(short_help="Show the tokens of a text, or describe a vocabulary.")
 @click.argument("arguments", nargs=-1, metavar="[ENCODING] [TEXT]")
-@click.option("-e", "--encoding", "encoding_spec", metavar="ENCODING", help="An encoding: a name or a file.")
+@click.option(
+    "-e",
+    "--encoding",
+    "encoding_spec",
+    metavar="ENCODING",
+    help=f"An encoding: a name or a file [default: {DEFAULT_ENCODING}].",
+)
 @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
 @click.option("--file", type=FileName(), metavar="FILE", help="Show the text in a file; - is standard input.")
-@click.option("--id", "token_id", type=TokenId(), metavar="N", help="Show the token with this id.")
+@click.option("--id", "token_id", type=TokenId(), metavar="N", help="Describe the token with this id.")
+@click.option(
+    "--ids",
+    "id_range",
+    type=TokenIds(),
+    metavar="M-N",
+    help="List the tokens with these ids: id, text, bytes.",
+)
 @click.option("--html", type=FileName(), metavar="FILE", help="Write the tokens of TEXT as a page to FILE.")
-@click.option("--merges", is_flag=True, help="Show how the pieces of TEXT merge, rather than its tokens.")
-@click.option("--ids/--no-ids", default=True, show_default=True, help="Whether ids stand below the tokens.")
+@click.option("--merges", is_flag=True, help="Show the merge steps of each piece of TEXT.")
+@click.option("--no-ids", is_flag=True, help="Leave out the ids below the tokens.")
 @click.option(
     "--colour",
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Whether colours tell tokens apart; auto is on terminals, unless NO_COLOR is set.",
+    help="Whether to colour tokens; auto: on terminals, unless NO_COLOR is set.",
 )
 @special_option
 @output_option
@@ -69,31 +84,35 @@ def command(  # noqa: PLR0913 - the options of the command
     model: str | None,
     file: str | None,
     token_id: int | None,
+    id_range: tuple[int, int] | None,
     html: str | None,
     merges: bool,
-    ids: bool,
+    no_ids: bool,
     colour: str,
     special: str,
     output: str | None,
     reading: Reading,
     as_json: bool,
 ) -> None:
-    """Show a text as its tokens, or without a text what the vocabulary holds.
+    """Show the tokens of a text, or describe a vocabulary.
 
-    ENCODING is the name of an encoding or of a model, or a file of an encoding, unless -e or -m names it;
-    TEXT may be - for standard input. Of several documents each is shown. Blanks can be seen: a space is a
-    dot, a line break and a tab are arrows. Bytes that are only a part of a character stand in angle quotes.
+    ENCODING is an encoding, a model or a file; leave it out if -e or -m names it. A TEXT alone is shown in
+    o200k_base; - reads standard input. Spaces are shown as dots, line breaks and tabs as arrows, and bytes
+    that are only part of a character in angle quotes.
     """
     # Here: it takes longer to import than the help of all commands.
     from bytemill import inspection
 
-    spec, text = divided(arguments, encoding_spec, model)
+    by_id = token_id is not None or id_range is not None or file is not None
+    encoding, text = divided(arguments, encoding_spec, model, is_complete=by_id)
     if text == STANDARD_INPUT and file is None:
         text, file = None, STANDARD_INPUT
     is_text = text is not None or file is not None
     refuse(
         (text is not None and file is not None, "TEXT and --file exclude each other"),
+        (token_id is not None and id_range is not None, "--id and --ids exclude each other"),
         (is_text and token_id is not None, "TEXT and --id exclude each other"),
+        (is_text and id_range is not None, "TEXT and --ids exclude each other; --no-ids leaves ids out"),
         (
             not is_text and (html is not None or merges),
             "--html and --merges show a text: give TEXT, --file, or - for standard input",
@@ -108,7 +127,6 @@ def command(  # noqa: PLR0913 - the options of the command
             "--field, --lines and --errors are for --file and standard input",
         ),
     )
-    encoding = chosen_encoding(spec, model)
     if text is not None:
         note_file_name(text)
     texts = texts_of(text, file, reading)
@@ -121,6 +139,8 @@ def command(  # noqa: PLR0913 - the options of the command
         writer = Writer(target, sys.stdout if output is None else None, as_json=as_json, colour=colour)
         if token_id is not None:
             writer.write(inspection.report_token(encoding, token_id))
+        elif id_range is not None:
+            writer.write(inspection.list_tokens(encoding, *id_range))
         elif not is_text:
             writer.write(inspection.report(encoding))
         for each in texts:
@@ -130,21 +150,53 @@ def command(  # noqa: PLR0913 - the options of the command
             else:
                 with named_special(where):
                     view = inspection.show(encoding, each, **special_rule(special))
-                rendered = view.terminal(colour=writer.coloured, ids=ids, width=writer.width)
+                rendered = view.terminal(colour=writer.coloured, ids=not no_ids, width=writer.width)
                 writer.write(view, rendered)
 
 
-def divided(arguments: Sequence[str], spec: str | None, model: str | None) -> tuple[str | None, str | None]:
-    """Returns the name of the encoding, `None` if a model is named, and the text, `None` if there is none."""
-    rest = list(arguments)
-    if spec is None and model is None:
-        if not rest:
-            raise click.UsageError("name an encoding, as the first argument or with -e")
-        spec = rest.pop(0)
+def divided(
+    arguments: Sequence[str], spec: str | None, model: str | None, *, is_complete: bool
+) -> tuple[Encoding, str | None]:
+    """Returns the encoding that the arguments and options name, and the text, `None` if there is none.
+
+    Args:
+        arguments: The arguments: an encoding unless an option names it, and a text. One argument alone that
+            is neither like a name nor like a file is a text.
+        spec: The option `--encoding`.
+        model: The option `--model`.
+        is_complete: Whether other options say what to show, so that arguments may be left out.
+
+    Raises:
+        UsageError: There are too few or too many arguments.
+        Exception: As `chosen_encoding`.
+    """
+    if spec is not None or model is not None:
+        if len(arguments) > 1:
+            raise click.UsageError(
+                f"expected one TEXT, got {len(arguments)}: -e or -m names the encoding already; quote a text "
+                "with spaces"
+            )
+        return chosen_encoding(spec, model), arguments[0] if arguments else None
+    if not arguments and not is_complete:
+        raise click.UsageError('name an encoding or give a text, as in: bytemill inspect "hello world"')
+    if not arguments or arguments == (STANDARD_INPUT,):
+        return chosen_encoding(None, None), arguments[0] if arguments else None
+    first, *rest = arguments
     if len(rest) > 1:
-        named = "-e or -m names the encoding already; " if len(rest) == len(arguments) else ""
-        raise click.UsageError(f"expected one TEXT, got {len(rest)}: {named}quote a text with spaces")
-    return spec, rest[0] if rest else None
+        raise click.UsageError(f"expected one TEXT, got {len(rest)}: quote a text with spaces")
+    try:
+        return encoding_of(first), rest[0] if rest else None
+    except UnknownNameError as error:
+        if rest or error.is_like_name or is_name(first):
+            shown = shlex.quote(" ".join(arguments))
+            raise ValueError(
+                f"{error}; to show a text: bytemill inspect -e {DEFAULT_ENCODING} {shown}"
+            ) from None
+        return chosen_encoding(None, None), first
+    except ValueError as error:
+        if not is_name(first):
+            raise
+        raise ValueError(f"{error}; to show its text: bytemill inspect --file {shlex.quote(first)}") from None
 
 
 def note_file_name(text: str) -> None:

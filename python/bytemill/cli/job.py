@@ -1,4 +1,4 @@
-"""`bytemill job`: files done by units, for schedulers that run a command for each number of an array."""
+"""`bytemill job`: files processed unit by unit, for job arrays of schedulers such as Slurm."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ work_option = click.option(
     required=True,
     type=FileName(),
     metavar="FOLDER",
-    help="The work folder, which all processes and machines share, or its URI.",
+    help="The work folder, which all processes and machines share; a path or a URI.",
 )
 
 
 unit_option = click.option(
-    "--unit", type=click.IntRange(min=0), metavar="K", help="Do this unit only, from 0."
+    "--unit", type=click.IntRange(min=0), metavar="K", help="Do only this unit; the first is 0."
 )
 
 processes_option = click.option(
     "--processes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many processes may do units; one for each processor if not given.",
+    help="Maximum number of processes [default: one per processor].",
 )
 
 
 @click.group(cls=Group)
 def command() -> None:
-    """Count files and encode them by units, which may run anywhere.
+    """Count and tokenize a large corpus in parallel.
 
-    They share a folder. A unit is done once and committed: what is killed is run again, and goes on with
-    the units that are left. A scheduler of arrays runs `bytemill job count --unit K`, or `bytemill job
-    shard --unit K`, for each of the units from 0 that `bytemill job plan` makes.
+    `plan` divides the files into units, that is, pieces of work. All tasks share a work folder, and killed
+    tasks can be rerun. In a Slurm array run `bytemill job count --unit K` or `bytemill job shard --unit K`.
+    Without --unit, the processes of this machine do all units that are left.
     """
 
 
@@ -69,7 +69,7 @@ def command() -> None:
 @source_options
 @json_option
 def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Reading, as_json: bool) -> None:
-    """Divide files into units and store that in the work folder.
+    """Divide files into units and store the plan in the work folder.
 
     FILES and the folder may be URIs, such as "s3://corpus/**/*.parquet".
     """
@@ -87,21 +87,20 @@ def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Re
     default=DEFAULT_PATTERN,
     show_default=True,
     metavar="PATTERN",
-    help="What cuts text into pieces: gpt2, cl100k, o200k, llama3, a regular expression, or none.",
+    help="The split pattern: gpt2, cl100k, o200k, llama3, a regular expression, or none.",
 )
 @click.option(
     "--special-token",
     "special_tokens",
     multiple=True,
     metavar="TEXT",
-    help="A special token, which cuts text; may be given several times.",
+    help="A special token, which pieces never cross. Repeatable.",
 )
 @click.option(
     "--memory-limit",
     callback=byte_size(),
     metavar="SIZE",
-    help="How many bytes of memory the counts of a process may take, such as 2G; the rest goes to temporary "
-    "files.",
+    help="Memory for the counts of a process, such as 2G; the rest goes to temporary files.",
 )
 @processes_option
 @threads_option
@@ -117,7 +116,7 @@ def count_command(  # noqa: PLR0913 - its options
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Count the units that are not yet counted, or one of them."""
+    """Count the pieces of all units that are left, or of one unit."""
     from bytemill import jobs
     from bytemill.jobs.counting import begin, count_left, count_unit
 
@@ -152,9 +151,9 @@ def shard_command(  # noqa: PLR0913 - its options
     as_json: bool,
     **options: Any,  # noqa: ANN401 - those that `write_shards` knows by the same names
 ) -> None:
-    """Write the shards of the units that are not yet written, or of one of them.
+    """Write the shards of all units that are left, or of one unit.
 
-    What was written is in manifest.json in the work folder, as soon as all units are.
+    When all units are written, manifest.json in the work folder records their files.
     """
     from bytemill import jobs
     from bytemill.jobs.tokenizing import EncodingValue, begin, shard_unit, write_left
@@ -197,16 +196,19 @@ def plan_with(work: str, unit: int | None) -> Plan:
 
 @command.command("compact")
 @work_option
-@click.option("--shard", type=click.IntRange(min=0), metavar="K", help="Write this shard only, from 0.")
+@click.option(
+    "--shard", type=click.IntRange(min=0), metavar="K", help="Write only this shard; the first is 0."
+)
 @shard_tokens_option
 @processes_option
 @json_option
 def compact_command(
     *, work: str, shard: int | None, shard_tokens: int, processes: int | None, as_json: bool
 ) -> None:
-    """Copy the shards of all units into few large ones, in the folder compacted of the work folder.
+    """Copy the shards of all units into a few large ones.
 
-    What was written is in compacted/manifest.json, as soon as all shards are.
+    They are in the subfolder compacted of the work folder. When all are written, compacted/manifest.json
+    records their files.
     """
     from bytemill import jobs
     from bytemill.jobs.compacting import begin, compact_left, compact_shard, finish
@@ -231,24 +233,24 @@ def compact_command(
     "--part",
     type=click.IntRange(min=0),
     metavar="K",
-    help="Add up this part only, from 0; `status` prints how many there are, once --part 0 is done.",
+    help="Add up only this part; the first is 0. `status` prints how many there are, once part 0 is done.",
 )
 @click.option(
     "-o",
     "--output",
     type=FileName(),
     metavar="FILE",
-    help="Write all counts to a file: a name that ends in .parquet, .arrow, .feather or .ipc.",
+    help="Also write all counts to a file that ends in .parquet, .arrow, .feather or .ipc.",
 )
 @processes_option
 @json_option
 def reduce_command(
     *, work: str, part: int | None, output: str | None, processes: int | None, as_json: bool
 ) -> None:
-    """Add up the counts of all units, in parts that are sorted and follow each other.
+    """Add up the counts of all units.
 
-    They are in the folder merged of the work folder. With --output, all of them are in one file, which
-    `PieceCounts.load` reads.
+    The sums are sorted parts in the subfolder merged of the work folder. With --output they are also written
+    to one file, which `PieceCounts.load` reads.
     """
     from bytemill import jobs
     from bytemill.io.piece_table import check_table
@@ -279,7 +281,7 @@ def reduce_command(
 @json_option
 @prints_result
 def status_command(*, work: str, as_json: bool) -> None:
-    """Print how far a job is; the exit code is 1 if units are left."""
+    """Print the progress of a job; exit with 1 if units are left."""
     from bytemill import jobs
     from bytemill.cli import NO
 

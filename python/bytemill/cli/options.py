@@ -14,7 +14,7 @@ import click
 
 from bytemill._escapes import printable
 from bytemill.cli import did_you_mean, encoding_of
-from bytemill.cli.reading import STANDARD_INPUT, Reading, documents
+from bytemill.cli.reading import STANDARD_INPUT, Reading, documents, text_hint
 from bytemill.io.uris import is_uri, without_scheme
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
 
 __all__ = [
+    "DEFAULT_ENCODING",
     "STANDARD_INPUT",
     "FileName",
     "chosen_encoding",
@@ -107,15 +108,16 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
         if is_uri(name):
             files.append(name)
             continue
-        if Path(name).is_dir():
+        # Not methods of `Path`, which raise for a text that is too long for a name.
+        if os.path.isdir(name):  # noqa: PTH112
             files.extend(map(str, files_of_folder(name)))
             continue
-        if not glob.has_magic(name) or Path(name).exists():
+        if not glob.has_magic(name) or os.path.exists(name):  # noqa: PTH110
             files.append(name)
             continue
         found = sorted(set(matches(name)))
         if not found:
-            raise click.BadParameter(f"no file matches {name!r}")
+            raise click.BadParameter(f"no file matches {name!r:.200}{text_hint(name)}")
         files.extend(path for path in found if Path(path).is_file())
     return tuple(files)
 

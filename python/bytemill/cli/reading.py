@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 from io import BufferedReader
 from pathlib import Path
 from stat import S_ISREG
+from string import whitespace
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+
+import click
 
 from bytemill.cli.streams import input_bytes, is_terminal
 from bytemill.errors import DisallowedSpecialTokenError
@@ -35,6 +39,7 @@ __all__ = [
     "opened",
     "source_of",
     "text_batches",
+    "text_hint",
 ]
 
 STANDARD_INPUT = "-"
@@ -60,6 +65,15 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
+
+# What to type instead where a text was given for the name of a file, by the name of the command.
+HINTS = {
+    "count": "to count a text itself: echo TEXT | bytemill count, or bytemill inspect TEXT",
+    "encode": "to encode a text itself: echo TEXT | bytemill encode, or bytemill inspect TEXT",
+    "truncate": "to cut a text itself: echo TEXT | bytemill truncate -n N",
+    "split": "to split a text itself: echo TEXT | bytemill split -n N",
+    "decode": "to decode IDs themselves: bytemill decode 24912 2375",
+}
 
 
 class TextBatch(NamedTuple):
@@ -179,13 +193,27 @@ def source_of(files: Sequence[str]) -> Iterator[list[os.PathLike[str] | Stream]]
 def opened(name: str) -> Iterator[IO[bytes]]:
     """Opens a file for reading bytes, or standard input, which stays open."""
     if name != STANDARD_INPUT:
-        with open(name, "rb") as file:  # noqa: PTH123 - a string, perhaps of /dev/fd
-            yield file
+        try:
+            stored = open(name, "rb")  # noqa: PTH123, SIM115 - a string, perhaps of /dev/fd; closed below
+        except OSError as error:
+            if error.errno in {errno.ENOENT, errno.ENAMETOOLONG}:
+                error.strerror = f"{error.strerror}{text_hint(name)}"
+                error.filename = f"{name:.200}"
+            raise
+        with stored:
+            yield stored
         return
     if is_terminal(sys.stdin):
         sys.stderr.write("reading what you type; end it with Ctrl-D on a line of its own\n")
     with standard_input() as file:
         yield file
+
+
+def text_hint(name: str) -> str:
+    """Returns what to add to the message that a file does not exist, if its name may be meant as a text."""
+    context = click.get_current_context(silent=True)
+    hint = "" if context is None else HINTS.get(context.info_name or "", "")
+    return f"; {hint}" if hint and (set(whitespace) & {*name} or not Path(name).suffix) else ""
 
 
 @contextmanager

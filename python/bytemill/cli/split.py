@@ -36,7 +36,7 @@ PART = re.compile(r"(.+)\.[0-9]{4,}\.txt", re.DOTALL)
     callback=token_count(least=1),
     required=True,
     metavar="N",
-    help="How many at most.",
+    help="The maximum number of tokens of a part.",
 )
 @click.option(
     "--overlap",
@@ -44,13 +44,13 @@ PART = re.compile(r"(.+)\.[0-9]{4,}\.txt", re.DOTALL)
     default="0",
     show_default=True,
     metavar="N",
-    help="With how many tokens of the part before it a part begins.",
+    help="Tokens repeated from the end of the previous part.",
 )
 @click.option(
     "--folder",
     type=FileName(),
     metavar="FOLDER",
-    help="Write each part to a file there instead of JSON lines: NAME.txt becomes NAME.0001.txt and so on.",
+    help="Write each part to a file in FOLDER instead of JSON lines: NAME.0001.txt and so on.",
 )
 @encoding_option
 @output_option
@@ -67,8 +67,8 @@ def command(  # noqa: PLR0913 - its options
 ) -> None:
     """Split texts into parts of at most N tokens.
 
-    Without overlap the parts joined are the text. Each is a line of JSON, an object with the fields file,
-    document, part, tokens and text; or with --folder a file.
+    Prints a line of JSON for each part: an object with the fields file, document, part, tokens and text.
+    Without --overlap the parts joined are the text.
     """
     if folder is not None and output is not None:
         raise click.UsageError("--folder and --output exclude each other")

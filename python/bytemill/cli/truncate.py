@@ -32,16 +32,22 @@ CUT = 3
 @click.command
 @files_argument
 @click.option(
-    "-n", "-t", "--tokens", callback=token_count(), required=True, metavar="N", help="How many at most."
+    "-n",
+    "-t",
+    "--tokens",
+    callback=token_count(),
+    required=True,
+    metavar="N",
+    help="The maximum number of tokens.",
 )
 @click.option(
     "--side",
     type=click.Choice(["right", "left"]),
     default="right",
     show_default=True,
-    help="Which end is dropped.",
+    help="Which end to drop.",
 )
-@click.option("--signal", is_flag=True, help="Exit with 3 if something was dropped.")
+@click.option("--signal", is_flag=True, help="Exit with 3 if the text was cut.")
 @encoding_option
 @output_option
 @source_options
@@ -59,10 +65,10 @@ def command(  # noqa: PLR0913 - its options
     reading: Reading,
     as_json: bool,
 ) -> None:
-    """Print the beginning of a text, or its end, of at most N tokens.
+    """Cut a text to at most N tokens.
 
-    The cut is between characters. Of several documents each is cut, and --json is needed: each becomes a
-    line, an object with the fields text, tokens and truncated.
+    Cuts between characters. Several documents need --json, which prints a line for each: an object with the
+    fields text, tokens and truncated.
     """
     any_cut = False
     with Meter(files, prints=output is None) as meter, output_file(output) as file:

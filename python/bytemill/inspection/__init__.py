@@ -10,13 +10,14 @@
 
 In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_both` shows
 the tokens of a text by two encodings, `show_merges` lists its merge steps, `show_training` how merges are
-learned, `report` describes a vocabulary, `report_token` a single token, and
-`compare` measures bytes per token for several encodings.
+learned, `report` describes a vocabulary, `report_token` a single token,
+`list_tokens` lists tokens by id, and `compare` measures bytes per token for several encodings.
 """
 
 from bytemill.inspection.comparison import Comparison, compare
 from bytemill.inspection.merge_view import MergeView, show_merges
 from bytemill.inspection.pair_view import PairView, show_both
+from bytemill.inspection.token_list import TokenList, list_tokens
 from bytemill.inspection.token_report import TokenReport, report_token
 from bytemill.inspection.token_view import TokenView, show
 from bytemill.inspection.training_view import TrainingView, show_training
@@ -26,11 +27,13 @@ __all__ = [
     "Comparison",
     "MergeView",
     "PairView",
+    "TokenList",
     "TokenReport",
     "TokenView",
     "TrainingView",
     "VocabularyReport",
     "compare",
+    "list_tokens",
     "report",
     "report_token",
     "show",

@@ -66,7 +66,7 @@ def test_version() -> None:
         (["no-such-command"], "No such command 'no-such-command'"),
         (["count", "/no/such/file"], "/no/such/file: No such file or directory"),
         (["count", "/no/such/*.txt"], "no file matches"),
-        (["count", "-e", "o200k_bass"], "'o200k_bass' is no encoding, no model and no file"),
+        (["count", "-e", "o200k_bass"], "'o200k_bass' is not an encoding, a model or a file"),
         (["count", "-e", "o200k_bass"], "(did you mean o200k_base?)"),
         (["count", "-e", "GPT-4o"], "(did you mean gpt-4o?)"),
         (["count", "-m", "GPT-4o"], "the model 'GPT-4o' (did you mean gpt-4o?)"),
@@ -306,7 +306,7 @@ def test_an_empty_name_is_refused(call: list[str], tmp_path: Path, monkeypatch: 
 
 
 def test_an_empty_name_is_no_encoding() -> None:
-    assert run("count", "-e", "", given="a").err.startswith("bytemill: error: '' is no encoding, no model")
+    assert run("count", "-e", "", given="a").err.startswith("bytemill: error: '' is not an encoding, a model")
 
 
 def test_documents_of_every_kind(tmp_path: Path) -> None:

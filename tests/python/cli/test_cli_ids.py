@@ -218,7 +218,8 @@ def test_an_id_that_is_none_is_named(wrong: int) -> None:
     called = run("decode", given=f"24912 {wrong} 2375")
     assert called.code == 2
     assert called.err.startswith(
-        f"bytemill: error: standard input: {wrong} is no id of o200k_base, which has them from 0 to 200018"
+        f"bytemill: error: standard input: {wrong} is not a token ID of o200k_base, "
+        "whose IDs go from 0 to 200018"
     )
 
 

@@ -135,7 +135,7 @@ def test_one_token() -> None:
 def test_wrong_use_of_inspect(tmp_path: Path) -> None:
     assert "exclude each other" in complaint("inspect", "gpt2", "a", "--id", "1")
     assert "give TEXT" in complaint("inspect", "gpt2", "--html", "page.html")
-    assert "no encoding" in complaint("inspect", "no_such_encoding", "a")
+    assert "is not an encoding" in complaint("inspect", "no_such_encoding", "a")
     assert "UTF-8" in complaint("inspect", "gpt2", "-", stdin=b"a\xff")
     missing = tmp_path / "missing" / "page.html"
     assert "missing" in complaint("inspect", "gpt2", "a", "--html", str(missing))
@@ -234,7 +234,7 @@ def test_wrong_use_of_compare() -> None:
     assert message == "bytemill: error: llama3: neither an encoding nor a file\n"
     assert "gpt4o: neither an encoding nor a file (did you mean gpt-4o?)" in complaint("compare", "gpt4o")
     assert "missing.txt: No such file" in complaint("compare", "a.txt", "missing.txt")
-    assert "no encoding" in complaint("compare", "-e", "no_such_encoding", "a.txt")
+    assert "is not an encoding" in complaint("compare", "-e", "no_such_encoding", "a.txt")
     assert "no file matches" in complaint("compare", "*.csv")
     assert "ends in .png" in complaint("compare", "a.txt", "--chart", "chart.svg")
 

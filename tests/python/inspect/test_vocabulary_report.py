@@ -272,3 +272,23 @@ def test_cut_tokens_of_o200k_are_met() -> None:
     encoding = bytemill.get_encoding("o200k_base")
     assert encoding.encode("-\n//") == [12, 3914]
     assert 3914 not in encoding.encode("a\n//")
+
+
+def test_tokens_by_id() -> None:
+    encoding = bytemill.get_encoding("o200k_base")
+    listed = inspection.list_tokens(encoding, 199_990, 300_000)
+    vocabulary = encoding.vocab()
+    assert listed.tokens == {i: vocabulary[i] for i in sorted(vocabulary) if i >= 199_990}
+    assert list(listed.tokens)[-2:] == [199_999, 200_018]
+    assert [each["text"] for each in listed.to_dict()["tokens"]][-1] == "<|endofprompt|>"
+    assert str(inspection.list_tokens(encoding, 196, 198)) == (
+        " id  token  bytes\n196  \\x08   08\n197  →      09\n198  ⏎      0a"
+    )
+
+
+@pytest.mark.parametrize(("first", "last"), [(5, 4), (-3, -1), (50_257, 60_000)])
+def test_no_token_by_id(first: int, last: int) -> None:
+    with pytest.raises(
+        UnknownTokenError, match=rf"no token of gpt2 has an id from {first} to {last}; ids go"
+    ):
+        inspection.list_tokens(bytemill.get_encoding("gpt2"), first, last)
