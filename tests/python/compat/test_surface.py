@@ -213,6 +213,24 @@ def test_submodules_are_reached_as_in_tiktoken() -> None:
     assert printed.split() == ["True"] * 3
 
 
+def test_other_libraries_get_it_in_the_place_of_tiktoken() -> None:
+    """As docs/guides/from-tiktoken.md does it: for libraries that import tiktoken themselves."""
+    printed = run(
+        """
+        import sys, bytemill
+        sys.modules["tiktoken"] = bytemill
+        import tiktoken
+        import tiktoken.core, tiktoken.load
+        from tiktoken import Encoding, encoding_for_model
+        from tiktoken.model import encoding_name_for_model
+        from tiktoken.registry import get_encoding
+        print(*encoding_for_model("gpt-4o").encode("hello world"), encoding_name_for_model("gpt-4"))
+        print(Encoding is bytemill.Encoding, tiktoken.load.__file__ == bytemill.load.__file__)
+        """
+    )
+    assert printed.split() == ["24912", "2375", "cl100k_base", "True", "True"]
+
+
 def test_the_reference_does_without_the_compiled_core() -> None:
     folder = resources.files("bytemill")
     printed = run(
