@@ -18,6 +18,7 @@ from bytemill.cli.options import (
     FileName,
     chosen_encoding,
     documents,
+    encoding_specs,
     json_option,
     output_option,
     source_options,
@@ -45,14 +46,7 @@ class Printable(Protocol):
 
 @click.command(short_help="Show the tokens of a text, or describe a vocabulary.")
 @click.argument("arguments", nargs=-1, metavar="[ENCODING] [TEXT]")
-@click.option(
-    "-e",
-    "--encoding",
-    "encoding_spec",
-    metavar="ENCODING",
-    help=f"An encoding: a name or a file [default: {DEFAULT_ENCODING}].",
-)
-@click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
+@encoding_specs
 @click.option("--file", type=FileName(), metavar="FILE", help="Show the text in a file; - is standard input.")
 @click.option("--id", "token_id", type=TokenId(), metavar="N", help="Describe the token with this id.")
 @click.option(

@@ -29,6 +29,7 @@ __all__ = [
     "chosen_encoding",
     "documents",
     "encoding_option",
+    "encoding_specs",
     "expanded",
     "files_argument",
     "json_option",
@@ -61,17 +62,29 @@ class FileName(click.ParamType):  # type: ignore[type-arg]
         return str(value)
 
 
+def encoding_specs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the arguments `encoding_spec` and `model`, which `chosen_encoding` takes."""
+    for option in (
+        click.option(
+            "-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o."
+        ),
+        click.option(
+            "-e",
+            "--encoding",
+            "encoding_spec",
+            metavar="ENCODING",
+            help=f"An encoding: a name, a file, or a model of the Hugging Face Hub "
+            f"[default: {DEFAULT_ENCODING}].",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def encoding_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the argument `encoding`, an `Encoding`: `-e` names it or its file, `-m` a model."""
 
-    @click.option(
-        "-e",
-        "--encoding",
-        "encoding_spec",
-        metavar="ENCODING",
-        help=f"An encoding: a name or a file; {DEFAULT_ENCODING} if not given.",
-    )
-    @click.option("-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o.")
+    @encoding_specs
     @functools.wraps(function)
     def with_encoding(*args: Any, encoding_spec: str | None, model: str | None, **options: Any) -> Any:  # noqa: ANN401
         return function(*args, encoding=chosen_encoding(encoding_spec, model), **options)

@@ -276,6 +276,12 @@ class Meter:
         self._read = read
         self.say(label, lambda seconds: progress(label, read, seconds, self._total))
 
+    def begin(self, label: str) -> None:
+        """Shows at once what begins and may take long."""
+        if self._shown:
+            self._next = max(monotonic(), self._start + FIRST) + INTERVAL
+            show_line(label)
+
     def say(self, label: str, line: Callable[[float], str] | None = None) -> None:
         """Shows a label, or the line that a function makes of the seconds since the start."""
         if self._shown and monotonic() >= self._next:

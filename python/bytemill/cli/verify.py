@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.command
 @click.argument("spec", metavar="ENCODING")
 @files_argument
-@click.option("--against", type=click.Choice(list(ENGINES)), required=True, help="The library.")
+@click.option(
+    "--against", type=click.Choice(list(ENGINES)), required=True, help="The library to compare with."
+)
 @source_options
 @json_option
 @click.pass_context
@@ -38,12 +40,12 @@ def command(  # noqa: PLR0913 - its options
     reading: Reading,
     as_json: bool,
 ) -> None:
-    """Compare the ids of files with those of another library.
+    """Compare the token IDs of files with those of another library.
 
-    tiktoken gets the vocabulary, pattern and special tokens of ENCODING, so nothing is downloaded. hf, the
-    package tokenizers, gets the file ENCODING if that is a tokenizer.json, or else one that is written for
-    it. Special tokens in the files are tokens for both. The exit code is 1 if ids differ; the first
-    difference is shown.
+    Nothing is downloaded. tiktoken gets the vocabulary, pattern and special tokens of ENCODING; hf, the
+    package tokenizers, gets the file ENCODING if that is a tokenizer.json, else one that is written for it;
+    sentencepiece gets the model. Special tokens in the files are tokens, but not for sentencepiece. The exit
+    code is 1 if IDs differ; the first difference is shown.
     """
     encoding = encoding_of(spec)
     other = engine(against, encoding, spec)
@@ -53,9 +55,8 @@ def command(  # noqa: PLR0913 - its options
         for name in files:
             each = documents([name], reading, meter=meter)
             for number, text in enumerate(each, start=1):
-                ours = encoding.encode(text, allowed_special="all")
-                theirs = list(other.encode(text))
                 texts += 1
+                ours, theirs = other.both(encoding, text)
                 tokens += len(ours)
                 if ours != theirs:
                     report |= {"equal": False, "file": name, "document": number}
