@@ -394,7 +394,7 @@ bench-stream: build $(VENV)/rivals $(VENV)/candidate $(STREAM) ## Compare on hal
 		code=$$?; $(BENCH) report stream && exit $$code
 
 .PHONY: bench-report
-bench-report: $(VENV)/rivals ## Write docs/benchmarks/*.md, their picture and the README's chart again
+bench-report: $(VENV)/installed ## Write docs/benchmarks/*.md, their charts, the README's chart and the page of targets again
 	$(BENCH) report
 
 .PHONY: bench-builds
@@ -455,7 +455,7 @@ bench-models: build $(VENV)/rivals $(VENV)/candidate ## Compare models' own file
 .PHONY: bench-families
 bench-families: build $(VENV)/rivals $(VENV)/candidate ## Measure the files of all families of open models and write docs/models.md
 	$(BENCH) harness.families $(ARGS) --output $(RESULTS)/families.json; \
-		code=$$?; $(BENCH) programs.models_page && exit $$code
+		code=$$?; $(BENCH) programs.models_page && $(BENCH) report targets && exit $$code
 
 .PHONY: bench-adoption
 bench-adoption: build ## Compare a tokenizer of transformers before and after it is accelerated, for docs/benchmarks/models.md

@@ -144,7 +144,7 @@ def main(arguments: Sequence[str]) -> int:
         "arguments": record.given(options, "corpus", "rounds"),
     }
     print(report.table(calls), end="\n\n")
-    print("\n".join(report.verdicts(calls)))
+    print("\n".join(map(str, report.judged(calls))))
     if options.output is not None:
         record.write(options.output, head, calls=calls)
     return 0 if all(call.equal for call in calls) else 1

@@ -147,14 +147,11 @@ def encoding(options: argparse.Namespace) -> int:
             "corpora": {name: len(text.encode()) for name, text in bench.corpora.items()},
         }
         cells = measure_rows(bench, options.rows or NUMBERS)
-    verdicts = judge_all(cells)
     print(encoding_report.table(cells), end="\n\n")
-    for verdict in verdicts:
-        if verdict.met is not None:
-            print(encoding_report.sentence(verdict))
+    print("\n".join(str(each) for each in encoding_report.judged(cells) if each.met is not None))
     if options.output is not None:
         head["cores"] = capacity.summary(bench.capacity)
-        record.write(options.output, head, cells=cells, verdicts=verdicts)
+        record.write(options.output, head, cells=cells, verdicts=judge_all(cells))
     return 1 if any(cell.engine == OURS and cell.ids_equal is False for cell in cells) else 0
 
 
@@ -175,7 +172,7 @@ def training(options: argparse.Namespace) -> int:
         }
         figures = [figure for job in jobs for figure in comparison.measure(job)]
     print(training_report.table(figures), end="\n\n")
-    print("\n".join(training_report.verdicts(figures)))
+    print("\n".join(map(str, training_report.judged(figures))))
     if options.output is not None:
         head["cores"] = capacity.summary(comparison.capacity)
         record.write(options.output, head, figures=figures)
@@ -197,7 +194,7 @@ def stream(options: argparse.Namespace) -> int:
         }
         cells = list(streams.measure(engines, options.stream, Path(name), options.rounds or 3))
     print(stream_report.table(cells), end="\n\n")
-    print("\n".join(stream_report.verdicts(cells)))
+    print("\n".join(map(str, stream_report.judged(cells))))
     if options.output is not None:
         record.write(options.output, head, cells=cells)
     return 1 if any(cell.ids_equal is False for cell in cells) else 0

@@ -256,7 +256,7 @@ def main(arguments: Sequence[str]) -> int:
         "arguments": record.given(options, "corpus", "models", "rounds"),
     }
     print(report.table(cells), end="\n\n")
-    print("\n".join(report.verdicts(cells)))
+    print("\n".join(map(str, report.judged(cells))))
     if options.output is not None:
         record.write(options.output, head, cells=cells)
     return 0 if all(cell.ids_equal for cell in cells) else 1

@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests:benches python -m report [NAME ...]
 
-NAME is encoding, stream, training, stages, tiers, models, adoption, playground, scale or readme; without
-one it writes all.
+NAME is encoding, stream, training, stages, tiers, models, adoption, playground, scale, readme or targets;
+without one it writes all. The targets, which are of all results, are written every time.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from report import (
     models,
     page,
     playground,
+    ratio_chart,
     readme_chart,
     scale,
     stages,
     stream,
+    svg,
+    target_page,
     tiers,
     training,
 )
@@ -33,13 +36,11 @@ PAGES = ROOT / "docs" / "benchmarks"
 
 
 def write_encoding() -> None:
-    """Writes the page on encoding and its picture."""
-    from report.plot import draw
-
+    """Writes the page on encoding and its chart."""
     settings = suite("encoding")
     result, cells = encoding.read_result(ROOT / settings["result"])
     page.rewrite(ROOT / settings["page"], encoding.section(result, cells), encoding.NAME)
-    draw(cells, ROOT / settings["picture"])
+    svg.write(ratio_chart.charts(cells))
 
 
 def write_stream() -> None:
@@ -84,9 +85,8 @@ def write_adoption() -> None:
 
 def write_playground() -> None:
     """Writes the page on the playground."""
-    page.rewrite(
-        PAGES / "playground.md", playground.section(read(RESULTS / "playground.json")), playground.NAME
-    )
+    result, figures = playground.read_result(RESULTS / "playground.json")
+    page.rewrite(PAGES / "playground.md", playground.section(result, figures), playground.NAME)
 
 
 def write_scale() -> None:
@@ -95,6 +95,11 @@ def write_scale() -> None:
     if all(path.exists() for path in results):
         text = scale.page_of(*map(read, results))
         (PAGES / "scale.md").write_text(text, encoding="utf-8")
+
+
+def write_readme() -> None:
+    """Writes the chart of the README."""
+    svg.write(readme_chart.charts())
 
 
 WRITERS: dict[str, Callable[[], None]] = {
@@ -107,7 +112,8 @@ WRITERS: dict[str, Callable[[], None]] = {
     "adoption": write_adoption,
     "playground": write_playground,
     "scale": write_scale,
-    "readme": readme_chart.main,
+    "readme": write_readme,
+    "targets": target_page.write,
 }
 
 
@@ -115,7 +121,7 @@ def main(arguments: Sequence[str]) -> None:
     """Writes the chosen pages."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[*WRITERS, []], help="what to write (default: all)")
-    for name in parser.parse_args(arguments).names or WRITERS:
+    for name in dict.fromkeys([*(parser.parse_args(arguments).names or WRITERS), "targets"]):
         WRITERS[name]()
 
 

@@ -9,16 +9,18 @@ from pathlib import Path
 from harness import capacity, record
 from harness.engines import SLOW
 from harness.record import Cell, Result
-from report.page import between, provenance
-from report.targets import OURS, PER_CALL, SUITE, TITLES, Verdict, groups, judge_all, ratio
+from report.judged import Judged
+from report.page import between, picture, provenance, times
+from report.targets import OURS, PER_CALL, SUITE, TITLES, Verdict, compared, groups, judge_all, ratio
 
 NAME = "performance"
 
-METHOD = """Ids are compared before anything is timed, and engines take turns. Speeds are medians over texts
-and encodings. Ratios are the other's time divided by ours: the median over the texts, in the encoding
-where it is least, and in brackets the least of all. One thread unless the row says otherwise. "Replay"
-is text seen before by the process (a warm cache); "first pass" is text never seen, in a fresh process (a
-cold one)."""
+METHOD = """Token IDs are compared before anything is timed, and engines take turns. Speeds are medians
+over texts and encodings, on one thread unless the row says otherwise. **First pass** is cold: a fresh
+process encodes text that it has never seen. **Replay** is warm: the process has encoded the text before.
+
+Ratio = other / bytemill, of time or memory: above 1x, bytemill is faster or takes less. The first number
+is the worst median of any encoding, the number in brackets the worst single text."""
 
 RIVALS: Sequence[str] = SUITE["rivals"]
 
@@ -54,31 +56,23 @@ def speed(cells: Iterable[Cell]) -> str:
 
 def figure(value: float, unit: str) -> str:
     """Returns a ratio, a time or an amount of memory as text."""
-    if unit != "x":
-        return quantity(value, unit)
-    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}x"
+    return times(value) if unit == "x" else quantity(value, unit)
 
 
-def outcome(verdict: Verdict) -> str:
-    """Returns whether a target is met, as text."""
-    return {True: "met", False: "**missed**", None: "not measured"}[verdict.met]
+def judged(cells: Sequence[Cell]) -> list[Judged]:
+    """Returns the targets of all rows with what was measured."""
+    return [in_words(verdict) for verdict in judge_all(cells)]
 
 
-def bound(verdict: Verdict) -> str:
-    """Returns the bound of a target as text."""
-    value = f"{verdict.bound:.3g}x" if verdict.unit == "x" else quantity(verdict.bound, verdict.unit)
-    return f"{'at most' if verdict.at_most else 'at least'} {value}"
-
-
-def sentence(verdict: Verdict) -> str:
-    """Returns a verdict as a line."""
-    against = f" against {verdict.against}" if verdict.against else ""
-    met = outcome(verdict).strip("*")
-    parts = [f"{verdict.row:10} {TITLES[verdict.row]}{against}: {met}, {bound(verdict)}"]
+def in_words(verdict: Verdict) -> Judged:
+    """Returns a verdict as text."""
+    title = TITLES[verdict.row] + (f", compared with {verdict.against}" if verdict.against else "")
+    value = "-"
     if verdict.value is not None and verdict.worst is not None:
-        parts.append(f"is {figure(verdict.value, verdict.unit)}")
-        parts.append(f"worst {figure(verdict.worst, verdict.unit)} ({verdict.where})")
-    return ", ".join(parts)
+        median, worst = (figure(each, verdict.unit) for each in (verdict.value, verdict.worst))
+        value = f"{median}, worst {worst} ({verdict.where})"
+    bound = f"{verdict.bound:.3g}x" if verdict.unit == "x" else quantity(verdict.bound, verdict.unit)
+    return Judged(title, value, f"{'at most' if verdict.at_most else 'at least'} {bound}", verdict.met)
 
 
 # --- The whole table, for a terminal ---
@@ -110,8 +104,8 @@ def entry(group: Mapping[str, Cell], contender: str) -> str:
         return "-"
     if cell.median is None:
         return (cell.error or "-")[:20]
-    times = ratio(group, contender)
-    return speed([cell]) + ("" if contender == OURS or times is None else f" {times:6.2f}x")
+    value = ratio(group, contender)
+    return speed([cell]) + ("" if contender == OURS or value is None else f" {value:6.2f}x")
 
 
 # --- The section of the page ---
@@ -119,7 +113,7 @@ def entry(group: Mapping[str, Cell], contender: str) -> str:
 
 def section(result: Result, cells: Sequence[Cell]) -> str:
     """Returns the section of the page, between its marks."""
-    parts = [introduction(result), comparison(cells), own_targets(cells), unfavourable(cells)]
+    parts = [introduction(result), comparison(cells), with_itself(cells), unfavourable(cells)]
     return between(NAME, "\n".join(part for part in parts if part))
 
 
@@ -136,27 +130,26 @@ def introduction(result: Result) -> str:
     )
     return f"""{quick}{provenance(result)} Texts: {corpora}.
 
-`make bench-compare{folder}` repeats it; all figures are in `{SUITE["result"]}`. {METHOD}{parallelism}
+`make bench-compare{folder}` measures again; `{SUITE["result"]}` has all figures.{parallelism}
 
-![Ratios of the time of tiktoken and gigatoken to ours](../{SUITE["picture"].removeprefix("docs/")})
+{METHOD}
+
+{picture("compare", "Time and memory of tiktoken and gigatoken, divided by those of bytemill")}
 """
 
 
 def comparison(cells: Sequence[Cell]) -> str:
     """Returns the table against other engines."""
-    verdicts = {(each.row, each.against): each for each in judge_all(cells)}
-    lines = [
-        "| | bytemill | tiktoken | gigatoken | fastest other | against tiktoken | against gigatoken |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    heads = ["", OURS, *RIVALS, "fastest other", *(f"{rival} / {OURS}" for rival in RIVALS)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row, title in TITLES.items():
         of_row = [cell for cell in cells if cell.row == row]
         if not of_row:
             continue
-        compared = [group for group in groups(of_row).values() if not for_slow_engines(group)]
-        columns = [speed(group[name] for group in compared if name in group) for name in (OURS, *RIVALS)]
-        columns.append(fastest_other(compared))
-        columns += [against(of_row, verdicts.get((row, rival)), rival) for rival in RIVALS]
+        groups_of_row = [group for group in groups(of_row).values() if not for_slow_engines(group)]
+        columns = [speed(group[name] for group in groups_of_row if name in group) for name in (OURS, *RIVALS)]
+        columns.append(fastest_other(groups_of_row))
+        columns += [ratios(compared(row, rival, of_row)) for rival in RIVALS]
         lines.append(f"| {title} | {' | '.join(columns)} |")
     return "\n".join(lines) + "\n"
 
@@ -186,30 +179,22 @@ def fastest_other(compared: Sequence[Mapping[str, Cell]]) -> str:
     return f"{engine} {speed(of_engine[engine])}" + (f" on {threads} threads" if threads > 1 else "")
 
 
-def against(cells: Sequence[Cell], verdict: Verdict | None, rival: str) -> str:
-    """Returns the ratio to a rival, with the target if there is one."""
-    if verdict is None:
-        ratios = [times for group in groups(cells).values() if (times := ratio(group, rival)) is not None]
-        return f"{figure(statistics.median(ratios), 'x')} ({figure(min(ratios), 'x')})" if ratios else "-"
+def ratios(verdict: Verdict) -> str:
+    """Returns the median and the worst ratio to a rival."""
     if verdict.value is None or verdict.worst is None:
-        return "not measured"
-    ratios_of = f"{figure(verdict.value, 'x')} ({figure(verdict.worst, 'x')})"
-    return f"{ratios_of}; {bound(verdict)}: {outcome(verdict)}"
+        return "-"
+    return f"{times(verdict.value)} ({times(verdict.worst)})"
 
 
-def own_targets(cells: Sequence[Cell]) -> str:
-    """Returns the targets about this library alone."""
-    lines = ["| | | worst | target | |", "|---|---|---|---|---|"]
+def with_itself(cells: Sequence[Cell]) -> str:
+    """Returns how calls of this library compare with each other: threads, special tokens, counting."""
+    lines = ["| bytemill | compared with | ratio | worst single text |", "|---|---|---|---|"]
     for verdict in judge_all(cells):
-        if verdict.against in RIVALS:
+        if verdict.against is None or verdict.against in RIVALS or verdict.value is None:
             continue
-        title = TITLES[verdict.row] + (f", against {verdict.against}" if verdict.against else "")
-        if verdict.value is None or verdict.worst is None:
-            values = "- | -"
-        else:
-            value, worst = (figure(each, verdict.unit) for each in (verdict.value, verdict.worst))
-            values = f"{value} | {worst}, {verdict.where}"
-        lines.append(f"| {title} | {values} | {bound(verdict)} | {outcome(verdict)} |")
+        other = verdict.against.removeprefix(f"{OURS}, ")
+        worst = f"{times(verdict.worst or 0)}, {verdict.where}"
+        lines.append(f"| {TITLES[verdict.row]} | {other} | {times(verdict.value)} | {worst} |")
     return "\n".join(lines) + "\n"
 
 
@@ -223,7 +208,7 @@ def unfavourable(cells: Sequence[Cell]) -> str:
         if ahead:
             lines.append(f"- {title}: {'; '.join(ahead)}.")
     faster = [
-        "Where another engine is ahead, in how many of the texts and encodings, and by how much:\n",
+        "Where another engine is ahead, in how many combinations of text and encoding, and by how much:\n",
         *lines,
         "",
     ]
@@ -232,11 +217,11 @@ def unfavourable(cells: Sequence[Cell]) -> str:
 
 def lead(of_row: Sequence[Mapping[str, Cell]], engine: str) -> str:
     """Returns in how many groups of a row another engine is ahead; empty for none."""
-    ratios = [times for group in of_row if (times := ratio(group, engine)) is not None]
-    ahead = [times for times in ratios if times < 1]
+    found = [value for group in of_row if (value := ratio(group, engine)) is not None]
+    ahead = [value for value in found if value < 1]
     if not ahead:
         return ""
-    return f"{engine} in {len(ahead)} of {len(ratios)}, by up to {figure(1 / min(ahead), 'x')}"
+    return f"{engine} in {len(ahead)} of {len(found)}, by up to {times(1 / min(ahead))}"
 
 
 def different(cells: Sequence[Cell]) -> Iterator[str]:
@@ -246,4 +231,5 @@ def different(cells: Sequence[Cell]) -> Iterator[str]:
         wrong = [cell for cell in cells if cell.engine == engine and cell.ids_equal is False]
         corpora = ", ".join(dict.fromkeys(cell.corpus for cell in wrong))
         encodings = ", ".join(dict.fromkeys(cell.encoding for cell in wrong))
-        yield f"{engine} gives other ids than tiktoken, and has no times there: {corpora} ({encodings}).\n"
+        without = f"{corpora} ({encodings})"
+        yield f"{engine} returns other token IDs than tiktoken, so it has no times for {without}.\n"

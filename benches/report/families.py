@@ -1,4 +1,4 @@
-"""The speeds of families of models, and the verdict on the general engine, from `harness.families`."""
+"""The speeds of families of models, and the targets of the general engine, from `harness.families`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,28 @@ from collections.abc import Iterator, Sequence
 
 from harness.models import CANDIDATE, OURS, STATES, SUITE, Cell
 from harness.suites import ROOT
+from report.judged import Judged, at_least
 from report.models import groups, medians, read_result
-from report.page import commit_of
+from report.page import commit_of, times
 
 RESULT = ROOT / SUITE["families"]["result"]
 
 
-def speeds(cells: Sequence[Cell]) -> dict[str, str]:
-    """Returns MB/s of each family: to arrays and to lists, cold and warm."""
+# The columns of `speeds`.
+COLUMNS = [f"{form}, {state}" for form in ("array", "list") for state in STATES]
+
+
+def speeds(cells: Sequence[Cell]) -> dict[str, list[str]]:
+    """Returns MB/s of each family, in the order of `COLUMNS`."""
     found = {}
     for (name, _), contenders in groups(cells).items():
-        ours = [medians(contenders[OURS, form]) for form in ("array", "list")]
-        shown = ", ".join(" / ".join(f"{each[state]:.0f}" for state in STATES) for each in ours)
-        equal = all(cell.ids_equal for form in ("array", "list") for cell in contenders[OURS, form])
-        found[name] = shown if equal else "**ids differ**"
+        ours = [contenders[OURS, form] for form in ("array", "list")]
+        equal = all(cell.ids_equal for group in ours for cell in group)
+        found[name] = [
+            f"{medians(group)[state]:.0f}" if equal else "**ids differ**"
+            for group in ours
+            for state in STATES
+        ]
     return found
 
 
@@ -44,32 +52,24 @@ def times_candidate(cells: Sequence[Cell], kind: str) -> dict[str, dict[str, flo
     return found
 
 
-def refused(cells: Sequence[Cell]) -> list[str]:
-    """Returns the families whose files the release candidate refuses, or encodes to other ids."""
-    rivals = {name: group.get((CANDIDATE, "list"), []) for (name, _), group in groups(cells).items()}
-    return [name for name, own in rivals.items() if not own or not all(cell.ids_equal for cell in own)]
-
-
-def verdicts(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yields whether lists by the general engine reach the target, a line for each state of the text."""
+def judged(cells: Sequence[Cell]) -> list[Judged]:
+    """Returns the targets of lists by the general engine, for each family and state of the text."""
     bounds = SUITE["targets"][f"{CANDIDATE}, general"]
-    times = times_candidate(cells, "general")
-    for state in STATES:
-        bound = bounds[f"list, {state}"]
-        short = {name: each[state] for name, each in times.items() if each[state] < bound}
-        if not times:
-            yield f"{state}: **not measured**"
-            continue
-        line = f"{state}: {len(times) - len(short)} of {len(times)} at least {bound} times {CANDIDATE}"
-        missed = ", ".join(f"{name} {value:.1f}" for name, value in short.items())
-        yield f"{line}: **missed** by {missed}" if short else f"{line}: met"
+    return [
+        at_least(
+            f"{name}, list, {state}, compared with {CANDIDATE}", value, bounds[f"list, {state}"], times(value)
+        )
+        for name, of_states in times_candidate(cells, "general").items()
+        for state, value in of_states.items()
+    ]
 
 
 def lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yields a line for each family, and the verdicts."""
+    """Yields a line for each family, then for each target."""
     for name, shown in speeds(cells).items():
-        yield f"{name}: {shown}"
-    yield from verdicts(cells)
+        columns = "; ".join(f"{what}: {speed} MB/s" for what, speed in zip(COLUMNS, shown, strict=True))
+        yield f"{name}: {columns}"
+    yield from map(str, judged(cells))
 
 
 def recorded() -> list[Cell]:

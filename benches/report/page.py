@@ -1,10 +1,20 @@
-"""Replaces the generated part of a page."""
+"""Replaces the generated part of a page; what several pages say in the same words."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+# Between a number and its unit.
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[KMG]?B|MB/s|merges/s|[mµ]?s)\b)")
+
+
+def unbroken(text: str) -> str:
+    """Returns text in whose tables no line ends between a number and its unit."""
+    lines = text.splitlines(keepends=True)
+    return "".join(BEFORE_UNIT.sub("\u00a0", line) if line.startswith("|") else line for line in lines)
 
 
 def marks(name: str) -> tuple[str, str]:
@@ -15,7 +25,7 @@ def marks(name: str) -> tuple[str, str]:
 def between(name: str, text: str) -> str:
     """Returns text between its marks."""
     begin, end = marks(name)
-    return f"{begin}\n{text}\n{end}"
+    return f"{begin}\n{unbroken(text)}\n{end}"
 
 
 def with_section(page: str, section: str, name: str) -> str:
@@ -48,4 +58,18 @@ def provenance(result: Mapping[str, Any]) -> str:
     return (
         f"{result['date'][:10]}, commit {commit_of(result)}, on {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_gigabytes']} GB, {machine['system']}, {machine['python']}; {versions}."
+    )
+
+
+def times(value: float) -> str:
+    """Returns a ratio as text."""
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}x"
+
+
+def picture(name: str, description: str) -> str:
+    """Returns the lines that show a chart of `svg.files`."""
+    return "\n".join(
+        f"![{description}](../assets/{name}-{theme}{ending}.svg#only-{theme}){{ .{kind} }}"
+        for ending, kind in (("", "wide"), ("-phone", "narrow"))
+        for theme in ("light", "dark")
     )

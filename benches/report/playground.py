@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import record
 from harness.playground import Figure
 from harness.record import Result
+from report.judged import Judged, at_most
 from report.page import between, provenance
 
 NAME = "playground"
 
 
-def table(figures: list[Figure]) -> str:
+def table(figures: Sequence[Figure]) -> str:
     """Returns a Markdown table with a line for each figure."""
-    lines = ["| | measured | an empty page | budget | |", "|---|---:|---:|---:|---|"]
+    lines = ["| | measured | an empty page |", "|---|---:|---:|"]
     for each in figures:
-        judged = "met" if each.met else "**missed**"
         floor = "" if each.floor is None else f"{each.floor:,.0f} {each.unit}"
-        lines.append(
-            f"| {each.name} | {each.value:,.0f} {each.unit} | {floor} | {each.budget:,.0f} {each.unit} "
-            f"| {judged} |"
-        )
+        lines.append(f"| {each.name} | {each.value:,.0f} {each.unit} | {floor} |")
     return "\n".join(lines)
 
 
-def section(result: Result) -> str:
+def read_result(path: Path) -> tuple[Result, list[Figure]]:
+    """Reads a result and its figures."""
+    result = record.read(path)
+    return result, [Figure(**each) for each in result["figures"]]
+
+
+def judged(figures: Sequence[Figure]) -> list[Judged]:
+    """Returns the budgets of all figures."""
+    return [
+        at_most(each.name, each.value, each.budget, f"{each.value:,.0f} {each.unit}", f" {each.unit}")
+        for each in figures
+    ]
+
+
+def section(result: Result, figures: Sequence[Figure]) -> str:
     """Returns the section of the page, between its marks."""
-    figures = [Figure(**each) for each in result["figures"]]
-    load = f"The load of the machine was {result['load']} when it ended; `make bench-playground` repeats it."
+    load = f"The load average was {result['load']} at the end; `make bench-playground` measures again."
     return between(NAME, f"{provenance(result)}\n{load}\n\n{table(figures)}\n")

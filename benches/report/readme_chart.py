@@ -2,9 +2,7 @@
 
     PYTHONPATH=tests:benches python -m report readme
 
-The SVG is written as text, without a plotting library, so that equal results give equal bytes and a test can
-tell whether the chart is up to date. `README.md` and the site choose between the light and the dark file, and
-between two columns of panels and one, which stays legible on a phone.
+Panels stand in two columns, or in one for phones.
 """
 
 from __future__ import annotations
@@ -15,31 +13,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
-ROOT = Path(__file__).parents[2]
+from harness.suites import ROOT
+from report import svg
+from report.svg import BOLD, MARGIN, TO_THE_LEFT, WIDE, Colours
+
 RESULTS = ROOT / "benches" / "results"
-ASSETS = ROOT / "docs" / "assets"
 
 OURS = "bytemill"
 
-# The width of the chart by its number of columns.
-WIDTHS = {2: 820, 1: 390}
-MARGIN, GAP = 16, 40  # around everything; between panels
+GAP = 40  # between panels
 NAMES, VALUES = 124, 62  # left of the bars; right of the longest bar
 HEAD, BAR, STEP = 50, 16, 24  # title and subtitle; a bar; from one bar to the next
 
 # More rows are harder to read than they tell: these, and the fastest of the others.
 MOST_ENGINES = 5
 ALWAYS_SHOWN = (OURS, "tiktoken", "tokenizers")
-
-# Blue for ours and grey for the others: told apart by brightness too.
-THEMES = {
-    "light": {"text": "#1f2328", "faint": "#59636e", "ours": "#0969da", "other": "#afb8c1"},
-    "dark": {"text": "#e6edf3", "faint": "#9198a1", "ours": "#4493f8", "other": "#57606a"},
-}
-
-FONT = "'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
 @dataclass(frozen=True)
@@ -121,58 +110,45 @@ def panels(
 
 
 def duration(seconds: float, longest: float) -> str:
-    """A time with two digits, in the unit that suits the longest of its panel."""
+    """Returns a time with two digits, in the unit that suits the longest of its panel."""
     value, unit = (seconds, "s") if longest >= 1 else (seconds * 1e3, "ms")
     return f"{value:.{0 if value >= 10 else 1 if value >= 1 else 2}f} {unit}"
 
 
-def text(at: tuple[float, float], size: float, colour: str, content: str, more: str = "") -> str:
-    """An element of text."""
-    style = f'x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size}" fill="{colour}"'
-    return f"<text {style}{more}>{escape(content)}</text>"
-
-
-def drawn(panel: Panel, left: float, top: float, width: float, colours: Mapping[str, str]) -> Iterator[str]:
-    """One panel, as elements of SVG: names at the left, bars, times behind the bars."""
-    bold = ' font-weight="600"'
-    yield text((left, top + 16), 16, colours["text"], panel.title, bold)
-    yield text((left, top + 35), 12.5, colours["faint"], panel.subtitle)
+def drawn(panel: Panel, left: float, top: float, width: float, colours: Colours) -> Iterator[str]:
+    """Yields one panel as elements of SVG: names at the left, bars, times behind the bars."""
+    yield svg.text((left, top + 16), 16, colours["text"], panel.title, BOLD)
+    yield svg.text((left, top + 35), 12.5, colours["faint"], panel.subtitle)
     longest = panel.rows[-1][1]
     for index, (engine, seconds) in enumerate(panel.rows):
         y = top + HEAD + index * STEP
         length = max((width - NAMES - VALUES) * seconds / longest, 1.5)
-        words, bar, weight = ("text", "ours", bold) if engine == OURS else ("faint", "other", "")
-        box = f'x="{left + NAMES}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"'
-        yield text((left + NAMES - 8, y + 12.5), 13, colours[words], engine, f'{weight} text-anchor="end"')
-        yield f'<rect {box} fill="{colours[bar]}"/>'
-        yield text(
-            (left + NAMES + length + 7, y + 12.5), 13, colours[words], duration(seconds, longest), weight
-        )
+        words, fill, weight = ("text", "ours", BOLD) if engine == OURS else ("faint", "other", "")
+        yield svg.text((left + NAMES - 8, y + 12.5), 13, colours[words], engine, weight + TO_THE_LEFT)
+        yield svg.bar((left + NAMES, y), length, BAR, colours[fill])
+        at = (left + NAMES + length + 7, y + 12.5)
+        yield svg.text(at, 13, colours[words], duration(seconds, longest), weight)
 
 
 def in_words(panel: Panel) -> str:
-    """The figures of a panel, for screen readers."""
+    """Returns the figures of a panel, for screen readers."""
     longest = panel.rows[-1][1]
     return ", ".join(f"{engine} {duration(seconds, longest)}" for engine, seconds in panel.rows)
 
 
-def svg(shown: list[Panel], theme: str, columns: int) -> str:
-    """The whole chart, whose panels stand in some columns."""
-    width = (WIDTHS[columns] - 2 * MARGIN - (columns - 1) * GAP) / columns
+def chart(shown: list[Panel], colours: Colours, total: int) -> str:
+    """Returns the whole chart, of some width."""
+    columns = 2 if total == WIDE else 1
+    width = (total - 2 * MARGIN - (columns - 1) * GAP) / columns
     said = "; ".join(f"{panel.title}: {in_words(panel)}" for panel in shown)
     parts: list[str] = []
     bottom: float = MARGIN
     for first in range(0, len(shown), columns):
         row = shown[first : first + columns]
         for column, panel in enumerate(row):
-            parts += drawn(panel, MARGIN + column * (width + GAP), bottom, width, THEMES[theme])
+            parts += drawn(panel, MARGIN + column * (width + GAP), bottom, width, colours)
         bottom += max(panel.height for panel in row) + MARGIN
-    size = f'viewBox="0 0 {WIDTHS[columns]} {bottom}" width="{WIDTHS[columns]}" height="{bottom}"'
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">',
-        f"<title>Time of four jobs, shorter is better</title><desc>{escape(said)}</desc>",
-    ]
-    return "\n".join([*lines, *parts, "</svg>", ""])
+    return svg.document((total, bottom), "Time of four jobs, shorter is better", said, parts)
 
 
 def charts() -> dict[Path, str]:
@@ -182,14 +158,4 @@ def charts() -> dict[Path, str]:
         for name in ("compare.json", "stream.json", "training.json")
     )
     shown = panels(encoding, stream, training)
-    return {
-        ASSETS / f"speed-{theme}{ending}.svg": svg(shown, theme, columns)
-        for theme in THEMES
-        for columns, ending in ((2, ""), (1, "-phone"))
-    }
-
-
-def main() -> None:
-    """Writes the files."""
-    for path, content in charts().items():
-        path.write_text(content, encoding="utf-8")
+    return svg.files("speed", lambda colours, width: chart(shown, colours, width))

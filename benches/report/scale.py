@@ -14,14 +14,14 @@ GIGA = 1e9
 INTRODUCTION = """\
 # Scale
 
-Costs of counting, training and tokenizing by stage, unit and engine; a corpus on a cluster and in one
-process; and what that would be on a large cluster. The page is written by `python -m report scale` from what
-`make bench-scale` has recorded. The texts are mixed from other texts, block by block, with a new name in each
-document. [Work on a cluster](../guides/cluster.md) says how to do this.
+What counting, training and tokenizing cost: by stage, by size of a unit of work, on Ray and Spark
+compared with one process, and an estimate for a large cluster. [Ray and Spark](../guides/cluster.md)
+shows how to run this. `python -m report scale` writes this page from what `make bench-scale` has
+recorded.
 
-CPU seconds are those of all processes: of the program, and of the servers, virtual machines and workers of an
-engine, whatever they do. Memory is what all of them had at once, without what is shared; it is looked at four
-times a second.
+The texts are mixed from other texts, block by block, with a new name in each document. CPU seconds
+include all processes: the program, and the servers, virtual machines and workers of an engine. Peak
+memory is the most that all of them had at once, without shared memory, sampled four times a second.
 
 """
 
@@ -69,10 +69,11 @@ def head(result: Result, name: str) -> list[str]:
     load = result["arguments"]["load_average"][-1]
     text = (
         f"{result['date'][:10]}, commit {commit_of(result)}, on {machine['cpu']}, {machine['cores']} cores, "
-        f"{machine['memory_gigabytes']} GB, {machine['system']}, {machine['python']}. `{name}` repeats it."
+        f"{machine['memory_gigabytes']} GB, {machine['system']}, {machine['python']}. "
+        f"`{name}` measures again."
     )
     note = (
-        f"Other programs ran beside it, with a load average of {load:g}: seconds say less than CPU seconds."
+        f"Other programs were running (load average {load:g}), so CPU seconds are more reliable than seconds."
     )
     return [text, note, ""]
 
@@ -104,7 +105,10 @@ def section(result: Result) -> str:
             for row in result["stages"]
         ],
     )
-    lines += ["**Different pieces** of so much text: of the given ones, each block once, and of the mix.", ""]
+    lines += [
+        "**Different pieces** by amount of text: of the original texts (once), and of the mix (mixed).",
+        "",
+    ]
     lines += table(
         ["text", "size", "different pieces", "pieces"],
         [
@@ -112,9 +116,15 @@ def section(result: Result) -> str:
             for row in result["growth"]
         ],
     )
-    exponents = [exponent(of_text(result, name)) for name in ("once", "mixed")]
-    lines += ["Over the last doubling they grow with the exponents {:.2f} and {:.2f}.".format(*exponents), ""]
-    lines += ["**Units** of several sizes, counted in one process, and what they leave to add up.", ""]
+    once, mixed = (exponent(of_text(result, name)) for name in ("once", "mixed"))
+    lines += [
+        f"Over the last doubling, the exponents of growth are {once:.2f} (once) and {mixed:.2f} (mixed).",
+        "",
+    ]
+    lines += [
+        "**Units of work** of several sizes, counted in one process, and the cost of adding up their counts.",
+        "",
+    ]
     lines += table(
         ["largest unit", "units", "CPU seconds per GB", "bytes of runs per GB", "adding up, µs per row"],
         [
@@ -146,12 +156,12 @@ def section(result: Result) -> str:
     equal = "equal" if result["all_equal"] else "NOT EQUAL"
     units = named(result["engines"], "count")[0]["units"]
     lines += [
-        f"**Engines**: units that do nothing, and a job of {units} units, two at a time but for Local(1).",
+        f"**Engines**: empty units, and a job of {units} units, two at a time except for Local(1).",
         f"All results are {equal}.",
         "",
     ]
     lines += table(ENGINE_HEADS, engine_rows(result["engines"]))
-    lines += ["**Adding up** the same runs, by what an engine has for it.", ""]
+    lines += ["**Adding up** the same counts, by bytemill and by the engines' own operations.", ""]
     lines += table(
         ["by", "seconds", "CPU seconds", "peak memory, MB", "different pieces"],
         [
@@ -218,7 +228,7 @@ MODEL_HEADS = (
     "load",
     "learn",
     "shards",
-    "all of it",
+    "total",
 )
 
 
@@ -264,11 +274,11 @@ def model(result: Result, cluster: Cluster) -> list[str]:
         )
     inputs = [
         f"{cluster.nodes} nodes of {cluster.cores} cores as fast as the one above",
-        f"{cluster.read:g} GB/s that each node reads",
+        f"each node reads {cluster.read:g} GB/s",
         f"units of {cluster.unit:g} GB",
         f"{count:.2f} CPU seconds per GB to count, {encode:.2f} to write shards",
         f"{last['pieces']:,} different pieces in {last['bytes'] / GIGA:.2f} GB, the exponent {measured:.2f}",
-        f"the exponent {cluster.power:.2f} besides, as a guess for a corpus of more sources",
+        f"also the exponent {cluster.power:.2f}, a guess for a corpus with more sources",
         f"{run_bytes:.1f} bytes and {row_seconds * 1e6:.2f} µs for each row of the runs, by all cores",
         f"{load_seconds * 1e6:.2f} µs to load each different piece",
         f"{piece_seconds * 1e6:.1f} µs for each different piece to learn {trained['vocab_size']:,} tokens",
@@ -276,14 +286,14 @@ def model(result: Result, cluster: Cluster) -> list[str]:
     return [
         "## A model of a cluster",
         "",
-        "Nobody has measured this: it is the figures above, multiplied. Its inputs:",
+        "This is an estimate and has not been measured: it multiplies the figures above. Its inputs:",
         "",
         *(f"- {each};" for each in inputs),
-        "- counting and writing take what is longer, reading or CPU;",
-        "- nothing for starting tasks, for the network between nodes, and for what dies.",
+        "- counting and writing take as long as reading or CPU, whichever is longer;",
+        "- starting tasks, the network between nodes and failures cost nothing.",
         "",
         *table(MODEL_HEADS, rows),
-        "Adding up is done by all machines, loading and learning by one.",
+        "All machines add up; one machine loads and learns.",
     ]
 
 
@@ -295,7 +305,8 @@ def large_section(result: Result) -> str:
     equal = "equal" if result["all_equal"] else "NOT EQUAL"
     text = (
         f"{result['large'][0]['bytes'] / GIGA:.1f} GB of JSON lines, a vocabulary of "
-        f"{arguments['vocab_size']:,} tokens. The SHA-256 of counts, vocabulary and ids are {equal}."
+        f"{arguments['vocab_size']:,} tokens. "
+        f"The SHA-256 hashes of counts, vocabulary and token IDs are {equal}."
     )
     disk = result["large"][-1]["folder_bytes"] / GIGA
     lines += [

@@ -17,7 +17,7 @@ def section(result: Result) -> str:
             f"{result['date'][:10]}, commit {commit_of(result)}, {result['encoding']}, one thread, "
             f"on {result['machine']['cpu']}."
         ),
-        '`make bench-stages ARGS="--corpus DIR"` repeats it.',
+        '`make bench-stages ARGS="--corpus DIR"` measures again.',
         "",
         f"| | text | MB/s | {' | '.join(names)} |",
         "|---" * (len(names) + 3) + "|",

@@ -29,12 +29,11 @@ class Target:
     Attributes:
         row: A key of `TITLES`.
         against: The contender whose time is divided by ours; `None` for our own figure per call, in seconds
-        or
-            megabytes.
+            or megabytes.
         bound: Lower bound of the ratio, or upper bound of the figure.
         at_most: Whether `bound` is an upper bound.
         each: Whether every corpus must reach it, rather than the median of all, and each of them `FLOOR` of
-        it.
+            it.
     """
 
     row: str
@@ -125,6 +124,11 @@ def judge(target: Target, cells: Iterable[Cell]) -> Verdict:
         corpus, encoding, worst = min(found, key=lambda each: each[2])
         met = value >= target.bound and worst >= target.bound * (1 if target.each else FLOOR)
     return replace(verdict, value=value, worst=worst, where=f"{corpus}, {encoding}", met=met)
+
+
+def compared(row: str, against: str, cells: Iterable[Cell]) -> Verdict:
+    """Returns how a row compares with another contender, whether there is a target or not."""
+    return judge(Target(row=row, against=against, bound=1), cells)
 
 
 def judge_all(cells: Iterable[Cell]) -> list[Verdict]:

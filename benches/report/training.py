@@ -1,4 +1,4 @@
-"""The tables, verdicts and page on training, from the figures of `harness.compare training`."""
+"""The tables, targets and page on training, from the figures of `harness.compare training`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from harness import capacity, record
 from harness.record import Figure, Result
 from harness.trainers import OURS, TRAINERS
 from harness.training import APART, SUITE
-from report.page import between, provenance
+from report.judged import Judged, at_least
+from report.page import between, provenance, times
 
 NAME = "training"
 OF_MODELS = "training of SentencePiece models"
 
 JOBS: dict[str, Mapping[str, Any]] = {job["key"]: job for job in SUITE["jobs"]}
 
-METHOD = """Each run is a fresh process with the same documents; engines take turns, ours before each of the
-others; figures are medians. Vocabularies are compared token for token with ours by the same pattern and
-tie-breaker; sentencepiece trains models of its own kind, beside ours of that kind. Targets
-are about rivals with the same vocabulary. Two processes that share nothing and count every other
-document each show the attainable speed of two threads."""
+METHOD = """Each run is a fresh process with the same documents; engines take turns, and figures are
+medians. Vocabularies are compared token for token with bytemill's, for the same pattern and tie-breaker.
+Ratio = the engine's time / bytemill's; above 1x, bytemill is faster."""
+
+METHOD_OF_PARTS = """ "2 processes" are two independent processes that each count half of the documents: the
+speed that two threads can reach on this machine."""
 
 
 def read_result(path: Path) -> tuple[Result, list[Figure]]:
@@ -41,20 +43,21 @@ def table(figures: Sequence[Figure]) -> str:
     parts = []
     for (job, corpus), group in groups.items():
         lines = of_trainers(group) if JOBS[job]["measure"] == "train" else of_parts(group)
-        parts.append(f"{JOBS[job]['title']}: {corpus}, {group[0].bytes / 1e6:.1f} MB\n\n" + "\n".join(lines))
+        title = f"**{JOBS[job]['title']}**: {corpus}, {group[0].bytes / 1e6:.1f} MB"
+        parts.append(f"{title}\n\n" + "\n".join(lines))
     return "\n\n".join(parts)
 
 
 def of_trainers(group: Sequence[Figure]) -> Iterator[str]:
     """Yields a line for each trainer."""
-    yield "| | wall | CPU | peak memory | same vocabulary | its time / ours |"
+    yield "| | wall time | CPU time | peak memory | same vocabulary | ratio |"
     yield "|---|---|---|---|---|---|"
     for each in group:
         if each.seconds is None or each.cpu_seconds is None or each.peak_megabytes is None:
             yield f"| {each.contender} | {each.error or '-'} | - | - | - | - |"
             continue
         same = {True: "yes", False: "**no**", None: "-"}[each.equal]
-        ratio = "-" if each.ratio is None else f"{each.ratio:.1f}x"
+        ratio = "-" if each.ratio is None else times(each.ratio)
         name = each.contender if each.is_ours else f"{each.contender}, {each.pattern}"
         yield (
             f"| {name} | {each.seconds:.2f} s | {each.cpu_seconds:.2f} s | {each.peak_megabytes:.0f} MB "
@@ -64,7 +67,7 @@ def of_trainers(group: Sequence[Figure]) -> Iterator[str]:
 
 def of_parts(group: Sequence[Figure]) -> Iterator[str]:
     """Yields a line for each pattern and number of threads, or processes with a part of the text each."""
-    yield "| | threads | wall | speed | peak memory |"
+    yield "| pattern | threads | wall time | speed | peak memory |"
     yield "|---|---|---|---|---|"
     for each in group:
         threads = APART.removeprefix(f"{OURS}, ") if each.contender == APART else each.threads
@@ -81,21 +84,21 @@ def of_parts(group: Sequence[Figure]) -> Iterator[str]:
 # --- Targets ---
 
 
-def verdicts(figures: Sequence[Figure]) -> list[str]:
-    """Returns whether the targets are met, a line for each that was measured."""
-    lines: list[str] = []
+def judged(figures: Sequence[Figure]) -> list[Judged]:
+    """Returns the targets that were measured."""
+    found: list[Judged] = []
     for key, job in JOBS.items():
         if "targets" in job:
             group = [each for each in figures if each.job == key and each.seconds is not None]
-            lines += against_rivals(job, group)
+            found += against_rivals(job, group)
     for each in figures:
         if "rate" in JOBS[each.job] and each.threads == 1 and each.seconds:
-            lines += of_ours(JOBS[each.job], each, figures)
-    return lines
+            found += of_ours(JOBS[each.job], each, figures)
+    return found
 
 
-def against_rivals(job: Mapping[str, Any], group: Sequence[Figure]) -> Iterator[str]:
-    """Yields the verdicts on the rivals with the same vocabulary."""
+def against_rivals(job: Mapping[str, Any], group: Sequence[Figure]) -> Iterator[Judged]:
+    """Yields the targets about rivals with the same vocabulary."""
     rivals = {each.contender: each for each in group if not each.is_ours and each.equal}
     ratios = {name: each.ratio for name, each in rivals.items() if each.ratio is not None}
     if not ratios:
@@ -104,38 +107,38 @@ def against_rivals(job: Mapping[str, Any], group: Sequence[Figure]) -> Iterator[
     for target in job["targets"]:
         against, bound = target["against"], target["bound"]
         if against == "fastest":
-            yield verdict(
-                f"{job['key']}: time of the fastest rival, {fastest}, to ours", ratios[fastest], bound, "x"
-            )
+            yield compared(job, f"time compared with the fastest, {fastest}", ratios[fastest], bound)
         elif against in ratios:
-            yield verdict(f"{job['key']}: time of {against} to ours", ratios[against], bound, "x")
+            yield compared(job, f"time compared with {against}", ratios[against], bound)
         elif against == "leanest memory":
             memory = {name: each.peak_megabytes for name, each in rivals.items() if each.peak_megabytes}
             leanest = min(memory, key=memory.__getitem__)
             counterpart = TRAINERS[leanest].counterpart
             ours = next((each.peak_megabytes for each in group if each.contender == counterpart), None)
             if ours is not None:
-                yield verdict(
-                    f"{job['key']}: peak memory of the leanest rival to ours",
-                    memory[leanest] / ours,
-                    bound,
-                    "x",
-                )
+                what = f"peak memory compared with the leanest, {leanest}"
+                yield compared(job, what, memory[leanest] / ours, bound)
 
 
-def of_ours(job: Mapping[str, Any], one: Figure, figures: Sequence[Figure]) -> Iterator[str]:
-    """Yields the verdicts on our speed on one thread, and on the speed-up by two; of counting in English."""
+def compared(job: Mapping[str, Any], what: str, value: float, bound: float) -> Judged:
+    """Returns the verdict on a ratio of a job."""
+    return at_least(f"{job['title']}: {what}", value, bound, times(value))
+
+
+def of_ours(job: Mapping[str, Any], one: Figure, figures: Sequence[Figure]) -> Iterator[Judged]:
+    """Yields the targets of our speed on one thread, and of the speed-up by two; of counting in English."""
     assert one.seconds is not None
     if job["measure"] == "merge":
         if one.tokens:
-            yield verdict(
-                f"{one.job}: {one.corpus}, one thread", one.tokens / one.seconds, job["rate"], " merges/s"
-            )
+            rate = one.tokens / one.seconds
+            what = f"{job['title']}: {one.corpus}, one thread"
+            yield at_least(what, rate, job["rate"], f"{rate:,.0f} merges/s", " merges/s")
         return
     if not one.corpus.startswith("english"):
         return
-    what = f"{one.job}: {one.corpus}, {one.pattern}"
-    yield verdict(f"{what}, one core", one.bytes / one.seconds / 1e6, job["rate"], " MB/s")
+    what = f"{job['title']}: {one.corpus}, {one.pattern}"
+    rate = one.bytes / one.seconds / 1e6
+    yield at_least(f"{what}, one thread", rate, job["rate"], f"{rate:,.0f} MB/s", " MB/s")
     two, apart = (
         next(
             (
@@ -150,14 +153,10 @@ def of_ours(job: Mapping[str, Any], one: Figure, figures: Sequence[Figure]) -> I
         for contender in (OURS, APART)
     )
     if two is not None:
-        line = verdict(f"{what}, two threads to one", two, job["two_threads"], "x")
-        yield line + ("" if apart is None else f"; two processes with half of the text each: {apart:.2f}x")
-
-
-def verdict(what: str, value: float, bound: float, unit: str) -> str:
-    """Returns the verdict on one target."""
-    shown = f"{value:,.2f}" if unit == "x" else f"{value:,.0f}"
-    return f"- {what}: {shown}{unit}; at least {bound:,}{unit}: {'met' if value >= bound else '**missed**'}"
+        shown = times(two) + (
+            "" if apart is None else f"; two processes with half of the text each: {times(apart)}"
+        )
+        yield at_least(f"{what}, two threads compared with one", two, job["two_threads"], shown)
 
 
 # --- The section of the page ---
@@ -175,10 +174,9 @@ def section(result: Result, figures: Sequence[Figure], name: str = NAME) -> str:
     given = [f"--{name} {value}" for name, value in (("corpus", "DIR"), ("large", "FILE")) if arguments[name]]
     target = "bench-training" if name == NAME else "bench-training-models"
     command = f"make {target}" + (f' ARGS="{" ".join(given)}"' if given else "")
+    apart = METHOD_OF_PARTS if any(each.contender == APART for each in figures) else ""
     introduction = (
         f"{provenance(result)} Runs: {runs(figures)}.\n\n"
-        f"`{command}` repeats it; {METHOD}"
-        f"{capacity.sentence(result.get('cores', {}))}"
+        f"`{command}` measures again.{capacity.sentence(result.get('cores', {}))}\n\n{METHOD}{apart}"
     )
-    parts = [introduction, table(figures), "\n".join(verdicts(figures))]
-    return between(name, "\n\n".join(part for part in parts if part) + "\n")
+    return between(name, f"{introduction}\n\n{table(figures)}\n")

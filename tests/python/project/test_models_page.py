@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from programs.models_page import PATH, page
@@ -14,6 +12,4 @@ def test_the_page_is_what_its_program_writes() -> None:
     written = page()
     for row in ("Qwen 2, 2.5, 3", "Llama 3, 3.1", "Gemma 3", "WordPiece"):
         assert f"| {row}" in written
-    # How a pattern runs is no promise.
-    committed, written = (re.sub("native|general", "", text) for text in (PATH.read_text("utf-8"), written))
-    assert committed == written, "run `make models`"
+    assert PATH.read_text("utf-8") == written, "run `make models`"

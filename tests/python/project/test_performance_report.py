@@ -1,4 +1,4 @@
-"""The reports of `make bench-compare` and `make bench-stages`: digests, ratios, verdicts, pages."""
+"""The reports of `make bench-compare` and `make bench-stages`: digests, ratios, targets, pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.record import Cell
 from harness.suites import suite
 from report import encoding as report
 from report import page as pages
-from report import playground, stages
+from report import playground, stages, target_page
 from report.targets import TARGETS, TITLES, Target, judge, judge_all
 
 ROOT = Path(__file__).parents[3]
@@ -70,16 +70,58 @@ def test_the_page_on_stages_shows_what_was_measured() -> None:
 
 
 def test_the_page_on_the_playground_shows_what_was_measured() -> None:
-    result = json.loads((ROOT / "benches" / "results" / "playground.json").read_bytes())
+    result, figures = playground.read_result(ROOT / "benches" / "results" / "playground.json")
     page = (ROOT / "docs" / "benchmarks" / "playground.md").read_text(encoding="utf-8")
-    section = playground.section(result)
+    section = playground.section(result, figures)
     assert pages.with_section(page, section, playground.NAME) == page, "run `make bench-playground`"
-    assert len(result["figures"]) > 20
-    late = playground.table([Figure("a", 3.0, 2, "ms", 1.0), Figure("b", 2.0, 2, "ms")])
-    assert late.splitlines()[2:] == [
-        "| a | 3 ms | 1 ms | 2 ms | **missed** |",
-        "| b | 2 ms |  | 2 ms | met |",
+    assert len(figures) > 20
+    late = [Figure("a", 3.0, 2, "ms", 1.0), Figure("b", 2.0, 2, "ms")]
+    assert playground.table(late).splitlines()[2:] == ["| a | 3 ms | 1 ms |", "| b | 2 ms |  |"]
+    assert [*map(str, playground.judged(late))] == [
+        "a: 3 ms, at most 2 ms: missed",
+        "b: 2 ms, at most 2 ms: met",
     ]
+
+
+def test_the_page_of_targets_shows_what_was_measured() -> None:
+    written = target_page.page()
+    assert target_page.PATH.read_text(encoding="utf-8") == written, "run `make bench-report`"
+    suites = list(target_page.suites())
+    assert all(each.judged for each in suites)
+    assert written.count("\n## ") == len({each.title for each in suites}) == len(suites)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs" / "benchmarks").glob("*.md")), ids=lambda path: path.name
+)
+def test_pages_of_benchmarks_compare_and_do_not_judge(path: Path) -> None:
+    rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    words = {word.strip("* ") for row in rows for word in row.split("|")}
+    assert len(rows) > 10
+    assert not words & {"met", "missed", "target", "budget"}
+
+
+def test_a_ratio_is_shown_whether_it_has_a_target_or_not() -> None:
+    cells = [*corpora(a=2.0, b=3.0, c=4.0), cell("gigatoken", 0.5, corpus="a")]
+    title = TITLES["3"]
+    assert f"| {title} | 1.0 MB/s | 0.3 MB/s | 2.0 MB/s | - | 3.00x (2.00x) | 0.50x (0.50x) |" in (
+        report.comparison(cells)
+    )
+    assert f"- {title}: gigatoken in 1 of 1, by up to 2.00x." in report.unfavourable(cells)
+
+
+def test_calls_of_this_library_are_compared_with_each_other() -> None:
+    cells = [
+        cell("bytemill", 1.0, row="8"),
+        cell("bytemill", 1.5, row="8", contender="bytemill, 1 thread"),
+    ]
+    expected = f"| {TITLES['8']} | 1 thread | 1.50x | 1.50x, english, cl100k_base |"
+    assert report.with_itself(cells).splitlines()[2:] == [expected]
+    judged = next(each for each in report.judged(cells) if each.what.startswith(TITLES["8"]))
+    assert str(judged) == (
+        f"{TITLES['8']}, compared with bytemill, 1 thread: 1.50x, worst 1.50x (english, cl100k_base), "
+        "at least 1.8x: missed"
+    )
 
 
 def test_available_parallelism_is_reported() -> None:
@@ -188,6 +230,12 @@ def test_the_marks_must_be_in_the_page() -> None:
     assert pages.with_section(f"a\n{begin}old{end}b\n", "new\n", "performance") == "a\nnew\nb\n"
     with pytest.raises(ValueError, match="expected '<!-- performance: begin"):
         pages.with_section("a\n", "new\n", "performance")
+
+
+def test_a_number_stays_beside_its_unit_in_tables() -> None:
+    table = "| 4 KB documents | 1095 MB/s | 0.84 s | 2 sets |\n"
+    expected = "| 4\u00a0KB documents | 1095\u00a0MB/s | 0.84\u00a0s | 2 sets |\n"
+    assert pages.unbroken("4 KB\n" + table) == "4 KB\n" + expected
 
 
 def test_the_suites_name_what_the_harness_has() -> None:

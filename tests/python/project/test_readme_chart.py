@@ -1,17 +1,22 @@
-"""The chart of the README: no text lies over another or outside of the picture, in any theme and width."""
+"""The charts: no text lies over another or outside of the picture, in any theme and width."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from report import readme_chart
+from harness.record import Cell
+from report import encoding, ratio_chart, readme_chart
 
-CHARTS = {path.name: content for path, content in readme_chart.charts().items()}
+RESULT = Path(__file__).parents[3] / "benches" / "results" / "compare.json"
+OF_README = {path.name: content for path, content in readme_chart.charts().items()}
+OF_RATIOS = ratio_chart.charts(encoding.read_result(RESULT)[1])
+CHARTS = OF_README | {path.name: content for path, content in OF_RATIOS.items()}
 SVG = "{http://www.w3.org/2000/svg}"
 
 # No font of the chart's list is wider for these texts: in ems for a letter, on average.
@@ -21,7 +26,7 @@ ASCENT, DESCENT = 0.8, 0.25
 
 
 class Box(NamedTuple):
-    """Where a text or a bar lies."""
+    """Where a text, a bar or a dot lies."""
 
     name: str
     left: float
@@ -36,7 +41,7 @@ class Box(NamedTuple):
 
 
 def boxes(content: str) -> tuple[list[Box], Box]:
-    """Returns the boxes of all texts and bars, and that of the picture."""
+    """Returns the boxes of all texts, bars and dots, and that of the picture."""
     root = ET.fromstring(content)  # noqa: S314 - our own
     view = [float(number) for number in root.attrib["viewBox"].split()]
     found = []
@@ -46,12 +51,15 @@ def boxes(content: str) -> tuple[list[Box], Box]:
             label, size = element.text or "", float(place["font-size"])
             advance = BOLD_ADVANCE if "font-weight" in place else ADVANCE
             left, baseline, width = float(place["x"]), float(place["y"]), advance * size * len(label)
-            left -= width if place.get("text-anchor") == "end" else 0
+            left -= width * {"end": 1, "middle": 0.5}.get(place.get("text-anchor", ""), 0)
             box = Box(label, left, baseline - ASCENT * size, left + width, baseline + DESCENT * size)
             found.append(box)
         elif element.tag == f"{SVG}rect":
             x, y, width, height = (float(place[name]) for name in ("x", "y", "width", "height"))
             found.append(Box("a bar", x, y, x + width, y + height))
+        elif element.tag == f"{SVG}circle":
+            x, y, r = (float(place[name]) for name in ("cx", "cy", "r"))
+            found.append(Box("a dot", x - r, y - r, x + r, y + r))
     return found, Box("the picture", view[0], view[1], view[0] + view[2], view[1] + view[3])
 
 
@@ -65,10 +73,12 @@ def test_nothing_overlaps_or_is_cut_off(name: str) -> None:
         assert picture.top <= box.top, box
         assert box.bottom <= picture.bottom, box
     for first, second in itertools.combinations(found, 2):
-        assert not first.overlaps(second), (first, second)
+        # Dots lie over bars and over each other.
+        on_bars = {first.name, second.name} <= {"a bar", "a dot"} and "a dot" in (first.name, second.name)
+        assert on_bars or not first.overlaps(second), (first, second)
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", OF_README)
 def test_panels_are_short_and_say_what_they_measure(name: str) -> None:
     labels = re.findall(r"<text[^>]*>([^<]*)</text>", CHARTS[name])
     titles = [index for index, label in enumerate(labels) if label.startswith(("Encode", "Load", "Train"))]
@@ -88,5 +98,38 @@ def test_overlaps_are_found() -> None:
 
 
 def test_themes_and_widths_are_there() -> None:
-    assert {*CHARTS} == {f"speed-{theme}{end}.svg" for theme in ("light", "dark") for end in ("", "-phone")}
-    assert CHARTS["speed-light.svg"] != CHARTS["speed-dark.svg"]
+    assert {*CHARTS} == {
+        f"{name}-{theme}{end}.svg"
+        for name in ("speed", "compare")
+        for theme in ("light", "dark")
+        for end in ("", "-phone")
+    }
+    for name in ("speed", "compare"):
+        assert CHARTS[f"{name}-light.svg"] != CHARTS[f"{name}-dark.svg"]
+
+
+def test_the_chart_of_ratios_shows_what_was_measured() -> None:
+    for path, content in OF_RATIOS.items():
+        assert path.read_text(encoding="utf-8") == content, "run `make bench-report`"
+
+
+def cell(engine: str, median: float, **fields: object) -> Cell:
+    values: dict[str, object] = {"row": "3", "corpus": "english", "encoding": "cl100k_base", "engine": engine}
+    values |= {"contender": engine, "call": "encode", "form": "list", "state": "replay", "threads": 1}
+    values |= {"bytes": 1_000_000, "calls": 1, "median": median}
+    return Cell(**(values | fields))  # type: ignore[arg-type]
+
+
+def test_a_bar_goes_to_the_side_of_the_faster_engine() -> None:
+    cells = [cell("bytemill", 1.0), cell("tiktoken", 20.0), cell("gigatoken", 0.5)]
+    rows = ratio_chart.rows_of(cells)
+    assert {rival: found.shown for rival, found in rows["3"].items()} == {"tiktoken": 20, "gigatoken": 0.5}
+    content = next(iter(ratio_chart.charts(cells).values()))
+    # The middle of the text below the line of 1x.
+    one = float(re.search(r'x="([\d.]+)"[^>]*>1x<', content)[1])  # type: ignore[index]
+    # After those of the legend.
+    faster, slower = [box for box in boxes(content)[0] if box.name == "a bar"][2:]
+    assert faster.left == pytest.approx(one, abs=0.1)
+    assert slower.right == pytest.approx(one, abs=0.1)
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", content)
+    assert {"0.1x", "1x", "10x", "100x", "20.0x", "0.50x"} <= {*labels}

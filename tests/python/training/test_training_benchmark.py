@@ -73,7 +73,7 @@ def test_a_trainer_that_fails_has_no_figures(tmp_path: Path, monkeypatch: pytest
     assert [figure.seconds for figure in figures] == [None, None]
     assert all("No module named no_worker" in (figure.error or "") for figure in figures)
     assert "No module named no_worker" in report.table(figures)
-    assert report.verdicts(figures) == []
+    assert report.judged(figures) == []
 
 
 ROOT = Path(__file__).parents[3]
@@ -90,7 +90,7 @@ def figure(job: str, contender: str, **fields: object) -> Figure:
     return Figure(job=job, contender=contender, **(values | fields))  # type: ignore[arg-type]
 
 
-def test_verdicts() -> None:
+def test_targets() -> None:
     figures = [
         figure("together", "bytemill, cl100k, smallest_pair", seconds=1.0, peak_megabytes=60.0),
         figure("together", "rustbpe", seconds=11.0, ratio=11.0, equal=True),
@@ -101,14 +101,18 @@ def test_verdicts() -> None:
         figure("counting", "bytemill, 2 processes", seconds=0.025, threads=2),
         figure("merging", "bytemill", seconds=2.0, tokens=100_000),
     ]
-    assert report.verdicts(figures) == [
-        "- together: time of the fastest rival, rustbpe, to ours: 11.00x; at least 10x: met",
-        "- together: peak memory of the leanest rival to ours: 1.67x; at least 2x: **missed**",
-        "- small: time of tokenizers to ours: 20.00x; at least 25x: **missed**",
-        "- counting: english, cl100k, one core: 250 MB/s; at least 250 MB/s: met",
+    together = "All texts together, 100,000 tokens"
+    assert [*map(str, report.judged(figures))] == [
+        f"{together}: time compared with the fastest, rustbpe: 11.0x, at least 10x: met",
+        f"{together}: peak memory compared with the leanest, rustbpe: 1.67x, at least 2x: missed",
+        "One text, 32,000 tokens: time compared with tokenizers: 20.0x, at least 25x: missed",
+        "Counting alone: english, cl100k, one thread: 250 MB/s, at least 250 MB/s: met",
         (
-            "- counting: english, cl100k, two threads to one: 2.00x; at least 1.8x: met; "
-            "two processes with half of the text each: 1.60x"
+            "Counting alone: english, cl100k, two threads compared with one: 2.00x; "
+            "two processes with half of the text each: 1.60x, at least 1.8x: met"
         ),
-        "- merging: english, one thread: 50,000 merges/s; at least 60,000 merges/s: **missed**",
+        (
+            "Merging alone, 100,000 tokens: english, one thread: 50,000 merges/s, "
+            "at least 60,000 merges/s: missed"
+        ),
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from bytemill._backend import CoreSplitter
 
-__all__ = ["splitting_of", "steps_of"]
+__all__ = ["splitting_of"]
 
 AT_SPACES = [{"String": " "}, {"Regex": " "}]
 
