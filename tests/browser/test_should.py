@@ -159,6 +159,34 @@ def test_s4_a_merge_that_another_vocabulary_lacks(opened: Opened) -> None:
     expect(page.locator(".replay")).to_contain_text("In cl100k_base, “·qzxqzx” is not a token.")
 
 
+def test_s5_the_vocabulary_begins_with_the_first_merges(opened: Opened) -> None:
+    page = opened()
+    page.click("#tab-vocabulary")
+    status, first = (
+        page.locator("#view-vocabulary [role=status]"),
+        page.locator(".hit code:first-child").first,
+    )
+    expect(page.locator(".hit")).to_have_count(200)
+    expect(first).to_have_text("256")
+    expect(status).to_have_text("200,000 tokens, the first longer than a byte")
+    # Chosen there, it is the encoding of all views; and chosen elsewhere, that of this one.
+    page.click("#view-vocabulary .choice")
+    page.keyboard.type("gpt2")
+    page.keyboard.press("Enter")
+    expect(status).to_have_text("50,257 tokens, the first longer than a byte")
+    expect(page.locator(".hit").nth(2)).to_have_text("258he68 65")
+    page.click("#tab-text")
+    expect(page.locator("#name-a")).to_have_text("gpt2")
+    choose(page, "encoding", "cl100k")
+    page.click("#tab-vocabulary")
+    expect(page.locator("#view-vocabulary .choice span")).to_have_text("cl100k_base")
+    expect(status).to_have_text("100,261 tokens, the first longer than a byte")
+    page.fill("#view-vocabulary input", "#256")
+    expect(page.locator(".hit")).to_have_count(1)
+    page.fill("#view-vocabulary input", "")
+    expect(page.locator(".hit")).to_have_count(200)
+
+
 def test_s5_vocabulary_search(opened: Opened) -> None:
     page = opened()
     choose(page, "encoding", "gpt2")

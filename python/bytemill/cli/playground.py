@@ -25,23 +25,23 @@ LINK = re.compile(r"https?://[^\s#]*(#v1=[A-Za-z0-9_-]+)")
 @click.command(short_help="Open a local page that shows tokens while you type.")
 @click.argument("text", required=False, metavar="[TEXT|FILE|LINK|-]")
 @encoding_option
-@click.option("--compare", metavar="ENCODING", help="A second encoding beside it: a name or a file.")
+@click.option("--compare", metavar="ENCODING", help="A second encoding to show side by side: a name or a file.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; a free one if not given."
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port [default: a free one]."
 )
-@click.option("--no-browser", is_flag=True, help="Print the address only.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on; any but the loopback's needs --allow-host.",
+    help="The address to listen on; any but a loopback address needs --allow-host.",
 )
 @click.option(
     "--allow-host",
     "allow_hosts",
     multiple=True,
     metavar="NAME",
-    help="A name under which the page is reached.",
+    help="A host name that browsers use for the page. Repeatable.",
 )
 @click.option("--verbose", is_flag=True, help="Log the kind, status and time of each request, never a text.")
 @prints_result
@@ -56,10 +56,10 @@ def command(  # noqa: PLR0913 - the options of the command
     allow_hosts: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    """Open a page on this machine that shows the tokens of a text while it is typed.
+    """Open a page on this machine that shows tokens while you type.
 
-    TEXT is what it starts with, the name of a file with it, a link that such a page has copied, or - for
-    standard input. Nothing leaves this machine, and no other page can ask the server. Ctrl-C ends it.
+    It starts with TEXT, the text of FILE, what a LINK copied from such a page shows, or standard input (-).
+    Nothing leaves this machine, and other web pages cannot reach the server. Ctrl-C stops it.
     """
     # Here: they import the server.
     from bytemill.cli import complain, encoding_of
@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913 - the options of the command
     if host not in {*LOOPBACK_NAMES, "::1"}:
         if not allow_hosts:
             raise click.UsageError(f"--host {host} needs --allow-host NAME, the name that browsers will use")
-        complain("everybody who can reach this machine and knows the address can use the page", "warning")
+        complain("everyone who can reach this machine and knows the address can use the page", "warning")
     link = LINK.fullmatch(text) if text is not None else None
     running = listening(
         None if link else text_of(text),

@@ -202,23 +202,30 @@ def pieces(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
 
 
 def search(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
-    """Finds tokens by their text, bytes or ids."""
+    """Finds tokens by their text, bytes or ids; for an empty query the first that are longer than a byte."""
     encoding = chosen(loaded, query)
     request = request_of(body)
     wanted = request.get("query")
-    if not isinstance(wanted, str) or not wanted:
+    if not isinstance(wanted, str):
         raise Problem("expected a text to search for")
     matches = matcher(wanted)
     found = [(i, value) for i, value in encoding.vocab().items() if matches(i, value)]
+    count = len(found)
+    if not wanted:
+        # Where merges begin.
+        found = [(i, value) for i, value in found if len(value) > 1 and not encoding.is_special_token(i)]
     hits = [
         {"id": i, "bytes": value.hex(), "special": encoding.is_special_token(i)}
         for i, value in found[:MOST_HITS]
     ]
-    return as_json({"count": len(found), "hits": hits})
+    return as_json({"count": count, "hits": hits})
 
 
 def matcher(wanted: str) -> Callable[[int, bytes], bool]:
-    """Returns the test of a search: `#5` and `#5-9` are ids, `0x` begins bytes, anything else is text."""
+    """Returns the test of a search: `#5` and `#5-9` are ids, `0x` begins bytes, anything else is text.
+
+    Every token contains the empty text.
+    """
     ids = re.fullmatch(r"#(\d{1,10})(?:-(\d{1,10}))?", wanted.strip())
     if ids:
         first, last = int(ids[1]), int(ids[2] or ids[1])

@@ -134,6 +134,17 @@ def test_search(running: Playground, encoding: str, wanted: str, expected: list[
     assert found["count"] == len(expected)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "o200k_base"])
+def test_search_for_nothing_lists_the_first_merges(running: Playground, name: str) -> None:
+    encoding = bytemill.get_encoding(name)
+    found = answer(running, "search", b'{"query": ""}', e=name)
+    assert found["count"] == len(encoding.vocab())
+    assert [hit["id"] for hit in found["hits"]] == list(range(256, 456))
+    assert [bytes.fromhex(hit["bytes"]) for hit in found["hits"]] == [
+        encoding.decode_single_token_bytes(i) for i in range(256, 456)
+    ]
+
+
 def test_search_lists_the_first_hits(running: Playground) -> None:
     found = answer(running, "search", b'{"query": "a"}', e="gpt2")
     assert len(found["hits"]) == 200 < found["count"]

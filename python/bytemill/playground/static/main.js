@@ -149,6 +149,7 @@ function setEncoding(name) {
 	session.encoding = name ?? session.encoding;
 	byId("encoding").lastElementChild.textContent = byId("side-a").textContent = session.encoding;
 	details.clear();
+	dispatchEvent(new Event("encoding"));
 }
 
 /** @param {string | null} name */
@@ -159,23 +160,23 @@ function setCompare(name) {
 	details.clear();
 }
 
-for (
-	const [id, none, set] of /** @type {[string, boolean, (name: string | null) => void][]} */ ([
-		["encoding", false, setEncoding],
-		["compare", true, setCompare],
-	])
-) {
-	const button = byId(id);
-	button.addEventListener("click", () =>
-		pick(button, none ? session.compare : session.encoding, {
-			none,
-			open: () => byId("file").click(),
-			choose: (name) => {
-				set(name);
-				session.refresh();
-			},
-		}));
+/**
+ * Lets the reader choose the encoding, or with `none` the one to compare with.
+ * @param {HTMLElement} button
+ * @param {boolean} [none]
+ */
+function choose(button, none = false) {
+	pick(button, none ? session.compare : session.encoding, {
+		none,
+		open: () => byId("file").click(),
+		choose: (name) => {
+			(none ? setCompare : setEncoding)(name);
+			session.refresh();
+		},
+	});
 }
+byId("encoding").addEventListener("click", () => choose(byId("encoding")));
+byId("compare").addEventListener("click", () => choose(byId("compare"), true));
 files((name) => {
 	setEncoding(name);
 	session.refresh();
@@ -314,7 +315,9 @@ async function start() {
 		if (made.has(name)) return;
 		made.add(name);
 		if (name === "training") (await import("./training.js")).training(byId("view-training"), listed.patterns);
-		if (name === "vocabulary") (await import("./vocabulary.js")).vocabulary(byId("view-vocabulary"), () => session.encoding);
+		if (name === "vocabulary") {
+			(await import("./vocabulary.js")).vocabulary(byId("view-vocabulary"), () => session.encoding, choose);
+		}
 		if (name === "chat") (await import("./chat.js")).chat(byId("view-chat"));
 	});
 	tabs(byId("below"), (name) => name === "statistics" && statistics.show(panes.a));

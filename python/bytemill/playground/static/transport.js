@@ -42,7 +42,7 @@ async function ask(path, query, body = null) {
 		throw new Unreachable("The playground was stopped.");
 	}
 	if (response.status === 422) throw new Refused(await response.json());
-	if (response.status === 413) throw new Refused({ error: "This is more than the playground takes: 16 MiB of text, 64 MiB of tokenizer." });
+	if (response.status === 413) throw new Refused({ error: "The limits are 16 MiB of text and 64 MiB of tokenizer." });
 	if (response.status === 404 || response.status === 403) throw new Unreachable("The playground was started again under another address.");
 	if (!response.ok) throw new Refused({ error: `The server answers ${response.status}.` });
 	return response;
