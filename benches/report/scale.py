@@ -323,7 +323,7 @@ def large_section(result: Result) -> str:
                     f"{row['cpu_seconds']:,.0f}",
                     f"{row['peak_megabytes']:,.0f}",
                     result_of(row),
-                    f"`{row['sha256'][:16]}`",
+                    f"`{row['sha256'][:8]}`",
                 ]
                 for row in result["large"]
             ],
