@@ -122,9 +122,13 @@ pub(crate) fn run(mut input: Input) {
             .copied()
             .eq(ragged.ids.iter().map(|&id| i64::from(id)))
     );
-    let counted = encoder.count_batch(&texts, 2, &RunToEnd).expect("counts");
+    let counted = encoder
+        .count_batch(&texts, &Policy::ORDINARY, 2, &RunToEnd)
+        .expect("counts");
     for (text, offsets) in texts.iter().zip(counted.windows(2)) {
-        let count = encoder.count(text, &RunToEnd).expect("a count");
+        let count = encoder
+            .count(text, &Allowed::Nothing, &RunToEnd)
+            .expect("a count");
         assert_eq!(offsets[1] - offsets[0], count, "{text:?}");
     }
 }

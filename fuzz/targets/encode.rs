@@ -100,7 +100,9 @@ fn assert_encodes(encoder: &Encoder, text: &str, expected: &[TokenId]) {
         .encode_ordinary(text, &mut ids, &RunToEnd)
         .expect("ids");
     assert_eq!(ids[1..], *expected, "{:?}: {text:?}", encoder.splitter());
-    let count = encoder.count(text, &RunToEnd).expect("a count");
+    let count = encoder
+        .count(text, &Allowed::Nothing, &RunToEnd)
+        .expect("a count");
     assert_eq!(count, expected.len(), "{:?}: {text:?}", encoder.splitter());
     if encoder.splitter().is_native() {
         let bytes = encoder.decode(expected, &RunToEnd).expect("bytes");

@@ -51,27 +51,28 @@ pub(crate) fn run(mut input: Input) {
     };
     let limit = usize::from(input.byte()) >> input.below(6);
     let overlap = input.below(limit.max(1));
+    let allowed = input.pick(&[&Allowed::Nothing, &Allowed::All]);
     let repeat = input.pick(&[1, 1, 1, 1, 1, 1, 2, 30]);
     for text in input.texts() {
         let mut text = text.repeat(repeat);
         text.truncate(floor_char_boundary(&text, LONGEST));
         assert_places(encoder, &text, joins_spans);
-        assert_fits(encoder, &text, limit);
+        assert_fits(encoder, &text, allowed, limit);
         if limit > 0 {
-            assert_parts(encoder, &text, limit, overlap);
+            assert_parts(encoder, &text, allowed, limit, overlap);
         }
     }
 }
 
-fn count(encoder: &Encoder, text: &str) -> usize {
-    encoder.count(text, &RunToEnd).expect("a count")
+fn count(encoder: &Encoder, text: &str, allowed: &Allowed) -> usize {
+    encoder.count(text, allowed, &RunToEnd).expect("a count")
 }
 
-fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
-    let total = count(encoder, text);
+fn assert_fits(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize) {
+    let total = count(encoder, text, allowed);
     for most in [limit, total, total.saturating_sub(1)] {
         let counted = encoder
-            .count_till_limit(text, most, &RunToEnd)
+            .count_till_limit(text, allowed, most, &RunToEnd)
             .expect("a count");
         assert_eq!(
             counted,
@@ -79,7 +80,7 @@ fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
             "{text:?} to {most}"
         );
     }
-    if encoder.exceeds(text.len(), limit) {
+    if encoder.exceeds(text.len(), allowed, limit) {
         assert!(total > limit, "{text:?} does not exceed {limit}");
     }
     for kept in [Keep::Start, Keep::End] {
@@ -87,14 +88,18 @@ fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
             cut: start,
             count: told,
         } = encoder
-            .truncate(text, limit, kept, &RunToEnd)
+            .truncate(text, allowed, limit, kept, &RunToEnd)
             .expect("a part");
         let (before, after) = text.split_at(start);
         let (part, rest) = match kept {
             Keep::Start => (before, after),
             Keep::End => (after, before),
         };
-        assert_eq!(told, count(encoder, part), "{text:?} to {limit}, {kept:?}");
+        assert_eq!(
+            told,
+            count(encoder, part, allowed),
+            "{text:?} to {limit}, {kept:?}"
+        );
         assert!(told <= limit, "{text:?} to {limit}, {kept:?}");
         assert!(
             rest.is_empty() == (total <= limit) || rest.is_empty(),
@@ -103,8 +108,8 @@ fn assert_fits(encoder: &Encoder, text: &str, limit: usize) {
     }
 }
 
-fn assert_parts(encoder: &Encoder, text: &str, limit: usize, overlap: usize) {
-    let parts = match encoder.parts(text, limit, overlap, &RunToEnd) {
+fn assert_parts(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize, overlap: usize) {
+    let parts = match encoder.parts(text, allowed, limit, overlap, &RunToEnd) {
         Ok(parts) => parts,
         Err(EncodeError::NoRoom {
             character,
@@ -115,7 +120,7 @@ fn assert_parts(encoder: &Encoder, text: &str, limit: usize, overlap: usize) {
             assert_eq!(text.chars().nth(start), Some(character));
             assert_eq!(
                 (told, same),
-                (count(encoder, &character.to_string()), limit)
+                (count(encoder, &character.to_string(), allowed), limit)
             );
             assert!(told > limit, "{text:?} to {limit}: {character:?} has room");
             return;
@@ -133,7 +138,7 @@ fn assert_parts(encoder: &Encoder, text: &str, limit: usize, overlap: usize) {
             "{text:?} to {limit}, {overlap}"
         );
         assert!(
-            count(encoder, &text[part.start..last]) <= overlap,
+            count(encoder, &text[part.start..last], allowed) <= overlap,
             "{text:?} to {limit}, {overlap}"
         );
         last = part.end;

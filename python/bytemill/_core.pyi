@@ -123,15 +123,44 @@ class CoreBPE:
         /,
     ) -> tuple[list[int], list[list[int]]]: ...
     # Counts the ids that `encode_ordinary` returns.
-    def count(self, text: str, /) -> int: ...
+    def count(
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None = ...,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
+    ) -> int: ...
 
     # As `count`; `None` if there are more than `limit`.
-    def count_till_limit(self, text: str, limit: int, /) -> int | None: ...
+    def count_till_limit(
+        self,
+        text: str,
+        limit: int,
+        allowed_special: AbstractSet[str] | None = ...,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
+    ) -> int | None: ...
     # Returns the number of characters to keep for at most `limit` ids, `None` for the whole text, and the
     # number of their ids. A pair of surrogates is one character, here and in the next two.
-    def truncate(self, text: str, limit: int, keep_end: bool, /) -> tuple[int | None, int]: ...
+    def truncate(
+        self,
+        text: str,
+        limit: int,
+        keep_end: bool,
+        allowed_special: AbstractSet[str] | None = ...,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
+    ) -> tuple[int | None, int]: ...
     # Returns the spans of parts of at most `limit` ids. `overlap` is below `limit`.
-    def parts(self, text: str, limit: int, overlap: int, /) -> list[tuple[int, int]]: ...
+    def parts(
+        self,
+        text: str,
+        limit: int,
+        overlap: int,
+        allowed_special: AbstractSet[str] | None = ...,
+        disallowed_special: AbstractSet[str] | None = ...,
+        /,
+    ) -> list[tuple[int, int]]: ...
     # Returns ids, and the offsets where each starts and ends, in characters or in bytes.
     def encode_with_offsets(
         self,
@@ -194,7 +223,14 @@ class CoreBPE:
         num_threads: int,
         /,
     ) -> EncodedColumn: ...
-    def count_batch(self, texts: list[str], num_threads: int, /) -> npt.NDArray[np.int64]: ...
+    def count_batch(
+        self,
+        texts: list[str],
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        num_threads: int,
+        /,
+    ) -> npt.NDArray[np.int64]: ...
 
     # Bytes to ids: one token, one piece, many pieces, bytes that need not be UTF-8 (of any buffer).
     def encode_single_token(self, piece: bytes, /) -> int: ...
@@ -537,7 +573,7 @@ class SentencePieceModel:
 # Returns the core of a `tokenizer.json` with its special tokens, these, the texts of those that the library
 # puts before and after each text, and the pattern if the core merges by rank.
 def read_tokenizer_json(
-    contents: bytes, /
+    contents: bytes, /, *, is_live: bool
 ) -> tuple[CoreBPE, dict[str, int], list[tuple[str, int]], list[tuple[str, int]], str | None]: ...
 
 # Returns the options that a message of a model file may have, with their defaults.

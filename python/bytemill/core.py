@@ -1,6 +1,6 @@
-"""`Encoding`: a definition made ready to work, with tiktoken's whole interface.
+"""`Encoding`: a tokenizer, with tiktoken's complete interface.
 
-Its methods are thin: text, ids and bytes cross into the compiled core once for each document or batch.
+Its methods are thin: text, token IDs and bytes cross into the compiled core once for each document or batch.
 """
 
 from __future__ import annotations
@@ -68,19 +68,18 @@ CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 
 class Encoding:
-    """Turns text into token ids and back.
+    """A tokenizer: turns text into token IDs and back.
 
-    An encoding never changes: threads may share it, and it goes on working in forked processes. The GIL is
-    released while the core works. Encoding takes time linear in the text for the splitting of the built-in
-    patterns, and O(n log n) for each piece of n bytes; decoding is linear in its output.
+    An encoding is immutable: threads may share it, and it works in forked processes. The GIL is released
+    while the core works. Encoding takes time linear in the text for the splitting of the built-in patterns,
+    and O(n log n) for each piece of n bytes; decoding is linear in its output.
 
-    Text that the pattern does not match is dropped without notice, as in tiktoken; the built-in patterns
-    match everything. Surrogate pairs in a string become the character that they stand for, lone surrogates
-    U+FFFD.
+    Text that the pattern does not match is dropped silently, same as in tiktoken; the built-in patterns match
+    everything. A surrogate pair in a string becomes its character, a lone surrogate becomes U+FFFD.
 
     Attributes:
         name: The name of the encoding; encodings with different special tokens should have different names.
-        max_token_value: The highest token id.
+        max_token_value: The highest token ID.
     """
 
     name: str
@@ -115,20 +114,20 @@ class Encoding:
         Args:
             name: The name of the encoding.
             pat_str: The regular expression whose matches are the pieces; merges never cross a piece.
-            mergeable_ranks: Each token's rank, which is also its id: of all possible merges the one that
-                makes the token of lowest rank comes first. All 256 single bytes must be there.
-            special_tokens: Each special token's id. Of several that match at the same position the longest is
-                taken; of several with one id the first is what that id decodes to.
-            explicit_n_vocab: If given and not 0, the number of tokens, which must have ids without a gap.
+            mergeable_ranks: The rank of each token, which is also its ID: the merge that makes the token of
+                lowest rank comes first. All 256 single bytes are required.
+            special_tokens: The ID of each special token. If several match at the same position, the longest
+                wins; if several have the same ID, it decodes to the first.
+            explicit_n_vocab: If given and not 0, the number of tokens, which must have IDs without a gap.
 
         Raises:
-            AssertionError: The number of tokens or the highest id does not agree with `explicit_n_vocab`.
+            AssertionError: The number of tokens or the highest ID does not agree with `explicit_n_vocab`.
             VocabularyError: A single byte is missing, a rank occurs twice or is too large, or a token is
                 empty.
             PatternError: The pattern does not compile or can match the empty string.
 
         Warns:
-            UserWarning: A special token is the beginning of another, or has the id of a mergeable token.
+            UserWarning: A special token is the beginning of another, or has the ID of a mergeable token.
         """
         definition = Definition(name, pat_str, mergeable_ranks, special_tokens)
         if explicit_n_vocab and (
@@ -144,10 +143,10 @@ class Encoding:
         """Builds the encoding of a definition.
 
         Raises:
-            TypeError, VocabularyError, PatternError: As the constructor.
+            TypeError, VocabularyError, PatternError: Same as the constructor.
 
         Warns:
-            UserWarning: As the constructor.
+            UserWarning: Same as the constructor.
         """
         check_type("definition", definition, Definition)
         encoding = cls._of(definition)
@@ -157,13 +156,13 @@ class Encoding:
 
     @classmethod
     def from_tiktoken(cls, encoding: tiktoken.Encoding) -> Self:
-        """Builds the same encoding as one of tiktoken.
+        """Builds the same encoding as a `tiktoken.Encoding`.
 
         Raises:
-            TypeError: `encoding` is not one of tiktoken.
+            TypeError: `encoding` is not a `tiktoken.Encoding`.
 
         Warns:
-            UserWarning: As the constructor.
+            UserWarning: Same as the constructor.
         """
         from bytemill.formats.tiktoken_encoding import definition_of
 
@@ -227,12 +226,12 @@ class Encoding:
         )
 
     def __repr__(self) -> str:
-        return f"<Encoding {self.name!r}>"
+        return f"<Encoding {self.name!r}, {self.n_vocab} tokens>"
 
     # --- Encoding text to lists ---
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Encodes text in which special tokens mean nothing: they are ordinary text.
+        """Encodes text, with special tokens as ordinary text.
 
         Raises:
             TypeError: `text` is not a string.
@@ -247,20 +246,20 @@ class Encoding:
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
     ) -> list[int]:
-        """Encodes text, with a rule for special tokens that occur in it.
+        """Encodes text.
 
-        Special tokens steer a model, so text from outside must not contain any by accident: unless the caller
-        says otherwise, a special token in the text is an error.
+        Special tokens control a model, so untrusted text must not contain any by accident: by default, a
+        special token in the text is an error.
 
         Args:
             text: Any string.
-            allowed_special: The special tokens that become their ids, as a set; "all" for all of them.
+            allowed_special: The special tokens to encode as single tokens, as a set; "all" for all of them.
             disallowed_special: Strings whose occurrence is an error, special tokens or not; "all" for every
                 special token that is not allowed. With `()`, special tokens that are not allowed are ordinary
                 text.
 
         Returns:
-            The token ids.
+            The token IDs.
 
         Raises:
             DisallowedSpecialTokenError: A disallowed string occurs in the text.
@@ -274,18 +273,18 @@ class Encoding:
         return self._core_bpe.encode(text, allowed, disallowed)
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int = 8) -> list[list[int]]:
-        """Encodes many texts in parallel, as `encode_ordinary` does one.
+        """Encodes many texts in parallel, same as `encode_ordinary` for one.
 
         Args:
-            text: The texts. A single string counts as the texts of its characters.
-            num_threads: The most threads that may work.
+            text: The texts. A single string is treated as a sequence of characters, same as in tiktoken.
+            num_threads: The maximum number of threads.
 
         Returns:
-            The token ids of each text, in the order of the texts.
+            The token IDs of each text, in the order of the texts.
 
         Raises:
             ValueError: `num_threads` is not positive.
-            TypeError, PatternError: As `encode_ordinary`, for the first text that fails.
+            TypeError, PatternError: Same as `encode_ordinary`, for the first text that fails.
         """
         threads = thread_count(num_threads, as_in_tiktoken=True)
         return self._core_bpe.encode_ordinary_batch(list(text), threads)
@@ -298,20 +297,21 @@ class Encoding:
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
     ) -> list[list[int]]:
-        """Encodes many texts in parallel, as `encode` does one.
+        """Encodes many texts in parallel, same as `encode` for one.
 
         Args:
-            text: The texts. A single string counts as the texts of its characters.
-            num_threads: The most threads that may work.
-            allowed_special: As in `encode`.
-            disallowed_special: As in `encode`.
+            text: The texts. A single string is treated as a sequence of characters, same as in tiktoken.
+            num_threads: The maximum number of threads.
+            allowed_special: Same as in `encode`.
+            disallowed_special: Same as in `encode`.
 
         Returns:
-            The token ids of each text, in the order of the texts.
+            The token IDs of each text, in the order of the texts.
 
         Raises:
             ValueError: `num_threads` is not positive.
-            DisallowedSpecialTokenError, TypeError, PatternError: As `encode`, for the first text that fails.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`, for the first text that
+                fails.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         threads = thread_count(num_threads, as_in_tiktoken=True)
@@ -325,15 +325,15 @@ class Encoding:
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
     ) -> tuple[list[int], list[list[int]]]:
-        """Encodes text that may go on; arguments and errors as `encode`.
+        """Encodes text that may be continued; same arguments and errors as `encode`.
 
         Returns:
-            The ids that any continuation keeps, which stand for a beginning of the text, and the possible
-            encodings of the rest, in no particular order: the former followed by any of the latter decode to
-            something that begins with the text; with a SentencePiece model, with the normalized text.
+            The token IDs that stay the same for any continuation, and the possible encodings of the rest of
+            the text, in no particular order. The former followed by any of the latter decode to a text that
+            begins with `text`; with a SentencePiece model, with the normalized text.
 
         Raises:
-            VocabularyError: It is a `tokenizer.json` whose ids ranks do not give.
+            VocabularyError: It is a `tokenizer.json` that does not merge by rank.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         if self._model is not None:
@@ -351,7 +351,7 @@ class Encoding:
         return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """Returns the id of a token, mergeable or special.
+        """Returns the ID of a token, mergeable or special.
 
         Raises:
             UnknownTokenError: There is no such token.
@@ -360,18 +360,18 @@ class Encoding:
         return self._core_bpe.encode_single_token(utf8(text_or_bytes))
 
     def encode_bytes(self, data: Buffer) -> list[int]:
-        """Encodes text in UTF-8 without making a `str` of it, as `encode_ordinary` does.
+        """Encodes UTF-8 bytes without creating a `str`; otherwise same as `encode_ordinary`.
 
-        Bytes that are not UTF-8 are encoded too: those from the first invalid one on, and the piece before
-        it, are taken for one piece.
+        Invalid UTF-8 is encoded too: everything from the first invalid byte on, and the piece before it, is
+        treated as one piece.
 
         Args:
-            data: `bytes`, or any other contiguous buffer of them: `bytearray`, `memoryview`, `mmap`, a NumPy
-                array of uint8. Anything that does not end in `bytes` is copied first, as it may change
-                meanwhile. A mapped file that is truncated during the call raises `SIGBUS`, as anywhere.
+            data: `bytes` or another contiguous buffer of bytes: `bytearray`, `memoryview`, `mmap`, a NumPy
+                array of uint8. Anything not backed by `bytes` is copied first, because it may change during
+                the call. A mapped file that is truncated during the call raises `SIGBUS`, same as everywhere.
 
         Raises:
-            TypeError: `data` is no such buffer.
+            TypeError: `data` is not such a buffer.
             PatternError: The engine of a custom pattern gives up on this text.
         """
         return self._core_bpe.encode_bytes(data)
@@ -405,20 +405,20 @@ class Encoding:
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
     ) -> npt.NDArray[np.uint32]:
-        """Encodes text to a read-only array of shape (tokens,) and dtype uint32; otherwise as `encode`."""
+        """Same as `encode`, but returns a read-only array of shape (tokens,) and dtype uint32."""
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         return self._core_bpe.encode_to_numpy(text, allowed, disallowed)
 
     def encode_ordinary_to_numpy(self, text: str, *, num_threads: int | None = 1) -> npt.NDArray[np.uint32]:
-        """Encodes text to an array of shape (tokens,) and dtype uint32, otherwise as `encode_ordinary`.
+        """Same as `encode_ordinary`, but returns an array of shape (tokens,) and dtype uint32.
 
         Args:
             text: Any string.
-            num_threads: The most threads that may work, where the text can be cut without changing its ids.
+            num_threads: The maximum number of threads, if the text can be cut without changing its token IDs.
 
         Raises:
             ValueError: `num_threads` is not positive.
-            TypeError, PatternError: As `encode_ordinary`.
+            TypeError, PatternError: Same as `encode_ordinary`.
         """
         return self._core_bpe.encode_ordinary_to_numpy(text, thread_count(num_threads))
 
@@ -437,28 +437,29 @@ class Encoding:
         """Encodes many texts in parallel into one array, which the caller may write to.
 
         Args:
-            texts: The texts; a single one is given as `[text]`.
-            allowed_special: As in `encode`.
-            disallowed_special: As in `encode`, but by default nothing is an error.
-            prepend: A token id, or several, to put before the ids of each text.
-            append: A token id, or several, to put after the ids of each text.
-            add_special_tokens: Whether the tokens of `definition.template`, which the tokenizer's own library
-                adds, are put around the ids of each text, inside of `prepend` and `append`.
-            dtype: The integer type of the ids; uint32 if not given. uint16 holds vocabularies below 65,536.
-            num_threads: The most threads that may work; all processors if not given, one in a process that
-                `multiprocessing` has started.
+            texts: The texts; pass a single text as `[text]`.
+            allowed_special: Same as in `encode`.
+            disallowed_special: Same as in `encode`, but by default nothing is an error.
+            prepend: One or several token IDs to put before those of each text.
+            append: One or several token IDs to put after those of each text.
+            add_special_tokens: Whether to add the tokens that the tokenizer's own library adds to each text
+                (`definition.template`), inside `prepend` and `append`.
+            dtype: The integer type of the IDs; uint32 if not given. uint16 holds vocabularies below 65,536.
+            num_threads: The maximum number of threads; if not given, all processors, or one in a process
+                started by `multiprocessing`.
 
         Returns:
-            The ids of all texts, and the offsets at which those of each text start and end.
+            The token IDs of all texts, and the offsets at which those of each text start and end.
 
         Raises:
-            ValueError: `num_threads` is not positive, `dtype` is no integer type that holds every id up to
-                `max_token_value`, or `prepend`, `append` or the template has an id that is no token of this
-                encoding.
-            DisallowedSpecialTokenError, TypeError, PatternError: As `encode`, for the first text that fails.
+            ValueError: `num_threads` is not positive, `dtype` is not an integer type for all token IDs up to
+                `max_token_value`, or `prepend`, `append` or the template has an ID that is not a token of
+                this encoding.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`, for the first text that
+                fails.
 
         Complexity:
-            That of `encode` for each text, divided by the threads. While the ids of several threads are put
+            That of `encode` for each text, divided by the threads. While the IDs of several threads are put
             together, they are in memory twice, 4 bytes each.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
@@ -478,7 +479,7 @@ class Encoding:
         return Ragged(ids if kind is None else ids.astype(kind, copy=False), offsets)
 
     def _template_ids(self) -> tuple[list[int], list[int]]:
-        """Returns the ids that `add_special_tokens` puts before and after those of each text."""
+        """Returns the IDs that `add_special_tokens` puts before and after those of each text."""
         if self._template is None:
             return [], []
         prefix, suffix = (
@@ -500,26 +501,26 @@ class Encoding:
         """Encodes texts that need not fit in memory, a batch at a time in parallel.
 
         Args:
-            texts: The texts. Those of a batch are taken from a generator when the first ids of the batch are
-                needed. A single text is given as `[text]`.
+            texts: The texts; pass a single text as `[text]`. A generator is read one batch at a time, when
+                the first result of the batch is requested.
             batch_size: The number of texts in a batch; fewer if they have more than 16 million characters
                 together.
-            num_threads: The most threads that may work; all processors if not given.
-            allowed_special: As in `encode`.
-            disallowed_special: As in `encode`, but by default nothing is an error.
+            num_threads: The maximum number of threads; all processors if not given.
+            allowed_special: Same as in `encode`.
+            disallowed_special: Same as in `encode`, but by default nothing is an error.
 
         Returns:
-            An iterator over the ids of each text, in the order of the texts: arrays of shape (tokens,) and
-            dtype uint32, each with memory of its own that the caller may write to.
+            An iterator over the token IDs of each text, in the order of the texts: arrays of shape (tokens,)
+            and dtype uint32, each writable and with its own memory.
 
         Raises:
             ValueError: `batch_size` or `num_threads` is not positive.
-            DisallowedSpecialTokenError, TypeError, PatternError: As `encode`, when the ids of the first text
-                of the batch with the failing text are needed.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`, raised when the first
+                result of the batch with the failing text is requested.
 
         Complexity:
             That of `encode` for each text, divided by the threads. Memory for the texts of a batch and twice
-            their ids.
+            their IDs.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         threads = thread_count(num_threads)
@@ -544,82 +545,117 @@ class Encoding:
         disallowed_special: DisallowedSpecial = (),
         num_threads: int | None = None,
     ) -> EncodedColumn:
-        """Encodes a column of texts of Apache Arrow in parallel, without copies or Python objects of them.
+        """Encodes an Apache Arrow column of texts in parallel, without copying it or creating Python objects.
 
-        Any library that speaks Arrow's PyCapsule interface can read the result, any number of times and
+        Any library that supports the Arrow PyCapsule interface can read the result, any number of times and
         without a copy: `pyarrow.array(ids)`, `polars.Series(ids)`, `pandas.Series.from_arrow(ids)`. Its
         memory is freed when its last reader releases it.
 
-        A column in several chunks is read to its end before the first is encoded, and becomes one array. Of a
-        table that does not fit into memory, pass the column of one batch after the other.
+        All chunks of a column are read before the first is encoded, and the result is one array. If a table
+        does not fit into memory, pass the column of one batch at a time.
 
         Args:
             column: A column of type string, large_string or string_view, or of binary, large_binary or
-                binary_view, whose bytes are encoded as by `encode_bytes`; slices and chunks of one, too.
-                Anything with `__arrow_c_array__` or `__arrow_c_stream__` will do.
-            allowed_special: As in `encode`. In bytes that are not UTF-8, special tokens are found before the
-                first invalid byte only.
-            disallowed_special: As in `encode`, but by default nothing is an error.
-            num_threads: The most threads that may work; all processors if not given, one in a process that
-                `multiprocessing` has started.
+                binary_view, whose bytes are encoded as by `encode_bytes`; also slices and chunks of one. Any
+                object with `__arrow_c_array__` or `__arrow_c_stream__` is accepted.
+            allowed_special: Same as in `encode`. In bytes that are not UTF-8, special tokens are found before
+                the first invalid byte only.
+            disallowed_special: Same as in `encode`, but by default nothing is an error.
+            num_threads: The maximum number of threads; if not given, all processors, or one in a process
+                started by `multiprocessing`.
 
         Returns:
             A column as long as `column`, null where that is null: of type list<uint32>, or large_list<uint32>
-            if there are 2**31 ids or more.
+            if there are 2**31 IDs or more.
 
         Raises:
-            TypeError: `column` is no column of text. Dictionaries (categories) are to be cast first.
+            TypeError: `column` is not a column of text. Cast dictionaries (categories) first.
             ValueError: `num_threads` is not positive, or the column breaks the interface's rules.
-            DisallowedSpecialTokenError, PatternError: As `encode`, for the first text that fails.
+            DisallowedSpecialTokenError, PatternError: Same as `encode`, for the first text that fails.
             OSError: The column's owner cannot read it.
 
         Complexity:
-            That of `encode` for each text, divided by the threads. In memory are 16 bytes a text, and the ids
-            twice, 4 bytes each, while those of several threads are put together.
+            That of `encode` for each text, divided by the threads. Memory for 16 bytes per text, and twice
+            the token IDs, 4 bytes each, while those of several threads are put together.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         return self._core_bpe.encode_arrow(column, allowed, disallowed, thread_count(num_threads))
 
     # --- Counting, without making the ids ---
 
-    def count(self, text: str) -> int:
-        """Returns the number of ids that `encode_ordinary` gives for a text.
-
-        Raises:
-            TypeError, PatternError: As `encode_ordinary`.
-
-        Complexity:
-            That of `encode_ordinary`; memory for one piece.
-        """
-        return self._core_bpe.count(text)
-
-    def count_batch(self, texts: Iterable[str], *, num_threads: int | None = None) -> npt.NDArray[np.int64]:
-        """Returns the number of ids that `encode_ordinary` gives for each of many texts, in parallel.
+    def count(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+    ) -> int:
+        """Returns the number of tokens of a text, without creating the token IDs.
 
         Args:
-            texts: The texts; a single one is given as `[text]`.
-            num_threads: The most threads that may work; all processors if not given, one in a process that
-                `multiprocessing` has started.
+            text: Any string.
+            allowed_special: The special tokens that count as one token, same as in `encode`.
+            disallowed_special: Same as in `encode`, but by default nothing is an error: special tokens that
+                are not allowed are ordinary text.
+
+        Raises:
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`.
+
+        Complexity:
+            That of `encode`; memory for one piece.
+        """
+        if allowed_special is NO_TOKENS and disallowed_special == ():
+            # The usual call.
+            return self._core_bpe.count(text)
+        return self._core_bpe.count(text, *self._resolve(allowed_special, disallowed_special))
+
+    def count_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+        num_threads: int | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Returns the number of tokens of each of many texts, in parallel.
+
+        Args:
+            texts: The texts; pass a single text as `[text]`.
+            allowed_special: Same as in `count`.
+            disallowed_special: Same as in `count`.
+            num_threads: The maximum number of threads; if not given, all processors, or one in a process
+                started by `multiprocessing`.
 
         Returns:
             The numbers, of shape (texts,) and dtype int64.
 
         Raises:
             ValueError: `num_threads` is not positive.
-            TypeError, PatternError: As `encode_ordinary`, for the first text that fails.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`, for the first text that
+                fails.
         """
+        allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         threads = thread_count(num_threads)
         # In Python: inside the core, an import that Ctrl-C interrupts would be an internal error.
         import numpy as np  # noqa: F401
 
-        return self._core_bpe.count_batch(list(several("texts", texts)), threads)
+        return self._core_bpe.count_batch(list(several("texts", texts)), allowed, disallowed, threads)
 
-    def count_till_limit(self, text: str, limit: SupportsIndex) -> int | None:
-        """Counts the tokens of a text, but stops as soon as there are more than a limit.
+    def count_till_limit(
+        self,
+        text: str,
+        limit: SupportsIndex,
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+    ) -> int | None:
+        """Counts the tokens of a text, but stops as soon as they exceed a limit.
 
         Args:
-            text: Any string; special tokens are ordinary text.
+            text: Any string.
             limit: The highest count of interest.
+            allowed_special: Same as in `count`.
+            disallowed_special: Same as in `count`.
 
         Returns:
             The result of `count`, or `None` if that is more than `limit`.
@@ -627,14 +663,15 @@ class Encoding:
         Raises:
             ValueError: `limit` is negative.
             TypeError: `text` is not a string, or `limit` not an integer.
-            PatternError: The engine of a custom pattern gives up on this text.
+            DisallowedSpecialTokenError, PatternError: Same as `encode`.
 
         Complexity:
-            With a built-in pattern, that of `encode_ordinary` for as much text as has `limit` tokens, however
-            long the text. A custom pattern has to find the pieces of that much text, and the `regex` package,
-            where it stands in, those of all of the text.
+            With a built-in pattern, that of `encode_ordinary` for the first `limit` tokens, however long the
+            text is; with `disallowed_special`, the whole text is searched for these. A custom pattern splits
+            as much text, but one that runs on the package `regex` splits all of it.
         """
-        return self._core_bpe.count_till_limit(text, token_limit("limit", limit, 0))
+        allowed, disallowed = self._resolve(allowed_special, disallowed_special)
+        return self._core_bpe.count_till_limit(text, token_limit("limit", limit, 0), allowed, disallowed)
 
     # --- Offsets of tokens in the text ---
 
@@ -646,28 +683,26 @@ class Encoding:
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
     ) -> EncodedWithOffsets:
-        """Encodes text as `encode` does, and returns the span of each token in it.
+        """Encodes text, and returns the span of each token in it.
 
-        Offsets are those in the text that is encoded: surrogate pairs are one character, lone surrogates
-        U+FFFD. Where all of it is encoded, as with the built-in patterns, `starts` in characters are those
-        that `decode_with_offsets` gives for the ids; text that a custom pattern drops lies between the end of
-        a token and the start of the next.
+        Offsets refer to the encoded text, in which a surrogate pair is one character and a lone surrogate is
+        U+FFFD. If all of it is encoded, as with the built-in patterns, `starts` in characters are the same as
+        those of `decode_with_offsets`. Text that a custom pattern drops lies between two tokens.
 
         Args:
             text: Any string.
             unit: "char" counts characters: a token that starts or ends inside a character has the offset of
-                the start or of the end of that character, so that `text[start:end]` has all the characters
-                that the token is part of. "byte" counts bytes of UTF-8, which every token starts and ends
-                between.
-            allowed_special: As in `encode`.
-            disallowed_special: As in `encode`.
+                that character's start or end, so `text[start:end]` contains all characters that the token is
+                a part of. "byte" counts UTF-8 bytes, which is exact for every token.
+            allowed_special: Same as in `encode`.
+            disallowed_special: Same as in `encode`.
 
         Returns:
-            The ids, and the start and end of each. The arrays may be written to.
+            The token IDs, and the start and end of each token, as writable arrays.
 
         Raises:
             ValueError: `unit` is neither "char" nor "byte".
-            DisallowedSpecialTokenError, TypeError, PatternError: As `encode`.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`.
 
         Complexity:
             That of `encode`, and O(text).
@@ -680,71 +715,93 @@ class Encoding:
 
     # --- Texts within a number of tokens ---
     #
-    # Special tokens are ordinary text here. Texts are cut between characters, that is code points: a
-    # character that takes several tokens stays whole, and so does a pair of surrogates. Merges reach across a
-    # cut, so the ids of a part, encoded by itself, need not be some of the whole text's: each part is encoded
-    # to count its tokens, and cut again if they are too many.
+    # Texts are cut between characters, that is code points: a character of several tokens is never cut, nor are
+    # a pair of surrogates and an allowed special token. Merges reach across a cut, so the ids of a part, encoded
+    # by itself, need not be some of the whole text's: each part is encoded to count its tokens, and cut again if
+    # they are too many.
 
     def truncate(
-        self, text: str, max_tokens: SupportsIndex, *, side: Literal["right", "left"] = "right"
+        self,
+        text: str,
+        max_tokens: SupportsIndex,
+        *,
+        side: Literal["right", "left"] = "right",
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
     ) -> Truncated:
         """Drops the end or the beginning of a text that has too many tokens.
 
         Args:
             text: Any string.
-            max_tokens: The most tokens that `encode_ordinary` may give for the rest. With 0, and where not
-                even one character fits, nothing is left.
-            side: The side that is dropped: "right" is the end, "left" the beginning.
+            max_tokens: The maximum number of tokens of the result. With 0, or if not even one character fits,
+                the result is empty.
+            side: The side to drop: "right" is the end, "left" the beginning.
+            allowed_special: Same as in `count`; an allowed special token is kept whole or dropped whole.
+            disallowed_special: Same as in `count`.
 
         Returns:
-            The rest of the text, the number of its tokens, and whether it is less than the whole. It is as
-            long as possible where words or the like are short; in a long run that the pattern does not split,
-            of whitespace or letters, it may be some characters shorter.
+            The remaining text, the number of its tokens, and whether anything was dropped. It is maximal for
+            ordinary text; in a very long run that the pattern does not split, of whitespace or letters, it
+            may be a few characters shorter.
 
         Raises:
             ValueError: `max_tokens` is negative, or `side` neither "right" nor "left".
-            TypeError, PatternError: As `count_till_limit`.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `count_till_limit`.
 
         Complexity:
-            As `count_till_limit`, some times over.
+            A small multiple of `count_till_limit`.
         """
         limit = token_limit("max_tokens", max_tokens, 0)
         if side not in ("right", "left"):
             raise ValueError(
                 f"side must be 'right', which drops the end, or 'left', the beginning, not {side!r}"
             )
-        characters, count = self._core_bpe.truncate(text, limit, side == "left")
+        characters, count = self._core_bpe.truncate(
+            text, limit, side == "left", *self._resolve(allowed_special, disallowed_special)
+        )
         if characters is None:
             return Truncated(text, count, truncated=False)
         keep = first_characters if side == "right" else last_characters
         return Truncated(keep(text, characters), count, truncated=True)
 
-    def split(self, text: str, max_tokens: SupportsIndex, *, overlap: SupportsIndex = 0) -> list[str]:
-        """Cuts a text into parts of a limited number of tokens.
+    def split(
+        self,
+        text: str,
+        max_tokens: SupportsIndex,
+        *,
+        overlap: SupportsIndex = 0,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+    ) -> list[str]:
+        """Splits a text into parts of at most a number of tokens.
 
         Args:
             text: Any string.
-            max_tokens: The most tokens that `encode_ordinary` may give for a part.
-            overlap: Each part but the first begins with the end of the one before it: as much of that as has
-                so many tokens by itself, or less if nothing else would fit into the part.
+            max_tokens: The maximum number of tokens of a part.
+            overlap: The maximum number of tokens to repeat from the end of the previous part; fewer are
+                repeated if nothing else would fit.
+            allowed_special: Same as in `count`; an allowed special token stays in one part.
+            disallowed_special: Same as in `count`.
 
         Returns:
-            The parts in order, none of them empty; each is as long as `truncate` would leave it. Without
-            overlap they give the text when joined.
+            The parts in order, none of them empty, each as long as `truncate` makes it. Without overlap,
+            joining them gives the text.
 
         Raises:
             ValueError: A character has more than `max_tokens` tokens, `max_tokens` is not positive, or
                 `overlap` negative or not below `max_tokens`.
-            TypeError, PatternError: As `count_till_limit`.
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `count_till_limit`.
 
         Complexity:
-            That of `encode_ordinary` for all parts, some times over.
+            A small multiple of `encode` for all parts.
         """
         limit = token_limit("max_tokens", max_tokens, 1)
         repeated = token_limit("overlap", overlap, 0)
         if repeated >= limit:
             raise ValueError(f"overlap must be below max_tokens, which is {limit}, got {repeated}")
-        parts = self._core_bpe.parts(text, limit, repeated)
+        parts = self._core_bpe.parts(
+            text, limit, repeated, *self._resolve(allowed_special, disallowed_special)
+        )
         if parts and parts[-1][1] != len(text):
             starts, ends = zip(*parts, strict=True)
             parts = list(zip(string_indices(text, starts), string_indices(text, ends), strict=True))
@@ -753,28 +810,27 @@ class Encoding:
     # --- Decoding ---
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Decodes ids to bytes.
+        """Decodes token IDs to bytes.
 
         Args:
-            tokens: Ids of mergeable and special tokens: a list, tuple, range, array, NumPy array of integers
-                or buffer.
+            tokens: Token IDs, special or not: a list, tuple, range, array, NumPy array of integers or buffer.
 
         Raises:
-            UnknownTokenError: An id belongs to no token.
-            OverflowError: An id is negative or above 2**32 - 1.
+            UnknownTokenError: An ID is not that of a token.
+            OverflowError: An ID is negative or above 2**32 - 1.
             TypeError: `tokens` is not a sequence of integers.
         """
         return self._core_bpe.decode_bytes(tokens)
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
-        """Decodes ids to text; arguments and errors as `decode_bytes`.
+        """Decodes token IDs to text; same arguments and errors as `decode_bytes`.
 
-        Any ids may be decoded, so the bytes need not be UTF-8. By default those that are not become U+FFFD,
-        and the text does not give these ids again.
+        The bytes of arbitrary token IDs need not be valid UTF-8. By default invalid bytes become U+FFFD, and
+        encoding the text does not give the same IDs.
 
         Args:
-            tokens: The ids.
-            errors: How to treat bytes that are not UTF-8, as in `bytes.decode`.
+            tokens: The IDs.
+            errors: How to handle invalid UTF-8, same as in `bytes.decode`.
 
         Raises:
             UnicodeDecodeError: The bytes are not UTF-8 and `errors` is "strict".
@@ -782,22 +838,22 @@ class Encoding:
         return self._core_bpe.decode(tokens, errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """Returns the bytes of one token, mergeable or special; errors as `decode_bytes`."""
+        """Returns the bytes of one token, mergeable or special; same errors as `decode_bytes`."""
         return self._core_bpe.decode_single_token_bytes(token)
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
-        """Returns the bytes of each token; errors as `decode_bytes`."""
+        """Returns the bytes of each token; same errors as `decode_bytes`."""
         return [self._core_bpe.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
-        """Decodes ids to text, with the offset of each token in it; errors as `decode_bytes`.
+        """Decodes token IDs to text, with the offset of each token in it; same errors as `decode_bytes`.
 
         Returns:
             The text, and for each token the index of its first character. A token that starts inside a
             character has the index of that character.
 
         Raises:
-            UnicodeDecodeError: The bytes are not UTF-8, and are joined as they are.
+            UnicodeDecodeError: The joined bytes are not UTF-8.
         """
         tokens = list(tokens)
         if (
@@ -815,7 +871,7 @@ class Encoding:
         return b"".join(parts).decode("utf-8"), offsets
 
     def _decoded_parts(self, tokens: Sequence[int]) -> list[bytes]:
-        """Returns the bytes that each id adds to those of a text, by the rules of a model."""
+        """Returns the bytes that each ID adds to those of a text, by the rules of a model."""
         ordinary = [
             b"" if token in self._special_token_values else part
             for token, part in zip(tokens, self.decode_tokens_bytes(tokens), strict=True)
@@ -831,10 +887,11 @@ class Encoding:
         return ordinary
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
-        """Makes a decoder for ids that come one by one, as from a model; arguments and errors as its own.
+        """Returns a decoder for token IDs that arrive one by one, such as from a model; see `StreamDecoder`.
 
-        The decoder of a `tokenizer.json` may change a text by what follows: runs of tokens of bytes, for
-        instance, are characters only if all of them are. What may still change is kept back.
+        With a `tokenizer.json`, later tokens may change how earlier ones are decoded: a run of byte tokens,
+        for instance, becomes characters only if all of them are valid. Text that may still change is held
+        back.
         """
         if (stream := self._core_bpe.text_stream()) is not None:
             return TextStreamDecoder(stream, errors)
@@ -845,20 +902,20 @@ class Encoding:
     def decode_batch(
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
-        """Decodes many sequences of ids to texts; arguments and errors as `decode_bytes_batch`, `decode`."""
+        """Decodes many sequences of token IDs to texts; see `decode_bytes_batch` and `decode`."""
         threads = thread_count(num_threads, as_in_tiktoken=True)
         return self._core_bpe.decode_batch(list(batch), errors, threads)
 
     def decode_bytes_batch(self, batch: Iterable[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
-        """Decodes many sequences of ids in parallel, as `decode_bytes` does one.
+        """Decodes many sequences of token IDs in parallel, same as `decode_bytes` for one.
 
         Args:
-            batch: The sequences; the rows of a two-dimensional NumPy array will do.
-            num_threads: The most threads that may work.
+            batch: The sequences, such as a list of lists or a two-dimensional NumPy array.
+            num_threads: The maximum number of threads.
 
         Raises:
             ValueError: `num_threads` is not positive.
-            UnknownTokenError, OverflowError, TypeError: As `decode_bytes`.
+            UnknownTokenError, OverflowError, TypeError: Same as `decode_bytes`.
         """
         threads = thread_count(num_threads, as_in_tiktoken=True)
         return self._core_bpe.decode_bytes_batch(list(batch), threads)
@@ -867,7 +924,7 @@ class Encoding:
 
     @property
     def definition(self) -> Definition:
-        """The plain value that says what this encoding is.
+        """The plain data that determines this encoding.
 
         Complexity:
             O(vocabulary) the first time for a built-in or trained encoding, otherwise O(1).
@@ -883,7 +940,7 @@ class Encoding:
 
     @cached_property
     def sha256(self) -> str:
-        """The SHA-256 of everything that decides about ids, that is all but the name, in hexadecimal digits.
+        """The SHA-256, in hexadecimal, of everything that determines token IDs: all but the name.
 
         `bytemill.fingerprint` defines it.
 
@@ -894,12 +951,12 @@ class Encoding:
 
     @property
     def n_vocab(self) -> int:
-        """The highest token id plus one: more than the number of tokens if ids leave gaps."""
+        """The highest token ID plus one: more than the number of tokens if the IDs have gaps."""
         return self.max_token_value + 1
 
     @property
     def eot_token(self) -> int:
-        """The id of `<|endoftext|>`; `KeyError` if there is none."""
+        """The ID of `<|endoftext|>`; raises `KeyError` if there is none."""
         return self._special_tokens["<|endoftext|>"]
 
     @cached_property
@@ -908,7 +965,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Returns whether an id is that of a special token; `AssertionError` if it is not an `int`."""
+        """Returns whether a token ID is that of a special token; `AssertionError` if it is not an `int`."""
         if not isinstance(token, int):
             raise AssertionError  # noqa: TRY004 - as in tiktoken
         return token in self._special_token_values
@@ -918,11 +975,10 @@ class Encoding:
         return self._core_bpe.token_byte_values()
 
     def token_lengths(self) -> npt.NDArray[np.int32]:
-        """Returns the number of bytes of each mergeable token, as an array to look ids up in.
+        """Returns the number of bytes of each mergeable token, indexed by token ID.
 
         Returns:
-            The lengths by id, of shape (n_vocab,) and dtype int32; 0 for special tokens and for ids that are
-            no token.
+            An array of shape (n_vocab,) and dtype int32; 0 for special tokens and for IDs without a token.
 
         Complexity:
             O(n_vocab).
@@ -935,7 +991,7 @@ class Encoding:
         return by_id
 
     def vocab(self) -> dict[int, bytes]:
-        """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
+        """Returns the bytes of every token, special ones as UTF-8, in the order of the IDs."""
         if self._has_ranks:
             return self.definition.vocab()
         token_ids = (token_id for token_id in range(self.n_vocab) if self._core_bpe.is_token(token_id))
@@ -950,19 +1006,19 @@ class Encoding:
         return self._core_bpe.merges()
 
     def explain(self, text: str) -> list[PieceExplanation]:
-        """Shows how a text becomes ids: its pieces, and each merge of their symbols.
+        """Returns how a text becomes token IDs: its pieces, and each merge in them.
 
         Args:
-            text: Any string; special tokens are ordinary text. Meant for short ones.
+            text: Any string, preferably short; special tokens are ordinary text.
 
         Returns:
-            The pieces in order. Their ids, joined, are those of `encode_ordinary`. Those of a SentencePiece
-            model are segments of the normalized text which no token crosses; all of the text if the model
-            has unused pieces.
+            The pieces in order. Their token IDs, joined, are those of `encode_ordinary`. For a SentencePiece
+            model, a piece is a segment of the normalized text that no token crosses; if the model has unused
+            pieces, the whole text is one piece.
 
         Raises:
-            TypeError, PatternError: As `encode_ordinary`.
-            VocabularyError: It is a `tokenizer.json` whose ids ranks do not give.
+            TypeError, PatternError: Same as `encode_ordinary`.
+            VocabularyError: It is a `tokenizer.json` that does not merge by rank.
 
         Complexity:
             Time and memory quadratic in the length of each piece. For a SentencePiece model also linear in
@@ -986,17 +1042,18 @@ class Encoding:
         return explanations
 
     def with_special_tokens(self, special_tokens: Mapping[str, int], *, name: str | None = None) -> Encoding:
-        """Makes an encoding with more special tokens; the vocabulary is shared, not copied.
+        """Returns an encoding with more special tokens; the vocabulary is shared, not copied.
 
         Args:
-            special_tokens: The id of each special token to add. One that this encoding has already may be
-                among them, with the id that it has.
-            name: The name of the encoding; if not given, that of this one followed by "_extended".
+            special_tokens: The ID of each special token to add. Existing special tokens may be included, with
+                the same ID.
+            name: The name of the encoding; by default the name of this one followed by "_extended".
 
         Raises:
-            ValueError: An id belongs to another token or is out of range, a special token has another id
-                already, or it is the empty string.
-            TypeError: They are no mapping, a special token is not a string, or its id not an integer.
+            ValueError: An ID belongs to another token or is out of range, or a special token is empty or
+                already has another ID.
+            TypeError: `special_tokens` is not a mapping, a special token is not a string, or its ID is not an
+                integer.
 
         Warns:
             UserWarning: A special token is the beginning of another.
@@ -1019,17 +1076,17 @@ class Encoding:
         return encoding
 
     def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
-        """Makes an encoding of the first merges only: the result of training to that size.
+        """Returns an encoding with the first merges only: same as training to that size.
 
         Args:
-            vocab_size: The number of ids: of the mergeable tokens that are kept, and of the special tokens,
-                which follow them in the order of their ids. Of a SentencePiece model the pieces of one
-                character, of bytes and without text are kept as well, and those that training does not learn
-                have the ids that they had.
-            name: The name of the encoding; if not given, that of this one followed by the size.
+            vocab_size: The number of token IDs: the mergeable tokens that are kept, then the special tokens
+                in the order of their IDs. For a SentencePiece model, pieces of one character, of bytes and
+                without text are kept too, and those that training does not learn keep their IDs.
+            name: The name of the encoding; by default the name of this one followed by the size.
 
         Raises:
-            ValueError: This encoding has fewer ids, or so few do not hold the bytes and the special tokens.
+            ValueError: This encoding has fewer token IDs, or `vocab_size` is too small for the bytes and the
+                special tokens.
         """
         vocab_size = integer("vocab_size", vocab_size)
         name = f"{self.name}_{vocab_size}" if name is None else name
@@ -1042,19 +1099,19 @@ class Encoding:
     # --- The cache ---
 
     def memory_usage(self) -> int:
-        """Returns the bytes that the vocabulary and the caches take.
+        """Returns the memory of the vocabulary and the caches, in bytes.
 
-        Caches hold pieces of texts with their ids and outlive the call; there are as many caches as calls
-        ever ran at once, each limited as `set_cache_limit` says.
+        Caches contain pieces of texts with their token IDs, and outlive the call. There is one cache per
+        concurrent call, each limited by `set_cache_limit`.
         """
         return self._core_bpe.memory_usage()
 
     def clear_cache(self) -> None:
-        """Empties the caches and frees their memory. Ids stay the same."""
+        """Empties the caches and frees their memory. Token IDs stay the same."""
         self._core_bpe.clear_cache()
 
     def set_cache_limit(self, bytes_per_thread: int) -> None:
-        """Limits the memory of each cache, and empties the caches. Ids stay the same.
+        """Limits the memory of each cache, and empties the caches. Token IDs stay the same.
 
         Args:
             bytes_per_thread: The limit for each thread that encodes at the same time, in bytes; 64 MiB unless
@@ -1072,7 +1129,7 @@ class Encoding:
     # --- Files ---
     #
     # Every writer reads its files back and encodes sample texts before the files get their names: readers see
-    # the old files or the complete new ones. What a format cannot hold exactly is refused with the reason.
+    # the old files or the complete new ones. What a format cannot store exactly raises an error with the reason.
     # The modules for files are imported where they are needed: most programs read and write none.
 
     @classmethod
@@ -1084,32 +1141,34 @@ class Encoding:
         pattern: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
     ) -> Self:
-        """Reads an encoding that gives the same ids as the library that the file comes from.
+        """Reads a tokenizer file; the token IDs are the same as in the library that the file comes from.
 
-        The contents of a file tell its format: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
+        The format is detected from the contents: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
         Hugging Face's `tokenizer.json`, GPT-2's `encoder.json` and `vocab.bpe` (or `vocab.json` and
         `merges.txt`), SentencePiece's BPE `.model`, minbpe's `.model`, Mistral's `tekken.json`, GGUF whose
         vocabulary is a SentencePiece model (needs the package `gguf`), and `.bytemill`, which `save` writes.
 
         Args:
-            path: The file, or a directory with one of these under its usual name; of GPT-2's two, either.
-            name: The name of the encoding; if not given, that in the file, or else that of the file.
+            path: The file (either of GPT-2's two), or a directory with one of these under its usual name. Or
+                a model on the Hugging Face Hub, such as "Qwen/Qwen3-8B", whose file is in the Hub's cache on
+                this machine; nothing is downloaded.
+            name: The name of the encoding; by default the name in the file, or else the name of the file.
             pattern: For files without a pattern, `.tiktoken` and GPT-2's, how text is split: a name in
                 `bytemill.patterns.PATTERNS` such as "llama3", or a regular expression. For GPT-2's files, its
                 own pattern if not given.
-            special_tokens: Each special token's id, instead of those in the file.
+            special_tokens: The ID of each special token, instead of those in the file.
 
         Raises:
-            VocabularyError: The file is of no known format, malformed, or no encoding gives the ids that its
-                own library gives; the message has file, entry and reason.
-            ValueError: The file needs a pattern and none is given, or has one and another is given.
+            VocabularyError: The format of the file is unknown, the file is malformed, or the token IDs of its
+                library cannot be given exactly; the message has the file, the entry and the reason.
+            ValueError: The file needs a pattern and none is given, or it has one and another is given.
             PatternError: The pattern that is given does not compile or can match the empty string.
             OSError: The file cannot be read.
             ImportError: It is a GGUF file, and `gguf` is not installed.
 
         Warns:
             UserWarning: The file says that tokens are added to each text, which an encoding does not do; or
-                as the constructor.
+                same as the constructor.
 
         Complexity:
             Linear in the file.
@@ -1131,16 +1190,16 @@ class Encoding:
     def from_huggingface(
         cls, tokenizer: str | os.PathLike[str] | HuggingFaceTokenizer, *, name: str | None = None
     ) -> Self:
-        """Reads a tokenizer of Hugging Face's libraries: its ids are those of `tokenizers`.
+        """Reads a tokenizer of Hugging Face's libraries; the token IDs are the same as in `tokenizers`.
 
-        Its special tokens are those of the encoding, found only where `allowed_special` says so; other added
-        tokens are always found. So `encode(text, allowed_special="all")` gives the ids of
+        Special tokens are recognised only if `allowed_special` says so; other added tokens always. So
+        `encode(text, allowed_special="all")` gives the token IDs of
         `tokenizer.encode(text, add_special_tokens=False)`.
 
         Args:
-            tokenizer: A `tokenizer.json`, the folder that it is in, a `tokenizers.Tokenizer`, or a tokenizer
-                of `transformers` that is made of one.
-            name: The name of the encoding; if not given, that of the folder or of the file.
+            tokenizer: A `tokenizer.json`, its folder, a `tokenizers.Tokenizer`, or a fast tokenizer of
+                `transformers`.
+            name: The name of the encoding; by default the name of the folder or of the file.
 
         Raises:
             TypeError: It is none of these.
@@ -1149,7 +1208,7 @@ class Encoding:
             OSError: The file cannot be read.
 
         Warns:
-            UserWarning: As `from_file`.
+            UserWarning: Same as `from_file`.
 
         Complexity:
             Linear in the file.
@@ -1164,11 +1223,11 @@ class Encoding:
         return cls._of(*read_tokenizer(contents, name or usual_name))
 
     def to_tiktoken(self) -> tiktoken.Encoding:
-        """Builds the same encoding in tiktoken, checked with sample texts.
+        """Returns the same encoding as a `tiktoken.Encoding`, checked with sample texts.
 
         Raises:
             ImportError: `tiktoken` is not installed.
-            VocabularyError: tiktoken would give other ids.
+            VocabularyError: tiktoken would give different token IDs.
         """
         from bytemill.formats.tiktoken_encoding import to_tiktoken
 
@@ -1181,11 +1240,11 @@ class Encoding:
 
         Args:
             path: The file, replaced if it exists.
-            provenance: More to be known, such as where the vocabulary comes from; any JSON. The version of
-                this library is added.
+            provenance: Additional information, such as the source of the vocabulary, as JSON values. The
+                version of this library is added.
 
         Raises:
-            TypeError, ValueError: JSON cannot hold the provenance.
+            TypeError, ValueError: The provenance cannot be written as JSON.
             OSError: The file cannot be written.
         """
         from bytemill.io.writing import write_native
@@ -1193,7 +1252,7 @@ class Encoding:
         write_native(self.definition, self._core_bpe, path, provenance)
 
     def save_tiktoken(self, path: str | os.PathLike[str]) -> None:
-        """Writes the mergeable tokens as a `.tiktoken` file, which holds neither pattern nor special tokens.
+        """Writes the mergeable tokens as a `.tiktoken` file, without pattern and special tokens.
 
         For a built-in encoding that is the published file, byte for byte; gpt2 was published in another
         format, see `save_gpt2`.
@@ -1210,22 +1269,22 @@ class Encoding:
     ) -> None:
         """Writes `tokenizer.json` and `tokenizer_config.json` for Hugging Face's libraries.
 
-        There special tokens are always found in text: the ids are those of
-        `encode(text, allowed_special="all")`. Where `tokenizers` is installed, it checks the file too. A
+        Those libraries recognise special tokens in every text: their token IDs are those of
+        `encode(text, allowed_special="all")`. If `tokenizers` is installed, it checks the file too. A
         SentencePiece model becomes merges of characters, as in Llama 2's or Gemma's file.
 
-        An encoding that was read from a `tokenizer.json` whose ids ranks do not give is written byte for byte
-        as it was read; special tokens that were added since are not in the file.
+        An encoding read from a `tokenizer.json` that does not merge by rank is written byte for byte as it
+        was read; special tokens added since are not in the file.
 
         Args:
-            directory: Made if it does not exist; files of these names are replaced.
-            form: For SentencePiece models, how the file says what is done to spaces: as the files of Llama 2,
-                of Gemma, or of later Mistral models. If not given, as Llama 2's where the model puts a space
-                before texts, else as Gemma's.
+            directory: Created if it does not exist; files of these names are replaced.
+            form: For SentencePiece models, how the file describes the treatment of spaces: like the files of
+                Llama 2, of Gemma, or of later Mistral models. By default like Llama 2's if the model puts a
+                space before texts, otherwise like Gemma's.
 
         Raises:
-            VocabularyError: The library would give other ids.
-            ValueError: A form is given, and the encoding is no SentencePiece model.
+            VocabularyError: The library would give different token IDs.
+            ValueError: A form is given, and the encoding is not a SentencePiece model.
             PatternError: The pattern may mean something else to the library's regular expressions.
             OSError: A file cannot be written.
         """
@@ -1239,17 +1298,17 @@ class Encoding:
         *,
         file_names: tuple[str, str] = ("vocab.bpe", "encoder.json"),
     ) -> None:
-        """Writes GPT-2's two files, which hold no pattern: it must be GPT-2's.
+        """Writes GPT-2's two files. They contain no pattern, so the pattern must be GPT-2's.
 
         For gpt2 those are the published files, byte for byte.
 
         Args:
-            directory: Made if it does not exist; files of these names are replaced.
-            file_names: The names of the merges and of the ids; transformers expects
+            directory: Created if it does not exist; files of these names are replaced.
+            file_names: The names of the files with the merges and with the token IDs; transformers expects
                 `("merges.txt", "vocab.json")`.
 
         Raises:
-            VocabularyError: A reader of the format would give other ids.
+            VocabularyError: A reader of the format would give different token IDs.
             OSError: A file cannot be written.
         """
         from bytemill.io.writing import write_gpt2
@@ -1260,8 +1319,8 @@ class Encoding:
         """Writes `prefix`.model and `prefix`.vocab for minbpe.
 
         Raises:
-            ValueError: The format cannot hold the pattern or a special token.
-            VocabularyError: minbpe would give other ids.
+            ValueError: The format cannot store the pattern or a special token.
+            VocabularyError: minbpe would give different token IDs.
             PatternError: The pattern may mean something else to minbpe's regular expressions.
             OSError: A file cannot be written.
         """
@@ -1272,17 +1331,15 @@ class Encoding:
     def save_sentencepiece(
         self, path: str | os.PathLike[str], *, vocab: str | os.PathLike[str] | None = None
     ) -> None:
-        """Writes the file of a SentencePiece model, byte for byte the one it was read from.
-
-        Special tokens that were added since are not in it.
+        """Writes the file of a SentencePiece model, byte for byte as it was read.
 
         Args:
             path: The file, replaced if it exists.
-            vocab: If given, another file: the pieces and scores as text, as SentencePiece writes them beside
-                a model that it trains.
+            vocab: If given, a second file, with the pieces and scores as text, same as the file that
+                SentencePiece writes when it trains a model.
 
         Raises:
-            VocabularyError: This encoding merges bytes.
+            VocabularyError: This encoding is not a SentencePiece model.
             OSError: The file cannot be written.
         """
         from bytemill.io.writing import write_sentencepiece
@@ -1356,21 +1413,21 @@ class Encoding:
         return copy
 
     def __deepcopy__(self, memo: dict[int, object]) -> Encoding:
-        """Makes another object around the same tables, which never change."""
+        """Makes another object around the same tables, which are immutable."""
         return self.__copy__()
 
 
 def set_process_cache_limit(bytes_per_process: int | None) -> None:
     """Limits the memory of all caches in this process, those of all encodings and threads together.
 
-    Ids stay the same. Memory goes to those caches that ask first; the others learn less, which makes them
-    slower. `Encoding.clear_cache` gives back what an encoding is no longer used for.
+    Token IDs stay the same. By default the limit is 64 MiB for each processor that the process may use, by
+    its affinity and its control group, and at least 256 MiB. Caches take memory first come, first served;
+    over the limit, caches are cleared on their next use, and those that get none are slower.
+    `Encoding.clear_cache` gives memory back.
 
     Args:
         bytes_per_process: The limit in bytes, or `None` for no limit besides that of each thread, see
-            `Encoding.set_cache_limit`, as it is at first. Some kilobytes are used for each thread and
-            encoding in any case. Where caches take more already, each is emptied when it is next used, until
-            they do not.
+            `Encoding.set_cache_limit`. Some kilobytes are used for each thread and encoding in any case.
 
     Raises:
         TypeError: `bytes_per_process` is neither an integer nor `None`.

@@ -4,11 +4,26 @@
 //! limit is: the table stays as large as it is, or the piece is not learned.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
+use super::DEFAULT_LIMIT;
 use crate::util::memory;
 
 /// The budget that all caches of encoders share.
-pub(crate) static PROCESS: Budget = Budget::unlimited();
+pub(crate) static PROCESS: Budget = Budget::with_limit(BY_PROCESSORS);
+
+/// A limit that stands for that of [`default_limit`], which is found when something is taken.
+const BY_PROCESSORS: usize = usize::MAX - 1;
+
+/// The least default limit.
+const LEAST_LIMIT: usize = 256 << 20;
+
+/// As much as a full cache for each processor that the process may use, by its affinity and its control group: that many
+/// calls run at once, and the caches of more threads than these would be larger than the processor's.
+fn default_limit() -> usize {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    LEAST_LIMIT.max(DEFAULT_LIMIT.saturating_mul(processors))
+}
 
 /// Bytes that tables take together, and may take. After `fork`, the child has a copy of both, and of the tables.
 #[derive(Debug)]
@@ -18,11 +33,34 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Creates one of which everything may be taken.
-    pub(crate) const fn unlimited() -> Self {
+    /// Creates one of which so many bytes may be taken.
+    const fn with_limit(bytes: usize) -> Self {
         Self {
-            limit: AtomicUsize::new(usize::MAX),
+            limit: AtomicUsize::new(bytes),
             taken: AtomicUsize::new(0),
+        }
+    }
+
+    /// Creates one of which everything may be taken.
+    #[cfg(test)]
+    pub(crate) const fn unlimited() -> Self {
+        Self::with_limit(usize::MAX)
+    }
+
+    fn limit(&self) -> usize {
+        match self.limit.load(Ordering::Relaxed) {
+            BY_PROCESSORS => {
+                let limit = default_limit();
+                // Another thread may have set a limit meanwhile.
+                let set = self.limit.compare_exchange(
+                    BY_PROCESSORS,
+                    limit,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                );
+                set.map_or_else(|current| current, |_| limit)
+            }
+            limit => limit,
         }
     }
 
@@ -33,12 +71,12 @@ impl Budget {
 
     /// True if more is taken than may be, as the limit was lowered.
     pub(super) fn is_exceeded(&self) -> bool {
-        self.taken.load(Ordering::Relaxed) > self.limit.load(Ordering::Relaxed)
+        self.taken.load(Ordering::Relaxed) > self.limit()
     }
 
     /// Takes bytes; returns false, and takes nothing, if there are fewer.
     fn take(&self, bytes: usize) -> bool {
-        let limit = self.limit.load(Ordering::Relaxed);
+        let limit = self.limit();
         let add = |taken: usize| taken.checked_add(bytes).filter(|&sum| sum <= limit);
         // Nothing else is published by these numbers, so that their order among other writes is of no account.
         self.taken

@@ -386,15 +386,22 @@ impl Encoder {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns how many ids `text` becomes; special tokens in it are ordinary text. The ids are not stored.
+    /// Returns how many ids [`encode`](Self::encode) gives. They are not stored.
     ///
     /// # Errors
-    /// As [`encode_ordinary`](Self::encode_ordinary).
+    /// As [`encode`](Self::encode).
     ///
     /// # Complexity
-    /// As [`encode_ordinary`](Self::encode_ordinary); memory O(longest piece).
-    pub fn count(&self, text: &str, checkpoint: &dyn Checkpoint) -> Result<usize, EncodeError> {
-        self.with_workspace(|workspace| self.count_while(workspace, text, checkpoint, |_| true))
+    /// As [`encode`](Self::encode); memory O(longest piece).
+    pub fn count(
+        &self,
+        text: &str,
+        allowed: &Allowed,
+        checkpoint: &dyn Checkpoint,
+    ) -> Result<usize, EncodeError> {
+        self.with_workspace(|workspace| {
+            self.count_while(workspace, text, allowed, checkpoint, |_| true)
+        })
     }
 
     /// Counts ids to the end of `text`, or until `go_on` returns false for the count so far.
@@ -402,6 +409,7 @@ impl Encoder {
         &self,
         workspace: &mut Workspace,
         passage: impl Into<Passage<'t>>,
+        allowed: &Allowed,
         checkpoint: &dyn Checkpoint,
         go_on: impl Fn(usize) -> bool,
     ) -> Result<usize, EncodeError> {
@@ -415,7 +423,7 @@ impl Encoder {
         };
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, mode);
         pieces.is_start = is_start;
-        self.encode_spans(&mut pieces, text, &Allowed::Nothing, |pieces, _| {
+        self.encode_spans(&mut pieces, text, allowed, |pieces, _| {
             count += pieces.take_count();
             if go_on(count) {
                 ControlFlow::Continue(())

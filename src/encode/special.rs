@@ -260,14 +260,40 @@ impl SpecialTokens {
         }
     }
 
-    /// True if a special token starts before byte `cut` of `text` and ends after it.
+    /// True if an allowed special token starts before byte `cut` of `text` and ends after it.
     ///
     /// # Complexity
     /// O(bytes of all special tokens).
-    pub(crate) fn lies_across(&self, text: &str, cut: usize) -> bool {
-        self.texts.iter().any(|token| {
-            // So few bytes on either side that it lies across wherever it is in them.
-            let beside = token.len() - 1;
+    pub(crate) fn lies_across(&self, text: &str, cut: usize, allowed: &Allowed) -> bool {
+        self.is_within(text, cut, allowed, |length| length - 1)
+    }
+
+    /// True if an allowed special token starts before byte `cut` of `text` or there, and ends after it or there.
+    ///
+    /// # Complexity
+    /// O(bytes of all special tokens).
+    pub(super) fn touches(&self, text: &str, cut: usize, allowed: &Allowed) -> bool {
+        self.is_within(text, cut, allowed, |length| length)
+    }
+
+    /// True if an allowed special token lies in the bytes next to `cut`, as many on either side as `beside` says for its
+    /// length.
+    fn is_within(
+        &self,
+        text: &str,
+        cut: usize,
+        allowed: &Allowed,
+        beside: impl Fn(usize) -> usize,
+    ) -> bool {
+        if *allowed == Allowed::Nothing {
+            return false;
+        }
+        let allowed = (0..)
+            .zip(&self.texts)
+            .filter(|(index, _)| allowed.allows(*index));
+        allowed.map(|(_, token)| token).any(|token| {
+            // So few bytes that it reaches the cut wherever it is in them.
+            let beside = beside(token.len());
             let near = cut.saturating_sub(beside)..text.len().min(cut.saturating_add(beside));
             memmem::find(&text.as_bytes()[near], token.as_bytes()).is_some()
         })

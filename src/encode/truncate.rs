@@ -15,6 +15,9 @@
 //! text, and fewer offsets are tried: the farther the anchor, the fewer, and then the ends of the whole's ids
 //! in longer and longer steps.
 //!
+//! Allowed special tokens stay whole: nothing is cut inside of one. Next to one is no anchor either, since a model starts
+//! anew behind it.
+//!
 //! A model may treat the start of a text as nothing else. So what is tried behind an anchor is encoded as what
 //! follows a cut; and where an end is kept, an anchor by itself may have more ids than it has there.
 
@@ -64,41 +67,51 @@ pub struct Truncation {
     pub count: usize,
 }
 
+/// A text is encoded so, wherever it is cut.
+struct Fit<'a> {
+    encoder: &'a Encoder,
+    allowed: &'a Allowed,
+    checkpoint: &'a dyn Checkpoint,
+}
+
 impl Encoder {
-    /// Returns how many ids `text` becomes if they are no more than `limit`; special tokens in it are
-    /// ordinary text.
+    /// Returns how many ids [`encode`](Self::encode) gives if they are no more than `limit`.
     ///
     /// # Errors
-    /// As [`encode_ordinary`](Self::encode_ordinary).
+    /// As [`encode`](Self::encode).
     ///
     /// # Complexity
     /// That of encoding as much of the text as has `limit` ids.
     pub fn count_till_limit(
         &self,
         text: &str,
+        allowed: &Allowed,
         limit: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, EncodeError> {
-        self.with_workspace(|workspace| self.count_up_to(workspace, text, limit, checkpoint))
+        let fit = self.fit(allowed, checkpoint);
+        self.with_workspace(|workspace| fit.count_up_to(workspace, text, limit))
     }
 
     /// Cuts `text` between two characters so that the side to keep has at most `limit` ids, encoded by
     /// itself. The module says which of several cuts it is.
     ///
     /// # Errors
-    /// As [`encode_ordinary`](Self::encode_ordinary).
+    /// As [`encode`](Self::encode).
     ///
     /// # Complexity
     /// That of encoding a few times what is kept; with an external splitter, the text.
     pub fn truncate(
         &self,
         text: &str,
+        allowed: &Allowed,
         limit: usize,
         keep: Keep,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Truncation, EncodeError> {
+        let fit = self.fit(allowed, checkpoint);
         self.with_workspace(|workspace| {
-            if let Some(count) = self.count_up_to(workspace, text, limit, checkpoint)? {
+            if let Some(count) = fit.count_up_to(workspace, text, limit)? {
                 let cut = match keep {
                     Keep::Start => text.len(),
                     Keep::End => 0,
@@ -106,8 +119,8 @@ impl Encoder {
                 return Ok(Truncation { cut, count });
             }
             match keep {
-                Keep::Start => self.longest_start(workspace, text, limit, checkpoint),
-                Keep::End => self.longest_end(workspace, text, limit, checkpoint),
+                Keep::Start => fit.longest_start(workspace, text, limit),
+                Keep::End => fit.longest_end(workspace, text, limit),
             }
         })
     }
@@ -116,36 +129,54 @@ impl Encoder {
     /// the last `overlap` ids of the previous one, or fewer if nothing else would fit otherwise.
     ///
     /// # Errors
-    /// As [`encode_ordinary`](Self::encode_ordinary); [`EncodeError::NoRoom`].
+    /// As [`encode`](Self::encode); [`EncodeError::NoRoom`].
     ///
     /// # Complexity
     /// That of encoding all parts a few times.
     pub fn parts(
         &self,
         text: &str,
+        allowed: &Allowed,
         limit: usize,
         overlap: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<Range<usize>>, EncodeError> {
         let whole = iter::once(0..text.len()).filter(|whole| !whole.is_empty());
+        let fit = self.fit(allowed, checkpoint);
         self.with_workspace(|workspace| {
-            if self
-                .count_up_to(workspace, text, limit, checkpoint)?
-                .is_some()
-            {
+            if fit.count_up_to(workspace, text, limit)?.is_some() {
                 return Ok(whole.collect());
             }
             let mut parts = Vec::new();
             let mut last = 0..0;
             while last.end < text.len() {
                 checkpoint::pass(checkpoint)?;
-                last = self.next_part(workspace, text, last, limit, overlap, checkpoint)?;
+                last = fit.next_part(workspace, text, last, limit, overlap)?;
                 parts.with_room(1).push(last.clone());
             }
             Ok(parts)
         })
     }
 
+    /// True if any text of this many bytes has more than `limit` ids. An allowed special token may have any number of
+    /// bytes.
+    pub fn exceeds(&self, bytes: usize, allowed: &Allowed, limit: usize) -> bool {
+        let is_native = self.divider().is_some_and(Splitter::is_native);
+        is_native
+            && *allowed == Allowed::Nothing
+            && bytes > limit.saturating_mul(self.vocabulary.longest())
+    }
+
+    fn fit<'a>(&'a self, allowed: &'a Allowed, checkpoint: &'a dyn Checkpoint) -> Fit<'a> {
+        Fit {
+            encoder: self,
+            allowed,
+            checkpoint,
+        }
+    }
+}
+
+impl Fit<'_> {
     /// Returns the part after `last`.
     fn next_part(
         &self,
@@ -154,25 +185,21 @@ impl Encoder {
         last: Range<usize>,
         limit: usize,
         mut overlap: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Range<usize>, EncodeError> {
         loop {
             let start = if overlap == 0 {
                 last.end
             } else {
                 let previous = &text[last.clone()];
-                last.start
-                    + self
-                        .longest_end(workspace, previous, overlap, checkpoint)?
-                        .cut
+                last.start + self.longest_end(workspace, previous, overlap)?.cut
             };
             let rest = &text[start..];
-            let end = start + self.longest_start(workspace, rest, limit, checkpoint)?.cut;
+            let end = start + self.longest_start(workspace, rest, limit)?.cut;
             if end > last.end {
                 return Ok(start..end);
             }
             if start == last.end {
-                return Err(self.no_room(workspace, text, start, limit, checkpoint)?);
+                return Err(self.no_room(workspace, text, start, limit)?);
             }
             overlap /= 2;
         }
@@ -185,7 +212,6 @@ impl Encoder {
         text: &str,
         offset: usize,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<EncodeError, EncodeError> {
         let (before, rest) = text.split_at(offset);
         let character = rest.chars().next().expect("parts end with the text");
@@ -193,15 +219,9 @@ impl Encoder {
         Ok(EncodeError::NoRoom {
             character,
             start: before.chars().count(),
-            count: self.count_while(workspace, alone, checkpoint, |_| true)?,
+            count: self.count_while(workspace, alone, |_| true)?,
             limit,
         })
-    }
-
-    /// True if any text of this many bytes has more than `limit` ids.
-    pub fn exceeds(&self, bytes: usize, limit: usize) -> bool {
-        let is_native = self.divider().is_some_and(Splitter::is_native);
-        is_native && bytes > limit.saturating_mul(self.vocabulary.longest())
     }
 
     /// As [`count_till_limit`](Self::count_till_limit), in a workspace of the caller's.
@@ -210,14 +230,24 @@ impl Encoder {
         workspace: &mut Workspace,
         passage: impl Into<Passage<'t>>,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, EncodeError> {
         let passage = passage.into();
-        if self.exceeds(passage.text.len(), limit) {
+        let bytes = passage.text.len();
+        if self.encoder.exceeds(bytes, self.allowed, limit) {
             return Ok(None);
         }
-        let count = self.count_while(workspace, passage, checkpoint, |count| count <= limit)?;
+        let count = self.count_while(workspace, passage, |count| count <= limit)?;
         Ok((count <= limit).then_some(count))
+    }
+
+    fn count_while<'t>(
+        &self,
+        workspace: &mut Workspace,
+        passage: impl Into<Passage<'t>>,
+        go_on: impl Fn(usize) -> bool,
+    ) -> Result<usize, EncodeError> {
+        self.encoder
+            .count_while(workspace, passage, self.allowed, self.checkpoint, go_on)
     }
 
     /// Keeps the beginning of a text.
@@ -226,18 +256,17 @@ impl Encoder {
         workspace: &mut Workspace,
         text: &str,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Truncation, EncodeError> {
         let mut size = first_size(limit);
         let TokenSpans { starts, .. } = loop {
             let end = self.cut_after(text, size);
             let end = end.unwrap_or_else(|| boundary_before(text, size));
-            let spans = self.offsets_up_to(
+            let spans = self.encoder.offsets_up_to(
                 workspace,
                 &text[..end],
-                &Allowed::Nothing,
+                self.allowed,
                 limit,
-                checkpoint,
+                self.checkpoint,
             )?;
             if spans.ids.len() > limit {
                 break spans;
@@ -266,8 +295,7 @@ impl Encoder {
             cut: anchor,
             count: known,
         };
-        let fitting =
-            self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)?;
+        let fitting = self.first_that_fits(workspace, text, limit, certain, candidates)?;
         Ok(fitting.unwrap_or(certain))
     }
 
@@ -277,19 +305,18 @@ impl Encoder {
         workspace: &mut Workspace,
         text: &str,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Truncation, EncodeError> {
         let mut size = first_size(limit);
         let (offset, spans) = loop {
             let from = text.len().saturating_sub(size);
             let start = self.cut_after(text, from).filter(|_| from > 0);
             let start = start.unwrap_or_else(|| boundary_after(text, from));
-            let spans = self.offsets_up_to(
+            let spans = self.encoder.offsets_up_to(
                 workspace,
                 &text[start..],
-                &Allowed::Nothing,
+                self.allowed,
                 usize::MAX,
-                checkpoint,
+                self.checkpoint,
             )?;
             if spans.ids.len() > limit {
                 break (start, spans);
@@ -334,9 +361,9 @@ impl Encoder {
                 cut: anchor,
                 count: known,
             };
-            let fitting =
-                self.first_that_fits(workspace, text, limit, certain, candidates, checkpoint)?;
+            let fitting = self.first_that_fits(workspace, text, limit, certain, candidates)?;
             let changes_start = self
+                .encoder
                 .sentencepiece()
                 .is_some_and(SentencePiece::changes_start);
             match fitting {
@@ -356,15 +383,18 @@ impl Encoder {
         limit: usize,
         known: Truncation,
         candidates: impl Iterator<Item = usize>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Truncation>, EncodeError> {
-        for cut in candidates.filter(|&cut| text.is_char_boundary(cut)) {
+        let special_tokens = &self.encoder.special_tokens;
+        let may_cut = |&cut: &usize| {
+            text.is_char_boundary(cut) && !special_tokens.lies_across(text, cut, self.allowed)
+        };
+        for cut in candidates.filter(may_cut) {
             let more = Passage {
                 text: &text[cut.min(known.cut)..cut.max(known.cut)],
                 is_start: cut < known.cut || known.cut == 0,
             };
             let left = limit - known.count;
-            if let Some(count) = self.count_up_to(workspace, more, left, checkpoint)? {
+            if let Some(count) = self.count_up_to(workspace, more, left)? {
                 let count = known.count + count;
                 return Ok(Some(Truncation { cut, count }));
             }
@@ -375,13 +405,20 @@ impl Encoder {
     /// The first cut at `offset` or within [`CUT_DISTANCE`] after it.
     fn cut_after(&self, text: &str, offset: usize) -> Option<usize> {
         let range = offset..offset.saturating_add(CUT_DISTANCE);
-        self.cuts(text, range).next()
+        self.anchors(text, range).next()
     }
 
     /// The last cut at `offset` or within [`CUT_DISTANCE`] before it.
     fn cut_before(&self, text: &str, offset: usize) -> Option<usize> {
         let range = offset.saturating_sub(CUT_DISTANCE)..offset.saturating_add(1);
-        self.cuts(text, range).last()
+        self.anchors(text, range).last()
+    }
+
+    /// The cuts in a range, but those that lie inside of an allowed special token or at its ends.
+    fn anchors(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
+        let special_tokens = &self.encoder.special_tokens;
+        let cuts = self.encoder.cuts(text, range);
+        cuts.filter(|&cut| !special_tokens.touches(text, cut, self.allowed))
     }
 }
 

@@ -18,7 +18,8 @@ use crate::util::parallel;
 /// bytes.
 const MIN_DETACHED_BYTES: usize = 1024;
 
-/// Work over fewer bytes for each thread is done before another thread has started.
+/// Work over fewer bytes for each thread is done before another thread has started: below 128 KiB, the calling thread
+/// works alone.
 const BYTES_PER_THREAD: usize = 64 * 1024;
 
 /// Runs `work`, which processes `size` bytes, and releases the GIL if that pays. Its checkpoint stops it once
@@ -91,7 +92,7 @@ pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
 
 /// Returns the number of threads that `size` bytes of work keep busy, at most `num_threads`.
 pub(super) fn threads_for(size: usize, num_threads: usize) -> usize {
-    num_threads.min(size.div_ceil(BYTES_PER_THREAD))
+    num_threads.min((size / BYTES_PER_THREAD).max(1))
 }
 
 /// Interval between checks for signals. A check waits for the GIL, so it is as rare as a person does not

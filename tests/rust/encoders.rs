@@ -159,7 +159,10 @@ fn pieces_between_dropped_text_are_encoded_where_they_stand() -> TestResult {
         let mut ids = Vec::new();
         encoder.encode_ordinary(&text, &mut ids, &RunToEnd)?;
         assert_eq!(ids, expected);
-        assert_eq!(encoder.count(&text, &RunToEnd)?, expected.len());
+        assert_eq!(
+            encoder.count(&text, &Allowed::Nothing, &RunToEnd)?,
+            expected.len()
+        );
     }
     Ok(())
 }
@@ -398,7 +401,10 @@ fn limits_and_tiers_of_the_cache_change_no_id() -> TestResult {
                     ids,
                     "{tier:?} {limit}"
                 );
-                assert_eq!(encoder.count(text, &RunToEnd)?, ids.len());
+                assert_eq!(
+                    encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
+                    ids.len()
+                );
             }
             let used = encoder.memory();
             encoder.clear_cache();
@@ -439,7 +445,10 @@ fn assert_defined(encoders: &[Encoder], vocabulary: &Vocabulary, text: &str) -> 
         for _ in 0..3 {
             let ids = encode(encoder, text, &Allowed::Nothing)?;
             assert_eq!(ids, expected, "{:?}: {text:?}", encoder.splitter());
-            assert_eq!(encoder.count(text, &RunToEnd)?, expected.len());
+            assert_eq!(
+                encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
+                expected.len()
+            );
         }
     }
     Ok(())

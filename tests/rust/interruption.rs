@@ -203,11 +203,13 @@ fn truncation_and_offsets_stop() -> TestResult {
     let encoder = encoder()?;
     let text = "word ".repeat(10_000);
     assert_stops("parts", 100, |checkpoint| {
-        encoder.parts(&text, 100, 10, checkpoint).map(drop)
+        encoder
+            .parts(&text, &Allowed::Nothing, 100, 10, checkpoint)
+            .map(drop)
     })?;
     assert_stops("truncate", 2, |checkpoint| {
         encoder
-            .truncate(&text, 5_000, Keep::End, checkpoint)
+            .truncate(&text, &Allowed::Nothing, 5_000, Keep::End, checkpoint)
             .map(drop)
     })?;
     assert_stops("encode_with_offsets", 5, |checkpoint| {

@@ -2,7 +2,7 @@
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::special::SpecialTokens;
+use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::truncate::Keep;
 use bytemill::error::EncodeError;
 use bytemill::normalize::rules::Rules;
@@ -130,7 +130,8 @@ fn truncation_counts_what_is_kept() -> TestResult {
             let text = word(&mut random, 60);
             for limit in [0, 1, 2, 5, 9] {
                 for keep in [Keep::Start, Keep::End] {
-                    let part = encoder.truncate(&text, limit, keep, &RunToEnd)?;
+                    let part =
+                        encoder.truncate(&text, &Allowed::Nothing, limit, keep, &RunToEnd)?;
                     let kept = match keep {
                         Keep::Start => &text[..part.cut],
                         Keep::End => &text[part.cut..],

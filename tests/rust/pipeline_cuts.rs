@@ -8,7 +8,7 @@ use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
 use bytemill::encode::pipeline::added::AddedToken;
 use bytemill::encode::pipeline::{Marks, Pipeline, Prefix};
-use bytemill::encode::special::{Policy, SpecialTokens};
+use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::encode::truncate::Keep;
 use bytemill::error::EncodeError;
 use bytemill::normalize::chain::{Chain, Step};
@@ -121,7 +121,7 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
                 cuts[seed % 6] += 1;
             }
             for keep in [Keep::Start, Keep::End] {
-                let part = encoder.truncate(&text, 5, keep, &RunToEnd)?;
+                let part = encoder.truncate(&text, &Allowed::Nothing, 5, keep, &RunToEnd)?;
                 let kept = match keep {
                     Keep::Start => &text[..part.cut],
                     Keep::End => &text[part.cut..],

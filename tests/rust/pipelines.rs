@@ -96,8 +96,12 @@ fn ids(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenId>,
         assert_eq!(batch.ids, [ids.as_slice(), &ids].concat(), "of {text:?}");
     }
     if *allowed == Allowed::Nothing {
-        assert_eq!(encoder.count(text, &RunToEnd)?, ids.len(), "of {text:?}");
-        let counts = encoder.count_batch(&[text], 2, &RunToEnd)?;
+        assert_eq!(
+            encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
+            ids.len(),
+            "of {text:?}"
+        );
+        let counts = encoder.count_batch(&[text], &Policy::ORDINARY, 2, &RunToEnd)?;
         assert_eq!(counts, [0, ids.len()], "of {text:?}");
         let mut of_bytes = Vec::new();
         encoder.encode_bytes(text.as_bytes(), &mut of_bytes, &RunToEnd)?;
@@ -408,19 +412,26 @@ fn parts_of_a_text_fit() -> TestResult {
             .map(|_| ['a', 'B', ' ', 'C', 'é', 'ﬁ', '.'][random.below(7)])
             .collect();
         for limit in [4, 7, 20] {
-            let parts = encoder.parts(&text, limit, 0, &RunToEnd)?;
+            let parts = encoder.parts(&text, &Allowed::Nothing, limit, 0, &RunToEnd)?;
             let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
             assert_eq!(joined, text);
             for part in parts {
-                assert!(encoder.count(&text[part], &RunToEnd)? <= limit, "{text:?}");
+                assert!(
+                    encoder.count(&text[part], &Allowed::Nothing, &RunToEnd)? <= limit,
+                    "{text:?}"
+                );
             }
             for keep in [Keep::Start, Keep::End] {
-                let cut = encoder.truncate(&text, limit, keep, &RunToEnd)?;
+                let cut = encoder.truncate(&text, &Allowed::Nothing, limit, keep, &RunToEnd)?;
                 let kept = match keep {
                     Keep::Start => &text[..cut.cut],
                     Keep::End => &text[cut.cut..],
                 };
-                assert_eq!(encoder.count(kept, &RunToEnd)?, cut.count, "{text:?}");
+                assert_eq!(
+                    encoder.count(kept, &Allowed::Nothing, &RunToEnd)?,
+                    cut.count,
+                    "{text:?}"
+                );
                 assert!(cut.count <= limit, "{text:?}");
             }
         }

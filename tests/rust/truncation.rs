@@ -21,22 +21,97 @@ fn encoder(pattern: &str) -> Result<Encoder, Box<dyn Error>> {
     ))
 }
 
-/// Every cut of `text` between two characters, and how many ids the side to keep has.
+/// Special tokens of which one is the beginning of another, and one overlaps itself.
+const SPECIAL: [&str; 4] = ["<|x|>", "<|x|><|y|>", "aba", " {}"];
+
+/// Every cut of `text` between two characters, and how many ids the side to keep has. Allowed special tokens are not cut.
 fn all_parts(
     encoder: &Encoder,
     text: &str,
+    allowed: &Allowed,
     keep: Keep,
 ) -> Result<Vec<(usize, usize)>, EncodeError> {
     let cuts = text.char_indices().map(|(offset, _)| offset);
-    let cuts = cuts.chain([text.len()]);
+    let cuts = cuts.chain([text.len()]).filter(|&cut| {
+        let tokens = SPECIAL
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| match allowed {
+                Allowed::All => true,
+                Allowed::Some(flags) => flags[*index],
+                Allowed::Nothing => false,
+            });
+        !tokens
+            .into_iter()
+            .any(|(_, token)| is_inside(text, token, cut))
+    });
     let counted = cuts.map(|cut| {
         let part = match keep {
             Keep::Start => &text[..cut],
             Keep::End => &text[cut..],
         };
-        Ok((cut, encoder.count(part, &RunToEnd)?))
+        Ok((cut, encoder.count(part, allowed, &RunToEnd)?))
     });
     counted.collect()
+}
+
+/// Whether a cut is inside of an occurrence of a token.
+fn is_inside(text: &str, token: &str, cut: usize) -> bool {
+    (cut.saturating_sub(token.len() - 1)..cut)
+        .any(|start| text.as_bytes()[start..].starts_with(token.as_bytes()))
+}
+
+#[test]
+fn allowed_special_tokens_stay_whole() -> TestResult {
+    let special = (100_300..)
+        .zip(SPECIAL)
+        .map(|(id, text)| (text.to_owned(), id));
+    let special = SpecialTokens::new(special.collect())?;
+    let some = special.allow(["<|x|>", "aba"]);
+    let encoder = encoder(CL100K)?.with_special_tokens(special)?;
+    let mut cut_at_tokens = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let mut text = String::new();
+        for _ in 0..6 {
+            text += &random.text(2);
+            text += SPECIAL[random.below(SPECIAL.len())];
+        }
+        let has_long_run =
+            (text.as_bytes().windows(20)).any(|run| run.iter().all(|byte| *byte == run[0]));
+        for allowed in [&Allowed::All, &some] {
+            for keep in [Keep::Start, Keep::End] {
+                let all = all_parts(&encoder, &text, allowed, keep)?;
+                for limit in [0, 1, 2, 3, 5, 8, 13, 21] {
+                    let fitting = all.iter().filter(|(_, count)| *count <= limit);
+                    let longest = match keep {
+                        Keep::Start => fitting.max(),
+                        Keep::End => fitting.min(),
+                    };
+                    let part = encoder.truncate(&text, allowed, limit, keep, &RunToEnd)?;
+                    assert!(all.contains(&(part.cut, part.count)), "{text:?} to {limit}");
+                    assert!(part.count <= limit, "{text:?} to {limit}");
+                    // A single long piece may be cut shorter than possible.
+                    if !has_long_run {
+                        assert_eq!(
+                            Some(&(part.cut, part.count)),
+                            longest,
+                            "{text:?} to {limit}"
+                        );
+                    }
+                    cut_at_tokens += usize::from(text[part.cut..].starts_with("<|x|>"));
+                    let count = encoder.count(&text, allowed, &RunToEnd)?;
+                    let till = encoder.count_till_limit(&text, allowed, limit, &RunToEnd)?;
+                    assert_eq!(till, (count <= limit).then_some(count));
+                    if limit > 4 {
+                        assert_parts(&encoder, &text, allowed, limit, limit / 3)?;
+                    }
+                }
+            }
+        }
+    }
+    assert!(cut_at_tokens > 10, "{cut_at_tokens}");
+    Ok(())
 }
 
 #[test]
@@ -46,14 +121,15 @@ fn the_longest_part_is_kept() -> TestResult {
         for seed in 0..30 {
             let text = Random::new(seed).text(12);
             for keep in [Keep::Start, Keep::End] {
-                let all = all_parts(&encoder, &text, keep)?;
+                let all = all_parts(&encoder, &text, &Allowed::Nothing, keep)?;
                 for limit in [0, 1, 2, 3, 5, 8, 13, 21] {
                     let fitting = all.iter().filter(|(_, count)| *count <= limit);
                     let longest = match keep {
                         Keep::Start => fitting.max(),
                         Keep::End => fitting.min(),
                     };
-                    let part = encoder.truncate(&text, limit, keep, &RunToEnd)?;
+                    let part =
+                        encoder.truncate(&text, &Allowed::Nothing, limit, keep, &RunToEnd)?;
                     assert!(part.count <= limit, "{text:?}");
                     assert!(all.contains(&(part.cut, part.count)), "{text:?}");
                     // A single long piece may be cut shorter than possible.
@@ -74,16 +150,17 @@ fn the_longest_part_is_kept() -> TestResult {
 fn assert_parts(
     encoder: &Encoder,
     text: &str,
+    allowed: &Allowed,
     limit: usize,
     overlap: usize,
 ) -> Result<Vec<Range<usize>>, EncodeError> {
-    let parts = encoder.parts(text, limit, overlap, &RunToEnd)?;
+    let parts = encoder.parts(text, allowed, limit, overlap, &RunToEnd)?;
     let mut last = 0;
     for part in &parts {
         assert!(part.start <= last && last < part.end, "{parts:?}");
         let part_of_text = &text[part.clone()];
-        assert!(encoder.count(part_of_text, &RunToEnd)? <= limit);
-        assert!(encoder.count(&text[part.start..last], &RunToEnd)? <= overlap);
+        assert!(encoder.count(part_of_text, allowed, &RunToEnd)? <= limit);
+        assert!(encoder.count(&text[part.start..last], allowed, &RunToEnd)? <= overlap);
         last = part.end;
     }
     assert_eq!(last, text.len());
@@ -97,12 +174,12 @@ fn parts_are_the_text() -> TestResult {
         for seed in 0..30 {
             let text = Random::new(seed).text(60);
             for (limit, overlap) in [(5, 0), (5, 4), (40, 0), (40, 13), (100_000, 1)] {
-                assert_parts(&encoder, &text, limit, overlap)?;
+                assert_parts(&encoder, &text, &Allowed::Nothing, limit, overlap)?;
             }
         }
         for (_, writer) in MONOTONOUS {
-            assert_parts(&encoder, &writer(20_000), 100, 0)?;
-            assert_parts(&encoder, &writer(20_000), 1_000, 100)?;
+            assert_parts(&encoder, &writer(20_000), &Allowed::Nothing, 100, 0)?;
+            assert_parts(&encoder, &writer(20_000), &Allowed::Nothing, 1_000, 100)?;
         }
     }
     Ok(())
@@ -111,7 +188,7 @@ fn parts_are_the_text() -> TestResult {
 #[test]
 fn a_character_that_does_not_fit() -> TestResult {
     let encoder = encoder(CL100K)?;
-    let outcome = encoder.parts("中文 🧿", 2, 0, &RunToEnd);
+    let outcome = encoder.parts("中文 🧿", &Allowed::Nothing, 2, 0, &RunToEnd);
     assert!(
         matches!(
             outcome,
@@ -124,7 +201,11 @@ fn a_character_that_does_not_fit() -> TestResult {
         ),
         "{outcome:?}"
     );
-    assert!(encoder.parts("", 1, 0, &RunToEnd)?.is_empty());
+    assert!(
+        encoder
+            .parts("", &Allowed::Nothing, 1, 0, &RunToEnd)?
+            .is_empty()
+    );
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -75,6 +77,27 @@ def it_bounds_all_caches_together_and_changes_no_id() -> None:
         encoding.clear_cache()
     encode_all(encodings)
     assert usage(encodings) - least > 16 * MIB
+
+
+def many_threads_stay_within_the_default_limit() -> None:
+    """As in a server, where each of 40 threads encodes text that the others have not seen."""
+    encoding = bytemill.get_encoding("o200k_base")
+    least = encoding.memory_usage()
+    threads = 40
+    together = threading.Barrier(threads)
+
+    def work(number: int) -> bool:
+        dice = random.Random(number)  # noqa: S311 - for tests
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        texts = [" ".join("".join(dice.choices(letters, k=9)) for _ in range(4_000)) for _ in range(3)]
+        counts = [encoding.count(text) for text in texts]
+        together.wait()
+        return counts == [encoding.count(text) for text in texts]
+
+    with ThreadPoolExecutor(threads) as pool:
+        assert all(pool.map(work, range(threads)))
+    limit = max(256 * MIB, 64 * MIB * (os.cpu_count() or 1))
+    assert 16 * MIB < encoding.memory_usage() - least <= limit + SLACK * threads
 
 
 def what_exceeds_a_lower_limit_is_emptied_at_its_next_use() -> None:

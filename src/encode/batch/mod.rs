@@ -129,10 +129,7 @@ impl Encoder {
         memory::try_reserve(ids, batch.prepend.len() + batch.append.len())?;
         let (is_start, is_end) = (span.start == 0, span.end == text.len());
         if is_start {
-            match transcoded {
-                Some(text) => self.special_tokens.refuse(text, disallowed)?,
-                None => refuse(text, &self.special_tokens, disallowed)?,
-            }
+            refuse(text, transcoded, &self.special_tokens, disallowed)?;
             ids.extend_from_slice(&batch.prepend);
         }
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
@@ -151,7 +148,7 @@ impl Encoder {
     }
 
     /// Returns offsets as [`encode_batch`](Self::encode_batch) does, without storing ids: how many ids each
-    /// of the `texts` becomes; special tokens in them are ordinary text.
+    /// of the `texts` becomes.
     ///
     /// # Errors
     /// [`EncodeError`]: that of the first text that fails.
@@ -161,10 +158,14 @@ impl Encoder {
     pub fn count_batch(
         &self,
         texts: &[impl Text + Sync],
+        policy: &Policy,
         threads: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<usize>, EncodeError> {
-        let allowed = &Allowed::Nothing;
+        let Policy {
+            allowed,
+            disallowed,
+        } = policy;
         let counted: Ragged<TokenId> =
             self.map_work_items(texts, allowed, threads, checkpoint, |worker, item| {
                 let Worker {
@@ -175,9 +176,12 @@ impl Encoder {
                 for (text, span) in item.spans(texts) {
                     let (is_start, is_end) = (span.start == 0, span.end == text.len());
                     let transcoded = text.transcode(transcoded, checkpoint)?;
+                    if is_start {
+                        refuse(text, transcoded, &self.special_tokens, disallowed)?;
+                    }
                     output.count += if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
                         let passage = Passage { text, is_start };
-                        self.count_while(workspace, passage, checkpoint, |_| true)?
+                        self.count_while(workspace, passage, allowed, checkpoint, |_| true)?
                     } else {
                         let (bytes, mut ids) = (text.bytes(), Vec::new());
                         self.encode_not_utf8(workspace, bytes, allowed, &mut ids, checkpoint)?;
@@ -226,13 +230,14 @@ impl Encoder {
 /// that is no character counts as one character.
 fn refuse(
     text: &impl Text,
+    transcoded: Option<&str>,
     special_tokens: &SpecialTokens,
     disallowed: &Disallowed,
 ) -> Result<(), EncodeError> {
     if matches!(disallowed, Disallowed::Nothing) {
         return Ok(());
     }
-    if let Some(text) = text.utf8(0..text.len()) {
+    if let Some(text) = transcoded.or_else(|| text.utf8(0..text.len())) {
         return special_tokens.refuse(text, disallowed);
     }
     let mut characters = 0;

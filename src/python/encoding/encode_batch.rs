@@ -113,6 +113,7 @@ pub(super) fn array<'py>(
 pub(super) fn counts<'py>(
     core: &CoreBpe,
     texts: &Bound<'py, PyList>,
+    policy: &Policy,
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<isize>>> {
     let (py, (strings, complete)) = (texts.py(), expect_strings(texts));
@@ -120,7 +121,8 @@ pub(super) fn counts<'py>(
     let size = texts.iter().map(Text::len).sum();
     let threads = threads_for(size, num_threads);
     let offsets = run(py, size, |checkpoint| {
-        core.encoder.count_batch(&texts, threads, checkpoint)
+        core.encoder
+            .count_batch(&texts, policy, threads, checkpoint)
     })?;
     complete?;
     arrays::offsets(py, offsets.windows(2).map(|text| text[1] - text[0]))

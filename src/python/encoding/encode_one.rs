@@ -46,10 +46,12 @@ fn ids(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec
     })
 }
 
-pub(super) fn count(core: &CoreBpe, text: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(super) fn count(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<usize> {
     let (py, text) = (text.py(), self::text(text)?);
     run(py, text.len(), |checkpoint| {
-        core.encoder.count(&text, checkpoint)
+        let special_tokens = core.encoder.special_tokens();
+        special_tokens.refuse(&text, &policy.disallowed)?;
+        core.encoder.count(&text, &policy.allowed, checkpoint)
     })
 }
 

@@ -157,34 +157,61 @@ impl CoreBpe {
         })
     }
 
-    #[pyo3(signature = (text, /))]
-    fn count(&self, text: &Bound<'_, PyAny>) -> PyResult<usize> {
-        guarded(|| encode_one::count(self, text))
+    #[pyo3(signature = (text, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
+    fn count(
+        &self,
+        text: &Bound<'_, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<usize> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            encode_one::count(self, text, &policy)
+        })
     }
 
-    #[pyo3(signature = (text, limit, /))]
-    fn count_till_limit(&self, text: &Bound<'_, PyAny>, limit: usize) -> PyResult<Option<usize>> {
-        guarded(|| truncate::count(self, text, limit))
+    #[pyo3(signature = (text, limit, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
+    fn count_till_limit(
+        &self,
+        text: &Bound<'_, PyAny>,
+        limit: usize,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<Option<usize>> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            truncate::count(self, text, &policy, limit)
+        })
     }
 
-    #[pyo3(signature = (text, limit, keep_end, /))]
+    #[pyo3(signature = (text, limit, keep_end, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
     fn truncate(
         &self,
         text: &Bound<'_, PyAny>,
         limit: usize,
         keep_end: bool,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<(Option<usize>, usize)> {
-        guarded(|| truncate::truncate(self, text, limit, keep_end))
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            truncate::truncate(self, text, &policy, limit, keep_end)
+        })
     }
 
-    #[pyo3(signature = (text, limit, overlap, /))]
+    #[pyo3(signature = (text, limit, overlap, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
     fn parts(
         &self,
         text: &Bound<'_, PyAny>,
         limit: usize,
         overlap: usize,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<Vec<(usize, usize)>> {
-        guarded(|| truncate::parts(self, text, limit, overlap))
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            truncate::parts(self, text, &policy, limit, overlap)
+        })
     }
 
     #[pyo3(signature = (text, allowed_special, disallowed_special, characters, /))]
@@ -298,13 +325,18 @@ impl CoreBpe {
         })
     }
 
-    #[pyo3(signature = (texts, num_threads, /))]
+    #[pyo3(signature = (texts, allowed_special, disallowed_special, num_threads, /))]
     fn count_batch<'py>(
         &self,
         texts: &Bound<'py, PyList>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<isize>>> {
-        guarded(|| encode_batch::counts(self, texts, num_threads))
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            encode_batch::counts(self, texts, &policy, num_threads)
+        })
     }
 
     // --- Bytes to ids ---

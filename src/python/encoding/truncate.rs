@@ -7,7 +7,9 @@ use pyo3::types::{PySlice, PyString};
 
 use super::CoreBpe;
 use crate::encode::offsets::CharCounter;
+use crate::encode::special::{Disallowed, Policy};
 use crate::encode::truncate::Keep;
+use crate::error::EncodeError;
 use crate::python::runtime::run;
 use crate::python::strings::text;
 
@@ -15,14 +17,17 @@ use crate::python::strings::text;
 pub(super) fn count(
     core: &CoreBpe,
     text: &Bound<'_, PyAny>,
+    policy: &Policy,
     limit: usize,
 ) -> PyResult<Option<usize>> {
-    if exceeds(core, text, limit) {
+    if exceeds(core, text, policy, limit) {
         return Ok(None);
     }
     let (py, text) = (text.py(), self::text(text)?);
     run(py, text.len(), |checkpoint| {
-        core.encoder.count_till_limit(&text, limit, checkpoint)
+        refuse(core, &text, policy)?;
+        core.encoder
+            .count_till_limit(&text, &policy.allowed, limit, checkpoint)
     })
 }
 
@@ -30,12 +35,13 @@ pub(super) fn count(
 pub(super) fn truncate(
     core: &CoreBpe,
     text: &Bound<'_, PyAny>,
+    policy: &Policy,
     limit: usize,
     keep_end: bool,
 ) -> PyResult<(Option<usize>, usize)> {
     let py = text.py();
     let kept = if keep_end { Keep::End } else { Keep::Start };
-    let cut = exceeds(core, text, limit);
+    let cut = exceeds(core, text, policy, limit);
     let window = if cut {
         Cow::Owned(window(core, text, limit, kept)?)
     } else {
@@ -43,7 +49,9 @@ pub(super) fn truncate(
     };
     let text = self::text(&window)?;
     let part = run(py, text.len(), |checkpoint| {
-        core.encoder.truncate(&text, limit, kept, checkpoint)
+        refuse(core, &text, policy)?;
+        core.encoder
+            .truncate(&text, &policy.allowed, limit, kept, checkpoint)
     })?;
     let part_of_text = match kept {
         Keep::Start => &text[..part.cut],
@@ -58,27 +66,42 @@ pub(super) fn truncate(
 pub(super) fn parts(
     core: &CoreBpe,
     text: &Bound<'_, PyAny>,
+    policy: &Policy,
     limit: usize,
     overlap: usize,
 ) -> PyResult<Vec<(usize, usize)>> {
     let (py, text) = (text.py(), self::text(text)?);
     run(py, text.len(), |checkpoint| {
-        let parts = core.encoder.parts(&text, limit, overlap, checkpoint)?;
+        refuse(core, &text, policy)?;
+        let parts = core
+            .encoder
+            .parts(&text, &policy.allowed, limit, overlap, checkpoint)?;
         let mut starts = CharCounter::new(text.as_bytes());
         let mut ends = CharCounter::new(text.as_bytes());
         let characters = parts
             .into_iter()
             .map(|part| (starts.before(part.start), ends.before(part.end)));
-        Ok::<_, crate::error::EncodeError>(characters.collect())
+        Ok::<_, EncodeError>(characters.collect())
     })
 }
 
-/// Returns true if a text has more ids than `limit` whatever it contains: a character is at least a byte.
-fn exceeds(core: &CoreBpe, text: &Bound<'_, PyAny>, limit: usize) -> bool {
+/// Returns an error if a text has a disallowed string.
+fn refuse(core: &CoreBpe, text: &str, policy: &Policy) -> Result<(), EncodeError> {
+    core.encoder
+        .special_tokens()
+        .refuse(text, &policy.disallowed)
+}
+
+/// Returns true if a text has more ids than `limit` whatever it contains: a character is at least a byte. A text in which
+/// a disallowed string is to be found is read to its end.
+fn exceeds(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy, limit: usize) -> bool {
+    if !matches!(policy.disallowed, Disallowed::Nothing) {
+        return false;
+    }
     let length = text
         .cast::<PyString>()
         .map_or(0, |text| text.len().unwrap_or(0));
-    core.encoder.exceeds(length, limit)
+    core.encoder.exceeds(length, &policy.allowed, limit)
 }
 
 /// Slices a text that exceeds the limit at its start or end, so long that the slice exceeds it as well. The

@@ -34,7 +34,7 @@ pub(super) use self::piece_map::PieceMap;
 pub use self::runs::NextTable;
 use self::runs::RunStore;
 use crate::checkpoint::{Checkpoint, Interrupted};
-use crate::encode::special::SpecialTokens;
+use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::util::memory;
@@ -107,7 +107,7 @@ impl PieceCounts {
         let cut = splitter.map(|splitter| {
             |text: &str, near| {
                 let cut = splitter.cut(text, near);
-                cut.filter(|&cut| !special.lies_across(text, cut))
+                cut.filter(|&cut| !special.lies_across(text, cut, &Allowed::All))
             }
         });
         let work_items = partition(items, threads, cut.as_ref());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -347,3 +348,79 @@ def test_parts_of_every_size_agree_with_counting() -> None:
         assert encoding.count_batch(parts).tolist() == [
             encoding.count_till_limit(part, limit) for part in parts
         ]
+
+
+# --- Special tokens ---
+
+SPECIAL = ["<|endoftext|>", "<|endofprompt|>"]
+POLICIES: list[dict[str, Any]] = [
+    {"allowed_special": "all"},
+    {"allowed_special": {"<|endoftext|>"}, "disallowed_special": ()},
+    {},
+]
+
+
+def with_special_tokens(seed: int) -> str:
+    """Returns a text with special tokens in it, next to each other too."""
+    dice = random.Random(seed)  # noqa: S311 - for tests
+    parts = [*SPECIAL, *SPECIAL, "hello ", "world", "  \n", "世界😀", "a" * 40, "<|endof", "text|>"]
+    return "".join(dice.choices(parts, k=dice.randint(0, 20)))
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("name", ["gpt2", "o200k_base"])
+def test_special_tokens_are_counted_and_kept_as_encode_takes_them(name: str, policy: dict[str, Any]) -> None:
+    encoding = bytemill.get_encoding(name)
+    rule = {"disallowed_special": ()} | policy
+    texts = [with_special_tokens(seed) for seed in range(150)]
+    counts = [len(encoding.encode(text, **rule)) for text in texts]
+    assert [encoding.count(text, **policy) for text in texts] == counts
+    assert encoding.count_batch(texts, num_threads=2, **policy).tolist() == counts
+    allowed = policy.get("allowed_special", ())
+    allowed = encoding.special_tokens_set if allowed == "all" else allowed
+    for text, count in zip(texts, counts, strict=True):
+        for limit in (0, 1, 3, 10):
+            expected = count if count <= limit else None
+            assert encoding.count_till_limit(text, limit, **policy) == expected
+            for side in ("right", "left"):
+                kept = encoding.truncate(text, limit, side=side, **policy)
+                assert kept.token_count == len(encoding.encode(kept.text, **rule)) <= limit
+                assert kept.truncated == (kept.text != text)
+                whole = [token for token in allowed if token in text]
+                total = {token: text.count(token) for token in whole}
+                rest = text[len(kept.text) :] if side == "right" else text[: len(text) - len(kept.text)]
+                # None is cut in two.
+                assert all(kept.text.count(token) + rest.count(token) == total[token] for token in whole)
+            if limit:
+                parts = encoding.split(text, limit + 8, **policy)
+                assert "".join(parts) == text
+                assert all(len(encoding.encode(part, **rule)) <= limit + 8 for part in parts)
+
+
+def test_special_tokens_may_be_an_error() -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    text = "a" * 10_000 + "<|endoftext|>"
+    calls: list[Callable[..., object]] = [
+        lambda **rule: encoding.count(text, **rule),
+        lambda **rule: encoding.count_batch([text], **rule),
+        lambda **rule: encoding.count_till_limit(text, 5, **rule),
+        lambda **rule: encoding.truncate(text, 5, **rule),
+        lambda **rule: encoding.split(text, 5, **rule),
+    ]
+    for call in calls:
+        call()
+        call(allowed_special="all", disallowed_special="all")
+        with pytest.raises(bytemill.DisallowedSpecialTokenError):
+            call(disallowed_special="all")
+        with pytest.raises(bytemill.DisallowedSpecialTokenError):
+            call(disallowed_special={"<|endoftext|>"}, allowed_special="all")
+        with pytest.raises(TypeError, match="allowed_special must be"):
+            call(allowed_special=["<|endoftext|>"])
+
+
+def test_a_long_rest_is_dropped() -> None:
+    encoding = bytemill.get_encoding("o200k_base")
+    text = "hello world " * 200_000
+    for policy in POLICIES:
+        assert encoding.truncate(text, 3, **policy).text == "hello world hello"
+        assert encoding.count_till_limit(text, 3, **policy) is None

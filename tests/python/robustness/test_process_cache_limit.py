@@ -18,6 +18,7 @@ from support.subprocesses import has_fork
     "check",
     [
         cache_limits.it_bounds_all_caches_together_and_changes_no_id,
+        cache_limits.many_threads_stay_within_the_default_limit,
         cache_limits.what_exceeds_a_lower_limit_is_emptied_at_its_next_use,
         cache_limits.an_encoding_learns_what_another_gives_back,
         pytest.param(cache_limits.a_forked_process_has_the_limit_for_itself, marks=has_fork),

@@ -377,7 +377,7 @@ def test_an_encoding_that_cannot_be_continued() -> None:
 
 def test_the_result_is_an_encoding_like_any_other(source_code: str) -> None:
     encoding = bytemill.train([source_code], 700, special_tokens=["<|x|>"], name="mine", progress=False)
-    assert repr(encoding) == "<Encoding 'mine'>"
+    assert repr(encoding) == f"<Encoding 'mine', {encoding.n_vocab} tokens>"
     again = pickle.loads(pickle.dumps(encoding))  # noqa: S301 - our own
     assert again.encode(source_code) == encoding.encode(source_code)
     assert again._special_tokens == encoding._special_tokens
