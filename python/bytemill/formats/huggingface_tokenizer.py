@@ -56,20 +56,21 @@ def looks_like_tokenizer(contents: bytes) -> bool:
     return b'"model"' in contents and b'"added_tokens"' in contents
 
 
-def load(contents: bytes, name: str, source: str) -> Loaded:
+def load(contents: bytes, name: str, source: str, *, is_live: bool = False) -> Loaded:
     """Returns the definition of a `tokenizer.json`, with its core.
 
     Args:
         contents: The bytes of the file.
         name: The name of the definition.
         source: Where it comes from, for messages.
+        is_live: Whether a tokenizer in use would be saved as this file; then its ids must not change by that.
 
     Raises:
         VocabularyError: It is malformed, or something in it is not supported; the message has file, path and
             reason.
     """
     try:
-        core, special_tokens, prefix, suffix, pattern = read_tokenizer_json(contents)
+        core, special_tokens, prefix, suffix, pattern = read_tokenizer_json(contents, is_live=is_live)
     except VocabularyError as error:
         raise VocabularyError(f"Error parsing {source}: {error}") from None
     parts = (

@@ -93,6 +93,22 @@ def test_a_token_is_added_to_a_written_file(name: str, tmp_path: Path) -> None:
     assert hf.Tokenizer.from_file(str(path)).encode("hi<new> there").ids == expected
 
 
+def test_a_tokenizer_in_use_whose_ids_change_when_it_is_saved_is_refused(tmp_path: Path) -> None:
+    """The encoding would not have the ids of the object that it is made from."""
+    bytemill.get_encoding("cl100k_base").save_huggingface(tmp_path)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    text = "hi<|endoftext|>"
+    assert bytemill.Encoding.from_huggingface(tokenizer).encode(text, allowed_special="all") == [6151, 100257]
+    tokenizer.add_tokens(["<new>"])
+    with pytest.raises(VocabularyError, match=r"<new>.* has the id 100277 in the tokenizer, and 100261 once"):
+        bytemill.Encoding.from_huggingface(tokenizer)
+    again = Tokenizer.from_str(tokenizer.to_str())
+    expected: Any = again.encode("hi<new>").ids
+    assert expected == [6151, 100261]
+    ours = bytemill.Encoding.from_huggingface(again)
+    assert ours.encode_ordinary("hi<new>") == expected
+
+
 # --- What becomes of characters ---
 
 
