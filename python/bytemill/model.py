@@ -55,8 +55,8 @@ def hint(name: str) -> str:
 
 
 def closest_models(name: str) -> list[str]:
-    """Returns the names of models that are like an unknown one."""
-    lower = name.strip().lower()
+    """Returns the names of models that are like an unknown one, with or without the name of a provider."""
+    lower = name.strip().lower().rpartition("/")[2]
     if lower in MODEL_TO_ENCODING or family_encoding(lower) is not None:
         return [lower]
     return closest(name, MODEL_TO_ENCODING)

@@ -165,6 +165,15 @@ def _hint(name: str, encodings: list[str]) -> str:
     if near := closest(name, [*encodings, *MODEL_TO_ENCODING]):
         calls = [repr(each) if each in encodings else f"encoding_for_model({each!r})" for each in near]
         return f"Did you mean {alternatives(calls)}?\n{listed}"
+    from bytemill.io.hub import example_of, is_model
+
+    if is_model(name):
+        return f"For a model of the Hugging Face Hub, use Encoding.from_file({name!r}).\n{listed}"
+    if example := example_of(name):
+        return (
+            f"For a model's tokenizer, use its file or its name on the Hugging Face Hub: "
+            f"Encoding.from_file({example!r}), after `hf download {example} tokenizer.json`.\n{listed}"
+        )
     if name in PATTERNS:
         return (
             f"{name!r} is a split pattern: Encoding.from_file(path, pattern={name!r}) reads a vocabulary "

@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bytemill._escapes import named
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
 from bytemill.io.gguf_file import is_gguf, read_entries
@@ -55,7 +56,7 @@ def read(
     """Reads a file of any format, or the one in a directory.
 
     Args:
-        path: The file or directory.
+        path: The file or directory; or the name of a model on the Hub, whose file is in the Hub's cache.
         name: The name of the encoding; if not given, that in the file, or else that of the file.
         pattern: For files without a pattern, a name in `bytemill.patterns.PATTERNS` or a regular expression.
         special_tokens: Each special token's id, instead of those in the file.
@@ -69,9 +70,10 @@ def read(
     Warns:
         UserWarning: The file says that tokens are added to each text, which an encoding does not do.
     """
-    file = file_of(Path(path))
+    place = located(path)
+    file, usual = file_of(place), usual_name(path) if place == Path(path) else Path(path).name
     given = None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
-    loaded = parse(file, usual_name(path), given)
+    loaded = parse(file, usual, given)
     definition = loaded.definition
     if given is not None and (definition.model is not None or definition.tokenizer is not None):
         kind = "a tokenizer.json with its own rules" if definition.model is None else "a SentencePiece model"
@@ -83,7 +85,7 @@ def read(
         )
     warn_of_template(definition, str(file))
     return loaded.with_names(
-        name or definition.name or usual_name(path),
+        name or definition.name or usual,
         definition.special_tokens if special_tokens is None else special_tokens,
     )
 
@@ -92,7 +94,7 @@ def read_tokenizer(contents: bytes, name: str) -> Loaded:
     """Returns the definition of a `tokenizer.json` that is no file; errors and warnings as `read`."""
     from bytemill.formats import huggingface_tokenizer
 
-    loaded = huggingface_tokenizer.load(contents, name, "the tokenizer")
+    loaded = huggingface_tokenizer.load(contents, name, "the tokenizer", is_live=True)
     warn_of_template(loaded.definition, "the tokenizer")
     return loaded
 
@@ -100,10 +102,10 @@ def read_tokenizer(contents: bytes, name: str) -> Loaded:
 def warn_of_template(definition: Definition, source: str) -> None:
     """Warns of special tokens that an encoding does not add to texts."""
     if definition.template is not None:
-        added = ", ".join(map(str, [*definition.template.prefix, *definition.template.suffix]))
+        added = named([*map(str, definition.template.prefix + definition.template.suffix)])
         warnings.warn(
             f"{source}: its post-processor adds {added} to each text, which an encoding does not: "
-            "`encode_batch_to_numpy` has `prepend` and `append`",
+            "`encode_batch_to_numpy(add_special_tokens=True)` adds them",
             UserWarning,
             stacklevel=4,
         )
@@ -190,6 +192,27 @@ def config_beside(file: Path, name: str) -> Value | None:
 
     path = file.with_name(name)
     return parse_json(path.read_bytes(), str(path)) if path.is_file() else None
+
+
+def located(path: str | os.PathLike[str]) -> Path:
+    """Returns the path itself, or where the file of a model with that name is in the cache of the Hub.
+
+    Raises:
+        FileNotFoundError: It is the name of a model, and its file is not in the cache; the message says how
+            to download it.
+    """
+    from bytemill.io.hub import cached_file, download_hint, is_model
+
+    file, model = Path(path), os.fspath(path)
+    if not is_model(model) or os.path.lexists(file):
+        return file
+    cached = cached_file(model, IN_DIRECTORY)
+    if cached is None and not file.parent.exists():
+        # Without the number of the error, or its message would lose the hint.
+        raise FileNotFoundError(
+            f"{model}: no such file, and no such model in the Hub's cache; {download_hint(model)}"
+        )
+    return cached or file
 
 
 def file_of(path: Path) -> Path:
