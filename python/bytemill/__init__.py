@@ -1,4 +1,4 @@
-"""Byte-level BPE with exactly tiktoken's ids, through tiktoken's interface, offline.
+"""A fast, exact tokenizer library: tiktoken's interface and token IDs, and every other BPE tokenizer, offline.
 
     >>> import bytemill
     >>> encoding = bytemill.get_encoding("o200k_base")
@@ -63,14 +63,38 @@ __all__ = [
 ]
 
 
+# Imported on first use: most programs only encode.
+SUBMODULES = frozenset(
+    {
+        "chat",
+        "hf",
+        "inspection",
+        "jobs",
+        "minbpe",
+        "playground",
+        "ray",
+        "reference",
+        "reference_sentencepiece",
+        "sentencepiece",
+        "shards",
+        "spark",
+        "training",
+    }
+)
+
+
 def __getattr__(name: str) -> object:
-    """Imports training on first use: most programs only encode."""
+    """Imports a submodule, or training for its functions, on first use."""
     if name in {"PieceCounts", "count_pieces", "train"}:
         from bytemill import training
 
         return getattr(training, name)
+    if name in SUBMODULES:
+        from importlib import import_module
+
+        return import_module(f"bytemill.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *SUBMODULES})

@@ -41,6 +41,7 @@ from support.wrong_values import WRONG
 # Public modules. The others are called by the package itself, with checked arguments.
 PUBLIC = [
     "bytemill",
+    "bytemill.chat",
     "bytemill.errors",
     "bytemill.hf",
     "bytemill.load",
@@ -70,6 +71,7 @@ INNER = [
     "_batching",
     "_core",
     "_educational",
+    "_escapes",
     "_optional",
     "_special_tokens",
     "_suggestions",
@@ -351,6 +353,10 @@ GOOD: dict[str, Callable[[], Any]] = {
     "mergeable_ranks": lambda: dict(RANKS),
     "initial": lambda: None,
     "limit": lambda: 3,
+    "fit_messages.limit": lambda: 1_000,
+    "messages": lambda: [{"role": "user", "content": "abc"}],
+    "model": lambda: "gpt-4o",
+    "tokens_per_image": lambda: 85,
     # With a field there are no lines of text.
     "lines": lambda: False,
     "max_token_length": lambda: 3,
