@@ -11,7 +11,8 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 
-# A comment that begins with a value; words may follow after a comma, colon or semicolon.
+# A comment that begins with a value, behind a statement or on the line below it; words may follow after a
+# comma, colon or semicolon.
 VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
 
 
@@ -38,7 +39,8 @@ def run_python(block: str, names: dict[str, Any]) -> None:
             exec(source, names)  # noqa: S102 - our own pages
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             value = names[statement.targets[0].id]
-        said = VALUE.search(lines[statement.end_lineno - 1])
+        end = statement.end_lineno
+        said = VALUE.search(lines[end - 1]) or VALUE.match(lines[end] if end < len(lines) else "")
         if said:
             value = value.tolist() if isinstance(value, np.ndarray) else value
             assert value == ast.literal_eval(said[1]), source
