@@ -1,8 +1,8 @@
-"""Counting the messages of a chat, and keeping those that fit a limit.
+"""Counts the tokens of chat messages, and keeps those that fit a limit.
 
-A chat model reads one text, in which special tokens mark where each message begins and ends. Providers decide
-on these. The numbers here are those that OpenAI published for its chat models with `cl100k_base` and
-`o200k_base`: an estimate. For bills, use the figures that come with each answer.
+A chat model reads one text, in which special tokens mark where each message begins and ends. Each provider
+chooses them. The numbers here are those that OpenAI published for its chat models with `cl100k_base` and
+`o200k_base`: an estimate. For billing, use the figures that come with each answer.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def count_messages(
     *,
     tokens_per_image: int | None = None,
 ) -> int:
-    """Returns an estimate of the tokens of a chat, with those that prime the reply.
+    """Returns an estimate of the tokens of a chat, including those that prime the reply.
 
-    All strings in a message count, among them its role, and the names and arguments of its calls of tools.
-    Special tokens in them are ordinary text, so what a user types cannot end a message.
+    All strings in a message count, including its role and the names and arguments of its tool calls. Special
+    tokens in them are ordinary text, so user input cannot end a message.
 
     Args:
         messages: The messages, as chat APIs take them: `content` is a string, `None`, or a list of parts.
         model: The name of a model, or an encoding.
-        tokens_per_image: The number of tokens that each part counts that is not text, such as an image.
+        tokens_per_image: The number of tokens that a part other than text, such as an image, counts.
 
     Raises:
         KeyError: The model is unknown.
@@ -66,13 +66,13 @@ def fit_messages(
     *,
     tokens_per_image: int | None = None,
 ) -> list[Mapping[str, Any]]:
-    """Returns the messages at the start that instruct the model, and as many of the latest others as fit.
+    """Returns the instructions at the start of a chat, and as many of the latest messages as fit.
 
-    A result of a tool is only kept together with the message that called the tool.
+    A tool's result is kept only together with the message that called the tool.
 
     Args:
         messages: The messages, as for `count_messages`.
-        limit: The most tokens that `count_messages` may give for the result.
+        limit: The maximum of `count_messages` for the result.
         model: The name of a model, or an encoding.
         tokens_per_image: As for `count_messages`.
 
@@ -104,7 +104,7 @@ def fit_messages(
 
 
 def encoding_of(model: str | Encoding) -> Encoding:
-    """Returns the encoding of the argument `model`; errors as `count_messages`."""
+    """Returns the encoding of the argument `model`; same errors as `count_messages`."""
     if isinstance(model, str):
         return encoding_for_model(model)
     check_type("model", model, Encoding)
@@ -119,7 +119,7 @@ def role_of(message: Mapping[str, Any]) -> object:
 def tokens_of(
     message: Mapping[str, Any], index: int, encoding: Encoding, tokens_per_image: int | None
 ) -> int:
-    """Returns the tokens of the message at an index; errors as `count_messages`."""
+    """Returns the tokens of the message at an index; same errors as `count_messages`."""
     if not isinstance(message, Mapping):
         raise TypeError(
             f"expected messages as dictionaries with role and content, got {type(message).__name__} at index "

@@ -1,9 +1,10 @@
-"""Which ids of a SentencePiece model a text keeps whatever follows it, and what the others may become.
+"""The token IDs of a SentencePiece model that any continuation of a text keeps, and the forms of the rest.
 
-What follows changes the end of a text only: from where the normalized text was cut last (see `explanation`),
-and from where spaces may yet be removed, or a key of the normalization or a user-defined symbol go on beyond
-the end. In a text that goes on, one piece reaches across the end of this one. The ids before it are those of
-the text up to it: merges on one side of a cut between two final pieces do not depend on the other side.
+A continuation changes only the end of a text: the part after the last cut of the normalized text (see
+`explanation`), and from where spaces may still be removed, or a key of the normalization or a user-defined
+symbol may continue beyond the end. In a continued text, one piece reaches across the end of this one. The IDs
+before it are those of the text up to it: merges on one side of a cut between two final pieces do not depend
+on the other side.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ FOLLOWING = "\ue000"
 
 
 def encode_with_unstable(contents: bytes, text: str) -> tuple[list[int], list[list[int]]]:
-    """Encodes a text without special tokens that may go on.
+    """Encodes a text without special tokens that may be continued.
 
     Args:
         contents: The bytes of a model.
         text: Any string.
 
     Returns:
-        The ids that any continuation keeps, and the possible encodings of the rest; as
+        The IDs that stay the same for any continuation, and the possible encodings of the rest; same as
         `Encoding.encode_with_unstable`.
 
     Complexity:
@@ -63,7 +64,7 @@ def encode_with_unstable(contents: bytes, text: str) -> tuple[list[int], list[li
 
 
 def settled_part(model: ReferenceModel, data: bytes) -> tuple[str, str]:
-    """Normalizes a text, and cuts the result where what follows the text may change it."""
+    """Normalizes a text, and cuts the result where a continuation may change it."""
     charsmap = model.normalization.charsmap
     key = next((start for start in range(len(data)) if charsmap.goes_on(data, start)), len(data))
     settled = min(key, symbol_start(model, data, range(len(data))))
@@ -82,7 +83,7 @@ def settled_part(model: ReferenceModel, data: bytes) -> tuple[str, str]:
 
 
 def symbol_start(model: ReferenceModel, data: bytes, starts: Iterable[int]) -> int:
-    """Returns the first of some offsets from which a user-defined symbol may go on beyond the end."""
+    """Returns the first of some offsets from which a user-defined symbol may continue beyond the end."""
     longest = max(map(len, model.user_defined), default=0)
     for start in starts:
         end = data[start : start + longest]
@@ -94,7 +95,7 @@ def symbol_start(model: ReferenceModel, data: bytes, starts: Iterable[int]) -> i
 
 
 def space_of(model: ReferenceModel) -> str:
-    """Returns what a space is in normalized text."""
+    """Returns the character for a space in normalized text."""
     return MARK if model.normalization.escape_whitespaces else " "
 
 
@@ -104,7 +105,7 @@ def completions(core: CoreBPE, pieces: list[str], ends: list[str]) -> list[list[
     Args:
         core: Encodes normalized text.
         pieces: The pieces, sorted.
-        ends: The unstable end, and what it is if the text ends here.
+        ends: The unstable end, and its form if the text ends here.
     """
     longest = max(map(len, pieces), default=0)
     rest = ends[0]

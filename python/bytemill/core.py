@@ -715,10 +715,10 @@ class Encoding:
 
     # --- Texts within a number of tokens ---
     #
-    # Texts are cut between characters, that is code points: a character of several tokens is never cut, nor are
-    # a pair of surrogates and an allowed special token. Merges reach across a cut, so the ids of a part, encoded
-    # by itself, need not be some of the whole text's: each part is encoded to count its tokens, and cut again if
-    # they are too many.
+    # Texts are cut between characters, that is code points: a character of several tokens is never cut, and
+    # neither are a pair of surrogates or an allowed special token. Merges reach across a cut, so the ids of a
+    # part, encoded by itself, need not be some of the whole text's: each part is encoded to count its tokens,
+    # and cut again if they are too many.
 
     def truncate(
         self,
@@ -1129,7 +1129,7 @@ class Encoding:
     # --- Files ---
     #
     # Every writer reads its files back and encodes sample texts before the files get their names: readers see
-    # the old files or the complete new ones. What a format cannot store exactly raises an error with the reason.
+    # the old files or the complete new ones. What a format cannot store exactly raises an error.
     # The modules for files are imported where they are needed: most programs read and write none.
 
     @classmethod

@@ -1,6 +1,6 @@
-"""`Definition`: the plain value that says what an encoding is.
+"""`Definition`: the plain data that determines an encoding.
 
-Formats read and write definitions, `Encoding` is built from one. What encodes is the core of one.
+Formats read and write definitions; `Encoding` is built from one, around its core.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Splitting: TypeAlias = str
 class Template(NamedTuple):
     """Tokens that a tokenizer's own library adds to each text.
 
-    A special token of the encoding is given by its text, another token by its id.
+    A special token of the encoding is a string; another token is an ID.
 
     Attributes:
-        prefix: Those before the ids of the text.
-        suffix: Those after them.
+        prefix: The tokens before the text.
+        suffix: The tokens after the text.
     """
 
     prefix: tuple[str | int, ...]
@@ -40,21 +40,21 @@ class Template(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """The plain value that says what an encoding is.
+    """The plain data that determines an encoding.
 
-    It is immutable: encodings share the dictionaries, so they must not be changed either.
+    It is immutable: encodings share the dictionaries, so do not change them either.
 
     Attributes:
-        name: The name of the encoding; it decides nothing about ids.
+        name: The name of the encoding; it does not affect token IDs.
         splitting: How text is cut into pieces, which merges never cross: a regular expression.
-        ranks: Each mergeable token's rank, which is also its id.
-        special_tokens: Each special token's id.
+        ranks: The rank of each mergeable token, which is also its ID.
+        special_tokens: The ID of each special token.
         template: The special tokens that the tokenizer's own library adds to each text, which an encoding
-            does not; `None` if it adds none. It decides nothing about ids either.
-        model: The bytes of a SentencePiece model, which then alone decides about ids: `splitting` and `ranks`
-            are empty. `None` for the merges of bytes.
-        tokenizer: The bytes of a `tokenizer.json`, which then alone decide about ids in the same way; `None`
-            for others, and for files whose ids ranks give as well.
+            does not; `None` if it adds none. It does not affect token IDs either.
+        model: The bytes of a SentencePiece model, which alone determines token IDs: `splitting` and `ranks`
+            are empty. `None` for other encodings.
+        tokenizer: The bytes of a `tokenizer.json`, which alone determines token IDs in the same way. `None`
+            for other encodings, and for files that merge by rank.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Definition(NamedTuple):
 
     @property
     def max_id(self) -> int:
-        """The highest token id."""
+        """The highest token ID."""
         return max(max(self.ranks.values(), default=0), max(self.special_tokens.values(), default=0))
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of everything that decides about ids, in hexadecimal digits.
+        """The SHA-256, in hexadecimal, of everything that determines token IDs.
 
         `bytemill.fingerprint` defines it.
 
@@ -94,7 +94,7 @@ class Definition(NamedTuple):
         )
 
     def vocab(self) -> dict[int, bytes]:
-        """Returns the bytes of every token, special ones as UTF-8, in the order of the ids."""
+        """Returns the bytes of every token, special ones as UTF-8, in the order of the IDs."""
         tokens = {token_id: token for token, token_id in self.ranks.items()}
         for text, token_id in self.special_tokens.items():
             tokens.setdefault(token_id, text.encode())
@@ -108,7 +108,7 @@ class Definition(NamedTuple):
 
         Raises:
             VocabularyError: A single byte is missing, a token is empty, two mergeable tokens have the same
-                id, or an id is out of range.
+                ID, or an ID is out of range.
         """
         if missing := [byte for byte in range(BYTES) if bytes([byte]) not in self.ranks]:
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8]) + (", ..." if missing[8:] else "")
@@ -131,7 +131,7 @@ class Definition(NamedTuple):
             purpose: What needs that, for messages.
 
         Raises:
-            VocabularyError: It is a SentencePiece model, or a `tokenizer.json` whose ids ranks do not give.
+            VocabularyError: It is a SentencePiece model, or a `tokenizer.json` that does not merge by rank.
         """
         if self.tokenizer is not None:
             raise VocabularyError(
@@ -149,12 +149,12 @@ class Definition(NamedTuple):
         """Returns the definition of the first merges only, with the special tokens numbered after them.
 
         Args:
-            vocab_size: The number of ids, special tokens included.
+            vocab_size: The number of IDs, special tokens included.
             name: The name of the new definition.
 
         Raises:
-            ValueError: There are fewer ids, or so few do not hold the bytes and the special tokens; or it
-                is a SentencePiece model.
+            ValueError: There are fewer IDs, `vocab_size` is too small for the bytes and the special tokens,
+                or it is a SentencePiece model.
         """
         self.merging_bytes("definitions that can be cut without `Encoding.with_vocab_size`")
         special_ids = sorted(set(self.special_tokens.values()))
@@ -182,7 +182,7 @@ class Loaded(NamedTuple):
     core: CoreBPE | None = None
 
     def with_names(self, name: str, special_tokens: Mapping[str, int]) -> Loaded:
-        """Returns the same with a name and special tokens."""
+        """Returns the same definition with another name and other special tokens."""
         definition = self.definition._replace(name=name, special_tokens=dict(special_tokens))
         core = self.core
         if core is not None and special_tokens != self.definition.special_tokens:
@@ -199,7 +199,7 @@ class Loaded(NamedTuple):
 
     @property
     def shared_ranks(self) -> dict[bytes, int]:
-        """The mergeable tokens whose ids special tokens have too."""
+        """The mergeable tokens whose IDs special tokens have too."""
         special = set(self.definition.special_tokens.values())
         if self.core is None:
             return {token: rank for token, rank in self.definition.ranks.items() if rank in special}
@@ -218,14 +218,14 @@ def core_of(definition: Definition) -> CoreBPE:
 
 
 def tokens_by_id(tokens: Iterable[tuple[object, int]], source: str) -> dict[int, object]:
-    """Returns the token of each id.
+    """Returns the token of each ID.
 
     Args:
-        tokens: Tokens, each with its id.
+        tokens: Tokens, each with its ID.
         source: Where they come from, for messages.
 
     Raises:
-        VocabularyError: Two tokens have the same id, or an id is out of range.
+        VocabularyError: Two tokens have the same ID, or an ID is out of range.
     """
     token_of_id: dict[int, object] = {}
     for token, token_id in tokens:
@@ -239,7 +239,7 @@ def tokens_by_id(tokens: Iterable[tuple[object, int]], source: str) -> dict[int,
 
 
 def check_id(token: object, token_id: int, source: str) -> None:
-    """Raises `VocabularyError` if an id is out of range."""
+    """Raises `VocabularyError` if an ID is out of range."""
     if not 0 <= token_id < ID_LIMIT:
         raise VocabularyError(
             f"{source}: the token {token!r} has the id {token_id}: expected one from 0 to {ID_LIMIT - 1}"

@@ -1,8 +1,7 @@
 """The errors of this library, each a subclass of the builtin that tiktoken raises in the same case.
 
-Code that catches `ValueError` or `KeyError` keeps working, and messages begin as those of tiktoken; code that
-needs to know more catches the class and reads its attributes. All of them can be pickled, so they cross
-process pools.
+Code that catches `ValueError` or `KeyError` keeps working, and messages begin like those of tiktoken. Catch
+the class to read its attributes. All errors can be pickled, so they work in process pools.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ class UnsupportedPatternError(PatternError):
 
 
 class VocabularyError(ValueError):
-    """Tokens, ranks or special tokens that form no vocabulary, or a file of them that cannot be parsed."""
+    """Tokens, ranks or special tokens that form no vocabulary, or a file that cannot be read exactly."""
 
 
 class UnknownEncodingError(ValueError):
-    """A name that is not the name of a registered encoding."""
+    """An unknown name of an encoding."""
 
 
 class UnknownTokenError(KeyError):
-    """A token id, or the bytes or text of a token, that is not in the vocabulary."""
+    """A token ID, or the bytes or text of a token, that is not in the vocabulary."""
 
 
 class InternalError(RuntimeError):

@@ -18,24 +18,24 @@ HEADER = b"bytemill vocabulary 1\n"
 def vocabulary_sha256(
     pattern: str, ranks: dict[bytes, int], special_tokens: dict[str, int], model: bytes | None = None
 ) -> str:
-    r"""Returns the SHA-256 of everything that decides about ids; a name does not.
+    r"""Returns the SHA-256 of everything that determines token IDs, which excludes the name.
 
     The hashed bytes, with numbers as unsigned 64-bit integers in little-endian order, and text in UTF-8:
 
     - the 22 bytes `bytemill vocabulary 1\n`;
     - the pattern: the number of its bytes, then the bytes;
-    - the mergeable tokens: their number, then for each its id, the number of its bytes, and the bytes, in the
-      order of the ids;
-    - the special tokens: likewise; those with one id in the order of the mapping, since the id decodes to the
+    - the mergeable tokens: their number, then for each its ID, the number of its bytes, and the bytes, in the
+      order of the IDs;
+    - the special tokens: likewise; those with one ID in the order of the mapping, since the ID decodes to the
       first;
     - of a SentencePiece model or a `tokenizer.json`, which has no pattern and no mergeable tokens here: the
       number of its bytes, then the bytes.
 
     Args:
         pattern: The pattern, in the spelling of the encoding.
-        ranks: Each mergeable token's id, in any order.
-        special_tokens: Each special token's id.
-        model: The bytes of a SentencePiece model or a `tokenizer.json`, if that decides about ids.
+        ranks: The ID of each mergeable token, in any order.
+        special_tokens: The ID of each special token.
+        model: The bytes of a SentencePiece model or a `tokenizer.json`, if that determines token IDs.
 
     Returns:
         64 hexadecimal digits, lower case.
@@ -53,7 +53,7 @@ def vocabulary_sha256(
 
 
 def listed(tokens: Iterable[tuple[bytes, int]]) -> bytes:
-    """Returns the number of tokens, and each with its id."""
+    """Returns the number of tokens, and each with its ID."""
     in_order = sorted(tokens, key=itemgetter(1))
     entries = [pack("<Q", token_id) + sized(token) for token, token_id in in_order]
     return pack("<Q", len(entries)) + b"".join(entries)

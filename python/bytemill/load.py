@@ -2,7 +2,7 @@
 
 The contents of a URL are kept in a file named by the SHA-1 of the URL, in the folder `TIKTOKEN_CACHE_DIR`, or
 else `DATA_GYM_CACHE_DIR`, or else in `data-gym-cache` in the folder for temporary files; an empty name turns
-the cache off. The built-in encodings need none of this.
+the cache off. The built-in encodings do not use it.
 
 Three things differ from tiktoken. A local file is never copied to the cache: tiktoken reads the copy even
 after the file has changed. An expected hash is checked without a cache as well. Downloads time out.
@@ -43,7 +43,7 @@ def read_file(blobpath: str, *, timeout: float = TIMEOUT) -> bytes:
 
     Args:
         blobpath: A path, an http or https URL, or another URL that the package `blobfile` takes.
-        timeout: Seconds without an answer after which a download over http fails.
+        timeout: Seconds without a response after which a download over http fails.
 
     Raises:
         OSError: The file cannot be read, or the URL cannot be fetched.
@@ -68,13 +68,13 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None, *, timeout
     Args:
         blobpath: See `read_file`.
         expected_hash: The SHA-256 that the contents must have, in lower-case hexadecimal digits. A cached
-            file with another one is removed and fetched again.
+            file with another hash is removed and fetched again.
         timeout: See `read_file`.
 
     Raises:
         VocabularyError: The contents do not have the expected hash.
         OSError: The file cannot be read, the URL cannot be fetched, or a cache that the environment names
-            cannot be written. That the default cache cannot be written is ignored.
+            cannot be written. If the default cache cannot be written, that is ignored.
         ImportError: See `read_file`.
     """
     named_folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
@@ -113,11 +113,11 @@ def data_gym_to_mergeable_bpe_ranks(  # noqa: PLR0913 - as in tiktoken
 
     Args:
         vocab_bpe_file: Path or URL of the merges.
-        encoder_json_file: Path or URL of the ids.
+        encoder_json_file: Path or URL of the token IDs.
         vocab_bpe_hash: The SHA-256 that the first must have.
         encoder_json_hash: The SHA-256 that the second must have.
-        clobber_one_byte_tokens: Whether the byte tokens have the ids that the second file gives them, rather
-            than those of GPT-2.
+        clobber_one_byte_tokens: Whether byte tokens have the IDs in the second file instead of those of
+            GPT-2.
         timeout: See `read_file`.
 
     Returns:

@@ -1,6 +1,6 @@
-"""The encodings of models.
+"""Which encoding each model uses.
 
-Both tables may be read and changed. A model that is in neither is an error, never a guess.
+Both tables may be read and changed. A model in neither of them raises `KeyError`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def encoding_name_for_model(model_name: str) -> str:
 
 
 def hint(name: str) -> str:
-    """Returns what to add to the message about an unknown model.
+    """Returns a hint for the message about an unknown model.
 
     It is on the same line, since a `KeyError` shows the `repr` of its message.
     """
@@ -63,5 +63,5 @@ def closest_models(name: str) -> list[str]:
 
 
 def encoding_for_model(model_name: str) -> Encoding:
-    """Returns the encoding that a model uses; arguments and errors as `encoding_name_for_model`."""
+    """Returns the encoding that a model uses; same arguments and errors as `encoding_name_for_model`."""
     return get_encoding(encoding_name_for_model(model_name))

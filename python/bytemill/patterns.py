@@ -1,8 +1,8 @@
 r"""The split patterns: the regular expressions whose matches are the pieces of a text.
 
 Three families cover almost every published byte-level vocabulary. Within a family the spellings differ in
-cost and sometimes in a detail; a name stands for one exact spelling, since the text of a pattern is part of a
-definition and is what the native splitter recognises.
+speed and sometimes in a detail. A name stands for one exact spelling, because the text of a pattern is part
+of a definition, and the native splitter recognises it.
 
 Every pattern tries its alternatives in order at each offset and takes the first that matches. `++`, `?+` and
 `*+` are possessive: they never give back what they matched. All patterns match every character of a text.
@@ -149,7 +149,7 @@ def resolve_pattern(pattern: object) -> str | None:
     `None`, and the pattern that matches any whole text, both become `None`.
 
     Raises:
-        ValueError: It is an unknown name: as a regular expression it would match nothing but itself.
+        ValueError: It is an unknown name, which as a regular expression would match only itself.
         TypeError: It is neither a string nor `None`.
     """
     if pattern is None or pattern == WHOLE_TEXT_PATTERN:

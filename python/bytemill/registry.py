@@ -84,8 +84,8 @@ def _find_constructors() -> None:
     """Imports the plugins and fills `ENCODING_CONSTRUCTORS`, once.
 
     Raises:
-        ValueError: A plugin defines no constructors, or a name that is taken. The table then stays unset, so
-            that the next call fails in the same way.
+        ValueError: A plugin defines no constructors, or a name that is in use. The table then stays unset, so
+            the next call fails in the same way.
     """
     global ENCODING_CONSTRUCTORS  # noqa: PLW0603 - a public name that callers read
     with _lock:
@@ -112,7 +112,7 @@ def get_encoding(encoding_name: str) -> Encoding:
 
     Args:
         encoding_name: The name of a built-in encoding ("o200k_base" and others, see `list_encoding_names`) or
-            of one that a plugin defines.
+            an encoding that a plugin defines.
 
     Raises:
         UnknownEncodingError: No encoding has that name.
@@ -138,7 +138,7 @@ Encoding._find_registered = staticmethod(get_encoding)  # noqa: SLF001 - of this
 
 
 def _build(name: str) -> Encoding:
-    """Builds the encoding of that name; errors as `get_encoding`."""
+    """Builds the encoding of that name; same errors as `get_encoding`."""
     if ENCODING_CONSTRUCTORS is None and name not in BUILTIN_ENCODINGS:
         _find_constructors()
     # A caller may have put another constructor in the table; without a table there are only the built-in
@@ -158,7 +158,7 @@ def _build(name: str) -> Encoding:
 
 
 def _hint(name: str, encodings: list[str]) -> str:
-    """Returns what to add to the message about an unknown encoding: what it may be, and which ones exist."""
+    """Returns a hint for the message about an unknown encoding: what it may be, and which ones exist."""
     listed = f"Encodings: {', '.join(encodings)}"
     if name in MODEL_TO_ENCODING or family_encoding(name) is not None:
         return f"{name!r} is a model: use encoding_for_model({name!r}).\n{listed}"
@@ -183,7 +183,7 @@ def _hint(name: str, encodings: list[str]) -> str:
 
 
 def _build_builtin(name: str) -> Encoding:
-    """Builds a built-in encoding around the vocabulary in the core: nothing is read or fetched."""
+    """Builds a built-in encoding around the vocabulary in the core, without reading files."""
     builtin = BUILTIN_ENCODINGS[name]
     special_tokens = dict(builtin.special_tokens)
     return Encoding._around(  # noqa: SLF001 - of this package

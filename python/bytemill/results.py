@@ -12,12 +12,12 @@ __all__ = ["EncodedWithOffsets", "PieceExplanation", "Ragged", "Truncated"]
 
 
 class Ragged(NamedTuple):
-    """The ids of many texts, one after the other.
+    """The token IDs of many texts, in one array.
 
     Attributes:
-        ids: All ids, of shape (tokens,).
-        offsets: Where each text starts, of shape (texts + 1,) and dtype int64: the ids of text i are
-            `ids[offsets[i] : offsets[i + 1]]`. The first is 0, the last the number of ids.
+        ids: All IDs, of shape (tokens,).
+        offsets: The offset at which each text starts, of shape (texts + 1,) and dtype int64: the IDs of text
+            i are `ids[offsets[i] : offsets[i + 1]]`. The first is 0, the last is the number of IDs.
     """
 
     ids: npt.NDArray[np.integer[Any]]
@@ -25,10 +25,10 @@ class Ragged(NamedTuple):
 
 
 class EncodedWithOffsets(NamedTuple):
-    """Ids and their spans in the text: token i is `text[starts[i] : ends[i]]`.
+    """Token IDs and their spans in the text: token i is `text[starts[i] : ends[i]]`.
 
     Attributes:
-        ids: The ids, of shape (tokens,) and dtype uint32.
+        ids: The IDs, of shape (tokens,) and dtype uint32.
         starts: The start of each token, of the same shape and dtype int64.
         ends: The end of each token, of the same shape and dtype int64.
     """
@@ -53,16 +53,16 @@ class Truncated(NamedTuple):
 
 
 class PieceExplanation(NamedTuple):
-    """How one piece of a text becomes ids.
+    """How one piece of a text becomes token IDs.
 
     Attributes:
         piece: The bytes of the piece; for a SentencePiece model, of normalized text with spaces for marks.
-        steps: The symbols of the piece: first its single bytes, then those that each merge leaves. A piece
-            that is a token becomes that token whatever its merges; where these would give something else,
-            there are two steps only, the bytes and the piece. For a SentencePiece model, first the single
-            characters and user-defined symbols; at the end a step more where unused pieces give way to their
-            parts, characters without a token to their bytes, or several of them become one.
-        ids: The ids of the symbols of the last step.
+        steps: The symbols of the piece: first its single bytes, then the result of each merge. A piece that
+            is a token always becomes that token; if its merges give another result, there are only two steps,
+            the bytes and the piece. For a SentencePiece model, the first step is the single characters and
+            user-defined symbols. A last step is added if unused pieces are replaced by their parts, or
+            characters without a token by their bytes or by one unknown token.
+        ids: The IDs of the symbols of the last step.
     """
 
     piece: bytes

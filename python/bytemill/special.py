@@ -1,4 +1,4 @@
-"""The special-token policy: which special tokens become ids, which are an error, which are ordinary text.
+"""The special-token policy: which special tokens are encoded, which are an error, which are ordinary text.
 
 The arguments are resolved here for the compiled encoding and for the reference; only the reference searches
 in Python. Throughout, a set of tokens that is `None` stands for *all special tokens of the encoding*: the
@@ -44,10 +44,10 @@ def resolve(
 
     Args:
         special_tokens: The special tokens of the encoding.
-        allowed: "all", or a `set` or `frozenset`; members that are no special tokens have no effect.
+        allowed: "all", or a `set` or `frozenset`; members that are not special tokens have no effect.
         disallowed: "all" for every special token that is not allowed, or any collection of strings, special
-            tokens or not. An empty collection and `None` disallow nothing. A string other than "all" counts
-            as the collection of its characters.
+            tokens or not. An empty collection and `None` disallow nothing. A string other than "all" is
+            treated as the collection of its characters.
 
     Returns:
         (allowed, disallowed), each a set, or `None` for all special tokens. The two may overlap: a token
@@ -79,7 +79,7 @@ def resolve(
 def resolve_for_core(
     special_tokens: AbstractSet[str], allowed: AllowedSpecial, disallowed: DisallowedSpecial
 ) -> tuple[Tokens, Tokens]:
-    """As `resolve`, for the compiled core: disallowed `None` is all special tokens *that are not allowed*.
+    """Same as `resolve` for the core: disallowed `None` is all special tokens *that are not allowed*.
 
     So a call that allows some of a thousand special tokens builds no set of all others.
     """
@@ -93,7 +93,7 @@ def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str]) -> No
 
     Args:
         text: The text to be encoded, its surrogates repaired.
-        disallowed: As `resolve` returns it.
+        disallowed: The result of `resolve`.
         special_tokens: The special tokens of the encoding.
 
     Raises:
@@ -114,7 +114,7 @@ def raise_disallowed(token: str, start: int) -> NoReturn:
 
 
 def find_leftmost(text: str, tokens: Iterable[str], start: int = 0) -> tuple[str, int] | None:
-    """Finds the leftmost of some strings; where several start there, the longest.
+    """Finds the leftmost of some strings; if several start there, the longest.
 
     Args:
         text: The text to search.

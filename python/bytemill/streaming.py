@@ -1,4 +1,4 @@
-"""Decoding of ids as they arrive: text as soon as its characters are complete."""
+"""Decoding of token IDs as they arrive: text as soon as its characters are complete."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class DecodesBytes(Protocol):
 
 
 class StreamDecoder:
-    """Decodes ids as they arrive, and keeps back the bytes of an incomplete character.
+    """Decodes token IDs as they arrive, and holds back the bytes of an incomplete character.
 
-    All that `push` and then `flush` return, joined, is what `decode` returns for all ids at once. A stream
-    decoder has a state: each stream needs its own, and threads must not share it.
+    The results of `push` and then `flush`, joined, are what `decode` returns for all token IDs at once. A
+    stream decoder has state: each stream needs its own, and threads must not share it.
     """
 
     def __init__(self, decoder: DecodesBytes, errors: str = "replace") -> None:
         """Starts a stream.
 
         Args:
-            decoder: The encoding of the ids.
-            errors: How to treat bytes that are not UTF-8, as in `bytes.decode`.
+            decoder: The encoding.
+            errors: How to handle invalid UTF-8, same as in `bytes.decode`.
 
         Raises:
             LookupError: There is no such error handler.
@@ -43,18 +43,18 @@ class StreamDecoder:
         self._text = codecs.getincrementaldecoder("utf-8")(errors)
 
     def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
-        """Takes one id or several, and returns the text that they complete, which may be empty.
+        """Adds one or several token IDs, and returns the text that they complete, which may be empty.
 
         After an error the stream is in the state before the call.
 
         Raises:
-            UnknownTokenError, OverflowError, TypeError: As `Encoding.decode_bytes`.
+            UnknownTokenError, OverflowError, TypeError: Same as `Encoding.decode_bytes`.
             UnicodeDecodeError: The bytes are not UTF-8 and `errors` is "strict".
         """
         return self._text.decode(self._decoder.decode_bytes(ids_of(tokens)))
 
     def flush(self) -> str:
-        """Ends the stream and returns the text of the bytes that were kept back. A new stream may follow.
+        """Ends the stream and returns the text of the bytes held back. A new stream may follow.
 
         Raises:
             UnicodeDecodeError: A character is incomplete and `errors` is "strict".
@@ -72,15 +72,15 @@ class DecodesFurther(DecodesBytes, Protocol):
 
 
 class SentencePieceStreamDecoder(StreamDecoder):
-    """Decodes ids of a SentencePiece model as they arrive; otherwise as `StreamDecoder`.
+    """Decodes token IDs of a SentencePiece model as they arrive; otherwise same as `StreamDecoder`.
 
-    Spaces are removed at the start of the text alone, and a control token ends a run of bytes.
+    Spaces are removed only at the start of the text, and a control token ends a run of bytes.
     """
 
     _decoder: DecodesFurther
 
     def __init__(self, decoder: DecodesFurther, errors: str = "replace") -> None:
-        """Starts a stream; arguments and errors as `StreamDecoder`."""
+        """Starts a stream; same arguments and errors as `StreamDecoder`."""
         super().__init__(decoder, errors)
         self._errors = REPLACE_EACH_BYTE if errors == "replace" else errors
         # Ids whose bytes are not yet text: those of an incomplete character, or at the start, of none.
@@ -88,7 +88,7 @@ class SentencePieceStreamDecoder(StreamDecoder):
         self._has_text = False
 
     def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
-        """Takes one id or several; as `StreamDecoder.push`."""
+        """Adds one or several token IDs; same as `StreamDecoder.push`."""
         ids = [*self._pending, *ids_of(tokens)]
         decode = self._decoder.decode_further_bytes if self._has_text else self._decoder.decode_bytes
         data = decode(ids)
@@ -100,7 +100,7 @@ class SentencePieceStreamDecoder(StreamDecoder):
         return text
 
     def flush(self) -> str:
-        """Ends the stream; as `StreamDecoder.flush`."""
+        """Ends the stream; same as `StreamDecoder.flush`."""
         decode = self._decoder.decode_further_bytes if self._has_text else self._decoder.decode_bytes
         data = decode(self._pending)
         self._pending, self._has_text = [], False
@@ -116,27 +116,27 @@ class DecodesTexts(Protocol):
 
 
 class TextStreamDecoder(StreamDecoder):
-    """Decodes ids as they arrive by the decoder of a `tokenizer.json`; otherwise as `StreamDecoder`.
+    """Decodes token IDs as they arrive with the decoder of a `tokenizer.json`; else same as `StreamDecoder`.
 
-    It makes text of any ids, so `errors` has nothing to do.
+    It decodes any IDs to valid text, so `errors` has no effect.
     """
 
     def __init__(self, stream: DecodesTexts, errors: str = "replace") -> None:
-        """Starts a stream; errors as `StreamDecoder`."""
+        """Starts a stream; same errors as `StreamDecoder`."""
         codecs.lookup_error(errors)
         self._stream = stream
 
     def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
-        """Takes one id or several; as `StreamDecoder.push`."""
+        """Adds one or several token IDs; same as `StreamDecoder.push`."""
         return self._stream.push(ids_of(tokens))
 
     def flush(self) -> str:
-        """Ends the stream; as `StreamDecoder.flush`."""
+        """Ends the stream; same as `StreamDecoder.flush`."""
         return self._stream.finish()
 
 
 def ids_of(tokens: SupportsIndex | Sequence[int]) -> Sequence[int]:
-    """Returns one id or several as a sequence."""
+    """Returns one ID or several as a sequence."""
     try:
         return [index(tokens)]  # type: ignore[arg-type]
     except TypeError:
