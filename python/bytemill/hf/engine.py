@@ -32,7 +32,7 @@ MOST_HOLES = 1 << 20
 
 
 class Parts(NamedTuple):
-    """What a `tokenizer.json` says, beside its added tokens and the encoding.
+    """The contents of a `tokenizer.json`, except its added tokens and the encoding.
 
     Attributes:
         file: The file.
@@ -122,8 +122,7 @@ class Engine:
         engine = cls(
             parts, AddedTokens.listed(file["added_tokens"], parts.chain.normalize) if is_live else read
         )
-        # A token whose id another one has taken over is found no more.
-        if engine.added.ids == read.ids and len(read.ids) == len(read.by_id):
+        if engine.added.ids == read.ids:
             engine._vocabulary, engine._read, engine.encoding = parts.model_ids, read, encoding
         engine.check_added()
         return engine
@@ -212,8 +211,9 @@ class Engine:
     def is_traced(self) -> bool:
         """Returns whether offsets and spellings of tokens are those of `tokenizers` for every text.
 
-        Characters without a token are left out, after which it has the offsets of others. A token that has
-        several spellings, or takes white space of a normalized text, is spelled as it was found.
+        Characters without a token are left out, after which it has the offsets of others, as it has for the
+        bytes of an affix. A token that has several spellings, or takes white space of a normalized text, is
+        spelled as it was found.
         """
         model, model_ids = self._parts.file["model"], self._parts.model_ids
         has_token = not model["unk_token"].is_null
@@ -223,9 +223,12 @@ class Engine:
             has_token = all(CHARACTER_OF_BYTE[byte] in model_ids for byte in BYTES_OF_TEXTS)
         spellings = self.model_tokens
         strips = not self._parts.file["normalizer"].is_null
+        affixes = (model["continuing_subword_prefix"], model["end_of_word_suffix"])
+        spells_affixes = model["byte_fallback"].flag() and not all(affix.is_null for affix in affixes)
         added = self.added
         return (
             has_token
+            and not spells_affixes
             and not added.normalized
             and not any(strips and (token.lstrip or token.rstrip) for token in added.by_id.values())
             and all(spellings.get(i, token.content) == token.content for i, token in added.by_id.items())

@@ -172,6 +172,24 @@ def test_a_token_of_byte_characters_is_decoded_as_the_original_does() -> None:
         assert ours.encode(f"a{content}b", allowed_special="all") == theirs.encode(f"a{content}b").ids
 
 
+def test_offsets_of_bytes_of_an_affix() -> None:
+    """The original has them outside of the word, where they mean nothing; ours are those of the word."""
+    fast = pytest.importorskip("transformers").PreTrainedTokenizerFast
+    vocab = {name: byte for byte, name in enumerate(BYTE_NAMES)} | {"a</w>": 256}
+    splits = {"type": "WhitespaceSplit"}
+    text = file(vocab, pre_tokenizer=splits, byte_fallback=True, end_of_word_suffix="</w>")
+    original: Any = Tokenizer.from_str(text).encode("a x a")
+    found = encoding_of(text).encode_with_offsets("a x a")
+    assert found.ids.tolist() == original.ids == [256, *b"x</w>", 256]
+    spans = [*zip(found.starts.tolist(), found.ends.tolist(), strict=True)]
+    assert spans == [(0, 1), *[(2, 3)] * 5, (4, 5)]
+    # An accelerated tokenizer returns what it returned before.
+    accelerated, before = (fast(tokenizer_object=Tokenizer.from_str(text)) for _ in range(2))
+    hf.accelerate(accelerated)
+    assert accelerated("a x a", return_offsets_mapping=True) == before("a x a", return_offsets_mapping=True)
+    assert accelerated("a x a")["input_ids"] == original.ids
+
+
 # --- Random files ---
 
 
