@@ -1,4 +1,4 @@
-"""A fast, exact tokenizer library: tiktoken's interface and token IDs, and every other BPE tokenizer, offline.
+"""A fast, exact tokenizer library: tiktoken's API and token IDs, and every other BPE tokenizer, offline.
 
     >>> import bytemill
     >>> encoding = bytemill.get_encoding("o200k_base")
