@@ -1,8 +1,8 @@
-"""The interfaces of Hugging Face's `tokenizers` and `transformers`, for byte pair encodings.
+"""The APIs of Hugging Face's `tokenizers` and `transformers`, for BPE tokenizers.
 
-    >>> tokenizer = bytemill.hf.accelerate(tokenizer)  # one of transformers: the same object, faster
+    >>> tokenizer = bytemill.hf.accelerate(tokenizer)  # of transformers: the same object, now faster
 
-`Tokenizer` is a `tokenizers.Tokenizer`, `DecodeStream` a `tokenizers.decoders.DecodeStream`.
+`Tokenizer` has the API of `tokenizers.Tokenizer`, `DecodeStream` that of `tokenizers.decoders.DecodeStream`.
 """
 
 from bytemill.hf.accelerated import accelerate, restore

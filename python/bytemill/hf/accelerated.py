@@ -1,12 +1,12 @@
-"""`accelerate`: a tokenizer of `transformers` that encodes and decodes here.
+"""`accelerate`: speeds up a tokenizer of `transformers` in place.
 
-The object stays what it is, with another class: its own with `_encode_plus` and `_decode` of `Accelerated`,
-through which all of its methods encode and decode. Calls that are not known here go to the original methods.
-The contract: every call returns what it returned before.
+The object gets a subclass of its class that overrides `_encode_plus` and `_decode`; all of its methods encode
+and decode through these. Calls with unknown arguments run the original methods. Every call returns the same
+result as before.
 
-The class is one like any other: it makes tokenizers (`from_pretrained`), and others derive from it. So an
-object of it may have no engine yet, or none for its backend any more: it is made when a call needs it. Where
-it is refused, calls go to the original methods.
+The subclass works like any class: it creates tokenizers (`from_pretrained`), and other classes derive from
+it. So an object may have no engine yet, or no longer one for its backend: a call creates it when it is
+needed. If bytemill does not support the tokenizer, calls run the original methods.
 """
 
 from __future__ import annotations
@@ -44,33 +44,34 @@ REPLACED = (
 
 
 def accelerate(tokenizer: Any) -> Any:
-    """Makes a tokenizer of `transformers` encode and decode here; `restore` undoes it.
+    """Speeds up a tokenizer of `transformers` in place; `restore` undoes it.
 
-    The object stays the same, and so does everything that it returns: for texts, pairs, lists of words and
-    batches of them, with truncation, padding, offsets and tensors. Calls that raise, or have other arguments,
-    go to the original methods; so do offsets where characters have no token, as in SmolLM 2 and BLOOM.
+    The object stays the same and returns the same results: for texts, pairs, lists of words and batches of
+    them, with truncation, padding, offsets and tensors. Calls that raise or have other arguments run the
+    original methods; so do calls for offsets if some characters have no token, as in SmolLM 2 and BLOOM.
 
-    Copies are accelerated too, and so are the tokenizers that its class makes, by `from_pretrained` for
-    instance. After the methods of the tokenizer have added tokens, the next call reads it again, and where it
-    is refused then, all calls go to the original methods. After a change of `backend_tokenizer` itself, call
-    this again.
+    Copies are accelerated too, and so are tokenizers that its class creates, for example with
+    `from_pretrained`. After `add_tokens`, the next call reads the tokenizer again; if it is no longer
+    supported, all calls run the original methods. After a change of `backend_tokenizer` itself, call this
+    function again.
 
     Args:
-        tokenizer: A fast tokenizer of `transformers` 5, with a model that `Encoding.from_file` reads.
+        tokenizer: A fast tokenizer of `transformers` 5 or later, with a model that `Encoding.from_file`
+            reads.
 
     Returns:
         `tokenizer` itself.
 
     Raises:
-        TypeError: It is no fast tokenizer, or its class encodes in a way of its own.
-        VocabularyError: Its ids cannot be given exactly: the message names the component; or sample texts got
-            other ids.
+        ImportError: `transformers` is not installed, or older than version 5.
+        TypeError: It is not a fast tokenizer, or its class overrides how texts are encoded.
+        VocabularyError: bytemill cannot give the same token IDs (the message names the component), or sample
+            texts got different ones.
 
     Complexity:
         That of reading its `tokenizer.json`.
     """
-    backend = import_optional("transformers.tokenization_utils_tokenizers", "accelerated tokenizers")
-    base = backend.TokenizersBackend
+    base = backend_class()
     if not isinstance(tokenizer, base):
         raise TypeError(
             f"expected a fast tokenizer of transformers, not {type(tokenizer).__name__}: "
@@ -88,11 +89,24 @@ def accelerate(tokenizer: Any) -> Any:
     return accelerated(tokenizer)
 
 
-def restore(tokenizer: Any) -> Any:
-    """Makes an accelerated tokenizer the one that it was, and returns it; others are returned as they are.
+def backend_class() -> type[Any]:
+    """Returns the class of fast tokenizers, which `transformers` has since version 5."""
+    transformers = import_optional("transformers", "accelerated tokenizers")
+    try:
+        from transformers.tokenization_utils_tokenizers import TokenizersBackend
+    except ImportError as error:
+        raise ImportError(
+            f"accelerated tokenizers need transformers 5 or later, not {transformers.__version__}: "
+            "upgrade it with `pip install -U transformers`"
+        ) from error
+    return TokenizersBackend
 
-    An object of a class that was derived from that of an accelerated tokenizer keeps its class, and has the
-    original methods.
+
+def restore(tokenizer: Any) -> Any:
+    """Undoes `accelerate`, and returns the tokenizer; other tokenizers are returned unchanged.
+
+    If the class of the object was derived from that of an accelerated tokenizer, the object keeps its class
+    and runs the original methods.
     """
     if isinstance(tokenizer, Accelerated) and is_derived(type(tokenizer)):
         hold(tokenizer, is_off=True)
@@ -103,14 +117,14 @@ def restore(tokenizer: Any) -> Any:
 
 
 def accelerated(tokenizer: Any) -> Any:
-    """Gives a tokenizer the class that accelerates, unless it has it, and returns it."""
+    """Sets the class of a tokenizer to the accelerated one, and returns the tokenizer."""
     if not isinstance(tokenizer, Accelerated):
         tokenizer.__class__ = accelerated_class(type(tokenizer))
     return tokenizer
 
 
 def accelerated_class(kind: type) -> type:
-    """Returns the class of accelerated tokenizers of a class, which files name like the original."""
+    """Returns the accelerated subclass of a class, with the same name in files."""
     if kind not in CLASSES:
         names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
         CLASSES[kind] = type(kind.__name__, (Accelerated, kind), names)
@@ -131,7 +145,7 @@ def is_derived(kind: type) -> bool:
 
 
 def remade(make: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Makes a copy of an accelerated tokenizer, which gets its attributes afterwards."""
+    """Makes a copy of an accelerated tokenizer, whose attributes are set afterwards."""
     return accelerated(make(*args))
 
 
@@ -228,7 +242,7 @@ class Accelerated:
 
 
 def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
-    """Returns whether spaces of a decoded text are removed, which BPE needs a second option for."""
+    """Returns whether spaces of a decoded text are removed, for which BPE needs a second option."""
     if wanted is None:
         wanted = tokenizer.clean_up_tokenization_spaces
     insists = tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
@@ -237,12 +251,11 @@ def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
 
 def has_own(kind: type, name: str) -> bool:
     """Returns whether a class has its own method of a name, not that of `transformers`."""
-    backend = import_optional("transformers.tokenization_utils_tokenizers", "accelerated tokenizers")
-    return getattr(kind, name) is not getattr(backend.TokenizersBackend, name)
+    return getattr(kind, name) is not getattr(backend_class(), name)
 
 
 def is_batch(token_ids: Any) -> bool:
-    """Returns whether these are lists of ids, as calls return them, and no tensors or the like."""
+    """Returns whether these are lists of IDs, as calls return them, not tensors."""
     return (
         isinstance(token_ids, list)
         and bool(token_ids)
@@ -251,13 +264,13 @@ def is_batch(token_ids: Any) -> bool:
 
 
 class LazyEncodings(Sequence[Any]):
-    """The encodings in a `BatchEncoding`, for offsets and words: made when they are asked for.
+    """The encodings in a `BatchEncoding`, for offsets and words, created on first access.
 
-    They are ours, which have all that those of `tokenizers` have. Pickling makes them those.
+    They are `Encoded` objects, which have all of `tokenizers.Encoding`, and are pickled as those.
     """
 
     def __init__(self, count: int, make: Callable[[], list[Any]]) -> None:
-        """Takes the number of encodings, and what makes them."""
+        """Takes the number of encodings, and the function that creates them."""
         self._count = count
         self._make = make
 
@@ -276,14 +289,14 @@ class LazyEncodings(Sequence[Any]):
 
 
 def theirs(encoded: Encoded) -> Any:
-    """Returns the encoding of `tokenizers` with the contents of one of ours."""
+    """Returns the `tokenizers.Encoding` with the contents of an `Encoded`."""
     encoding = import_optional("tokenizers", "accelerated tokenizers").Encoding()
     encoding.__setstate__(json.dumps(state_of(encoded)).encode())
     return encoding
 
 
 def state_of(encoded: Encoded) -> dict[str, Any]:
-    """Returns everything that an encoding has, as a `tokenizers.Encoding` is pickled."""
+    """Returns the contents of an encoding, in the form in which a `tokenizers.Encoding` is pickled."""
     ranges = encoded.layout.ranges.items()
     return {
         "ids": encoded.ids,

@@ -22,7 +22,7 @@ class AddedToken:
 
     Attributes:
         content: Its text.
-        single_word: Whether it is only found where no word goes on beside it.
+        single_word: Whether it is found only as a whole word, not as a part of one.
         lstrip: Whether it takes the white space before it.
         rstrip: Whether it takes the white space after it.
         normalized: Whether it is searched for in the normalized text.
@@ -73,13 +73,13 @@ def parse_added(tokens: Value) -> list[AddedToken]:
 
 @dataclass(frozen=True)
 class AddedTokens:
-    """The added tokens of a tokenizer. Like those of `tokenizers`, they remember what tokens were before.
+    """The added tokens of a tokenizer. Same as in `tokenizers`, earlier properties of a token are kept.
 
     Attributes:
-        by_id: The tokens by id.
-        ids: The ids by text, also of tokens whose id another one has taken over.
-        special_texts: The texts of tokens that are special, or were: decoding may leave them out.
-        normalized: What normalizing made of texts that it changes, by id: tokens are decoded to these.
+        by_id: The tokens by ID.
+        ids: The IDs by text, including tokens whose ID another token has taken over.
+        special_texts: The texts of tokens that are or were special: decoding may leave them out.
+        normalized: The normalized texts that differ from the original, by ID: tokens are decoded to these.
     """
 
     by_id: Mapping[int, AddedToken] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class AddedTokens:
 
     @classmethod
     def listed(cls, entries: Value, normalize: Callable[[str], str]) -> AddedTokens:
-        """Returns the tokens in a list of a file with the ids that it says, as a live tokenizer writes it."""
+        """Returns the tokens in a list of a file with the IDs that it says, as a live tokenizer writes it."""
         tokens = parse_added(entries)
         by_id = {entry["id"].integer(): token for entry, token in zip(entries, tokens, strict=True)}
         return cls(
@@ -106,15 +106,15 @@ class AddedTokens:
     def extended(
         self, tokens: Iterable[AddedToken], vocabulary: Mapping[str, int], normalize: Callable[[str], str]
     ) -> tuple[AddedTokens, int]:
-        """Returns these tokens and more, and how many were new or differ from those that were there.
+        """Returns these tokens and more, and how many are new or differ from existing ones.
 
-        A new token has the id of its text in the vocabulary of the model. Others are numbered on from behind
-        the highest id of an added token, but at least from the number of the model's tokens on, whatever ids
-        these have: an id may be that of a token of the model too.
+        A new token has the ID of its text in the vocabulary of the model. Others are numbered after the
+        highest ID of an added token, but at least from the number of the model's tokens on, whatever IDs
+        these have: an ID may also be that of a token of the model.
 
         Args:
             tokens: Those to be added, all in one call: a file is read in one.
-            vocabulary: The ids of the tokens of the model.
+            vocabulary: The IDs of the tokens of the model.
             normalize: Normalizes a text.
         """
         by_id, ids, normalized = dict(self.by_id), dict(self.ids), dict(self.normalized)
@@ -147,7 +147,7 @@ class AddedTokens:
 
 
 def normalizer_of(entry: Value) -> NormalizerChain:
-    """Returns what normalizes texts as the normalizer of a file does."""
+    """Returns the normalizer of a file."""
     return NormalizerChain([*steps_of(entry)])
 
 

@@ -35,7 +35,7 @@ def unsigned(name: str, value: SupportsIndex, limit: int = SIZES) -> int:
 
 
 def token_ids(name: str, value: SupportsIndex | Iterable[SupportsIndex]) -> list[int]:
-    """Returns the id, or the ids, in the argument called `name`; `TypeError` if these are none."""
+    """Returns the ID, or the IDs, in the argument called `name`; `TypeError` if these are none."""
     # An array without dimensions is an integer, and claims to be iterable.
     is_several = isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
     given: Iterable[Any] = value if is_several else [value]  # type: ignore[assignment]

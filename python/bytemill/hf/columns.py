@@ -1,4 +1,4 @@
-"""The columns that a call of a tokenizer of `transformers` returns: rows of ids, masks, offsets."""
+"""The columns that a call of a tokenizer of `transformers` returns: rows of IDs, masks, offsets."""
 
 from __future__ import annotations
 

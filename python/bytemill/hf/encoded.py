@@ -1,4 +1,4 @@
-"""`Encoded`: tokens with what a `tokenizers.Encoding` has, each made when it is asked for."""
+"""`Encoded`: tokens with the attributes of a `tokenizers.Encoding`, each computed on first access."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["Encoded"]
 class Encoded:
     """The tokens of a text, or of two: lists of the same length, one entry for each token.
 
-    The ids are there at once, everything else is made when it is first asked for. `truncate`, `pad` and
-    `set_sequence_id` change it; threads must not share it then.
+    The IDs are available at once; everything else is computed on first access. `truncate`, `pad` and
+    `set_sequence_id` change the object; threads must not share it then.
     """
 
     def __init__(self, layout: Layout) -> None:
-        """Makes the encoding of a layout: `Tokenizer.encode` makes encodings."""
+        """Creates the encoding of a layout; use `Tokenizer.encode`."""
         self.layout = layout
 
     def _change(self, layout: Layout) -> None:
@@ -46,7 +46,7 @@ class Encoded:
 
     @cached_property
     def ids(self) -> list[int]:
-        """The ids."""
+        """The IDs."""
         return joined(run.source.ids[run.start : run.end] for run in self.layout.runs)
 
     @cached_property
@@ -56,32 +56,32 @@ class Encoded:
 
     @cached_property
     def offsets(self) -> list[tuple[int, int]]:
-        """The start and end of each token in its text, in characters; (0, 0) for those beside texts."""
+        """The start and end of each token in its text, in characters; (0, 0) for added special tokens."""
         return joined(run.offsets for run in self.layout.runs)
 
     @cached_property
     def word_ids(self) -> list[int | None]:
-        """The number of the piece, or of the given word, that each token is part of; `None` beside texts."""
+        """The number of the piece, or of the given word, of each token; `None` for added special tokens."""
         return joined(run.source.words[run.start : run.end] for run in self.layout.runs)
 
     @cached_property
     def type_ids(self) -> list[int]:
-        """The number of the sequence that each token counts as part of."""
+        """The type ID of each token."""
         return joined([run.type_id] * run.size for run in self.layout.runs)
 
     @cached_property
     def attention_mask(self) -> list[int]:
-        """0 for tokens that only fill up, else 1."""
+        """0 for padding, 1 for other tokens."""
         return joined([run.attention] * run.size for run in self.layout.runs)
 
     @cached_property
     def special_tokens_mask(self) -> list[int]:
-        """1 for tokens beside texts, else 0."""
+        """1 for special tokens added to the texts and for padding, 0 for other tokens."""
         return joined([run.is_special] * run.size for run in self.layout.runs)
 
     @cached_property
     def sequence_ids(self) -> list[int | None]:
-        """The number of the text that each token is of, `None` for those beside texts."""
+        """The number of the text of each token; `None` for added special tokens."""
         numbers: list[int | None] = [None] * len(self)
         for sequence in range(self.n_sequences):
             start, end = self.layout.range(sequence)
@@ -107,7 +107,7 @@ class Encoded:
     # --- From tokens to words and characters, and back ---
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """Returns the number of the text that a token is of, `None` for one beside texts."""
+        """Returns the number of the text of a token; `None` for added special tokens."""
         index = unsigned("token_index", token_index)
         if index > len(self):
             return None
@@ -117,12 +117,12 @@ class Encoded:
         return next(found, None)
 
     def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
-        """Returns the start and end of a token in its text, in characters; `None` if it stands beside it."""
+        """Returns the start and end of a token in its text; `None` for added special tokens."""
         in_text = self.token_to_sequence(token_index) is not None and token_index < len(self)
         return self.offsets[token_index] if in_text else None
 
     def token_to_word(self, token_index: int) -> int | None:
-        """Returns the number of the word that a token is part of; `None` if it stands beside texts."""
+        """Returns the number of the word of a token; `None` for added special tokens."""
         in_text = self.token_to_sequence(token_index) is not None and token_index < len(self)
         return self.word_ids[token_index] if in_text else None
 
@@ -154,19 +154,19 @@ class Encoded:
     # --- Changes ---
 
     def set_sequence_id(self, sequence_id: int) -> None:
-        """Makes all tokens those of a text with a number."""
+        """Assigns all tokens to the text with a number."""
         self._change(self.layout.numbered(unsigned("sequence_id", sequence_id)))
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Keeps the first part of at most so many tokens; the others become `overflowing`.
+        """Keeps the first `max_length` tokens; the other parts become `overflowing`.
 
         Args:
-            max_length: The most tokens of a part.
-            stride: The number of tokens that a part has in common with the one before it.
-            direction: The side that is dropped: "right" or "left".
+            max_length: The maximum number of tokens of a part.
+            stride: The number of tokens that a part repeats from the previous one.
+            direction: The side to drop: "right" or "left".
 
         Raises:
-            ValueError: `stride` is not below `max_length`, or there is no such direction.
+            ValueError: `stride` is not below `max_length`, or the direction is unknown.
         """
         one_of("direction", direction, DIRECTIONS)
         length, common = unsigned("max_length", max_length), unsigned("stride", stride)
@@ -181,28 +181,28 @@ class Encoded:
         pad_type_id: int = 0,
         pad_token: str = "[PAD]",  # noqa: S107 - no password
     ) -> None:
-        """Fills up to a number of tokens, unless there are as many; so do all parts in `overflowing`.
+        """Pads to a number of tokens, including all parts in `overflowing`.
 
         Args:
             length: The number of tokens.
-            direction: The side that is filled: "right" or "left".
-            pad_id: The id that fills.
+            direction: The side to pad: "right" or "left".
+            pad_id: The ID of the padding token.
             pad_type_id: Its entry in `type_ids`.
             pad_token: Its spelling.
 
         Raises:
-            ValueError: There is no such direction.
+            ValueError: The direction is unknown.
         """
         padding = Padding(direction, pad_id, pad_type_id, pad_token).checked()
         self._change(self.layout.filled(padding, unsigned("length", length)))
 
     @staticmethod
     def merge(encodings: Iterable[Encoded], growing_offsets: bool = True) -> Encoded:
-        """Returns encodings, one after the other; the parts in `overflowing` are joined each with each.
+        """Returns encodings joined in order; each part in `overflowing` is joined with each.
 
         Args:
             encodings: The encodings.
-            growing_offsets: Whether the offsets of each go on from the end of those before.
+            growing_offsets: Whether the offsets of each continue from the end of those before.
         """
         result = Layout()
         for encoding in encodings:

@@ -41,7 +41,7 @@ class Held:
         """Makes the engine, for a tokenizer with a name.
 
         Raises:
-            VocabularyError: It would give other ids or texts.
+            VocabularyError: It would give other IDs or texts.
         """
         with LOCK:
             self.forget()

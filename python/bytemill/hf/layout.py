@@ -39,7 +39,7 @@ class Columns(NamedTuple):
     """A source whose lists are there.
 
     Attributes:
-        ids: The ids.
+        ids: The IDs.
         tokens: The spellings.
         offsets: The start and end of each token in its text, in characters; (0, 0) beside texts.
         words: The number of the piece of the text that each token is part of; `None` beside texts.
@@ -195,7 +195,7 @@ class Filler:
 
     @property
     def ids(self) -> list[int]:
-        """The ids."""
+        """The IDs."""
         return [self._padding.pad_id] * self._count
 
     @property

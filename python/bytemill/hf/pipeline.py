@@ -1,4 +1,4 @@
-"""The steps that encode texts: ids, truncation, post-processing, padding."""
+"""The steps that encode texts: IDs, truncation, post-processing, padding."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def encoded(engine: Engine, batch: list[list[Sequence[str]]], settings: Settings
         settings: How.
 
     Raises:
-        ValueError: As `completed`.
+        ValueError: Same as `completed`.
     """
     texts = [text for inputs in batch for parts in inputs for text in parts]
     finds_special = settings.finds_special

@@ -100,7 +100,7 @@ class TrimmedRun:
 
     @cached_property
     def ids(self) -> Sequence[int]:
-        """The ids."""
+        """The IDs."""
         return self._run.source.ids[self._run.start : self._run.end]
 
     @cached_property
@@ -123,7 +123,7 @@ class Extra(NamedTuple):
     """A token beside a text.
 
     Attributes:
-        token_id: Its id.
+        token_id: Its ID.
         token: Its spelling.
         type_id: The number of the sequence that it counts as part of.
     """

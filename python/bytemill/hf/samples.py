@@ -43,7 +43,7 @@ SAMPLES = [
 
 
 def check(original: Any, engine: Engine) -> None:
-    """Compares ids and texts on samples.
+    """Compares IDs and texts on samples.
 
     Args:
         original: The `tokenizers.Tokenizer`.
@@ -83,7 +83,7 @@ def check(original: Any, engine: Engine) -> None:
 
 
 def ids_of(original: Any, texts: list[str]) -> list[list[int]]:
-    """Returns the ids of texts, without what is put around them."""
+    """Returns the IDs of texts, without what is put around them."""
     return [encoded.ids for encoded in original.encode_batch(texts, add_special_tokens=False)]
 
 

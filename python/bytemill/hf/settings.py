@@ -19,10 +19,10 @@ class Truncation(NamedTuple):
     """How much of a text is kept.
 
     Attributes:
-        max_length: The most tokens, those that a post-processor adds among them.
-        stride: The number of tokens that a part has in common with the one before it.
+        max_length: The maximum number of tokens, including those that a post-processor adds.
+        stride: The number of tokens that a part repeats from the previous one.
         strategy: Which text of a pair is shortened: "longest_first", "only_first" or "only_second".
-        direction: The side that is dropped: "right" or "left".
+        direction: The side to drop: "right" or "left".
     """
 
     max_length: int
@@ -74,15 +74,15 @@ class Truncation(NamedTuple):
 
 
 class Padding(NamedTuple):
-    """How texts are made equally long.
+    """How texts are padded to the same length.
 
     Attributes:
-        direction: The side that is filled: "right" or "left".
-        pad_id: The id that fills.
+        direction: The side to pad: "right" or "left".
+        pad_id: The ID of the padding token.
         pad_type_id: The number of the sequence that it counts as part of.
         pad_token: Its spelling.
-        length: The number of tokens; `None` for that of the longest text of a batch.
-        pad_to_multiple_of: What the number of tokens is rounded up to a multiple of.
+        length: The number of tokens; `None` for the length of the longest text of a batch.
+        pad_to_multiple_of: The number of tokens is rounded up to a multiple of this.
     """
 
     direction: str = "right"
@@ -138,7 +138,7 @@ class Padding(NamedTuple):
         }
 
     def target(self, longest: int) -> int:
-        """Returns the number of tokens that the texts of a batch are filled up to."""
+        """Returns the number of tokens to which the texts of a batch are padded."""
         target = longest if self.length is None else self.length
         multiple = self.pad_to_multiple_of or 1
         return -(-target // multiple) * multiple
@@ -153,13 +153,13 @@ def spelled(entry: Value, known: dict[str, str]) -> str:
 
 
 def windows(count: int, max_length: int, stride: int, direction: str) -> list[tuple[int, int]]:
-    """Returns the first and the end of the tokens of each part that a text of too many is cut into.
+    """Returns the start and the end of each part of a text with too many tokens.
 
     Args:
         count: The number of tokens.
-        max_length: The most tokens of a part.
-        stride: The number of tokens that a part has in common with the one before it.
-        direction: The side that is dropped from the first part: the others go on from there.
+        max_length: The maximum number of tokens of a part.
+        stride: The number of tokens that a part repeats from the previous one.
+        direction: The side that is dropped from the first part: the other parts continue there.
 
     Raises:
         ValueError: `stride` is not below `max_length`.

@@ -17,10 +17,10 @@ __all__ = ["SourceText", "SourceWords"]
 
 
 class SourceText:
-    """A text and its tokens; all but the ids are made when they are asked for."""
+    """A text and its tokens; all but the IDs are made when they are asked for."""
 
     def __init__(self, engine: Engine, text: str, ids: list[int], *, finds_special: bool) -> None:
-        """Takes a text and its ids."""
+        """Takes a text and its IDs."""
         self._engine = engine
         self._text = text
         self._finds_special = finds_special
@@ -50,13 +50,13 @@ class SourceText:
 class SourceWords:
     """Words that are encoded by themselves, and their tokens.
 
-    All but the ids are made when they are asked for.
+    All but the IDs are made when they are asked for.
     """
 
     def __init__(
         self, engine: Engine, words: Sequence[str], rows: Sequence[list[int]], *, finds_special: bool
     ) -> None:
-        """Takes words and the ids of each."""
+        """Takes words and the IDs of each."""
         self._engine = engine
         self._words = words
         self._rows = rows

@@ -1,7 +1,7 @@
 """How the tokens of a text are spelled, as in `tokenizers`: that depends on what made them.
 
 The model spells its tokens as its vocabulary does. An added token is spelled as it was found: in the text, or
-in what normalizing made of it, with the white space that it took. Both may have the same id.
+in what normalizing made of it, with the white space that it took. Both may have the same ID.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def respelled(
     Args:
         engine: The tokenizer.
         text: The text.
-        ids: The ids of the tokens.
+        ids: The IDs of the tokens.
         offsets: Where they stand in the text, in characters.
         finds_special: Whether special tokens in a text are those.
     """
@@ -113,10 +113,10 @@ def is_word(character: str) -> bool:
 
 
 class Normalized:
-    """What normalizing makes of a text, with where each part of it comes from.
+    """A normalized text, with the source of each part of it.
 
     Attributes:
-        text: What it makes.
+        text: The normalized text.
     """
 
     def __init__(self, chain: NormalizerChain, text: str) -> None:

@@ -1,4 +1,4 @@
-"""`DecodeStream`: text of ids that come one by one, in the pieces in which `tokenizers` returns it."""
+"""`DecodeStream`: decodes token IDs that arrive one by one, with the same results as `tokenizers`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Decodes(Protocol):
 
 
 class DecodeStream:
-    """Decodes ids as they arrive, as `tokenizers.decoders.DecodeStream` does.
+    """Decodes token IDs as they arrive, same as `tokenizers.decoders.DecodeStream`.
 
-    What `step` returns, joined, is the text of all ids, as long as that does not end inside a character. A
-    stream has a state: each needs its own, and threads must not share it.
+    The results of `step`, joined, are the text of all IDs, unless it ends inside a character. The stream has
+    state: each text needs its own, and threads must not share it.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class DecodeStream:
         """Starts a stream.
 
         Args:
-            ids: Those before the first, whose text is known already.
+            ids: Earlier token IDs, whose text is known already.
             skip_special_tokens: Whether special tokens are left out.
         """
         self._ids = [] if ids is None else [unsigned("ids", each, IDS) for each in ids]
@@ -44,15 +44,15 @@ class DecodeStream:
         self._prefix_end = 0  # of the ids, those of the prefix
 
     def step(self, tokenizer: Decodes, id: SupportsIndex | Iterable[SupportsIndex]) -> str | None:
-        """Takes an id or several, and returns the text that they complete; `None` if there is none yet.
+        """Adds one or several token IDs, and returns the text that they complete; `None` if there is none.
 
         Args:
-            tokenizer: The tokenizer of the ids.
-            id: The next id, or several.
+            tokenizer: The tokenizer of the IDs.
+            id: The next ID, or several IDs.
 
         Raises:
-            TypeError: `tokenizer` is none, or `id` is neither a token id nor several.
-            ValueError: The text of the ids does not begin with that of those before.
+            TypeError: `tokenizer` is not a tokenizer, or `id` is not one or several token IDs.
+            ValueError: The text of all IDs does not begin with the text of the earlier ones.
         """
         if not hasattr(tokenizer, "decode"):
             raise TypeError(f"expected a tokenizer that decodes, not {type(tokenizer).__name__}")

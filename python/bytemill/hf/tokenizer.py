@@ -1,4 +1,4 @@
-"""`Tokenizer`: the interface of `tokenizers.Tokenizer`, for byte pair encodings."""
+"""`Tokenizer`: the API of `tokenizers.Tokenizer`, for BPE models."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = ["Tokenizer"]
 
 
 class Tokenizer:
-    """A tokenizer with the methods of `tokenizers.Tokenizer`, and its ids.
+    """A tokenizer with the methods of `tokenizers.Tokenizer`, and the same token IDs.
 
-    Reads what `Encoding.from_file` reads of Hugging Face's files. Truncation and padding that a file has are
+    Reads the same `tokenizer.json` files as `Encoding.from_file`. Truncation and padding in the file are
     applied.
 
     Threads may share a tokenizer while none of them changes its settings or adds tokens.
 
-    Arguments are checked as there: what is no flag, no unsigned integer or no Unicode raises `TypeError`, and
-    a number out of range `OverflowError`.
+    Arguments are checked the same way: a value that is not a flag, an unsigned integer or Unicode text raises
+    `TypeError`, and a number out of range raises `OverflowError`.
     """
 
     def __init__(self, engine: Engine) -> None:
-        """Wraps what was read: `from_file`, `from_str` and `from_buffer` make tokenizers."""
+        """Use `from_file`, `from_str` or `from_buffer` instead."""
         check_type("engine", engine, Engine, "`from_file` and `from_str` make tokenizers")
         self._engine = engine
         self._splits_special = False
@@ -50,19 +50,19 @@ class Tokenizer:
         """Reads a `tokenizer.json`.
 
         Raises:
-            VocabularyError: It is malformed, or holds what has no exact equivalent here.
+            VocabularyError: It is malformed, or has a component that bytemill does not support.
             OSError: It cannot be read.
         """
         return cls(Engine.parse(Path(path).read_bytes(), str(path)))
 
     @classmethod
     def from_buffer(cls, buffer: Buffer) -> Self:
-        """Reads the bytes of a `tokenizer.json`; errors as `from_file`."""
+        """Reads the bytes of a `tokenizer.json`; same errors as `from_file`."""
         return cls(Engine.parse(bytes(memoryview(buffer)), "tokenizer.json"))
 
     @classmethod
     def from_str(cls, json: str) -> Self:
-        """Reads the text of a `tokenizer.json`, as `to_str` returns it; errors as `from_file`."""
+        """Reads the text of a `tokenizer.json`, as `to_str` returns it; same errors as `from_file`."""
         check_type("json", json, str)
         return cls.from_buffer(json.encode())
 
@@ -97,7 +97,7 @@ class Tokenizer:
 
     @property
     def encode_special_tokens(self) -> bool:
-        """Whether special tokens in texts are text like other."""
+        """Whether special tokens in texts are encoded as ordinary text."""
         return self._splits_special
 
     @encode_special_tokens.setter
@@ -133,7 +133,7 @@ class Tokenizer:
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoded]:
-        """Encodes many texts in parallel; otherwise as `encode`.
+        """Encodes many texts in parallel; otherwise same as `encode`.
 
         Args:
             input: Texts, or pairs of texts as tuples or lists of two.
@@ -150,7 +150,7 @@ class Tokenizer:
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoded]:
-        """The same as `encode_batch`, which makes offsets only when they are asked for."""
+        """Same as `encode_batch`, which computes offsets only on access."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
 
     def _encode(self, batch: list[list[Sequence[str]]], settings: Settings) -> list[Encoded]:
@@ -166,7 +166,7 @@ class Tokenizer:
     def post_process(
         self, encoding: Encoded, pair: Encoded | None = None, add_special_tokens: bool = True
     ) -> Encoded:
-        """Truncates an encoding, or two as a pair, applies the post-processor and fills up.
+        """Truncates an encoding, or two as a pair, applies the post-processor and pads.
 
         Args:
             encoding: The encoding of a text without special tokens.
@@ -174,7 +174,7 @@ class Tokenizer:
             add_special_tokens: Whether the tokens of the post-processor are added.
 
         Raises:
-            ValueError: As `encode`.
+            ValueError: Same as `encode`.
         """
         given = [encoding] if pair is None else [encoding, pair]
         for each in given:
@@ -186,7 +186,7 @@ class Tokenizer:
         return Encoded(layout)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Returns the number of tokens that are added to a text, or to a pair."""
+        """Returns the number of special tokens that are added to a text, or to a pair."""
         return self._engine.extras(is_pair=flag("is_pair", is_pair))
 
     # --- Encoding and decoding in a thread of `asyncio` ---
@@ -222,14 +222,14 @@ class Tokenizer:
     # --- Decoding ---
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
-        """Decodes ids.
+        """Decodes token IDs.
 
         Args:
-            ids: The ids; those that are no token are left out.
+            ids: The token IDs; unknown ones are left out.
             skip_special_tokens: Whether special tokens are left out.
 
         Raises:
-            TypeError, OverflowError: `ids` are no ids.
+            TypeError, OverflowError: `ids` are not token IDs.
         """
         return self._engine.decode(ids, skip_special=flag("skip_special_tokens", skip_special_tokens))
 
@@ -238,22 +238,22 @@ class Tokenizer:
         sequences: Iterable[Sequence[int]],
         skip_special_tokens: bool = True,
     ) -> list[str]:
-        """Decodes many sequences of ids in parallel; arguments and errors as `decode`."""
+        """Decodes many sequences of token IDs in parallel; same arguments and errors as `decode`."""
         skips = flag("skip_special_tokens", skip_special_tokens)
         return self._engine.decode_batch(sequences, skip_special=skips)
 
     # --- The vocabulary ---
 
     def token_to_id(self, token: str) -> int | None:
-        """Returns the id of a token by its spelling; `None` if there is none."""
+        """Returns the ID of a token; `None` if there is none."""
         return self._engine.id_of_token(text("token", token))
 
     def id_to_token(self, id: int) -> str | None:
-        """Returns the spelling of an id; `None` if it is no token."""
+        """Returns the token of an ID, as spelled in the vocabulary; `None` if there is none."""
         return self._engine.token_of_id.get(unsigned("id", id, IDS))
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """Returns the id of each token by its spelling."""
+        """Returns the ID of each token."""
         return self._engine.vocabulary(with_added=flag("with_added_tokens", with_added_tokens))
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
@@ -261,7 +261,7 @@ class Tokenizer:
         return len(self.get_vocab(with_added_tokens))
 
     def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
-        """Returns the added tokens by id."""
+        """Returns the added tokens by ID."""
         return dict(sorted(self._engine.added.by_id.items()))
 
     def add_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
@@ -271,20 +271,20 @@ class Tokenizer:
             tokens: Texts, or objects with the attributes of `AddedToken`, such as those of `tokenizers`.
 
         Returns:
-            The number of tokens that were not there, or differ from those that were.
+            The number of tokens that are new or differ from existing ones.
 
         Raises:
             TypeError: `tokens` is a single text, or one of them is neither a text nor such an object.
-            VocabularyError: A token was normalized and is not any more.
+            VocabularyError: A token was normalized and is not any longer.
 
         Complexity:
             That of the number of added tokens. The next call that encodes or decodes reads the file again; it
-            raises `VocabularyError` if it cannot give the ids exactly.
+            raises `VocabularyError` if it cannot give the IDs exactly.
         """
         return self._add(tokens, special=False)
 
     def add_special_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
-        """Adds tokens that decoding may leave out; otherwise as `add_tokens`."""
+        """Adds special tokens, which decoding may leave out; otherwise same as `add_tokens`."""
         return self._add(tokens, special=True)
 
     def _add(self, tokens: Iterable[object], *, special: bool) -> int:
@@ -305,10 +305,10 @@ class Tokenizer:
         """Truncates all texts from now on.
 
         Args:
-            max_length: The most tokens of a text, those that are added among them.
-            stride: The number of tokens that a part in `overflowing` has in common with the one before it.
-            strategy: "longest_first", "only_first" or "only_second"; a difference for pairs alone.
-            direction: The side that is dropped: "right" or "left".
+            max_length: The maximum number of tokens of a text, including added special tokens.
+            stride: The number of tokens that a part in `overflowing` repeats from the previous one.
+            strategy: "longest_first", "only_first" or "only_second"; matters only for pairs.
+            direction: The side to drop: "right" or "left".
 
         Raises:
             TypeError: A value is of another type.
@@ -340,15 +340,15 @@ class Tokenizer:
         length: int | None = None,
         pad_to_multiple_of: int | None = None,
     ) -> None:
-        """Fills up all texts from now on.
+        """Pads all texts from now on.
 
         Args:
-            direction: The side that is filled: "right" or "left".
-            pad_id: The id that fills.
+            direction: The side to pad: "right" or "left".
+            pad_id: The ID of the padding token.
             pad_type_id: Its entry in `type_ids`.
             pad_token: Its spelling.
-            length: The number of tokens; if not given, that of the longest text of a batch.
-            pad_to_multiple_of: What the number of tokens is rounded up to a multiple of.
+            length: The number of tokens; by default the length of the longest text of a batch.
+            pad_to_multiple_of: The number of tokens is rounded up to a multiple of this.
 
         Raises:
             TypeError: A value is of another type.
@@ -360,5 +360,5 @@ class Tokenizer:
         ).checked()
 
     def no_padding(self) -> None:
-        """Fills up no text from now on."""
+        """Pads no text from now on."""
         self._padding = None

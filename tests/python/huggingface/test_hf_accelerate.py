@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -240,6 +241,14 @@ def test_what_cannot_be_exact_is_refused() -> None:
 
     with pytest.raises(TypeError, match="the class Own has its own _encode_plus"):
         hf.accelerate(Own(tokenizer_object=byte_level()))
+
+
+def test_older_versions_of_transformers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Version 4 has no such module, and another name of the class."""
+    monkeypatch.setattr(transformers, "__version__", "4.57.1")
+    monkeypatch.setitem(sys.modules, "transformers.tokenization_utils_tokenizers", None)
+    with pytest.raises(ImportError, match=r"need transformers 5 or later, not 4\.57\.1: upgrade it"):
+        hf.accelerate(tokenizer_of())
 
 
 def test_samples_find_differences() -> None:
