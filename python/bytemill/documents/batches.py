@@ -60,12 +60,12 @@ class BatchReader:
         pattern: str | None,
         special_tokens: Iterable[str],
     ) -> None:
-        """Takes how to read.
+        """Creates a reader.
 
         Args:
-            field: As in `FileReader`.
-            lines: As in `FileReader`.
-            errors: What becomes of bytes that are not UTF-8, also in documents as `bytes`.
+            field: Same as in `FileReader`.
+            lines: Same as in `FileReader`.
+            errors: How to handle invalid UTF-8, also in documents as `bytes`.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that.
         """
@@ -92,8 +92,8 @@ class BatchReader:
 
         Raises:
             TypeError: The source or an item is none of these.
-            ValueError: The source is a list of strings that all name files; or a file is not what its name
-                says, is not UTF-8, lacks the field or has changed while it was read.
+            ValueError: The source is a list of strings that all name files; or the contents of a file do not
+                match its name, are not UTF-8, lack the field, or changed while they were read.
             OSError: A file cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """
@@ -161,8 +161,8 @@ def is_in_memory(source: object) -> TypeGuard[Sequence[Document]]:
 def slices(documents: Sequence[Document]) -> Iterator[Batch]:
     """Yields documents that are in memory, in batches of `IN_MEMORY_BYTES` and `IN_MEMORY_DOCUMENTS`.
 
-    No loop in Python goes over the documents, for threads wait for the first batch: that took a hundredth of
-    the time of counting them.
+    There is no Python loop over the documents, because threads wait for the first batch: it took a hundredth
+    of the time of counting them.
     """
     for first in range(0, len(documents), IN_MEMORY_DOCUMENTS):
         texts = list(documents[first : first + IN_MEMORY_DOCUMENTS])

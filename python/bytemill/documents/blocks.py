@@ -1,7 +1,7 @@
-"""Files in blocks: the bytes of documents, one after the other, and where each starts and ends.
+"""Files in blocks: the bytes of documents, and the offsets at which each starts and ends.
 
-Which documents a block holds depends only on the file and on its `Position`: reading from there gives the
-same blocks as reading that came there. So work that was interrupted goes on from any block.
+The documents of a block depend only on the file and on its `Position`: reading from there gives the same
+blocks as reading from the beginning. So interrupted work can resume at any block.
 
 Lines are cut after line breaks. A file that is one document is cut only where the pieces of the parts are
 those of the document, see `_backend.last_cut`.
@@ -132,23 +132,23 @@ class FileReader:
         block_bytes: int,
         num_threads: int = 1,
     ) -> None:
-        """Takes how to read.
+        """Creates a reader.
 
         Args:
-            field: The field of JSON lines, or column of Parquet, that holds the text: a name; several, for
-                the first of them that a line or file has; or `None` for "text". If it is given, every file
-                that is not Parquet is JSON lines, whatever its name.
+            field: The field of JSON Lines, or column of Parquet, with the text: a name; several, of which the
+                first that a line or file has is used; or `None` for "text". If given, every file except
+                Parquet is read as JSON Lines, whatever its name.
             lines: Whether each line of a text file is a document, its line break included.
-            invalid: What becomes of bytes that are not UTF-8.
+            invalid: How to handle invalid UTF-8.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
             block_bytes: The size of a block, at least, except for the last one of a file.
-            num_threads: How many threads may parse JSON.
+            num_threads: The maximum number of threads.
 
         Raises:
-            TypeError: A name of a field is no string.
-            ValueError: There is no such `invalid`; or a field is given and `lines` is true, though no file is
-                text then.
+            TypeError: The name of a field is not a string.
+            ValueError: `invalid` is unknown; or a field is given and `lines` is true, although no file is
+                then read as text.
         """
         if invalid not in get_args(InvalidUtf8):
             raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {invalid!r}")
@@ -172,11 +172,11 @@ class FileReader:
 
         Args:
             stream: The file.
-            start: Where to start: at its beginning, at that of its range, or where a block starts.
+            start: Where to start: the beginning of the file or of its range, or the start of a block.
 
         Raises:
-            ValueError: It is not what its name says, is not UTF-8, or lacks the field; the message names the
-                file and, where there are lines, the line.
+            ValueError: Its contents do not match its name, are not UTF-8, or lack the field; the message
+                names the file and, if there are lines, the line.
             OSError: It cannot be read.
             ImportError: Parquet needs `pyarrow`, and `.zst` needs `zstandard`, which is not installed.
         """

@@ -1,8 +1,8 @@
 r"""The strings in a field of JSON lines.
 
-The compiled core decides what is in a line, for blocks of any size: objects of any depth, numbers of any
-length. What Python's `json` writes and takes beyond the standard is taken, too: `NaN`, `Infinity`, names with
-half a surrogate pair, and a byte order mark before a line.
+The compiled core parses the lines, in blocks of any size: objects of any depth, numbers of any length.
+Extensions of the standard that Python's `json` writes and reads are accepted too: `NaN`, `Infinity`, names
+with half a surrogate pair, and a byte order mark before a line.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ KINDS = {b"[": "an array", b'"': "a string", b"n": "null", b"t": "true", b"f": "
 
 
 def json_texts(block: bytes, fields: Sequence[str], num_threads: int) -> tuple[bytes, npt.NDArray[np.int64]]:
-    """Returns of each line the string in the first of some fields that it has.
+    """Returns the string of each line in the first of some fields that the line has.
 
-    Lines of whitespace, and those with `null` in the field, are no documents.
+    Lines of whitespace, and those with `null` in the field, are not documents.
 
     Args:
         block: Lines of JSON, an object each.
         fields: The names of the fields.
-        num_threads: How many threads may parse them.
+        num_threads: The maximum number of threads.
 
     Returns:
         The strings as UTF-8, one after the other, and where they start and end.
 
     Raises:
-        ValueError: A line is no such object, or the field holds something else; see `line_error`.
+        ValueError: A line is not such an object, or the field holds something else; see `line_error`.
     """
     try:
         return json_fields(block, fields, num_threads)

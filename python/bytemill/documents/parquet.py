@@ -40,7 +40,7 @@ def column_batches(  # noqa: PLR0913 - most have names
     first_row: int = 0,
     end_row: int | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Reads a column of strings or bytes, the first of some that the file has.
+    """Reads a column of strings or bytes: the first of some names that the file has.
 
     Args:
         file: The file.
@@ -55,7 +55,7 @@ def column_batches(  # noqa: PLR0913 - most have names
         included. Its bytes need not be UTF-8, whatever the type of the column.
 
     Raises:
-        ValueError: It is no Parquet file, is damaged, or has no such column; the message names the file.
+        ValueError: It is not a Parquet file, is damaged, or has no such column; the message names the file.
         OSError: The file cannot be read.
         ImportError: `pyarrow` is not installed.
     """
@@ -78,7 +78,7 @@ def column_batches(  # noqa: PLR0913 - most have names
 
 @contextmanager
 def errors_named(name: str) -> Iterator[None]:
-    """Makes the errors that Arrow raises for damaged files `ValueError`, with the file's name."""
+    """Converts the errors of Arrow for damaged files to `ValueError`, with the file's name."""
     arrow = import_optional("pyarrow", "Parquet files")
     try:
         yield
@@ -95,7 +95,7 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
     """Returns the name of the column to read.
 
     Raises:
-        ValueError: There is none or are several, or it holds something else.
+        ValueError: There is no such column, several, or one of another type.
     """
     arrow = import_optional("pyarrow", "Parquet files")
     column = next((each for each in columns if each in schema.names), None)
@@ -121,10 +121,10 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
 
 
 def group_starts(file: IO[bytes], name: str) -> list[tuple[int, int]]:
-    """Returns of each row group the number of its first row, and its size in the file, in bytes.
+    """Returns the number of the first row and the size in bytes of each row group.
 
     Raises:
-        ValueError: It is no Parquet file, or is damaged; the message names the file.
+        ValueError: It is not a Parquet file, or is damaged; the message names the file.
         OSError: The file cannot be read.
         ImportError: `pyarrow` is not installed.
     """

@@ -1,4 +1,4 @@
-"""Recognition of a file's kind by its contents, where its name says something else."""
+"""Recognition of a file's kind by its contents, if they do not match its name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{\s*\"")
 
 
 def check_start(start: bytes, name: str, *, is_text: bool = False, has_field: bool = False) -> None:
-    """Compares the start of a file's contents with what it is read as.
+    """Compares the start of a file's contents with its kind.
 
     Args:
         start: The start, decompressed if the name says that it is compressed.
@@ -50,11 +50,11 @@ def check_start(start: bytes, name: str, *, is_text: bool = False, has_field: bo
         has_field: Whether that is because a field was named.
 
     Raises:
-        ValueError: It is a compressed file, an archive or Parquet; or it is to be JSON lines because a field
-            was named, and is none.
+        ValueError: It is a compressed file, an archive or Parquet; or a field was named, and it is not JSON
+            Lines.
 
     Warns:
-        UserWarning: It is read as text, and looks like JSON lines.
+        UserWarning: It is read as text, but looks like JSON Lines.
     """
     for suffix, magic in {**MAGIC, ".parquet": PARQUET_START}.items():
         if start.startswith(magic):
@@ -82,7 +82,7 @@ def check_start(start: bytes, name: str, *, is_text: bool = False, has_field: bo
 
 
 def unreadable_kind(start: bytes) -> tuple[str, str] | None:
-    """Returns the suffix of what a file holds if it is not read, and what to do about it."""
+    """Returns the suffix of an unreadable file's contents, and what to do about it."""
     for magic, kind in OTHERS.items():
         if start.startswith(magic) and (magic != b"BZh" or start[4:10] == BZIP2_BLOCK):
             return kind
@@ -92,7 +92,7 @@ def unreadable_kind(start: bytes) -> tuple[str, str] | None:
 
 
 def warn(message: str) -> None:
-    """Warns. Where the files were named is not known here."""
+    """Emits the warning."""
     warnings.warn(message, UserWarning, stacklevel=3)
 
 

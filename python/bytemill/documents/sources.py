@@ -1,4 +1,4 @@
-"""Sources of documents: what they may be, what the names of files mean, opening files."""
+"""Sources of documents, kinds of files by name, opening files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Stream(NamedTuple):
 
     Attributes:
         file: The file, open for reading bytes.
-        name: Its name, whose suffixes say what it holds; also used in messages.
+        name: Its name, whose suffixes determine its kind; also used in messages.
         start: Where to start, at the beginning of a line: bytes of the file, or rows of Parquet at the
             beginning of a row group.
         end: Where to stop, likewise; `None` for the end of the file. Not for compressed files, nor for those
@@ -112,9 +112,9 @@ def items_of(source: object) -> Iterable[object]:
     A source that is the URI of an object store means a file, those below a folder, or matches of a glob.
 
     Raises:
-        TypeError: It is no source, or a mapping or a table.
-        ValueError: It is a list of strings that all name files, or look as if they did: `Path` objects tell
-            these from documents.
+        TypeError: It is not a source, for example a mapping or a table.
+        ValueError: It is a list of strings that all name files or look like it: pass `Path` objects for
+            files.
         FileNotFoundError: It is a string and there is no such file.
     """
     if isinstance(source, str):
@@ -207,10 +207,10 @@ def files_in(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def check_files(source: object) -> None:
-    """Raises now, rather than after hours, what reading the listed files would raise.
+    """Raises the errors of reading the listed files at once, instead of after hours.
 
     Args:
-        source: As in `items_of`. Only paths, and lists of them, are known before they are read.
+        source: Same as in `items_of`. Only paths, and lists of them, are known before they are read.
 
     Raises:
         TypeError: It is a mapping or a table.
@@ -279,7 +279,7 @@ def opened(item: object) -> Iterator[Stream]:
 
 
 def remedy_for(item: object) -> str:
-    """Returns how a message ends about an item that is no document, but near one."""
+    """Returns the end of the message about an item that is not a document, but near one."""
     if isinstance(item, (bytearray, memoryview)):
         return "; give bytes(document)"
     if isinstance(item, Mapping):
@@ -291,7 +291,7 @@ def remedy_for(item: object) -> str:
 
 
 def state_of(file: IO[bytes], name: str) -> tuple[int, int | str]:
-    """Returns the size of an open file, and its version; of what is no file, such as a pipe, nothing."""
+    """Returns the size of an open file, and its version; nothing for a pipe or the like."""
     if is_uri(name):
         return identity(name)
     status = os.fstat(file.fileno())
@@ -302,7 +302,7 @@ def fields_of(field: Field) -> tuple[str, ...] | None:
     """Returns the names of fields that were given; `None` if none were.
 
     Raises:
-        TypeError: A name is no string.
+        TypeError: A name is not a string.
         ValueError: There is no name.
     """
     if field is None:
@@ -317,7 +317,7 @@ def fields_of(field: Field) -> tuple[str, ...] | None:
 
 
 def kind_of(name: str, *, has_field: bool) -> Kind:
-    """Returns what a file holds.
+    """Returns the kind of a file.
 
     Args:
         name: Its name.

@@ -1,4 +1,4 @@
 """File formats of vocabularies: pure functions between the bytes of a file and a `Definition`.
 
-One module for each format, with what it cannot hold; `bytemill.io` reads and writes the files.
+One module for each format, with its limits; `bytemill.io` reads and writes the files.
 """

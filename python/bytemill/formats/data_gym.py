@@ -1,12 +1,12 @@
-"""GPT-2's two files: `vocab.bpe` lists the merges in order, `encoder.json` the id of each token.
+"""GPT-2's two files: `vocab.bpe` lists the merges in order, `encoder.json` the ID of each token.
 
 Both write bytes as text: each of the 256 bytes has a visible character, so a space can separate tokens and
 nothing needs an escape. The pattern is GPT-2's and is not in the files. Entries of `encoder.json` that are no
 single bytes, that no merge makes, and that are in brackets are special tokens. Readers of this format do not
 look for them in text.
 
-tiktoken's loader, `parse_data_gym` here, accepts less than `parse_pair` and other libraries: ids are implied
-(first the byte tokens, those of printable Latin-1 characters before the others, then one id for each merge),
+tiktoken's loader, `parse_data_gym` here, accepts less than `parse_pair` and other libraries: IDs are implied
+(first the byte tokens, those of printable Latin-1 characters before the others, then one ID for each merge),
 and it knows two special tokens only.
 """
 
@@ -82,14 +82,14 @@ def parse_data_gym(
 
     Args:
         vocab_bpe: The merges. The first line is a header.
-        encoder_json: The ids.
+        encoder_json: The IDs.
         vocab_bpe_file: The name of the first file for messages.
         encoder_json_file: The name of the second.
-        clobber_one_byte_tokens: Whether the byte tokens have the ids that the second file gives them, rather
+        clobber_one_byte_tokens: Whether the byte tokens have the IDs that the second file gives them, rather
             than those of GPT-2.
 
     Returns:
-        Each mergeable token's rank.
+        The rank of each mergeable token.
 
     Raises:
         VocabularyError: A file is malformed or they disagree; the message has file, line and reason.
@@ -111,18 +111,18 @@ def parse_data_gym(
 def parse_pair(
     vocab_bpe: bytes, encoder: Value, name: str, *, vocab_bpe_file: str, pattern: str = GPT2_PATTERN
 ) -> Definition:
-    """Parses the contents of both files, with any ids.
+    """Parses the contents of both files, with any IDs.
 
     Args:
         vocab_bpe: The merges. The first line is a header.
-        encoder: The ids.
+        encoder: The IDs.
         name: The name of the encoding, which the files do not have.
         vocab_bpe_file: The name of the first file for messages.
         pattern: How text is split, which the files do not say.
 
     Raises:
-        VocabularyError: A file is malformed, or merging by this list of pairs would give other ids than
-            merging by rank; the message has file, line and reason.
+        VocabularyError: A file is malformed, or merging by this list of pairs would give different token IDs
+            than merging by rank; the message has file, line and reason.
     """
     merges = parse_merges(vocab_bpe, vocab_bpe_file)
     made = {left + right for left, right in merges}
@@ -187,7 +187,7 @@ def parse_merge(line: str) -> tuple[bytes, bytes]:
 
 
 def parse_encoder(contents: bytes, source: str) -> dict[bytes, int]:
-    """Parses `encoder.json`: the ids of all mergeable tokens."""
+    """Parses `encoder.json`: the IDs of all mergeable tokens."""
     try:
         return mergeable_ids(json.loads(contents))
     except (ValueError, RecursionError) as error:
@@ -195,7 +195,7 @@ def parse_encoder(contents: bytes, source: str) -> dict[bytes, int]:
 
 
 def mergeable_ids(entries: object) -> dict[bytes, int]:
-    """Returns the ids in `encoder.json` without special tokens; `ValueError` if an entry is malformed."""
+    """Returns the IDs in `encoder.json` without special tokens; `ValueError` if an entry is malformed."""
     if not isinstance(entries, dict):
         # Not a `TypeError`: the file is wrong, not an argument.
         raise ValueError(f"expected an object, got {type(entries).__name__}")  # noqa: TRY004
@@ -212,7 +212,8 @@ def format_merges(definition: Definition) -> bytes:
     """Returns the contents of `vocab.bpe`.
 
     Raises:
-        VocabularyError: Merging by a list of pairs would give other ids, or the pattern gives other pieces.
+        VocabularyError: Merging by a list of pairs would give different token IDs, or the pattern gives other
+            pieces.
     """
     pairs, whole = merges_of(definition.ranks)
     refusal = f"the encoding {definition.name!r} cannot be written as vocab.bpe"
@@ -232,7 +233,7 @@ def format_encoder(definition: Definition) -> bytes:
     """Returns the contents of `encoder.json`.
 
     Raises:
-        VocabularyError: A special token is spelled like a mergeable one, or has the id of one.
+        VocabularyError: A special token is spelled like a mergeable one, or has the ID of one.
     """
     special_tokens = definition.special_tokens
     refusal = f"the encoding {definition.name!r} cannot be written as encoder.json"

@@ -22,12 +22,12 @@ LIMIT = 300
 
 
 def division_order(left: str, right: str) -> tuple[int, int]:
-    """Returns by what to order pairs whose pieces have the same score: those with longer left parts first."""
+    """Returns the order of pairs whose pieces have the same score: those with longer left parts first."""
     return -len(left), -len(right)
 
 
 def tied(scores: Mapping[str, float]) -> tuple[str, str] | None:
-    """Returns two pieces with the same score whose order decides about ids; `None` if there are none.
+    """Returns two pieces with the same score whose order decides about IDs; `None` if there are none.
 
     Args:
         scores: The score of each piece that merges make.

@@ -1,8 +1,8 @@
 """The vocabulary in a GGUF file: of models of the kind `llama`, it is a SentencePiece model.
 
-The file has pieces, scores and types under other names than SentencePiece's own file, and what is done to
-spaces. A file of another kind does not hold all that decides about ids: the pattern that splits texts, for
-example, stands in the program that runs the model. It is refused by name.
+The file has pieces, scores, types and the treatment of spaces, under other names than SentencePiece's own
+file. A file of another kind does not contain everything that determines token IDs: the pattern, for example,
+is in the program that runs the model. Such a file raises an error that names its kind.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 The file describes a pipeline, of which an encoding is a special case: no normalizer; a pre-tokenizer that
 splits by one pattern and writes bytes as characters (`ByteLevel`, with the alphabet of `data_gym`); the model
 BPE over these characters; a `ByteLevel` decoder; and *added tokens*, which are found before anything else.
-Special tokens become added tokens. The library always finds them in text, so its ids are those of
+Special tokens become added tokens. The library always finds them in text, so its IDs are those of
 `encode(text, allowed_special="all")`.
 
-The library assigns ids to added tokens in its own way: a token that is in the model's vocabulary gets its id
+The library assigns IDs to added tokens in its own way: a token that is in the model's vocabulary gets its ID
 from there, others are numbered on, whatever the file says. So added tokens are written to the model's
-vocabulary too, where no merges make them. Two names for one id cannot be written: the library forgets the
+vocabulary too, where no merges make them. Two names for one ID cannot be written: the library forgets the
 first.
 """
 
@@ -40,7 +40,7 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
         normalizer: The type of a normalizer of the whole text, special tokens included.
 
     Raises:
-        VocabularyError: The library would give other ids, or other text for a special token.
+        VocabularyError: The library would give different token IDs, or other text for a special token.
         PatternError: The pattern may mean something else to the library.
     """
     name, pattern, ranks, special_tokens, *_ = definition
@@ -96,7 +96,7 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
 
 
 def check_special_token(text: str, token_id: int, ranks: dict[bytes, int]) -> None:
-    """Refuses a special token that the library would confuse with another, or decode to other text."""
+    """Raises an error for a special token that the library would confuse with another or change."""
     if not all(character in BYTE_OF_CHARACTER for character in text):
         return
     refusal = f"the special token {text!r} cannot be written as tokenizer.json"

@@ -1,8 +1,8 @@
 """A SentencePiece model as `tokenizer.json`: merges of characters, and bytes for characters that it lacks.
 
-The library merges pairs in the order of a list, SentencePiece those that make the piece of the highest
-score. The list has, for every piece in the order of scores, all its divisions into two pieces. Both then
-merge alike:
+The library merges pairs in the order of a list, SentencePiece those that make the piece of the highest score.
+The list has, for every piece in the order of scores, all its divisions into two pieces. Then both merge in
+the same way:
 
 - Both always merge the best pair, the leftmost first. Where scores differ, the pairs that are best are those
   that make one piece, for the list as for the model.
@@ -11,8 +11,7 @@ merge alike:
   piece only; and then there is only one way to the last two.
 
 So scores must differ, but for what `equal_scores` shows to be merged alike, and all characters of pieces must
-be pieces. What a model does to texts must be what a
-normalizer of the library does; all else is refused.
+be pieces. A normalizer of the library must do the same to texts as the model; otherwise an error is raised.
 """
 
 from __future__ import annotations
@@ -56,11 +55,11 @@ def format_pieces(definition: Definition, form: Form | None = None) -> bytes:
 
     Args:
         definition: The definition of the model.
-        form: How the file says what is done to spaces; if not given, as Llama 2's where the model puts a
-            space before each text, and as Gemma's where it does not.
+        form: How the file describes the treatment of spaces; by default like Llama 2's if the model puts a
+            space before each text, otherwise like Gemma's.
 
     Raises:
-        VocabularyError: The library would give other ids, with this form or any.
+        VocabularyError: The library would give different token IDs, with this form or any.
 
     Complexity:
         O(characters of all pieces).
@@ -126,7 +125,7 @@ def refuse(definition: Definition, reason: str) -> NoReturn:
 
 
 def check_rules(definition: Definition, model: SentencePieceModel) -> None:
-    """Refuses models that do to texts what no normalizer of the library does."""
+    """Raises an error for models that change texts in a way that no normalizer of the library does."""
     rules, options = model.normalizer_spec, model.trainer_spec
     if rules["precompiled_charsmap"]:
         refuse(definition, f"it normalizes texts by the rules {rules['name']!r}; expected identity")
@@ -141,7 +140,7 @@ def check_rules(definition: Definition, model: SentencePieceModel) -> None:
 
 
 def check_pieces(definition: Definition, model: SentencePieceModel) -> None:
-    """Refuses pieces that the library would merge in another order, or not at all."""
+    """Raises an error for pieces that the library would merge in another order, or not at all."""
     kinds = dict(zip(model.pieces, model.types.tolist(), strict=True))
     scores: dict[str, float] = {}
     for text, score in zip(model.pieces, model.scores.tolist(), strict=True):
@@ -169,7 +168,7 @@ def check_pieces(definition: Definition, model: SentencePieceModel) -> None:
 
 
 def check_form(definition: Definition, form: Form, symbols: list[str], *, prefix: bool) -> None:
-    """Refuses a form that does something else to spaces, or to user-defined symbols."""
+    """Raises an error for a form that treats spaces or user-defined symbols differently."""
     if form not in FORMS:
         raise ValueError(f"expected a form of {', '.join(FORMS)}, got {form!r}")
     if prefix != (form == "llama"):

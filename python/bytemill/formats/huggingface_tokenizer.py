@@ -1,6 +1,6 @@
 """Hugging Face's `tokenizer.json` as a whole, and tokenizers that are objects of its libraries.
 
-`bytemill._core` reads the file. Where merging by rank gives the same ids, its definition is an ordinary one,
+`bytemill._core` reads the file. Where merging by rank gives the same IDs, its definition is an ordinary one,
 which can be written in every format; any other file is its own definition.
 """
 
@@ -63,7 +63,7 @@ def load(contents: bytes, name: str, source: str, *, is_live: bool = False) -> L
         contents: The bytes of the file.
         name: The name of the definition.
         source: Where it comes from, for messages.
-        is_live: Whether a tokenizer in use would be saved as this file; then its ids must not change by that.
+        is_live: Whether a tokenizer in use would be saved as this file; then its IDs must not change by that.
 
     Raises:
         VocabularyError: It is malformed, or something in it is not supported; the message has file, path and

@@ -1,4 +1,4 @@
-"""Strict JSON: a value that is not as expected is refused with file, path of the value, and reason."""
+"""Strict JSON: an unexpected value raises an error with the file, the path of the value, and the reason."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Value:
             self.refuse(f"expected text, got {text!r}: {error.reason}")
 
     def integer(self) -> int:
-        """An integer from 0 to the highest id."""
+        """An integer from 0 to the highest ID."""
         number: int = self._expect(int)
         if not 0 <= number < ID_LIMIT:
             self.refuse(f"expected an integer from 0 to {ID_LIMIT - 1}, got {number}")
@@ -114,7 +114,7 @@ class Value:
             yield Value(element, self.source, f"{self.path}[{i}]")
 
     def ids(self) -> dict[str, int]:
-        """An object of texts and their ids; several texts may have the same id."""
+        """An object of texts and their IDs; several texts may have the same ID."""
         entries = self.object()
         for key, token_id in entries.items():
             self._check_text(key)

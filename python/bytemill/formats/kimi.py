@@ -1,11 +1,11 @@
 r"""Kimi's folders: ranks in `tiktoken.model`, and a `tokenizer_config.json` that names their special tokens.
 
 The pattern is in the program that comes with the models, and is the same for all of them (K2, K2.5, Linear,
-VL, Moonlight). The ids behind the ranks are special tokens: those that the configuration names in
+VL, Moonlight). The IDs behind the ranks are special tokens: those that the configuration names in
 `added_tokens_decoder`, and reserved ones.
 
 That program also cuts texts before it splits them: after 400,000 characters, and after 25,000 in a row that
-are all blanks or all others. That is not done here.
+are all blanks or all others. bytemill does not do that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def definition_of(ranks: dict[bytes, int], config: Value, name: str, source: str
     """Returns the definition of ranks with their configuration.
 
     Args:
-        ranks: Each mergeable token's rank.
+        ranks: The rank of each mergeable token.
         config: The contents of `tokenizer_config.json`.
         name: The name of the definition.
         source: Where the ranks come from, for messages.

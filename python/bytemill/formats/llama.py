@@ -2,7 +2,7 @@
 
 Patterns and special tokens are in the programs that come with the models. Which of them it is, `params.json`
 tells: `vocab_size` has the special tokens, 256 in Llama 3 and 2,048 in Llama 4, and `use_scaled_rope` is true
-from Llama 3.1 on, whose special tokens have other names than those of Llama 3.0 for the same ids.
+from Llama 3.1 on, whose special tokens have other names than those of Llama 3.0 for the same IDs.
 
 These programs also cut texts before they split them: after 400,000 characters, and after 25,000 in a row that
 are all blanks or all others. That is not done here.
@@ -95,7 +95,7 @@ def definition_of(ranks: dict[bytes, int], config: Value, name: str, source: str
     """Returns the definition of ranks with the sizes of their model.
 
     Args:
-        ranks: Each mergeable token's rank.
+        ranks: The rank of each mergeable token.
         config: The contents of `params.json`.
         name: The name of the definition.
         source: Where the ranks come from, for messages.

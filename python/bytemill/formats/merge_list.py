@@ -1,11 +1,11 @@
-"""Merge lists: when does merging by a list of pairs give the ids that merging by rank gives?
+"""Merge lists: when does merging by a list of pairs give the IDs that merging by rank gives?
 
-A definition has tokens and ranks, which are also ids; two adjacent symbols merge if their joined bytes are a
+A definition has tokens and ranks, which are also IDs; two adjacent symbols merge if their joined bytes are a
 token: merging by *rank*. Other libraries have a list of pairs; two adjacent symbols merge if their pair is in
-the list, the earliest pair first: merging by *list*. Both give the same ids for every text if
+the list, the earliest pair first: merging by *list*. Both give the same IDs for every text if
 
 1. each token of more than one byte, encoded with the ranks below its own, gives exactly two tokens;
-2. the list has the pair of these two for each token, in the order of the ids.
+2. the list has the pair of these two for each token, in the order of the IDs.
 
 Proof: take any text during its encoding, where two adjacent symbols spell a token T. No merge has crossed
 their outer ends, so the merges between these ends were those of T's bytes alone. While ranks below T's are
@@ -16,7 +16,7 @@ which others the list has, and where.
 Some vocabularies have tokens that no merges make: they stand for a piece only where the piece is exactly the
 token. If encoding such a token with all the others leaves three symbols or more, two adjacent symbols never
 spell it, and the proof holds for the other tokens. Then a library that looks up whole pieces first gives the
-same ids too.
+same IDs too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Merges(NamedTuple):
     """How the tokens of a vocabulary are made.
 
     Attributes:
-        pairs: The two tokens that each token of more than one byte is made of, in the order of ids.
+        pairs: The two tokens that each token of more than one byte is made of, in the order of IDs.
         whole: The tokens that no merges make, which stand for whole pieces only.
     """
 
@@ -62,12 +62,12 @@ def derived(ranks: dict[bytes, int], derive: Callable[[CoreBPE, list[bytes]], T]
     """Returns what follows from the merges of a vocabulary, and the tokens that no merges make.
 
     Args:
-        ranks: Each mergeable token's id; all bytes are there.
-        derive: Takes the core of the tokens that merges make, and the others in the order of ids; raises
+        ranks: The ID of each mergeable token; all bytes are there.
+        derive: Takes the core of the tokens that merges make, and the others in the order of IDs; raises
             `VocabularyError` if merges do not make one of its tokens of two others.
 
     Raises:
-        VocabularyError: No merge list gives the same ids, by the conditions of this module.
+        VocabularyError: No merge list gives the same IDs, by the conditions of this module.
 
     Complexity:
         O(n log n) for n bytes of tokens; if no merges make some of them, quadratic in the length of each
@@ -116,16 +116,16 @@ def parts_below(token: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
 def check_merges(
     ranks: dict[bytes, int], merges: Sequence[BytePair], source: str, *, whole_pieces: bool
 ) -> None:
-    """Checks that merging by a list of pairs gives the same ids as merging by rank.
+    """Checks that merging by a list of pairs gives the same IDs as merging by rank.
 
     Args:
-        ranks: Each mergeable token's id; all bytes are there.
+        ranks: The ID of each mergeable token; all bytes are there.
         merges: The list.
         source: The name of its file, for messages.
         whole_pieces: Whether the library that reads the list looks up whole pieces first.
 
     Raises:
-        VocabularyError: A pair occurs twice or is not made of tokens, or both would not give the same ids, by
+        VocabularyError: A pair occurs twice or is not made of tokens, or both would not give the same IDs, by
             the conditions of this module.
     """
     indices: dict[BytePair, int] = {}

@@ -1,7 +1,7 @@
 """minbpe's two files: `.model`, to be loaded again, and `.vocab`, for people.
 
-The lines of `.model` are the version, the pattern, the number of special tokens, then text and id of each,
-then two ids for each merge. So a pattern of several lines cannot be written, nor a special token with
+The lines of `.model` are the version, the pattern, the number of special tokens, then text and ID of each,
+then two IDs for each merge. So a pattern of several lines cannot be written, nor a special token with
 whitespace.
 """
 
@@ -42,8 +42,8 @@ class Model(NamedTuple):
 
     Attributes:
         pattern: The regular expression that splits text; empty for none.
-        special_tokens: The id of each special token.
-        merges: The new id of each pair, in the order of the merges.
+        special_tokens: The ID of each special token.
+        merges: The new ID of each pair, in the order of the merges.
     """
 
     pattern: str
@@ -107,7 +107,7 @@ def check_version(line: str) -> None:
 
 
 def parse_id(number: str) -> int:
-    """Parses the id of a special token; `ValueError` if it is not an id."""
+    """Parses the ID of a special token; `ValueError` if it is not an ID."""
     token_id = int(number)
     if not 0 <= token_id < ID_LIMIT:
         raise ValueError(f"expected an id from 0 to {ID_LIMIT - 1}")
@@ -125,7 +125,7 @@ def parse_merge(line: str, merges: Mapping[Pair, int]) -> Pair:
 
 
 def definition_of(model: Model, name: str, source: str) -> Definition:
-    """Returns the definition that gives the same ids as minbpe.
+    """Returns the definition that gives the same IDs as minbpe.
 
     Args:
         model: The contents of the file.
@@ -167,10 +167,10 @@ def definition_of(model: Model, name: str, source: str) -> Definition:
 
 
 def model_of(definition: Definition) -> Model:
-    """Returns the model with which minbpe gives the same ids.
+    """Returns the model with which minbpe gives the same IDs.
 
     Raises:
-        VocabularyError: minbpe would give other ids.
+        VocabularyError: minbpe would give different token IDs.
         PatternError: The pattern may mean something else to it.
     """
     name, pattern, ranks, special_tokens, *_ = definition
@@ -195,7 +195,7 @@ def model_of(definition: Definition) -> Model:
 
 
 def format_vocab(tokens: Mapping[int, bytes], merges: Mapping[Pair, int]) -> bytes:
-    """Returns the contents of a `.vocab` file: how each token is made, its text, and its id."""
+    """Returns the contents of a `.vocab` file: how each token is made, its text, and its ID."""
     parts = {new_id: pair for pair, new_id in merges.items()}
     lines = []
     for token_id, token in tokens.items():

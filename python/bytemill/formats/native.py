@@ -4,17 +4,17 @@ Version 2 consists of
 
 - the line `bytemill 2`;
 - a line of JSON, the head: `kind`, `name`, `pattern`, `sha256` (see `bytemill.fingerprint`), `special_tokens`
-  (text to id), `template` (`prefix` and `suffix`, of texts and ids as in `Definition.template`, or null) and
+  (text to ID), `template` (`prefix` and `suffix`, of texts and IDs as in `Definition.template`, or null) and
   `provenance` (any JSON that the writer adds);
 - the body, by the `kind`: of "ranks" the tokens and what merges into each, in the form that
   `src/vocabulary/stored.rs` describes; of "sentencepiece" and "tokenizer.json" that file;
 - the CRC-32 of all before, in 4 bytes, the lowest first.
 
-The checksum finds damage, not forgery: the writer of a file decides which ids it gives. `sha256` is a note,
+The checksum detects damage, not forgery: the writer of a file determines its token IDs. `sha256` is a note,
 which no code reads. Equal encodings with equal provenance give equal files.
 
 Version 1, which is only read, is one JSON object: `format` ("bytemill"), `version` (1), `name`, `pattern`,
-`sha256`, `provenance`, `special_tokens`, and `tokens` (base64 to id). A vocabulary of 200,000 tokens took
+`sha256`, `provenance`, `special_tokens`, and `tokens` (base64 to ID). A vocabulary of 200,000 tokens took
 0.6 s to load: their base64, and the pairs that merge, which had to be found.
 """
 
@@ -109,10 +109,10 @@ def format_native(definition: Definition, core: CoreBPE, provenance: Mapping[str
     Args:
         definition: The definition.
         core: Its core.
-        provenance: More to be known.
+        provenance: Additional information, as JSON values.
 
     Raises:
-        TypeError, ValueError: JSON cannot hold the provenance.
+        TypeError, ValueError: The provenance cannot be written as JSON.
     """
     kind: Literal["ranks", "sentencepiece", "tokenizer.json"] = "ranks"
     if definition.model is not None:

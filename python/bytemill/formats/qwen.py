@@ -38,10 +38,10 @@ def looks_like_config(config: Value) -> bool:
 def tokenizer_of(
     ranks: dict[bytes, int], config: Value, model: Value | None, name: str, source: str
 ) -> bytes:
-    """Returns the `tokenizer.json` that gives the ids of ranks with their configuration.
+    """Returns the `tokenizer.json` that gives the IDs of ranks with their configuration.
 
     Args:
-        ranks: Each mergeable token's rank.
+        ranks: The rank of each mergeable token.
         config: The contents of `tokenizer_config.json`.
         model: Those of `config.json`, if there is one.
         name: The name of the definition.

@@ -1,4 +1,4 @@
-"""SentencePiece's `.model`: pieces with scores, and what is done to texts before they are looked for.
+"""SentencePiece's `.model`: pieces with scores, and the normalization of texts.
 
 `bytemill._core.SentencePieceModel` reads the file. A definition holds all of it; the control pieces, which no
 text becomes by itself, are its special tokens.
@@ -28,7 +28,7 @@ def load(contents: bytes, name: str, source: str) -> Loaded:
         source: Where it comes from, for messages.
 
     Raises:
-        VocabularyError: It is no BPE model, or damaged; the message has file and reason.
+        VocabularyError: It is not a BPE model, or damaged; the message has file and reason.
     """
     try:
         model = SentencePieceModel(contents)
@@ -40,7 +40,7 @@ def load(contents: bytes, name: str, source: str) -> Loaded:
 
 
 def definition_of(contents: bytes, name: str, source: str) -> Definition:
-    """Returns the definition of a model; arguments and errors as `load`."""
+    """Returns the definition of a model; same arguments and errors as `load`."""
     try:
         special_tokens = SentencePieceModel(contents).control_pieces
     except ValueError as error:

@@ -50,15 +50,15 @@ def first_merges(definition: Definition, vocab_size: int, name: str) -> Definiti
     """Returns the definition of a model with the first merges only: the result of training to that size.
 
     Of the learned pieces the first of several characters are kept, and all of one. Pieces that are not
-    learned keep their ids, and the others close up. Special tokens that are no pieces follow.
+    learned keep their IDs, and the others close up. Special tokens that are not pieces follow.
 
     Args:
         definition: The definition of a model.
-        vocab_size: The number of ids.
+        vocab_size: The number of IDs.
         name: The name of the new definition.
 
     Raises:
-        ValueError: There are fewer ids, or so few do not hold the pieces that no merge makes.
+        ValueError: There are fewer IDs, or so few do not hold the pieces that no merge makes.
     """
     model = SentencePieceModel(definition.model or b"")
     pieces = pieces_of(model)

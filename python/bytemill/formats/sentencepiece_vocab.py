@@ -14,7 +14,7 @@ def format_pieces(pieces: Iterable[tuple[str, float]], *, has_scores: bool) -> b
     """Returns the contents of the file.
 
     Args:
-        pieces: The pieces in the order of their ids, each with its score.
+        pieces: The pieces in the order of their IDs, each with its score.
         has_scores: Whether the lines say the scores.
     """
     if not has_scores:

@@ -1,9 +1,9 @@
 """Mistral's `tekken.json`: read only.
 
 `config` has the pattern and two sizes, `vocab` the mergeable tokens in rank order as base64, and
-`special_tokens` the others. A file may have more tokens than are in use: of the `default_vocab_size` ids the
+`special_tokens` the others. A file may have more tokens than are in use: of the `default_vocab_size` IDs the
 first `default_num_special_tokens` are special tokens, named or not, and the ranks follow, so a mergeable
-token's id is its rank plus that number. Mistral's own library never finds special tokens in text: its ids are
+token's ID is its rank plus that number. Mistral's own library never finds special tokens in text: its IDs are
 those of `encode_ordinary`.
 """
 

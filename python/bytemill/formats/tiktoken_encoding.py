@@ -36,7 +36,7 @@ def to_tiktoken(definition: Definition, encode: Encode) -> tiktoken.Encoding:
 
     Raises:
         ImportError: `tiktoken` is not installed.
-        VocabularyError: tiktoken would give other ids.
+        VocabularyError: tiktoken would give different token IDs.
     """
     library = import_optional("tiktoken", "encodings of tiktoken")
     definition.merging_bytes("encodings of tiktoken")

@@ -39,7 +39,7 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
         source: The name of the file, for messages.
 
     Returns:
-        Each token's rank, in the order of the lines.
+        The rank of each token, in the order of the lines.
 
     Raises:
         VocabularyError: A line does not hold a token and a rank, or repeats one; the message has file, line
@@ -76,7 +76,7 @@ def parse_usual(contents: bytes) -> dict[bytes, int] | None:
 
 
 def parse_lines(contents: bytes, source: str) -> dict[bytes, int]:
-    """Parses a file line by line; arguments, result and errors as `parse_ranks`."""
+    """Parses a file line by line; arguments, result and same errors as `parse_ranks`."""
     ranks: dict[bytes, int] = {}
     line_of_rank: dict[int, int] = {}
     for number, line in enumerate(contents.splitlines(), start=1):

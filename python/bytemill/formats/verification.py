@@ -1,4 +1,4 @@
-"""Checks that a definition that was read back, or another library, gives the same ids."""
+"""Checks that a definition that was read back, or another library, gives the same IDs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def check_definition(
 
 
 def check_ids(definition: Definition, encode: Encode, other: Encode, reader: str) -> None:
-    """Raises `VocabularyError` if another function gives other ids for sample texts.
+    """Raises `VocabularyError` if another function gives different token IDs for sample texts.
 
     Args:
         definition: The definition that the texts are chosen for.

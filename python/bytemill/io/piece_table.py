@@ -206,7 +206,7 @@ def read_table(
 
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Makes the errors of Arrow for damaged files `ValueError`, with the file's name."""
+    """Converts the errors of Arrow for damaged files to `ValueError`, with the file's name."""
     arrow = import_optional("pyarrow", PURPOSE)
     try:
         yield
@@ -229,10 +229,10 @@ def chunks_between(batches: Iterator[Any], name: str, first: bytes, end: bytes |
 
 
 def first_pieces(path: str | os.PathLike[str]) -> list[bytes]:
-    """Returns of each row group of a Parquet file the first piece, at most 64 bytes of it.
+    """Returns the first piece of each row group of a Parquet file, at most 64 bytes of it.
 
     Raises:
-        ValueError: It is no such file.
+        ValueError: It is not such a file.
         OSError: The file cannot be read.
         ImportError: `pyarrow` is not installed.
     """

@@ -1,7 +1,7 @@
-"""Reads a definition from a file whose format its contents tell, or where they do not, its name.
+"""Reads a definition from a file, whose format is detected from its contents or its name.
 
-The module of a format is imported when a file may be of it: all together took 20 ms, which is as long as
-loading a vocabulary.
+The module of a format is imported when a file may have it: all together took 20 ms, as long as loading a
+vocabulary.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read(
         path: The file or directory; or the name of a model on the Hub, whose file is in the Hub's cache.
         name: The name of the encoding; if not given, that in the file, or else that of the file.
         pattern: For files without a pattern, a name in `bytemill.patterns.PATTERNS` or a regular expression.
-        special_tokens: Each special token's id, instead of those in the file.
+        special_tokens: The ID of each special token, instead of those in the file.
 
     Raises:
         VocabularyError: It is of no known format, malformed, or cannot be encoded exactly; the message has
@@ -91,7 +91,7 @@ def read(
 
 
 def read_tokenizer(contents: bytes, name: str) -> Loaded:
-    """Returns the definition of a `tokenizer.json` that is no file; errors and warnings as `read`."""
+    """Returns the definition of a `tokenizer.json` that is not a file; errors and warnings as `read`."""
     from bytemill.formats import huggingface_tokenizer
 
     loaded = huggingface_tokenizer.load(contents, name, "the tokenizer", is_live=True)
@@ -112,7 +112,7 @@ def warn_of_template(definition: Definition, source: str) -> None:
 
 
 def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
-    """Parses a file of any format; errors as `read`."""
+    """Parses a file of any format; same errors as `read`."""
     source = str(file)
     if is_gguf(file):
         from bytemill.formats import gguf_model
@@ -139,7 +139,7 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
 
 
 def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
-    """Parses a file whose format its contents do not say, but look like; errors as `read`."""
+    """Parses a file whose contents only resemble a format; same errors as `read`."""
     from bytemill.formats import sentencepiece_model
 
     # No file of ranks begins as a model does, and asking so is quicker.
@@ -157,7 +157,7 @@ def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | 
 
 
 def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
-    """Parses a file of ranks, whose pattern a configuration beside it may tell; errors as `read`."""
+    """Parses a file of ranks, with a configuration in the same folder; same errors as `read`."""
     from bytemill.formats import huggingface_tokenizer, kimi, llama, qwen, tiktoken_ranks
 
     source = str(file)

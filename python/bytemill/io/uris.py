@@ -1,4 +1,4 @@
-"""Files by name, where a name is a path or the URI of an object: "s3://bucket/corpus/a.jsonl", "gs://", "memory://".
+"""Files by name, where a name is a path or the URI of an object: "s3://bucket/corpus/a.jsonl", "gs://x".
 
 Packages of `fsspec` know the stores, and take credentials and endpoints from where their users keep them: the
 environment, `~/.aws`, or the files and variables of `fsspec` itself.
@@ -69,7 +69,7 @@ def file_system(uri: str) -> tuple[Any, str]:
 
 @contextmanager
 def named_uri(uri: str) -> Iterator[None]:
-    """Makes the errors of a store `OSError`, with the URI, and one of its subclasses where that is known."""
+    """Converts the errors of a store to `OSError`, or a subclass if known, with the URI."""
     try:
         yield
     except Exception as error:
@@ -85,7 +85,7 @@ def open_input(name: str) -> IO[bytes]:
 
     Raises:
         OSError: It cannot be opened.
-        ImportError, ValueError: As `file_system`.
+        ImportError, ValueError: Same as `file_system`.
     """
     if not is_uri(name):
         return Path(name).open("rb")
@@ -139,7 +139,7 @@ def identity(name: str) -> tuple[int, int | str]:
 
     Raises:
         OSError: There is no such file, or it cannot be looked up.
-        ImportError, ValueError: As `file_system`.
+        ImportError, ValueError: Same as `file_system`.
     """
     if not is_uri(name):
         status = Path(name).stat()
@@ -159,7 +159,7 @@ def listed(uri: str) -> dict[str, tuple[int, int | str]]:
 
     Raises:
         OSError: There is none, or the store cannot be read.
-        ImportError: As `file_system`.
+        ImportError: Same as `file_system`.
 
     Complexity:
         Some requests for each thousand files, where the store lists ETags.
@@ -182,7 +182,7 @@ def listed(uri: str) -> dict[str, tuple[int, int | str]]:
 
 
 def info_or_none(system: Any, path: str) -> dict[str, Any] | None:  # noqa: ANN401 - fsspec is optional
-    """Returns what a store knows of what is at a path; `None` if there is nothing."""
+    """Returns the store's information about a path; `None` if there is nothing."""
     try:
         # Unlike `isfile`, this fails where the store does.
         facts: dict[str, Any] = system.info(path)
@@ -192,7 +192,7 @@ def info_or_none(system: Any, path: str) -> dict[str, Any] | None:  # noqa: ANN4
 
 
 def below(system: Any, path: str) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - as above
-    """Returns the files below a path, without hidden ones, and what the store knows of them."""
+    """Returns the files below a path, without hidden ones, and the store's information about them."""
     start = len(path.rstrip("/"))
     found = system.find(path, detail=True)
     return {name: facts for name, facts in found.items() if not HIDDEN.search(name[start:])}

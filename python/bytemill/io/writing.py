@@ -1,10 +1,11 @@
 """Writes definitions to files of all formats.
 
 Every writer reads its files back and encodes sample texts before the files get their names: readers see the
-old files or the complete new ones. A definition that a format cannot hold exactly is refused with the reason.
+old files or the complete new ones. A definition that a format cannot store exactly raises an error with the
+reason.
 
-In all functions, `encode` encodes a text by the definition, with all special tokens allowed; and `dry_run`
-says to write nothing, but to raise what writing would raise for this definition.
+In all functions, `encode` encodes a text by the definition, with all special tokens allowed. With `dry_run`,
+nothing is written, but the errors of writing this definition are raised.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def write_native(
     Args:
         definition: The definition.
         core: Its core.
-        path: As for `Encoding.save`, with its errors.
-        provenance: As for `Encoding.save`.
+        path: Same as for `Encoding.save`, with its errors.
+        provenance: Same as for `Encoding.save`.
         dry_run: As above.
     """
     contents = native.format_native(definition, core, {"bytemill": __version__, **(provenance or {})})
@@ -75,7 +76,7 @@ def write_native(
 def write_tiktoken(
     definition: Definition, encode: Encode, path: str | os.PathLike[str], *, dry_run: bool = False
 ) -> None:
-    """Writes a `.tiktoken` file; arguments and errors as `Encoding.save_tiktoken`."""
+    """Writes a `.tiktoken` file; same arguments and errors as `Encoding.save_tiktoken`."""
     definition.merging_bytes(".tiktoken files")
 
     def check(read: bytes) -> None:
@@ -93,7 +94,7 @@ def write_huggingface(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Writes `tokenizer.json` and its configuration; arguments and errors as `Encoding.save_huggingface`."""
+    """Writes `tokenizer.json` and its configuration; see `Encoding.save_huggingface`."""
     is_model = definition.model is not None
     if is_model:
         tokenizer = huggingface_pieces.format_pieces(definition, form)
@@ -127,7 +128,7 @@ def write_gpt2(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Writes GPT-2's two files; arguments and errors as `Encoding.save_gpt2`."""
+    """Writes GPT-2's two files; same arguments and errors as `Encoding.save_gpt2`."""
     definition.merging_bytes("GPT-2's files")
     merges, encoder = data_gym.format_merges(definition), data_gym.format_encoder(definition)
     folder = Path(directory)
@@ -145,7 +146,7 @@ def write_gpt2(
 def write_minbpe(
     definition: Definition, encode: Encode, prefix: str | os.PathLike[str], *, dry_run: bool = False
 ) -> None:
-    """Writes minbpe's two files; arguments and errors as `Encoding.save_minbpe`."""
+    """Writes minbpe's two files; same arguments and errors as `Encoding.save_minbpe`."""
     definition.merging_bytes("minbpe's files")
     model = minbpe_model.model_of(definition)
     path = Path(f"{Path(prefix)}.model")
@@ -162,7 +163,7 @@ def write_minbpe(
 def write_sentencepiece(
     definition: Definition, encode: Encode, path: str | os.PathLike[str], vocab: str | os.PathLike[str] | None
 ) -> None:
-    """Writes a SentencePiece model; arguments and errors as `Encoding.save_sentencepiece`."""
+    """Writes a SentencePiece model; same arguments and errors as `Encoding.save_sentencepiece`."""
     if definition.model is None:
         raise VocabularyError(
             f"SentencePiece models merge characters, and the encoding {definition.name!r} merges bytes: "
@@ -191,7 +192,7 @@ def store(
 
     Args:
         files: The contents of each file.
-        check: As for `write_all`.
+        check: Same as for `write_all`.
         folder: Where they are, made if it does not exist; `None` if it must exist.
         dry_run: As above.
     """

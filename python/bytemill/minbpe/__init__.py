@@ -1,4 +1,4 @@
-"""minbpe's tokenizers on the fast core: modules, classes, functions and files of the teaching project.
+"""minbpe's tokenizers, compiled: the modules, classes, functions and files of the teaching project.
 
     >>> from bytemill.minbpe import BasicTokenizer
     >>> tokenizer = BasicTokenizer()
@@ -6,11 +6,11 @@
     >>> tokenizer.encode("aaabdaaabac")
     [258, 100, 258, 97, 99]
 
-Tokens 0 to 255 are the bytes, and merge i makes token 256 + i. Of the pairs that occur equally often, the one
-whose first occurrence in the current text comes first is merged.
+Tokens 0 to 255 are the bytes, and merge i makes token 256 + i. If several pairs are equally frequent, the one
+that occurs first in the current text is merged.
 
-minbpe's files can be loaded here, and the files that are written here can be loaded there. Programs that were
-written for minbpe need only another import: its modules `base`, `basic`, `regex` and `gpt4` are here, too.
+bytemill reads minbpe's files, and minbpe reads files written by bytemill. Programs for minbpe only change the
+import: the modules `base`, `basic`, `regex` and `gpt4` exist here too.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ __all__ = ["CompiledTokenizer"]
 class CompiledTokenizer(Tokenizer):
     """A tokenizer on the compiled core.
 
-    Attributes may be assigned, but their dictionaries must not be changed: the core has its own copies.
+    You can assign attributes, but do not change their dictionaries: the core has its own copies.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -77,10 +77,10 @@ class CompiledTokenizer(Tokenizer):
         return self._encoding.encode_ordinary(text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Decodes ids to text; bytes that are not UTF-8 become U+FFFD.
+        """Decodes token IDs to text; invalid UTF-8 becomes U+FFFD.
 
         Raises:
-            ValueError: An id belongs to no token.
+            ValueError: An ID is not that of a token.
         """
         try:
             return self._encoding.decode(ids)

@@ -1,10 +1,10 @@
 """The functions of byte pair encoding, and the class that tokenizers are derived from.
 
->>> ids = [97, 97, 97, 98, 97, 97]
->>> stats = get_stats(ids)
+>>> IDs = [97, 97, 97, 98, 97, 97]
+>>> stats = get_stats(IDs)
 >>> stats
 {(97, 97): 3, (97, 98): 1, (98, 97): 1}
->>> merge(ids, max(stats, key=stats.get), 256)
+>>> merge(IDs, max(stats, key=stats.get), 256)
 [256, 97, 98, 256]
 """
 
@@ -36,10 +36,10 @@ BYTES = 256
 
 
 def get_stats(ids: Sequence[int], counts: dict[Pair, int] | None = None) -> dict[Pair, int]:
-    """Counts the pairs of adjacent ids: [1, 2, 3, 1, 2] has (1, 2) twice, (2, 3) and (3, 1) once.
+    """Counts the pairs of adjacent IDs: [1, 2, 3, 1, 2] has (1, 2) twice, (2, 3) and (3, 1) once.
 
     Args:
-        ids: Ids of tokens.
+        ids: Token IDs.
         counts: Earlier counts, to which these are added in place.
 
     Returns:
@@ -51,12 +51,12 @@ def get_stats(ids: Sequence[int], counts: dict[Pair, int] | None = None) -> dict
 
 
 def merge(ids: Sequence[int], pair: Pair, idx: int) -> list[int]:
-    """Replaces a pair by a new id, from left to right: [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4].
+    """Replaces a pair by a new ID, from left to right: [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4].
 
     Args:
-        ids: Ids of tokens.
-        pair: The two ids to replace.
-        idx: The new id.
+        ids: Token IDs.
+        pair: The two IDs to replace.
+        idx: The new ID.
     """
     return reference.merge(ids, pair, idx)
 
@@ -76,9 +76,9 @@ class Tokenizer:
     """The base of all tokenizers: their attributes and files. Subclasses train, encode and decode.
 
     Attributes:
-        merges: The new id of each pair, in the order of the merges.
+        merges: The new ID of each pair, in the order of the merges.
         pattern: The regular expression that splits text; empty for none.
-        special_tokens: The id of each special token.
+        special_tokens: The ID of each special token.
         vocab: The bytes of each token, special tokens last.
     """
 
@@ -108,14 +108,14 @@ class Tokenizer:
         raise NotImplementedError
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Raises `NotImplementedError`; subclasses decode ids."""
+        """Raises `NotImplementedError`; subclasses decode IDs."""
         raise NotImplementedError
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Writes `file_prefix`.model and `file_prefix`.vocab, see `bytemill.formats.minbpe_model`.
 
         Raises:
-            ValueError: The format cannot hold the pattern or a special token.
+            ValueError: The format cannot store the pattern or a special token.
             OSError: A file cannot be written.
         """
         model = format_model(Model(self.pattern, self.special_tokens, self.merges))

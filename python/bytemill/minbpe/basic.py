@@ -12,5 +12,5 @@ class BasicTokenizer(CompiledTokenizer):
 
     @property
     def _splitting(self) -> None:
-        """No pattern, even if a file that was loaded has one: as there."""
+        """No pattern, even if a loaded file has one, same as in minbpe."""
         return

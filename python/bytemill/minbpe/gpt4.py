@@ -26,13 +26,13 @@ def recover_merges(mergeable_ranks: Mapping[bytes, int]) -> dict[Pair, int]:
     """Recovers the merges of a vocabulary of ranks, such as tiktoken's.
 
     Args:
-        mergeable_ranks: The rank of each token, which is also its id.
+        mergeable_ranks: The rank of each token, which is also its ID.
 
     Returns:
-        The id that each pair of ids becomes, in the order of the merges.
+        The ID that each pair of IDs becomes, in the order of the merges.
 
     Raises:
-        VocabularyError: No merges make the vocabulary, or one of its tokens.
+        VocabularyError: The vocabulary, or one of its tokens, cannot be made by merges.
     """
     ranks = dict(mergeable_ranks)
     pairs, whole = merges_of(ranks)
@@ -46,8 +46,8 @@ class GPT4Tokenizer(RegexTokenizer):
     """GPT-4's vocabulary, cl100k_base, which cannot be trained or saved.
 
     Attributes:
-        byte_shuffle: The id of each byte's token, which is not the byte itself as in trained tokenizers.
-        inverse_byte_shuffle: The byte of each of these ids.
+        byte_shuffle: The ID of each byte's token, which is not the byte itself as in trained tokenizers.
+        inverse_byte_shuffle: The byte of each of these IDs.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class GPT4Tokenizer(RegexTokenizer):
         raise NotImplementedError
 
     def save(self, file_prefix: str | os.PathLike[str]) -> NoReturn:
-        """Raises `NotImplementedError`: the format cannot hold the order of the bytes."""
+        """Raises `NotImplementedError`: the format cannot store the order of the bytes."""
         raise NotImplementedError("GPT4Tokenizer cannot be saved.")
 
     def load(self, model_file: str | os.PathLike[str]) -> NoReturn:

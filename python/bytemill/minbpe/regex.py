@@ -30,11 +30,11 @@ class RegexTokenizer(CompiledTokenizer):
 
     @property
     def inverse_special_tokens(self) -> dict[int, str]:
-        """The special token of each id that has one."""
+        """The special token of each ID that has one."""
         return {token_id: text for text, token_id in self.special_tokens.items()}
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        """Sets the special tokens, each with its id, which replace earlier ones."""
+        """Sets the special tokens, each with its ID, which replace earlier ones."""
         self._set(self.merges, self.pattern, dict(special_tokens))
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -46,7 +46,7 @@ class RegexTokenizer(CompiledTokenizer):
 
         Args:
             text: Any string.
-            allowed_special: The special tokens that become their ids: "all", "none", a set of them, or
+            allowed_special: The special tokens to encode as single tokens: "all", "none", a set of them, or
                 "none_raise": none, and a special token in the text is an error.
 
         Raises:

@@ -1,4 +1,4 @@
-"""SentencePiece's BPE models by the names of its Python package, version 0.2.3.
+"""The API of the Python package sentencepiece, version 0.2.3, for BPE models.
 
     >>> import bytemill.sentencepiece as spm
     >>> import io
@@ -13,15 +13,11 @@
     >>> sp.decode(sp.encode("lower"))
     'lower'
 
-| module | responsibility |
-|---|---|
-| `processor` | the class that encodes and decodes; its constructor |
-| `encoding`, `decoding`, `vocabulary` | its methods |
-| `normalizer` | normalizing without a vocabulary |
-| `trainer`, `options` | training, and its options |
-| `engine` | a loaded model: text to ids and parts, and back |
-| `messages` | the forms in which parts are returned |
-| `loading`, `arguments`, `threads` | files, checks of arguments, functions of the module |
+| module | responsibility | |---|---| | `processor` | the class that encodes and decodes; its constructor | |
+`encoding`, `decoding`, `vocabulary` | its methods | | `normalizer` | normalizing without a vocabulary | |
+`trainer`, `options` | training, and its options | | `engine` | a loaded model: text to IDs and parts, and
+back | | `messages` | the forms in which parts are returned | | `loading`, `arguments`, `threads` | files,
+checks of arguments, functions of the module |
 """
 
 from bytemill.sentencepiece.normalizer import SentencePieceNormalizer

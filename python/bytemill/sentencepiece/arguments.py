@@ -50,7 +50,7 @@ def thread_count(num_threads: object, thread_pool: ThreadPool | None = None) -> 
     """Returns a number of threads; a negative number stands for all processors.
 
     Raises:
-        TypeError: It is no number, or `thread_pool` is none.
+        TypeError: It is not a number, or `thread_pool` is none.
     """
     if thread_pool is not None:
         # Also one of SentencePiece itself.
@@ -70,7 +70,7 @@ def checked_text(text: object) -> str | bytes:
 
 
 def check_documents(texts: list[Any]) -> None:
-    """Raises `TypeError` if something in a list is no text."""
+    """Raises `TypeError` if something in a list is not text."""
     if not all(isinstance(text, (str, bytes)) for text in texts):
         raise TypeError("List elements must be str or bytes")
 
@@ -81,10 +81,10 @@ def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def checked_ids(ids: object) -> list[int]:
-    """Returns ids as a list.
+    """Returns IDs as a list.
 
     Raises:
-        TypeError: They are no whole numbers.
+        TypeError: They are not whole numbers.
     """
     dtype = getattr(ids, "dtype", None)
     if dtype is not None:

@@ -36,20 +36,20 @@ class DecodingMethods(WithModel):
         thread_pool: ThreadPool | None = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """Decodes ids or pieces, or a list of lists of them.
+        """Decodes IDs or pieces, or a list of lists of them.
 
         Args:
-            input: An id, a piece, several of one sort, or a list of such lists.
+            input: An ID, a piece, several of one sort, or a list of such lists.
             return_type: `str`, `bytes`, `"offset_mapping"`, `"serialized_proto"` or `"proto"`.
             out_type: The former name of `return_type`.
-            num_threads: How many threads decode lists; all processors if negative.
+            num_threads: The number of threads for lists; all processors if negative.
             thread_pool: Instead of a number of threads.
             return_bytes: Whether an offset mapping counts bytes.
 
         Raises:
-            IndexError: An id is out of range.
+            IndexError: An ID is out of range.
             TypeError: `input` is something else.
-            ValueError: An argument has no meaning.
+            ValueError: An argument is invalid.
         """
         kind = resolved_return_type(return_type, out_type, str)
         if kind is str and type(input) is list and input and return_bytes is None and thread_pool is None:
@@ -77,9 +77,9 @@ class DecodingMethods(WithModel):
         return [self._decode_one(item, kind, bool(return_bytes), pieces=pieces) for item in input]
 
     def _decode_at_once(self, input: list[Any], num_threads: int | None) -> Any:
-        """Decodes ids without a look at each; `None` where the core finds that something is no id.
+        """Decodes IDs without checking each; `None` if the core finds something that is not an ID.
 
-        A look at each takes four times as long as decoding.
+        Checking each takes four times as long as decoding.
         """
         threads = self._num_threads if num_threads is None else num_threads
         if self._engine is None or not isinstance(threads, int):
@@ -122,19 +122,19 @@ class DecodingMethods(WithModel):
         return messages.parsed(message) if kind == "proto" else message
 
     def decode_pieces(self, input: Any, return_type: object = None, **options: Any) -> Any:
-        """As `decode`."""
+        """Same as `decode`."""
         return self.decode(input, return_type, **options)
 
     def decode_ids(self, input: Any, return_type: object = None, **options: Any) -> Any:
-        """As `decode`."""
+        """Same as `decode`."""
         return self.decode(input, return_type, **options)
 
     def decode_pieces_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `decode`, to messages."""
+        """Same as `decode`, to messages."""
         return self.decode(input, "proto", **options)
 
     def decode_ids_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `decode`, to messages."""
+        """Same as `decode`, to messages."""
         return self.decode(input, "proto", **options)
 
     detokenize = decode
@@ -156,12 +156,12 @@ def is_batch(sequence: Sequence[Any]) -> bool:
 
 
 def holds_pieces(sequence: Sequence[Any]) -> bool:
-    """Returns whether a sequence holds pieces, as opposed to ids."""
+    """Returns whether a sequence holds pieces, as opposed to IDs."""
     return len(sequence) > 0 and not hasattr(sequence, "dtype") and isinstance(sequence[0], (str, bytes))
 
 
 def in_range(ids: list[int], engine: Engine | None) -> list[int]:
-    """Returns ids; `IndexError` if one is none of the model."""
+    """Returns IDs; raises `IndexError` if one is out of range."""
     size = engine.size if engine else 0
     if ids and not (min(ids) >= 0 and max(ids) < size):
         raise IndexError(OUT_OF_RANGE)

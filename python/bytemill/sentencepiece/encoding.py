@@ -24,7 +24,7 @@ PART_TYPES = ("serialized_proto", "proto", "offset_mapping")
 
 
 class Additions(NamedTuple):
-    """Changes of the ids or pieces of a text."""
+    """Changes of the IDs or pieces of a text."""
 
     bos: bool
     eos: bool
@@ -67,7 +67,7 @@ class EncodingMethods(WithModel):
             add_eos: See there.
             reverse: See there.
             emit_unk_piece: See there.
-            enable_sampling: Not offered.
+            enable_sampling: Not supported.
             nbest_size: For sampling.
             alpha: For sampling.
             num_threads: See there.
@@ -77,8 +77,8 @@ class EncodingMethods(WithModel):
             return_bytes: Whether an offset mapping counts bytes; by default if `input` is bytes.
 
         Raises:
-            TypeError: `input` is no text.
-            ValueError: An argument has no meaning, or the model has no piece that it asks for.
+            TypeError: `input` is not text.
+            ValueError: An argument is invalid, or the model lacks a piece that it needs.
             RuntimeError: Sampling is asked for, or no model is loaded.
         """
         kind = resolved_return_type(return_type, out_type, self._return_type)
@@ -148,7 +148,7 @@ class EncodingMethods(WithModel):
         )
 
     def _ends(self, additions: Additions) -> tuple[list[int], list[int]]:
-        """Returns the ids in front of a text and behind it."""
+        """Returns the IDs before and after those of a text."""
         loaded = self._loaded()
         for wanted, token, name in (
             (additions.bos, loaded.bos_id, "BOS"),
@@ -179,23 +179,23 @@ class EncodingMethods(WithModel):
         return [*before, *(reversed(pieces) if additions.reverse else pieces), *behind]
 
     def encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """As `encode`, to ids."""
+        """Same as `encode`, to IDs."""
         return self.encode(input, return_type=int, **options)
 
     def encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """As `encode`, to pieces."""
+        """Same as `encode`, to pieces."""
         return self.encode(input, return_type=str, **options)
 
     def encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """As `encode`, to arrays."""
+        """Same as `encode`, to arrays."""
         return self.encode(input, return_type="numpy", **options)
 
     def encode_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `encode`, to messages."""
+        """Same as `encode`, to messages."""
         return self.encode(input, return_type="proto", **options)
 
     def encode_as_offset_mapping(self, input: Any, **options: Any) -> Any:
-        """As `encode`, to ids with pieces and offsets."""
+        """Same as `encode`, to IDs with pieces and offsets."""
         return self.encode(input, return_type="offset_mapping", **options)
 
     def parallel_encode(
@@ -211,7 +211,7 @@ class EncodingMethods(WithModel):
         return_type: object = None,
         out_type: object = None,
     ) -> Any:
-        """As `encode`. `chunk_len` is checked, and where a text is divided is decided here.
+        """Same as `encode`. `chunk_len` is checked, but does not determine where a text is divided.
 
         Raises:
             ValueError: `chunk_len` is not positive, or as in `encode`.
@@ -234,31 +234,31 @@ class EncodingMethods(WithModel):
         )
 
     def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, to ids."""
+        """Same as `parallel_encode`, to IDs."""
         return self.parallel_encode(input, return_type=int, **options)
 
     def parallel_encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, to pieces."""
+        """Same as `parallel_encode`, to pieces."""
         return self.parallel_encode(input, return_type=str, **options)
 
     def parallel_encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, to arrays."""
+        """Same as `parallel_encode`, to arrays."""
         return self.parallel_encode(input, return_type="numpy", **options)
 
     def parallel_encode_as_proto(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, to messages."""
+        """Same as `parallel_encode`, to messages."""
         return self.parallel_encode(input, return_type="proto", **options)
 
     def sample_encode_as_ids(
         self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
     ) -> Any:
-        """Raises `RuntimeError`: sampling is not offered."""
+        """Raises `RuntimeError`: sampling is not supported."""
         return self.encode_as_ids(input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options)
 
     def sample_encode_as_pieces(
         self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
     ) -> Any:
-        """Raises `RuntimeError`: sampling is not offered."""
+        """Raises `RuntimeError`: sampling is not supported."""
         return self.encode_as_pieces(
             input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
         )
@@ -266,7 +266,7 @@ class EncodingMethods(WithModel):
     def sample_encode_as_numpy(
         self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
     ) -> Any:
-        """Raises `RuntimeError`: sampling is not offered."""
+        """Raises `RuntimeError`: sampling is not supported."""
         return self.encode_as_numpy(
             input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
         )
@@ -274,7 +274,7 @@ class EncodingMethods(WithModel):
     def sample_encode_as_proto(
         self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any
     ) -> Any:
-        """Raises `RuntimeError`: sampling is not offered."""
+        """Raises `RuntimeError`: sampling is not supported."""
         return self.encode_as_proto(
             input, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
         )
@@ -314,10 +314,10 @@ class EncodingMethods(WithModel):
 
 
 def refuse_sampling(nbest_size: int | None, alpha: float | None) -> None:
-    """Raises an error, since sampling is not offered.
+    """Raises an error, because sampling is not supported.
 
     Raises:
-        ValueError: The arguments would be refused by SentencePiece too.
+        ValueError: SentencePiece raises an error for the arguments too.
         NotImplementedError: Otherwise; it is a `RuntimeError`.
     """
     if nbest_size in (None, 0, 1) or alpha is None:

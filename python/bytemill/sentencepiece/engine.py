@@ -1,7 +1,7 @@
-"""A loaded model: from text to ids and parts, and back.
+"""A loaded model: from text to IDs and parts, and back.
 
-Ids, and text from ids, come from the compiled core at once. *Parts* say more, of each id which text it stands
-for, and are made when something of that is asked for.
+The compiled core returns IDs, and text from IDs. *Parts* also have the text of each ID, and are computed only
+if needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
 
 
 class Part(NamedTuple):
-    """A part of a decoded text: an id, its piece, its text, and the offsets of that in bytes."""
+    """A part of a decoded text: an ID, its piece, its text, and the offsets of that in bytes."""
 
     token: int
     piece: bytes
@@ -40,13 +40,13 @@ class Part(NamedTuple):
 
 
 class Engine:
-    """A model that was read, ready to work. Immutable."""
+    """A loaded model. Immutable."""
 
     def __init__(self, data: bytes) -> None:
         """Reads a model.
 
         Raises:
-            VocabularyError: It is none that can be used.
+            VocabularyError: The model is not supported.
         """
         model = SentencePieceModel(data)
         self.model = model
@@ -68,7 +68,7 @@ class Engine:
 
     @cached_property
     def pieces(self) -> list[str]:
-        """The pieces, by id."""
+        """The pieces, by ID."""
         return self.model.pieces
 
     @cached_property
@@ -85,12 +85,12 @@ class Engine:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The id of each piece."""
+        """The ID of each piece."""
         return {piece: token for token, piece in enumerate(self.pieces)}
 
     @cached_property
     def encoded(self) -> list[bytes]:
-        """The pieces in UTF-8, by id."""
+        """The pieces in UTF-8, by ID."""
         return [piece.encode() for piece in self.pieces]
 
     @cached_property
@@ -127,11 +127,11 @@ class Engine:
         )
 
     def find(self, piece: str) -> int:
-        """Returns the id of a piece, that of the unknown piece if there is no such piece."""
+        """Returns the ID of a piece; the ID of the unknown piece if there is no such piece."""
         return self.ids.get(piece, self.unk_id)
 
     def known_ids(self, pieces: Sequence[str]) -> list[int] | None:
-        """Returns the ids of pieces; `None` if one is not there, or is no string."""
+        """Returns the IDs of pieces; `None` if one is not there, or is not a string."""
         ids = self.ids
         try:
             return [ids[piece] for piece in pieces]
@@ -159,7 +159,7 @@ class Engine:
         return [next(encoded) if isinstance(text, str) else self.core.encode_bytes(text) for text in texts]
 
     def encode_pieces(self, data: bytes) -> tuple[list[int], list[bytes], list[tuple[int, int]]]:
-        """Encodes a text to ids, the piece of each, and where each starts and ends in bytes."""
+        """Encodes a text to IDs, the piece of each, and where each starts and ends in bytes."""
         return encode_pieces(self.core, self.model, data)
 
     def encode_message(self, data: bytes) -> bytes:
@@ -167,7 +167,7 @@ class Engine:
         return encode_message(self.core, self.model, data)
 
     def pieces_of(self, text: str | bytes, tokens: list[int]) -> list[str]:
-        """Returns the pieces of a text whose ids are known."""
+        """Returns the pieces of a text whose IDs are known."""
         if self.has_unknown and self.unk_id in tokens:
             _, unknown, _ = self.encode_pieces(utf8(text))
             return [piece.decode() for piece in unknown]
@@ -177,10 +177,10 @@ class Engine:
     # --- Decoding ---
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Decodes ids.
+        """Decodes IDs.
 
         Raises:
-            IndexError: An id is out of range.
+            IndexError: An ID is out of range.
         """
         try:
             return self.core.decode(tokens, "replace")
@@ -188,10 +188,10 @@ class Engine:
             raise IndexError(OUT_OF_RANGE) from None
 
     def decode_batch(self, batch: list[list[int]], num_threads: int) -> list[str]:
-        """Decodes lists of ids on several threads.
+        """Decodes lists of IDs on several threads.
 
         Raises:
-            IndexError: An id is out of range.
+            IndexError: An ID is out of range.
         """
         try:
             return self.core.decode_batch([*batch], "replace", num_threads)
@@ -199,13 +199,13 @@ class Engine:
             raise IndexError(OUT_OF_RANGE) from None
 
     def decode_parts(self, tokens: Sequence[int | str]) -> tuple[bytes, list[Part]]:
-        """Decodes ids, or pieces by their texts, of which unknown ones stand for themselves.
+        """Decodes IDs, or pieces as strings; unknown pieces decode to themselves.
 
         Returns:
             The text, and the parts that it is made of. Of the bytes of a character, the last has its text.
 
         Raises:
-            IndexError: An id is out of range.
+            IndexError: An ID is out of range.
         """
         parts: list[Part] = []
         run: list[int] = []
@@ -248,7 +248,7 @@ class Engine:
         return text, parts
 
     def _surface(self, token: int, piece: str) -> str:
-        """Returns what an id, with this piece, decodes to after the first."""
+        """Returns the text that an ID with this piece decodes to after the first."""
         kind = self.types[token]
         if kind == CONTROL:
             return ""
@@ -261,10 +261,9 @@ def utf8(text: str | bytes) -> bytes:
 
 
 def characters(values: Iterator[int]) -> Iterator[bytes]:
-    """Yields for each byte of a run what it decodes to.
+    """Yields the text of each byte of a run.
 
-    Of the bytes of a character, that is the character for the last and nothing for the others. A byte of no
-    character is U+FFFD.
+    For the last byte of a character that is the character, for the others nothing. An invalid byte is U+FFFD.
     """
     data = bytes(values)
     start = 0

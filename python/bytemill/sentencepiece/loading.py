@@ -1,4 +1,4 @@
-"""Files of models, and what is raised if they cannot be read or written."""
+"""Files of models, and the errors if they cannot be read or written."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
     Raises:
         RuntimeError: It cannot be read; see `file_error`.
-        TypeError: `path` is no path.
+        TypeError: `path` is not a path.
     """
     try:
         return Path(path).read_bytes()
@@ -76,7 +76,7 @@ def write_file(path: str, contents: bytes) -> None:
 
 
 def file_error(path: str | os.PathLike[str], error: OSError) -> RuntimeError | ValueError:
-    """Returns the error for a file that cannot be read or written, as SentencePiece has it."""
+    """Returns SentencePiece's error for a file that cannot be read or written."""
     code = CODES.get(errno.errorcode.get(error.errno or 0, ""), "UNKNOWN")
     kind = ValueError if code == "INVALID_ARGUMENT" else RuntimeError
     # Not `strerror`, in which this library may say more.
@@ -92,5 +92,5 @@ def model_bytes(model: Any) -> bytes:
 
 
 def refusal(error: VocabularyError) -> RuntimeError:
-    """Returns the error for a model that cannot be used, as SentencePiece has it."""
+    """Returns SentencePiece's error for a model that cannot be used."""
     return RuntimeError(f"INTERNAL: {error}")

@@ -79,7 +79,7 @@ def message_class() -> Any:
 def offset_mapping(
     text: bytes, ids: list[int], pieces: list[bytes], offsets: list[tuple[int, int]], *, as_bytes: bool
 ) -> dict[str, Any]:
-    """Returns the ids, pieces and offsets of a text, in bytes or in characters.
+    """Returns the IDs, pieces and offsets of a text, in bytes or in characters.
 
     Raises:
         ValueError: A piece lies beyond the text.
@@ -98,7 +98,7 @@ def offset_mapping(
 def character_offsets(text: bytes) -> list[int]:
     """Returns the offset in characters of each offset in bytes; within a character, that of its start.
 
-    What is no UTF-8 counts by its first bytes: each says how many bytes its character would have.
+    What is not UTF-8 counts by its first bytes: each says how many bytes its character would have.
     """
     if find_invalid_utf8(text) is None:
         import numpy as np

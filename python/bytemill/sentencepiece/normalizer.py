@@ -1,4 +1,4 @@
-"""Normalizing without a vocabulary, by the names of SentencePiece."""
+"""`SentencePieceNormalizer`: normalizes without a vocabulary."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SentencePieceNormalizer:
         escape_whitespaces: bool | None = None,
         remove_extra_whitespaces: bool | None = None,
     ) -> None:
-        """Takes the normalizer of a model, or rules; the first of the arguments that is given.
+        """Takes the normalizer of a model, or rules. If several arguments are given, the first is used.
 
         Args:
             model_file: The path of a model file, of any type of model.
@@ -46,14 +46,15 @@ class SentencePieceNormalizer:
             normalizer_spec: The bytes of a message `NormalizerSpec`, or the message.
             rule_tsv: The path of a file of rules.
             rule_name: `"identity"`, `"nfkc"`, `"nmt_nfkc"`, `"nfkc_cf"` or `"nmt_nfkc_cf"`.
-            norm_map: What becomes what.
-            add_dummy_prefix: Whether a space is put in front; by default as in the model, and true for rules.
+            norm_map: Pairs of a string and its replacement.
+            add_dummy_prefix: Whether to put a space before a text; by default same as in the model, and true
+                for rules.
             escape_whitespaces: Whether spaces become U+2581; the default is as above.
             remove_extra_whitespaces: Whether spaces are removed at the ends and after spaces; likewise.
 
         Raises:
             ValueError: Nothing is given.
-            RuntimeError: What is given cannot be read.
+            RuntimeError: The argument cannot be read.
         """
         if model_file:
             spec = checked_spec(read_file(model_file), in_model=True)
@@ -103,7 +104,7 @@ class SentencePieceNormalizer:
         return normalized(self._normalizer, input, with_offsets=bool(with_offsets))
 
     def decompile(self) -> list[tuple[str, str]]:
-        """Returns what becomes what."""
+        """Returns the map of characters: each string and its replacement."""
         charsmap = self._spec.get("precompiled_charsmap", b"")
         return charsmap_rules(charsmap) if charsmap else []
 
@@ -139,8 +140,8 @@ def compiled(rules: Sequence[tuple[str, str]]) -> bytes:
     """Returns the map of characters of rules.
 
     Raises:
-        TypeError: The rules are no pairs of strings.
-        RuntimeError: A rule has no meaning.
+        TypeError: The rules are not pairs of strings.
+        RuntimeError: A rule is invalid.
     """
     try:
         pairs = [(key, value) for key, value in rules if isinstance(key, str) and isinstance(value, str)]

@@ -41,7 +41,7 @@ class TrainerOptions:
         trainer: Those of the message `TrainerSpec`.
         normalizer: Those of the message `NormalizerSpec`, its map of characters among them.
         denormalizer: Those of the message for decoded text; empty without one.
-        seed: Which sentences are kept if not all are.
+        seed: Determines which sentences are kept if not all are.
     """
 
     def __init__(self, given: dict[str, Any], normalizer: SentencePieceNormalizer | None = None) -> None:
@@ -98,7 +98,7 @@ class TrainerOptions:
 
     @property
     def written(self) -> dict[str, Any]:
-        """The options of the trainer that a model file says."""
+        """The options of the trainer for a model file."""
         # Lists that are empty are not there.
         return {name: value for name, value in self.trainer.items() if name not in IGNORED and value != ()}
 

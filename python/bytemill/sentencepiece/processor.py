@@ -1,4 +1,4 @@
-"""Encodes and decodes with a SentencePiece model, by the names of its Python package."""
+"""`SentencePieceProcessor`: encodes and decodes with a SentencePiece model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["SentencePieceProcessor"]
 
 
 class SentencePieceProcessor(EncodingMethods, DecodingMethods, VocabularyMethods):
-    """A SentencePiece BPE model: encodes text to ids or pieces, and decodes both.
+    """A SentencePiece BPE model: encodes text to IDs or pieces, and decodes both.
 
     Methods have the names, arguments, results and errors of the package sentencepiece 0.2.3, also in
-    CamelCase. What is random, and what Unigram models alone can do, is not offered: `enable_sampling`, the
+    CamelCase. Sampling and the features of Unigram models are not supported: `enable_sampling`, the
     `sample_encode_*` and the `nbest_encode*` methods raise `RuntimeError`.
     """
 
@@ -49,19 +49,19 @@ class SentencePieceProcessor(EncodingMethods, DecodingMethods, VocabularyMethods
             model_file: The path of a model file.
             model_proto: The bytes of a model file, or a message that has them.
             out_type: The former name of `return_type`.
-            add_bos: Whether the id of the start of a text is put in front.
-            add_eos: Whether the id of the end of a text is put behind.
-            reverse: Whether ids are in reverse order.
-            emit_unk_piece: Whether pieces that are not known are replaced by the piece that stands for them.
-            enable_sampling: Not offered.
+            add_bos: Whether to add the ID of the start of a text.
+            add_eos: Whether to add the ID of the end of a text.
+            reverse: Whether IDs are in reverse order.
+            emit_unk_piece: Whether unknown pieces are replaced by the unknown piece.
+            enable_sampling: Not supported.
             nbest_size: For sampling.
             alpha: For sampling.
-            num_threads: How many threads encode and decode lists; all processors if negative.
+            num_threads: The number of threads for lists; all processors if negative.
             return_type: `int`, `str`, `bytes`, `"numpy"`, `"offset_mapping"`, `"serialized_proto"`
                 or `"proto"`.
 
         Raises:
-            ValueError: An argument has no meaning.
+            ValueError: An argument is invalid.
             RuntimeError: The model cannot be read.
         """
         self._engine = None
@@ -97,7 +97,7 @@ class SentencePieceProcessor(EncodingMethods, DecodingMethods, VocabularyMethods
         """Loads a model from a file or from its bytes.
 
         Raises:
-            ValueError: Both are given, or none.
+            ValueError: Both or none are given.
             RuntimeError: The model cannot be read.
         """
         if model_file and model_proto:

@@ -1,4 +1,4 @@
-"""Functions of the module: threads, random numbers and messages, as far as they mean something here."""
+"""Functions of the module: threads, random numbers and log messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ThreadPool:
     """A number of threads, which methods take as `thread_pool`. They start and end with each call."""
 
     def __init__(self, num_threads: int) -> None:
-        """Decides how many threads work; a negative number stands for all processors."""
+        """Sets the number of threads; a negative number means all processors."""
         self._num_threads = thread_count(num_threads)
 
     def num_threads(self) -> int:
@@ -29,7 +29,7 @@ class ThreadPool:
 
 
 def set_random_generator_seed(seed: int) -> None:
-    """Does nothing: nothing here is random but what training leaves out, which its option `seed` decides."""
+    """Does nothing: nothing is random; the option `seed` of training determines which sentences are kept."""
     if not isinstance(seed, int):
         raise TypeError(f"expected the seed to be an int, not {seed!r:.40}")
 
@@ -47,7 +47,7 @@ def set_nbest_timeout(seconds: int) -> None:
 
 
 def set_data_dir(data_dir: str) -> NoReturn:
-    """Raises `NotImplementedError`: the named rules of normalization are a part of this library."""
+    """Raises `NotImplementedError`: the named normalization rules are built in."""
     raise NotImplementedError(
         f"set_data_dir is not offered, got {data_dir!r:.40}: named rules are a part of this library; "
         "give others as a file with normalization_rule_tsv, or as a SentencePieceNormalizer"

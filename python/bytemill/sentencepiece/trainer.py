@@ -1,4 +1,4 @@
-"""Training by the names of SentencePiece."""
+"""`SentencePieceTrainer`: trains BPE models."""
 
 from __future__ import annotations
 
@@ -31,25 +31,26 @@ class SentencePieceTrainer:
     def train(arg: str | None = None, logstream: object = None, **kwargs: Any) -> bool | None:  # noqa: ARG004
         """Trains a model and writes it, and its vocabulary as text, to files or to a writer.
 
-        The result is that of SentencePiece 0.2.3 with the same options, except where `input_sentence_size`
-        leaves out sentences: which ones is random there, and decided by the option `seed` here.
+        The result is the same as that of SentencePiece 0.2.3 with the same options, unless
+        `input_sentence_size` leaves out sentences: SentencePiece chooses them at random, here the option
+        `seed` determines them.
 
         Args:
             arg: All options in one string, as on a command line: `"--input=a.txt --model_type=bpe"`.
-            logstream: Where messages go; there are none.
+            logstream: Ignored; there are no messages.
             **kwargs: The options of SentencePiece's trainer and normalizer; `sentence_iterator`, an iterator
-                of sentences, in place of `input`; `model_writer`, something with a method `write`, in
-                place of `model_prefix`; `normalizer`, a `SentencePieceNormalizer`; `pretokenizer`, which
-                takes a normalized sentence and returns its chunks, which no piece crosses;
-                `allow_inconsistent_pretokenization`, whether these may be something else if joined.
+                of sentences, in place of `input`; `model_writer`, an object with a method `write`, in place
+                of `model_prefix`; `normalizer`, a `SentencePieceNormalizer`; `pretokenizer`, which takes a
+                normalized sentence and returns its chunks, which no piece crosses;
+                `allow_inconsistent_pretokenization`, whether joining these may give another text.
 
         Returns:
-            True with one string, as there.
+            True with one string, same as SentencePiece.
 
         Raises:
-            RuntimeError: An option is not known, options contradict each other, a file cannot be read or
-                written, or the text does not have as many pieces as wanted.
-            ValueError: An option or the name of a file has no meaning.
+            RuntimeError: An option is unknown, options contradict each other, a file cannot be read or
+                written, or the text has too few pieces.
+            ValueError: An option or the name of a file is invalid.
         """
         if isinstance(arg, str):
             train(TrainerOptions(in_one_string(arg)), None, None, None)
@@ -144,7 +145,7 @@ def checked(sentences: Iterator[Any], raised: list[BaseException]) -> Iterator[D
     """Yields sentences without the line breaks at their ends, and records what the iterator raises.
 
     Raises:
-        ValueError: Something is no sentence.
+        ValueError: Something is not a sentence.
     """
     try:
         for sentence in sentences:

@@ -1,4 +1,4 @@
-"""The vocabulary of a model, and its normalizer, by the names of SentencePiece."""
+"""The vocabulary of a model, and its normalizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class VocabularyMethods(WithModel):
-    """The methods that say what a model has, and what it does to a text first."""
+    """The methods for the vocabulary and the normalizer of a model."""
 
     def get_piece_size(self) -> int:
         """Returns the number of pieces."""
@@ -32,7 +32,7 @@ class VocabularyMethods(WithModel):
         return self.get_piece_size()
 
     def piece_to_id(self, piece: Any) -> Any:
-        """Returns the id of a piece, or of each of several; that of the unknown piece if there is none."""
+        """Returns the ID of a piece, or of each of several; the ID of the unknown piece if there is none."""
         if isinstance(piece, (str, bytes)):
             return self._find(piece)
         if type(piece) is list and self._engine and (known := self._engine.known_ids(piece)) is not None:
@@ -51,35 +51,35 @@ class VocabularyMethods(WithModel):
         return self._engine.find(piece if isinstance(piece, str) else piece.decode(errors="replace"))
 
     def __getitem__(self, piece: Any) -> Any:
-        """Returns the id of a piece; see `piece_to_id`."""
+        """Returns the ID of a piece; see `piece_to_id`."""
         return self.piece_to_id(piece)
 
     def id_to_piece(self, id: Any) -> Any:
-        """Returns the piece of an id, or of each of several.
+        """Returns the piece of an ID, or of each of several.
 
         Raises:
-            IndexError: An id is out of range, here and below.
+            IndexError: An ID is out of range, here and below.
         """
         return self._of_ids(id, lambda engine: engine.pieces)
 
     def get_score(self, id: Any) -> Any:
-        """Returns the score of an id, or of each of several."""
+        """Returns the score of an ID, or of each of several."""
         return self._of_ids(id, lambda engine: engine.scores)
 
     def is_unknown(self, id: Any) -> Any:
-        """Returns whether an id, or each of several, stands for what is not known."""
+        """Returns whether an ID, or each of several, is that of the unknown piece."""
         return self._are_of_type(id, UNKNOWN)
 
     def is_control(self, id: Any) -> Any:
-        """Returns whether an id, or each of several, is one that no text has."""
+        """Returns whether an ID, or each of several, is that of a control piece."""
         return self._are_of_type(id, CONTROL)
 
     def is_unused(self, id: Any) -> Any:
-        """Returns whether an id, or each of several, is not used."""
+        """Returns whether an ID, or each of several, is not used."""
         return self._are_of_type(id, UNUSED)
 
     def is_byte(self, id: Any) -> Any:
-        """Returns whether an id, or each of several, stands for a byte."""
+        """Returns whether an ID, or each of several, stands for a byte."""
         return self._are_of_type(id, BYTE)
 
     def _are_of_type(self, ids: Any, kind: int) -> bool | list[bool]:
@@ -87,7 +87,7 @@ class VocabularyMethods(WithModel):
         return [each == kind for each in found] if isinstance(found, list) else found == kind
 
     def _of_ids(self, ids: Any, column: Callable[[Engine], list[T]]) -> T | list[T]:
-        """Returns what a column has for an id, or for each of several."""
+        """Returns the entry of a column for an ID, or for each of several."""
         engine = self._engine
         values = [] if engine is None else column(engine)
         if type(ids) is int and 0 <= ids < len(values):
@@ -97,19 +97,19 @@ class VocabularyMethods(WithModel):
         return values[found[0]] if is_one else [values[token] for token in found]
 
     def unk_id(self) -> int:
-        """Returns the id of the unknown piece, -1 if there is none."""
+        """Returns the ID of the unknown piece, -1 if there is none."""
         return self._engine.unk_id if self._engine else -1
 
     def bos_id(self) -> int:
-        """Returns the id of the start of a text, -1 if there is none."""
+        """Returns the ID of the start of a text, -1 if there is none."""
         return self._engine.bos_id if self._engine else -1
 
     def eos_id(self) -> int:
-        """Returns the id of the end of a text, -1 if there is none."""
+        """Returns the ID of the end of a text, -1 if there is none."""
         return self._engine.eos_id if self._engine else -1
 
     def pad_id(self) -> int:
-        """Returns the id for padding, -1 if there is none."""
+        """Returns the ID for padding, -1 if there is none."""
         return self._engine.pad_id if self._engine else -1
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:

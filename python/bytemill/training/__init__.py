@@ -1,17 +1,17 @@
-"""Training: from text to pieces and how often each occurs, from those to merges, from merges to an encoding.
+"""Training: from text to counted pieces, from those to merges, from merges to an encoding.
 
-Counting and merging are separate steps. `count_pieces` may run wherever the text is, many times, and its
-results can be added; `train` takes a text or such counts.
+Counting and merging are separate steps. Run `count_pieces` where the text is, on any number of machines, and
+add up the results; `train` takes a text or such counts.
 
     >>> import bytemill
     >>> encoding = bytemill.train(["low lower lowest", "slow slower"], 260, progress=False)
     >>> [encoding.decode_single_token_bytes(token) for token in range(256, 260)]
     [b'lo', b'low', b'er', b' low']
 
-`bytemill.reference` defines the result: of all pairs of adjacent tokens the most frequent is merged,
-everywhere and from left to right, and so on. Since every merge is made everywhere, the tokens of a string
-depend on the string alone, as long as both its ends are ends of tokens. So no two tokens have the same bytes,
-and encoding a piece gives the tokens that it had when training ended.
+`bytemill.reference` defines the result: the most frequent pair of adjacent tokens is merged, everywhere and
+from left to right, repeatedly. Since every merge is made everywhere, the tokens of a string depend only on
+the string, as long as both its ends are ends of tokens. So no two tokens have the same bytes, and encoding a
+piece gives the tokens that it had when training ended.
 
 | module | responsibility |
 |---|---|

@@ -47,27 +47,27 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
     """Splits documents into pieces and counts how often each piece occurs.
 
     Args:
-        source: An iterable of documents, each `str` or `bytes`, and of files as `os.PathLike`; or the path of
-            one file, or of a folder; or the URI of objects on a store, such as "s3://corpus/*.jsonl". See
+        source: An iterable of documents (`str` or `bytes`) and of files (`os.PathLike`); the path of a file
+            or a folder; or the URI of objects on a store, such as "s3://corpus/*.jsonl". See
             `bytemill.documents` for the kinds of files.
-        pattern: What splits documents into pieces: a name of `bytemill.patterns.PATTERNS` such as "gpt2",
+        pattern: How documents are split into pieces: a name of `bytemill.patterns.PATTERNS` such as "gpt2",
             "cl100k", "o200k" or "llama3", any regular expression, or `None`: each document is one piece.
-        special_tokens: Strings that cut documents before that, and are in no piece.
-        num_threads: How many threads may work; all processors if not given, one in a process that
-            `multiprocessing` has started.
-        memory_limit: Bytes that the tables of pieces of all threads together may take, about, as an integer
-            or as "2G" (2 GiB); at least 1 MiB (1,048,576). Beyond it they go to temporary files in
-            `tempfile.gettempdir()`, see `PieceCounts`; the result is the same. The limit does not include the
-            text that is read (some 8 MiB, or a single document that cannot be cut), buffers of files (some
-            4 MiB) and single pieces. `None`: no limit.
-        field: The field of JSON lines, or the column of Parquet, that holds the text; or several names, for
-            the first that a line or file has. `None` stands for "text". If it is given, all files but Parquet
-            are JSON lines, whatever their names.
-        lines: Whether each line of a text file is a document of its own, its line break included, rather
-            than the whole file.
-        errors: What becomes of bytes that are not UTF-8: "strict" raises, "replace" makes them U+FFFD. "keep"
-            lets them stay in text files and in documents as `bytes`, for tokens that `encode_bytes` reaches,
-            but no text.
+        special_tokens: Strings at which documents are cut before that; they are not part of any piece.
+        num_threads: The maximum number of threads; if not given, all processors, or one in a process started
+            by `multiprocessing`.
+        memory_limit: The approximate memory, in bytes, for the tables of pieces of all threads together: an
+            integer or "2G" (2 GiB); at least 1 MiB (1,048,576). Above it, they are moved to temporary files
+            in `tempfile.gettempdir()`, see `PieceCounts`; the result is the same. The limit does not include
+            the text that is read (some 8 MiB, or a single document that cannot be cut), buffers of files
+            (some 4 MiB) and single pieces. `None`: no limit.
+        field: The field of JSON Lines, or the column of Parquet, with the text; or a list of names, of which
+            the first that a line or file has is used. `None` means "text". If given, all files except Parquet
+            are read as JSON Lines, whatever their names.
+        lines: Whether each line of a text file, including its line break, is a document, instead of the whole
+            file.
+        errors: How to handle invalid UTF-8: "strict" raises, "replace" replaces it with U+FFFD, "keep" keeps
+            it in text files and in documents as `bytes`, for training on non-text data; only `encode_bytes`
+            can produce such tokens.
         progress: `True` for a bar on stderr if that is a terminal, `False` for nothing, or a function that
             is called with a `Progress`, a few times a second and at the end.
 
@@ -76,16 +76,17 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
 
     Raises:
         TypeError: `source`, a document or another argument is of a wrong type.
-        ValueError: An argument has no meaning, a file is not what its name says, or a text is not UTF-8.
+        ValueError: An argument is invalid, the contents of a file do not match its name, or a text is not
+            UTF-8.
         PatternError: The pattern does not compile, can match the empty string, or fails on a document.
         OSError: A file cannot be read, or a temporary file not written: the disk is full.
         ImportError: A file needs a package that is not installed: `pyarrow` for Parquet, `zstandard`.
 
     Complexity:
-        Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory holds the different
-        pieces and some 8 MiB of text. A file is read in parts, unless it is a single document of a pattern
-        that is none of the native families, without special tokens in it. Where `memory_limit` is reached,
-        pieces are sorted, and are on disk, twice while files are merged.
+        Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory for the different
+        pieces and some 8 MiB of text. A file is read in parts, unless it is a single document without special
+        tokens, and the pattern belongs to none of the native families. If `memory_limit` is reached, pieces
+        are sorted and stored on disk, twice while files are merged.
     """
     threads = thread_count(num_threads)
     counts = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
@@ -117,15 +118,15 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
 
     Args:
         counts: Where they are added.
-        source: As in `count_pieces`.
-        field: As in `count_pieces`.
-        lines: As in `count_pieces`.
-        errors: As in `count_pieces`.
-        num_threads: How many threads may work.
+        source: Same as in `count_pieces`.
+        field: Same as in `count_pieces`.
+        lines: Same as in `count_pieces`.
+        errors: Same as in `count_pieces`.
+        num_threads: The maximum number of threads.
         report: Called after each batch.
 
     Raises:
-        Exception: As `count_pieces`.
+        Exception: Same as `count_pieces`.
     """
     check_files(source)
     reader = BatchReader(
@@ -149,7 +150,7 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
 class SavedCounts:
     """Counts of groups of files, saved in a folder until training has ended.
 
-    A run that was killed goes on without counting the files of a finished group again. The file of a group is
+    A run that was killed resumes without counting the files of a finished group again. The file of a group is
     named by what its counts depend on: the pattern, the special tokens, how files are read, and name, size
     and time of each file. So counts of files that have changed since are never used.
     """
@@ -173,7 +174,7 @@ class SavedCounts:
         """Adds the pieces of files to counts, from saved counts where there are some.
 
         Raises:
-            Exception: As `count_pieces`.
+            Exception: Same as `count_pieces`.
         """
         check_files(files)
         import_optional("pyarrow", "the counts that --resume saves")
@@ -212,7 +213,7 @@ class SavedCounts:
 
 
 def identity(path: Path) -> tuple[str, int, int]:
-    """Returns what tells a file from others, and from itself after a change."""
+    """Returns the identity of a file, which changes with its contents."""
     path = path.resolve()
     status = path.stat()
     return str(path), status.st_size, status.st_mtime_ns

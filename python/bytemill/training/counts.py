@@ -1,4 +1,4 @@
-"""`PieceCounts`: pieces and how often each occurs, with the pattern they come from; the input of training.
+"""`PieceCounts`: pieces with their counts, and the pattern they come from; the input of training.
 
 Counts of different texts add up, in one process or in many: they can be pickled, and saved to files that
 other tools read.
@@ -39,19 +39,19 @@ LEAST_MEMORY = 1 << 20
 class PieceCounts:
     """Pieces, as bytes, and how often each occurs.
 
-    Iterating gives (piece, count) in the order in which the pieces first occurred; `len` is the number of
-    different pieces. Counts of the same pattern and special tokens can be added; `+` makes new ones.
+    Iterating yields (piece, count) in the order in which the pieces first occurred; `len` is the number of
+    different pieces. Counts of the same pattern and special tokens can be added; `+` returns new counts.
 
     With a memory limit, a full table is sorted, written to a temporary file and emptied; the files are merged
-    when counts are read. Counts and order are the same as without. The files are in `tempfile.gettempdir()`,
-    without a name where the system allows it (Linux), and vanish with the counts or the process. Iterating,
-    `most_common`, `save` and pickling hold all pieces in memory, whatever the limit.
+    when counts are read. Counts and order are the same as without a limit. The files are in
+    `tempfile.gettempdir()`, unnamed if the system allows it (Linux), and are removed with the counts or the
+    process. Iterating, `most_common`, `save` and pickling hold all pieces in memory, regardless of the limit.
 
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
-        special_tokens: The strings that cut the texts and are in no piece.
-        is_sorted: Whether the order in which pieces first occurred is not known, because they come from
-            sorted files: then they are in the order of their bytes.
+        special_tokens: The strings at which the texts are cut; they are not part of any piece.
+        is_sorted: Whether the pieces are in the order of their bytes, because they come from sorted files.
+            Then the order in which they first occurred is unknown.
     """
 
     def __init__(
@@ -62,23 +62,23 @@ class PieceCounts:
         special_tokens: Iterable[str] = (),
         memory_limit: int | str | None = None,
     ) -> None:
-        """Takes pieces that were counted elsewhere, or none.
+        """Creates counts: empty, or of pieces counted elsewhere.
 
         Args:
-            pieces: Pieces and how often each occurs; counts of equal pieces are added.
+            pieces: Pieces with their counts; counts of equal pieces are added up.
             pattern: The pattern that split them: a name of `bytemill.patterns.PATTERNS`, any regular
                 expression, or `None`.
-            special_tokens: The strings that cut the texts before that.
-            memory_limit: Bytes that the tables of all threads together may take, about, as an integer or
-                as "2G" (2 GiB); at least 1 MiB. `None`: no limit.
+            special_tokens: The strings at which the texts are cut before that.
+            memory_limit: The approximate memory, in bytes, for the tables of all threads together: an integer
+                or "2G" (2 GiB); at least 1 MiB. `None`: no limit.
 
         Raises:
-            ValueError: There is no such pattern, a special token is empty or given twice, or the limit is too
+            ValueError: The pattern is unknown, a special token is empty or given twice, or the limit is too
                 small.
             OSError: A temporary file cannot be written.
             PatternError: The pattern does not compile or can match the empty string.
             OverflowError: A count is negative, or all pieces together occur 2**64 times or more.
-            TypeError: A piece is not `bytes` or a count no integer.
+            TypeError: A piece is not `bytes`, or a count is not an integer.
         """
         self.pattern = resolve_pattern(pattern)
         self.special_tokens = check_special_tokens(special_tokens)
@@ -99,7 +99,7 @@ class PieceCounts:
         return iter(self._core.items())
 
     def total(self) -> int:
-        """Returns the number of all pieces, each counted as often as it occurs."""
+        """Returns the sum of all counts."""
         return self._core.total()
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
@@ -107,7 +107,7 @@ class PieceCounts:
         return self._core.most_common(len(self) if n is None else max(n, 0))
 
     def memory_usage(self) -> int:
-        """Returns the bytes of memory that the tables take, without those in files."""
+        """Returns the memory of the tables in bytes, without tables in files."""
         return self._core.memory()
 
     # --- Adding ---
@@ -117,10 +117,10 @@ class PieceCounts:
 
         Args:
             texts: Documents as `str` or `bytes`.
-            num_threads: How many threads may work.
+            num_threads: The maximum number of threads.
 
         Raises:
-            TypeError: A text is neither; or `texts` is a single one.
+            TypeError: A text is neither, or `texts` is a single text.
             PatternError: The engine of a custom pattern gives up on a text.
             OverflowError: All pieces together occur 2**64 times or more.
             OSError: A temporary file cannot be written; counts are kept as for KeyboardInterrupt.
@@ -134,13 +134,13 @@ class PieceCounts:
         """Splits the texts of an Arrow column and counts their pieces, without a Python object for each.
 
         Args:
-            column: Strings or bytes, as for `Encoding.encode_arrow`. Nulls are no texts; in bytes, what is
-                not UTF-8 is a piece of its own.
-            num_threads: How many threads may work.
+            column: Strings or bytes, as for `Encoding.encode_arrow`. Nulls are skipped; in bytes, invalid
+                UTF-8 becomes a separate piece.
+            num_threads: The maximum number of threads.
 
         Raises:
-            TypeError: It is no such column.
-            PatternError, OverflowError, OSError, KeyboardInterrupt: As `add`.
+            TypeError: It is not such a column.
+            PatternError, OverflowError, OSError, KeyboardInterrupt: Same as `add`.
         """
         self._core.add_texts(column, self._splitter, list(self.special_tokens), thread_count(num_threads))
 
@@ -149,7 +149,7 @@ class PieceCounts:
 
         Args:
             batches: The lists.
-            num_threads: How many threads may work.
+            num_threads: The maximum number of threads.
             prefetch: Whether to produce the next list while one is counted, where there are several threads.
         """
         self._core.add(iter(batches), self._splitter, list(self.special_tokens), num_threads, prefetch)
@@ -157,10 +157,10 @@ class PieceCounts:
     def merge(self, other: PieceCounts) -> None:
         """Adds the counts of `other` to these, as if its texts came after these.
 
-        The memory limit stays; if there is none, that of `other` is taken.
+        The memory limit does not change; if there is none, the limit of `other` is used.
 
         Raises:
-            TypeError: `other` is no `PieceCounts`.
+            TypeError: `other` is not a `PieceCounts`.
             ValueError: They come from another pattern or other special tokens.
             OverflowError: All pieces together occur 2**64 times or more.
             OSError: A temporary file cannot be written; some of `other` is added then.
@@ -200,8 +200,8 @@ class PieceCounts:
     def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow is optional
         """Returns a `pyarrow.Table` of the pieces, in the order in which they first occurred.
 
-        Its columns are `piece` (large_binary) and `count` (uint64); its metadata say what the pieces come
-        from.
+        Its columns are `piece` (large_binary) and `count` (uint64); its metadata describe the origin of the
+        pieces.
 
         Raises:
             ImportError: `pyarrow` is not installed.
@@ -212,11 +212,11 @@ class PieceCounts:
 
     @classmethod
     def from_arrow(cls, table: Any, *, memory_limit: int | str | None = None) -> PieceCounts:  # noqa: ANN401
-        """Takes the counts of a table that `to_arrow` made, or of several that were concatenated.
+        """Returns the counts in a table of `to_arrow`, or in several concatenated ones.
 
         Args:
             table: A `pyarrow.Table` or `RecordBatch`.
-            memory_limit: As for `PieceCounts`.
+            memory_limit: Same as for `PieceCounts`.
 
         Raises:
             TypeError: It is neither.
@@ -243,8 +243,8 @@ class PieceCounts:
 
         Args:
             path: A name that ends in `.parquet`, or in `.arrow`, `.feather` or `.ipc` for Arrow's IPC format.
-            sort: Whether pieces are in the order of their bytes, for `merge_files`, instead of that of their
-                first occurrence. With a memory limit they are read and written a part at a time.
+            sort: Whether to sort the pieces by their bytes, for `merge_files`, instead of by first
+                occurrence. With a memory limit they are read and written a part at a time.
 
         Raises:
             ValueError: The name ends in something else.
@@ -284,11 +284,11 @@ class PieceCounts:
 
     @classmethod
     def merge_files(cls, paths: Iterable[str | os.PathLike[str]]) -> PieceCounts:
-        """Returns the sum of the counts in sorted files, which other processes or machines have counted.
+        """Returns the sum of the counts in sorted files, which other processes or machines have written.
 
-        The files are merged into a temporary one; no table of all pieces is ever in memory, also when a
-        vocabulary is learned from the counts. The result does not depend on how the text was distributed to
-        the files, nor on their order.
+        The files are merged into a temporary file; the table of all pieces is never in memory as a whole, not
+        even when a vocabulary is learned from the counts. The result does not depend on the distribution of
+        the text to the files, or on their order.
 
         Args:
             paths: Files that `save(path, sort=True)` wrote, of the same pattern and special tokens; at least
@@ -321,11 +321,11 @@ class PieceCounts:
             names: Their names or URIs, at least one.
             most_open: How many of them may be open at once. If there are more, the pieces are not sorted
                 until they are saved so.
-            first: As of `read_table`.
-            end: As of `read_table`.
+            first: Same as in `read_table`.
+            end: Same as in `read_table`.
 
         Raises:
-            Exception: As `merge_files`.
+            Exception: Same as `merge_files`.
         """
         from contextlib import ExitStack
 
@@ -354,7 +354,8 @@ class PieceCounts:
             names: Their names or URIs, at least one.
 
         Raises:
-            Exception: As `merge_files`; or the pieces of a part do not come after those of the one before.
+            Exception: Same as `merge_files`; or the pieces of a part do not come after those of the one
+                before.
         """
         from bytemill.io.piece_table import read_table
 
@@ -416,7 +417,7 @@ def origin(description: Description) -> tuple[str | None, list[str]]:
 
 
 def limited_table(memory_limit: int | str | None) -> _backend.PieceCounts:
-    """Returns an empty table; arguments and errors as `PieceCounts`."""
+    """Returns an empty table; same arguments and errors as `PieceCounts`."""
     if memory_limit is None:
         return _backend.PieceCounts()
     limit = byte_limit("memory_limit", memory_limit)
@@ -441,7 +442,7 @@ def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
     """Returns special tokens as a tuple, in their order.
 
     Raises:
-        TypeError: It is a single string, or one of them is no string.
+        TypeError: It is a single string, or one of them is not a string.
         ValueError: One is empty, given twice or not to be encoded in UTF-8.
     """
     if isinstance(special_tokens, (str, bytes)):

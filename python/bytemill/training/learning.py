@@ -53,61 +53,61 @@ def train(  # noqa: PLR0913 - all but the first two have names
     kind: Literal["bytes", "sentencepiece"] = "bytes",
     **options: Any,  # noqa: ANN401 - those of SentencePiece
 ) -> Encoding:
-    """Learns a vocabulary.
+    """Trains a tokenizer.
 
     The same source and arguments give the same encoding, on any machine and with any number of threads. The
     order of documents does not matter either, unless `tie_break` is "first_seen".
 
     Args:
-        source: As in `count_pieces`, or the counts it returns.
+        source: Same as in `count_pieces`, or the counts it returns.
         vocab_size: The number of tokens wanted: the 256 bytes, the merges and the special tokens.
-        pattern: As in `count_pieces`; by default that of the counts or of `initial`, else "o200k". It becomes
-            part of the encoding.
-        special_tokens: Strings that cut documents and never become part of a merge. Their ids follow those
-            of the merges, in the order given; a mapping gives each its id, above those of the merges. By
-            default those of the counts.
-        min_frequency: Training ends when no pair occurs this many times.
-        max_token_length: The most bytes of a token.
-        tie_break: Which of several pairs with the highest count is merged. "smallest_pair": the smallest
-            (left id, right id). "huggingface": the same with the bytes in the order of the `tokenizers`
-            package. "greatest_bytes": the greatest (left bytes, right bytes). "first_seen": the one that
-            occurs first in the text as it is then, as for minbpe and tiktoken's educational trainer; slower.
-        num_threads: How many threads may work; all processors if not given, one in a process that
-            `multiprocessing` has started.
-        memory_limit: As in `count_pieces`: the tables of pieces while text is counted. If they had to go to
-            files, none of them is in memory any more when merging starts. Merging itself is not limited: it
-            takes 4.5 bytes for each byte of the different pieces, some 20 for each piece, and 4 for each
-            occurrence of a pair that is frequent enough to be merged soon; 8 for each of these occurrences
-            if the pieces have more than about 4 billion bytes, each piece rounded up to a multiple of 8.
-            Counts that are given as `source` have a limit of their own.
-        initial: An encoding to start from: its tokens keep their ids, and its merges come first. Its special
-            tokens are not kept unless they are named again.
-        pad_vocab_to: The size of the vocabulary is padded to a multiple of this by special tokens called
+        pattern: Same as in `count_pieces`; by default that of the counts or of `initial`, else "o200k". It
+            becomes part of the encoding.
+        special_tokens: Strings that act as boundaries in the text and are never merged. Their IDs follow
+            those of the merges, in the order given; a mapping sets the ID of each, above those of the merges.
+            By default those of the counts.
+        min_frequency: Training stops when no pair occurs at least this many times.
+        max_token_length: The maximum number of bytes of a token.
+        tie_break: Which pair is merged if several have the highest count. "smallest_pair": the smallest (left
+            ID, right ID). "huggingface": the same with the bytes in the order of the `tokenizers` package.
+            "greatest_bytes": the greatest (left bytes, right bytes). "first_seen": the one that occurs first
+            in the current text, same as minbpe and tiktoken's educational trainer; slower.
+        num_threads: The maximum number of threads; if not given, all processors, or one in a process started
+            by `multiprocessing`.
+        memory_limit: Same as in `count_pieces`: the memory for the tables of pieces while text is counted. If
+            they were moved to files, none of them is in memory when merging starts. Merging is not limited:
+            it takes 4.5 bytes for each byte of the different pieces, some 20 for each piece, and 4 for each
+            occurrence of a pair that is frequent enough to be merged soon; 8 for each of these occurrences if
+            the pieces have more than about 4 billion bytes, each piece rounded up to a multiple of 8. Counts
+            passed as `source` have their own limit.
+        initial: An encoding to start from: its tokens keep their IDs, and its merges come first. Its special
+            tokens are not inherited; pass them again.
+        pad_vocab_to: Pads the size of the vocabulary to a multiple of this with special tokens
             `<|reserved_ID|>`. At most 1,048,576.
-        field: As in `count_pieces`.
-        lines: As in `count_pieces`.
-        errors: As in `count_pieces`.
-        progress: As in `count_pieces`.
+        field: Same as in `count_pieces`.
+        lines: Same as in `count_pieces`.
+        errors: Same as in `count_pieces`.
+        progress: Same as in `count_pieces`.
         name: The name of the encoding.
-        kind: "bytes" for merges of bytes; "sentencepiece" for a SentencePiece BPE model, as version 0.2.3 of
-            that package trains it. Each line of a document is a sentence then.
-        **options: SentencePiece's options of training, for such a model, by its names: `character_coverage`,
-            `byte_fallback`, `user_defined_symbols`, `normalization_rule_name` and so on. They replace the
+        kind: "bytes" for byte-level BPE; "sentencepiece" for a SentencePiece BPE model, same as version 0.2.3
+            of that package trains. Then each line of a document is a sentence.
+        **options: The training options of SentencePiece, for such a model: `character_coverage`,
+            `byte_fallback`, `user_defined_symbols`, `normalization_rule_name` and others. They replace the
             arguments from `pattern` to `tie_break`, `initial` and `pad_vocab_to`.
 
     Returns:
         The encoding. Without a pattern, a text is a single piece for it too.
 
     Raises:
-        ValueError: An argument has no meaning, for this kind of encoding or at all: `vocab_size` leaves no
-            room for bytes, special tokens and `initial`, an id is taken, there is no such `tie_break`,
-            `memory_limit` is too small or given with counts; or the pattern or the special tokens are not
-            those of the counts; or the text does not have as many pieces as a SentencePiece model is to have.
-        VocabularyError: `initial` is no vocabulary of bytes and merges of two tokens each.
+        ValueError: An argument is invalid, or does not apply to this kind of encoding: `vocab_size` is too
+            small for the bytes, the special tokens and `initial`, an ID is in use, `tie_break` is unknown,
+            `memory_limit` is too small or given with counts; the pattern or the special tokens are not those
+            of the counts; or the text has too few pieces for a SentencePiece model of this size.
+        VocabularyError: `initial` is not a vocabulary of bytes and merges of two tokens each.
         OverflowError: A piece has 2**30 bytes or more (for SentencePiece: characters), or all pieces
             together, each counted as often as it has bytes, occur 2**64 times or more.
         KeyboardInterrupt: Ctrl-C; nothing is changed.
-        TypeError, PatternError, OSError, ImportError: As `count_pieces`.
+        TypeError, PatternError, OSError, ImportError: Same as `count_pieces`.
 
     Warns:
         UserWarning: Training ended before there were `vocab_size` tokens.
@@ -183,7 +183,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
 
 
 def check_kind(of_bytes: Mapping[str, bool]) -> None:
-    """Raises `ValueError` for arguments that a SentencePiece model has no use for."""
+    """Raises `ValueError` for arguments that do not apply to a SentencePiece model."""
     for name, is_given in of_bytes.items():
         if is_given:
             raise ValueError(
@@ -205,11 +205,11 @@ def learn_encoding(  # noqa: PLR0913 - all but the first two have names
 
     Args:
         counts: The counts.
-        options: How to learn.
+        options: The options of training.
         name: The name of the encoding.
-        num_threads: How many threads may work.
+        num_threads: The maximum number of threads.
         reporter: Reports the progress.
-        stacklevel: As in `warnings.warn`.
+        stacklevel: Same as in `warnings.warn`.
 
     Warns:
         UserWarning: Training ended early.
@@ -249,9 +249,9 @@ def learn_encoding(  # noqa: PLR0913 - all but the first two have names
 
 
 def unlearned(counts: PieceCounts, options: TrainingOptions, *, name: str) -> Encoding:
-    """Returns the encoding that `learn_encoding` begins with: formats that refuse it refuse what is learned.
+    """Returns the encoding before learning: a format that cannot store it cannot store the result.
 
-    Reserved tokens are left out, which every format holds.
+    Reserved tokens, which every format can store, are left out.
     """
     start = InitialVocabulary.bytes_only() if options.initial is None else options.initial
     special = options._replace(multiple=1).all_special_ids(0)
@@ -281,11 +281,11 @@ def learn_merges(  # noqa: PLR0913 - as `train`
     Args:
         counts: The counts.
         wanted: The number of merges, at most.
-        tie_break: As in `train`.
-        min_frequency: As in `train`.
-        max_token_length: As in `train`.
+        tie_break: Same as in `train`.
+        min_frequency: Same as in `train`.
+        max_token_length: Same as in `train`.
         start: The vocabulary to start from; by default the bytes.
-        num_threads: How many threads may work.
+        num_threads: The maximum number of threads.
         report: Called a few times a second with the merges learned and wanted.
 
     Returns:

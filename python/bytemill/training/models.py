@@ -46,14 +46,14 @@ def learn_model(  # noqa: PLR0913 - all but the first three have names
     """Learns a SentencePiece BPE model. Each line of a document is a sentence.
 
     Args:
-        source: As in `train`.
+        source: Same as in `train`.
         vocab_size: The number of pieces.
         options: SentencePiece's options of training by name, `normalization_rule_name` among them.
-        field: As in `train`.
-        lines: As in `train`.
-        errors: As in `train`.
-        num_threads: How many threads may work.
-        memory_limit: As in `train`.
+        field: Same as in `train`.
+        lines: Same as in `train`.
+        errors: Same as in `train`.
+        num_threads: The maximum number of threads.
+        memory_limit: Same as in `train`.
         name: The name of the encoding.
         reporter: Reports the progress.
 

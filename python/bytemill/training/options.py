@@ -43,7 +43,7 @@ class InitialVocabulary(NamedTuple):
 
     Attributes:
         tokens: The bytes of every token, the 256 byte tokens first.
-        ids: The id of each.
+        ids: The ID of each.
         merges: The numbers of the two parts of every token but the byte tokens.
     """
 
@@ -58,7 +58,7 @@ class InitialVocabulary(NamedTuple):
 
     @classmethod
     def of(cls, encoding: Encoding) -> InitialVocabulary:
-        """Returns the mergeable tokens of an encoding; errors as `train`."""
+        """Returns the mergeable tokens of an encoding; same errors as `train`."""
         encoding._merging_bytes("vocabularies that training continues")  # noqa: SLF001 - of this library
         ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name
         tokens = sorted(ranks, key=ranks.__getitem__)
@@ -73,12 +73,12 @@ class InitialVocabulary(NamedTuple):
 
     @property
     def byte_tokens(self) -> list[bytes]:
-        """The byte tokens in the order of their ids."""
+        """The byte tokens in the order of their IDs."""
         return self.tokens[:BYTES]
 
     @property
     def next_id(self) -> int:
-        """The id of the first merge that is learned."""
+        """The ID of the first merge that is learned."""
         return self.ids[-1] + 1
 
     def extended(self, learned: Sequence[tuple[int, int]]) -> dict[bytes, int]:
@@ -90,15 +90,15 @@ class InitialVocabulary(NamedTuple):
 
 
 class TrainingOptions(NamedTuple):
-    """How to learn merges, and what becomes of them.
+    """The options for learning merges and for the resulting vocabulary.
 
     Attributes:
         merges: The number of merges wanted.
-        special_ids: The special tokens in order, each with the id that was chosen for it, if one was.
+        special_ids: The special tokens in order, each with the ID that was chosen for it, if one was.
         initial: The vocabulary to start from; `None` for the bytes.
-        tie_break: As in `train`.
-        min_frequency: As in `train`.
-        max_token_length: As in `train`.
+        tie_break: Same as in `train`.
+        min_frequency: Same as in `train`.
+        max_token_length: Same as in `train`.
         multiple: The size of the vocabulary is a multiple of this.
     """
 
@@ -122,7 +122,7 @@ class TrainingOptions(NamedTuple):
         initial: Encoding | None = None,
         pad_vocab_to: int | None = None,
     ) -> TrainingOptions:
-        """Checks arguments of `train`; errors as there."""
+        """Checks arguments; same errors as `train`."""
         vocab_size = integer("vocab_size", vocab_size)
         # No count, length or number of tokens is larger than what the core takes.
         min_frequency = min(integer("min_frequency", min_frequency), sys.maxsize)
@@ -162,11 +162,11 @@ class TrainingOptions(NamedTuple):
 
     @property
     def next_id(self) -> int:
-        """The id of the first merge that is learned."""
+        """The ID of the first merge that is learned."""
         return BYTES if self.initial is None else self.initial.next_id
 
     def all_special_ids(self, learned: int) -> dict[str, int]:
-        """Returns the ids of all special tokens after so many merges were learned, reserved ones included."""
+        """Returns the IDs of all special tokens after so many merges were learned, reserved ones included."""
         next_id = self.next_id + learned
         ids = {
             token: next_id + i if token_id is None else token_id
@@ -178,7 +178,7 @@ class TrainingOptions(NamedTuple):
 
 
 def check_special_ids(special_tokens: SpecialTokens) -> dict[str, int | None]:
-    """Returns special tokens in order, with the ids that were chosen; errors as `train`."""
+    """Returns special tokens in order, with the IDs that were chosen; same errors as `train`."""
     if not isinstance(special_tokens, Mapping):
         return dict.fromkeys(check_special_tokens(special_tokens))
     check_special_tokens(special_tokens)
@@ -188,7 +188,7 @@ def check_special_ids(special_tokens: SpecialTokens) -> dict[str, int | None]:
 
 
 def check_counts(counts: PieceCounts, pattern: str | None, special_tokens: Iterable[str]) -> None:
-    """Checks that counts fit the other arguments of `train`; errors as there."""
+    """Checks that counts fit the other arguments; same errors as `train`."""
     if pattern is not DEFAULT_PATTERN and resolve_pattern(pattern) != counts.pattern:
         raise ValueError(
             f"the counts come from {described_pattern(counts.pattern)}, not "

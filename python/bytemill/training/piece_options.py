@@ -25,10 +25,10 @@ LEAST_SAMPLE = 100
 
 
 class PieceOptions(NamedTuple):
-    """The options of SentencePiece's trainer and normalizer that decide what a BPE model learns or decodes.
+    """The options of SentencePiece's trainer and normalizer that affect a BPE model.
 
-    They have its names and its defaults. `seed` alone is not among its options: it decides which sentences
-    are kept if `input_sentence_size` is less than there are.
+    Names and defaults are those of SentencePiece, except `seed`, which SentencePiece does not have: it
+    determines which sentences are kept if there are more than `input_sentence_size`.
     """
 
     vocab_size: int = 8000
@@ -73,10 +73,10 @@ class PieceOptions(NamedTuple):
 
     @classmethod
     def checked(cls, given: Mapping[str, Any]) -> Self:
-        """Returns options from those that were given by name; others among them decide nothing.
+        """Returns options given by name; options that do not affect a BPE model are ignored.
 
         Raises:
-            ValueError: A value has no meaning.
+            ValueError: A value is invalid.
         """
         defaults = cls._field_defaults
         known = {name: typed(name, given[name], defaults[name]) for name in cls._fields if name in given}
@@ -87,7 +87,7 @@ class PieceOptions(NamedTuple):
         return options
 
     def _conditions(self) -> Iterable[tuple[bool, str]]:
-        """Yields what must hold, in SentencePiece's order of checks, each with the message if it does not."""
+        """Yields the conditions, in SentencePiece's order of checks, each with its error message."""
         yield self.vocab_size > 0, f"expected a vocab_size above 0, got {self.vocab_size}"
         yield not self.use_all_vocab, "--use_all_vocab=true is valid for WORD/CHAR model."
         yield (
@@ -168,7 +168,7 @@ class MetaPieces(NamedTuple):
     """The pieces that are not learned.
 
     Attributes:
-        by_id: The string and the type of each, by its id.
+        by_id: The string and the type of each, by its ID.
     """
 
     by_id: dict[int, tuple[str, int]]
@@ -178,7 +178,7 @@ class MetaPieces(NamedTuple):
         """Returns the pieces that options ask for.
 
         Raises:
-            ValueError: An id is taken or too large, or a string is defined twice.
+            ValueError: An ID is taken or too large, or a string is defined twice.
         """
         by_id: dict[int, tuple[str, int]] = {}
         has_unknown = False
@@ -207,7 +207,7 @@ class MetaPieces(NamedTuple):
         return meta
 
     def _add(self, options: PieceOptions) -> None:
-        """Adds the symbols and the byte pieces at the smallest free ids."""
+        """Adds the symbols and the byte pieces at the smallest free IDs."""
         first = {piece: piece_id for piece_id, (piece, _) in reversed(self.by_id.items())}
         seen: set[str] = set()
         free = 0
@@ -237,7 +237,7 @@ class MetaPieces(NamedTuple):
         return list(dict.fromkeys([*(piece for piece, _ in self.by_id.values()), *BYTE_PIECES]))
 
     def numbered(self, learned: list[str], options: PieceOptions) -> list[tuple[str, float, int]]:
-        """Returns all pieces in the order of their ids, each with its score and type.
+        """Returns all pieces in the order of their IDs, each with its score and type.
 
         Raises:
             ValueError: There are fewer pieces than wanted, or one twice, or an empty one.

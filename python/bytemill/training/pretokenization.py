@@ -1,7 +1,7 @@
 """Sentences that a function cuts into chunks, which no piece crosses.
 
 The function takes a normalized sentence, with marks for spaces, and the boundary U+001F for each string of
-the vocabulary in it. What it returns is joined by boundaries, and counted as it is.
+the vocabulary in it. Its results are joined by boundaries, and counted unchanged.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PretokenizedSentences:
             cut: Returns the chunks of a sentence.
             options: The options of training.
             allow_inconsistent: Whether chunks may be something else than the sentence, if joined.
-            charsmap: What becomes of characters.
+            charsmap: The map of characters for normalization.
             protected: Strings that the boundary replaces.
         """
         self._cut = cut

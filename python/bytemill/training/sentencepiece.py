@@ -1,8 +1,8 @@
 """From text to SentencePiece models.
 
 The same text and options give the pieces, their order, scores and types that SentencePiece 0.2.3 gives, with
-any number of threads. Only where `input_sentence_size` is less than there are sentences, those that are kept
-differ: that package keeps others in every process, this one decides by `seed`.
+any number of threads. There is one exception: if there are more than `input_sentence_size` sentences,
+SentencePiece keeps different ones in every process; here `seed` determines them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TrainedPieces(NamedTuple):
     """Learned pieces.
 
     Attributes:
-        pieces: All pieces in the order of their ids, each with its score and type.
+        pieces: All pieces in the order of their IDs, each with its score and type.
         options: By which options.
         sentences: The number of sentences read.
         too_long: The number of sentences that were left out because they are too long.
@@ -62,9 +62,9 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
         batches: The sentences, or texts whose lines are sentences.
         given: Options by name, as in `PieceOptions`.
         lines: Whether the batches hold texts of several lines.
-        charsmap: What becomes of characters first, as in the file of a model.
-        num_threads: How many threads may work.
-        memory_limit: How many bytes the words may take while they are counted.
+        charsmap: The map of characters for normalization, in the form of a model file.
+        num_threads: The maximum number of threads.
+        memory_limit: The memory, in bytes, for the words while they are counted.
         report: Called a few times a second with the merges learned and wanted.
         pretokenizer: Returns the chunks of a normalized sentence, which no piece crosses.
         allow_inconsistent: Whether chunks may be something else than the sentence, if joined.
