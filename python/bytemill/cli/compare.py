@@ -59,7 +59,7 @@ def expanded_texts(
     metavar="ENCODING",
     help=f"An encoding to compare: a name or a file. Repeatable [default: {', '.join(DEFAULT_ENCODINGS)}].",
 )
-@click.option("--chart", type=FileName(), metavar="FILE", help="Also draw a chart, as a PNG file.")
+@click.option("--chart", type=FileName(), metavar="FILE", help="Also write a chart as a PNG file.")
 @source_options
 @threads_option
 @json_option

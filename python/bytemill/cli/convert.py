@@ -18,12 +18,12 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 @click.command(epilog=FORMATS_HELP, short_help="Write an encoding in another format.")
 @click.argument("source", type=FileName(), metavar="ENCODING")
 @click.argument("output", type=FileName(), metavar="OUTPUT")
-@click.option("--name", help="What the encoding is called; as in its file if not given.")
+@click.option("--name", help="The name of the encoding [default: the name in its file].")
 @click.option(
     "--pattern",
     metavar="PATTERN",
-    help="What cuts text into pieces, where the file does not say it: gpt2, cl100k, o200k, llama3, a "
-    "regular expression, or none.",
+    help="The split pattern, if the file has none: gpt2, cl100k, o200k, llama3, a regular expression, "
+    "or none.",
 )
 @click.option(
     "--special-token",
@@ -31,7 +31,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
     type=(str, TokenId()),
     multiple=True,
     metavar="TEXT ID",
-    help="A special token that the file does not hold; may be given several times.",
+    help="A special token that is not in the file. Repeatable.",
 )
 @json_option
 def command(  # noqa: PLR0913 - its options
@@ -43,9 +43,10 @@ def command(  # noqa: PLR0913 - its options
     special_tokens: tuple[tuple[str, int], ...],
     as_json: bool,
 ) -> None:
-    """Write an encoding, its name or a file of any format, in another format.
+    """Write an encoding, given by name or as a file of any format, in another format.
 
-    What was written is read back and compared, and a conversion that would change ids is refused.
+    The output replaces existing files. It is read back and compared; a conversion that would change token
+    IDs fails.
     """
     target = target_of(output)
     if name is None and pattern is None and not special_tokens:

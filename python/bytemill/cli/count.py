@@ -61,7 +61,9 @@ class Counted(NamedTuple):
 @encoding_option
 @special_option
 @source_options
-@click.option("--max", "limit", callback=token_count(), metavar="N", help="Exit with 1 if there are more.")
+@click.option(
+    "--max", "limit", callback=token_count(), metavar="N", help="Exit with 1 if there are more than N tokens."
+)
 @threads_option
 @json_option
 @click.pass_context

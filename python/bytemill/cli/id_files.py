@@ -51,14 +51,14 @@ format_option = click.option(
     "--format",
     "id_format",
     type=click.Choice(FORMATS),
-    help="The format of the ids; by default that of the suffix of their file, else ids.",
+    help="The format of the IDs [default: by the suffix of the file, else ids].",
 )
 
 # The argument `dtype`.
 id_type_option = click.option(
     "--dtype",
     type=click.Choice(["uint16", "uint32"]),
-    help="The type of the numbers in npy and bin; if not given, the smaller one that holds every id.",
+    help="The integer type in npy and bin [default: the smaller one that holds every ID].",
 )
 
 

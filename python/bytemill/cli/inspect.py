@@ -47,7 +47,9 @@ class Printable(Protocol):
 @click.command(short_help="Show the tokens of a text, or describe a vocabulary.")
 @click.argument("arguments", nargs=-1, metavar="[ENCODING] [TEXT]")
 @encoding_specs
-@click.option("--file", type=FileName(), metavar="FILE", help="Show the text in a file; - is standard input.")
+@click.option(
+    "--file", type=FileName(), metavar="FILE", help="Show the text of a file; - reads standard input."
+)
 @click.option("--id", "token_id", type=TokenId(), metavar="N", help="Describe the token with this id.")
 @click.option(
     "--ids",
@@ -56,7 +58,9 @@ class Printable(Protocol):
     metavar="M-N",
     help="List the tokens with these ids: id, text, bytes.",
 )
-@click.option("--html", type=FileName(), metavar="FILE", help="Write the tokens of TEXT as a page to FILE.")
+@click.option(
+    "--html", type=FileName(), metavar="FILE", help="Write the tokens of TEXT to FILE as a web page."
+)
 @click.option("--merges", is_flag=True, help="Show the merge steps of each piece of TEXT.")
 @click.option("--no-ids", is_flag=True, help="Leave out the ids below the tokens.")
 @click.option(

@@ -144,7 +144,7 @@ def shard_command(  # noqa: PLR0913 - its options
     work: str,
     unit: int | None,
     encoding: Encoding,
-    shard_tokens: int,
+    shard_tokens: int | None,
     special: str,
     processes: int | None,
     threads: int | None,
@@ -161,14 +161,14 @@ def shard_command(  # noqa: PLR0913 - its options
 
     check_workers(unit, processes, threads)
     plan = plan_with(work, unit)
-    begin(plan, encoding, shard_tokens=shard_tokens or None, **special_rule(special), **options)
+    begin(plan, encoding, shard_tokens=shard_tokens, **special_rule(special), **options)
     if unit is None:
         with showing(plan) as show:
             write_left(plan, encoding, jobs.Local(processes), show)
     else:
         shard_unit(work, unit, encoding=EncodingValue(encoding), num_threads=threads)
     status = jobs.status(plan)
-    if status.written == len(plan.units):
+    if status.units_written == len(plan.units):
         jobs.Manifest.finish(plan)
     has_ends = options["prepend"] or options["append"] or format_named(options["format"]).whole_documents
     if status.documents > 1 and not has_ends:
@@ -203,7 +203,7 @@ def plan_with(work: str, unit: int | None) -> Plan:
 @processes_option
 @json_option
 def compact_command(
-    *, work: str, shard: int | None, shard_tokens: int, processes: int | None, as_json: bool
+    *, work: str, shard: int | None, shard_tokens: int | None, processes: int | None, as_json: bool
 ) -> None:
     """Copy the shards of all units into a few large ones.
 
@@ -212,19 +212,25 @@ def compact_command(
     """
     from bytemill import jobs
     from bytemill.jobs.compacting import begin, compact_left, compact_shard, finish
+    from bytemill.jobs.work import FOLDERS, Work
 
     if shard is not None and processes is not None:
         raise click.UsageError("--shard is written by one process: leave out --processes")
-    plan, shards = begin(work, shard_tokens or None, shard)
+    plan, shards = begin(work, shard_tokens, shard)
     if shard is None:
         with showing(plan) as show:
             compact_left(plan, jobs.Local(processes), show)
     else:
         compact_shard(work, shard)
-    done = jobs.status(plan).compacted
+    done = jobs.status(plan).shards_compacted
     if done == shards:
         finish(plan)
-    print_record({"shards": shards, "compacted": done}, as_json=as_json)
+    record = {
+        "shards": shards,
+        "shards_written": done,
+        "directory": Work(plan.work).store.path(FOLDERS["compact"]),
+    }
+    print_record(record, as_json=as_json)
 
 
 @command.command("reduce")
@@ -294,12 +300,12 @@ def status_command(*, work: str, as_json: bool) -> None:
 def shown(status: Status) -> dict[str, object]:
     """Returns what to print of a status: what has begun."""
     left_out: set[str] = set()
-    if status.counted is None:
-        left_out |= {"counted", "counted_size", "pieces"}
+    if status.units_counted is None:
+        left_out |= {"units_counted", "source_bytes_counted", "pieces"}
     if status.parts is None:
-        left_out |= {"parts", "merged"}
-    if status.written is None:
-        left_out |= {"written", "written_size", "documents", "tokens"}
-    if status.compacted is None:
-        left_out.add("compacted")
+        left_out |= {"parts", "parts_merged"}
+    if status.units_written is None:
+        left_out |= {"units_written", "source_bytes_written", "documents", "tokens"}
+    if status.shards_compacted is None:
+        left_out.add("shards_compacted")
     return {name: value for name, value in status._asdict().items() if name not in left_out}

@@ -21,7 +21,7 @@ __all__ = ["command"]
 def command(*, what: str | None, as_json: bool) -> None:
     """List the names of encodings, and of the models that use them.
 
-    A name that ends in * stands for all models whose names begin so.
+    A name that ends in * stands for all models whose names begin with it.
     """
     names = list_encoding_names()
     families = {f"{prefix}*": encoding for prefix, encoding in MODEL_PREFIX_TO_ENCODING.items()}

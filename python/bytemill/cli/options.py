@@ -66,7 +66,7 @@ def encoding_specs(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the arguments `encoding_spec` and `model`, which `chosen_encoding` takes."""
     for option in (
         click.option(
-            "-m", "--model", metavar="MODEL", help="Take the encoding of this model, such as gpt-4o."
+            "-m", "--model", metavar="MODEL", help="Use the encoding of this OpenAI model, such as gpt-4o."
         ),
         click.option(
             "-e",
@@ -179,7 +179,7 @@ threads_option = click.option(
     "--threads",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many threads may work; all processors if not given.",
+    help="Maximum number of threads [default: all processors].",
 )
 
 # The argument `special`.
@@ -188,12 +188,12 @@ special_option = click.option(
     type=click.Choice(["text", "allow", "error"]),
     default="text",
     show_default=True,
-    help="What special tokens in the input are: ordinary text, tokens, or an error.",
+    help="How to handle special tokens in the input: as ordinary text, as tokens, or fail.",
 )
 
 # The argument `output`, `None` if not given.
 output_option = click.option(
-    "-o", "--output", type=FileName(), metavar="FILE", help="Where to write; standard output if not given."
+    "-o", "--output", type=FileName(), metavar="FILE", help="The output file [default: standard output]."
 )
 
 
@@ -219,19 +219,18 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "field",
         multiple=True,
         metavar="NAME",
-        help="The field of JSON lines, or column of Parquet, that holds the text; 'text' if not given. May "
-        "be given several times, for the first that a line or file has. With this option all input but "
-        "Parquet is JSON lines.",
+        help="The field of JSON Lines, or column of Parquet, with the text [default: text]. Repeatable; the "
+        "first field present is used. Implies JSON Lines for input other than Parquet.",
     )
     @click.option(
-        "--lines", is_flag=True, help="Each line of a text is a document of its own, its line break included."
+        "--lines", is_flag=True, help="Treat each line of a text, with its line break, as a document."
     )
     @click.option(
         "--errors",
         type=click.Choice(["strict", "replace"]),
         default="strict",
         show_default=True,
-        help="What becomes of bytes that are not UTF-8: an error, or U+FFFD in their place.",
+        help="How to handle invalid UTF-8: fail, or replace it with U+FFFD.",
     )
     @functools.wraps(function)
     def with_reading(
@@ -242,9 +241,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
         **options: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         if field and lines:
-            raise click.UsageError(
-                "--lines is for text, and with --field all input but Parquet is JSON lines: give one of them"
-            )
+            raise click.UsageError("--lines is for text, and --field implies JSON Lines: give one of them")
         return function(*args, reading=Reading(field or None, lines, errors), **options)
 
     return with_reading

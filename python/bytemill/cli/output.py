@@ -35,13 +35,13 @@ def output_file(name: str | None, *, binary: bool = False) -> Iterator[IO[bytes]
     if name is None or name == STANDARD_OUTPUT:
         stdout = output_stream().buffer
         if binary and stdout.isatty():
-            raise click.UsageError("this is not for a terminal: give the name of a file by --output")
+            raise click.UsageError("the output is binary: pass a file with --output")
         yield stdout
         stdout.flush()
         return
     if name.lower().endswith(COMPRESSIONS):
         raise click.UsageError(
-            f"what is written is not compressed: leave --output out, and pipe into {name!r}"
+            f"the output is not compressed: omit --output, and pipe it through a compressor into {name!r}"
         )
     from bytemill.io.atomic import create, replacing
 

@@ -25,7 +25,9 @@ LINK = re.compile(r"https?://[^\s#]*(#v1=[A-Za-z0-9_-]+)")
 @click.command(short_help="Open a local page that shows tokens while you type.")
 @click.argument("text", required=False, metavar="[TEXT|FILE|LINK|-]")
 @encoding_option
-@click.option("--compare", metavar="ENCODING", help="A second encoding to show side by side: a name or a file.")
+@click.option(
+    "--compare", metavar="ENCODING", help="A second encoding, shown side by side: a name or a file."
+)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port [default: a free one]."
 )

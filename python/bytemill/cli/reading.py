@@ -144,7 +144,7 @@ def text_batches(
         for name in files:
             with opened(name) as file:
                 for batch in reader.read([Stream(file, input_name(name))]):
-                    shown.add(name, batch.read)
+                    shown.add(name, batch.read, batch.size)
                     yield TextBatch(name, list(map(decoded, batch.texts)), batch.ends, batch.size)
 
 
@@ -256,7 +256,7 @@ class Meter:
         self._shown = is_terminal(sys.stderr) and not (prints and is_terminal(sys.stdout))
         sizes = [file_size(name) for name in files] if self._shown and size is None else []
         self._total = None if None in sizes else size or sum(filter(None, sizes))
-        self._read = 0
+        self._read = self._text = 0
         self._start = monotonic()
         self._next = self._start + FIRST
 
@@ -267,14 +267,14 @@ class Meter:
         if self._shown and self._next > self._start + FIRST:
             show_line("")
 
-    def add(self, label: str, read: int) -> None:
-        """Adds bytes that were read, and shows how many they are by now."""
-        self.at(label, self._read + read)
+    def add(self, label: str, read: int, text: int) -> None:
+        """Adds bytes of files that were read, and of the text in them, and shows how many they are by now."""
+        self.at(label, self._read + read, text=self._text + text)
 
-    def at(self, label: str, read: int) -> None:
-        """Shows that so many bytes have been read."""
-        self._read = read
-        self.say(label, lambda seconds: progress(label, read, seconds, self._total))
+    def at(self, label: str, read: int, *, text: int, tokens: int = 0) -> None:
+        """Shows that so many bytes of files have been read, so much text in them, and so many tokens made."""
+        self._read, self._text = read, text
+        self.say(label, lambda seconds: progress(label, read, text, tokens, seconds, self._total))
 
     def begin(self, label: str) -> None:
         """Shows at once what begins and may take long."""
@@ -299,10 +299,23 @@ def file_size(name: str) -> int | None:
     return status.st_size if S_ISREG(status.st_mode) else None
 
 
-def progress(label: str, read: int, seconds: float, total: int | None) -> str:
-    """Returns a readable line: bytes read, the rate and, if the total is known, the time left."""
-    rate = read / max(seconds, 1e-9)
-    line = f"{label}: {read / 1e6:,.0f} MB read, {rate / 1e6:,.0f} MB/s"
-    if not total or not rate:
+def progress(  # noqa: PLR0913, PLR0917 - what a line has
+    label: str, read: int, text: int, tokens: int, seconds: float, total: int | None
+) -> str:
+    """Returns a readable line: text and its rate and, if the total is known, the time left.
+
+    Args:
+        label: How the line begins.
+        read: Bytes of files that were read, which tell the time left.
+        text: Bytes of text in them: more, if they are compressed.
+        tokens: Tokens that were made; 0 where none are.
+        seconds: The seconds for all that.
+        total: Bytes of all files.
+    """
+    seconds = max(seconds, 1e-9)
+    line = f"{label}: {text / 1e6:,.0f} MB of text, {text / seconds / 1e6:,.0f} MB/s"
+    if tokens:
+        line = f"{line}, {tokens / seconds / 1e6:,.1f} M tokens/s"
+    if not total or not read:
         return line
-    return f"{line}, {100 * read / total:.0f}%, {max(total - read, 0) / rate:,.0f} s left"
+    return f"{line}, {100 * read / total:.0f}%, {max(total - read, 0) * seconds / read:,.0f} s left"

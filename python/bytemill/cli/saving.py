@@ -37,9 +37,9 @@ NAMES = {
 }
 
 FORMATS_HELP = (
-    "NAME.bytemill holds all of an encoding; NAME.tiktoken, NAME.model (minbpe), huggingface:FOLDER and "
-    "gpt2:FOLDER are for other programs. FOLDER/tokenizer.json is huggingface:FOLDER; FOLDER/vocab.bpe is "
-    "gpt2:FOLDER, and FOLDER/merges.txt the same two files by the names that transformers gives them."
+    "Formats of the output: NAME.bytemill (everything in one file), NAME.tiktoken, NAME.model (minbpe), "
+    "huggingface:FOLDER or FOLDER/tokenizer.json, gpt2:FOLDER or FOLDER/vocab.bpe, and FOLDER/merges.txt "
+    "(the same with the file names of transformers)."
 )
 
 

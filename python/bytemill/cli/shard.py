@@ -1,4 +1,4 @@
-"""`bytemill shard`: files of documents to files of token ids."""
+"""`bytemill shard`: files of documents to files of token IDs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bytemill.cli.options import (
     threads_option,
 )
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
-from bytemill.cli.sizes import token_count
+from bytemill.cli.sizes import token_limit
 from bytemill.cli.units import showing, units_options
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> l
     return [int(value) if is_id(value) else value for value in values]
 
 
-# The argument `shard_tokens`, 0 for a single shard.
+# The argument `shard_tokens`, `None` for a single shard.
 shard_tokens_option = click.option(
     "--shard-tokens",
     default="100M",
     show_default=True,
-    callback=token_count(),
+    callback=token_limit(),
     metavar="N",
-    help="How many tokens a shard holds, such as 100M; 0 for a single shard.",
+    help="Tokens per shard, such as 100M; none for a single file.",
 )
 
 DEFAULT_NAME = "shard"
@@ -57,8 +57,8 @@ SHARD_OPTIONS = (
         type=click.Choice(["bin", "npy", "megatron", "parquet"]),
         default="bin",
         show_default=True,
-        help="bin: ids and nothing else, for nanoGPT. npy: arrays of NumPy. megatron: .bin and .idx for "
-        "Megatron-LM. parquet: a column of lists.",
+        help="bin: raw IDs, for nanoGPT. npy: NumPy arrays. megatron: .bin and .idx for Megatron-LM. "
+        "parquet: a column of lists.",
     ),
     shard_tokens_option,
     click.option(
@@ -67,7 +67,7 @@ SHARD_OPTIONS = (
         multiple=True,
         callback=tokens_of,
         metavar="TOKEN",
-        help="An id, or the text of a token, to put before each document; may be given several times.",
+        help="A token to insert before each document: an ID or its text. Repeatable.",
     ),
     click.option(
         "--append",
@@ -75,12 +75,12 @@ SHARD_OPTIONS = (
         multiple=True,
         callback=tokens_of,
         metavar="TOKEN",
-        help="The same, to put after each document.",
+        help="A token to insert after each document. Repeatable.",
     ),
     click.option(
         "--dtype",
         type=click.Choice(["uint16", "uint32", "int32", "int64"]),
-        help="The integer type of the ids; the smallest that holds the vocabulary if not given.",
+        help="The integer type of the IDs [default: the smallest that holds the vocabulary].",
     ),
 )
 
@@ -100,19 +100,16 @@ def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "directory",
     type=FileName(),
     metavar="DIR",
-    help="A folder, new, empty, or with shards of another --name. Left out with --work.",
+    help="The output folder: new, empty, or with shards of another --name. Omit with --work.",
 )
 @encoding_option
 @shard_options
-@click.option(
-    "--name", default=DEFAULT_NAME, show_default=True, help="What the names of the shards begin with."
-)
-@click.option("--resume", is_flag=True, help="Go on where a run ended that was the same but for its end.")
+@click.option("--name", default=DEFAULT_NAME, show_default=True, help="Prefix of the file names.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same options.")
 @click.option(
     "--trust-sources",
     is_flag=True,
-    help="With --resume, take files of the same names and sizes for unchanged, though they were copied or "
-    "touched.",
+    help="With --resume, compare sources by name and size only; ignore modification times.",
 )
 @units_options
 @source_options
@@ -124,7 +121,7 @@ def command(  # noqa: PLR0913 - its options
     files: Sequence[str],
     directory: str | None,
     encoding: Encoding,
-    shard_tokens: int,
+    shard_tokens: int | None,
     units: Units | None,
     reading: Reading,
     special: str,
@@ -132,40 +129,41 @@ def command(  # noqa: PLR0913 - its options
     as_json: bool,
     **options: Any,  # noqa: ANN401 - those that `write_shards` knows by the same names
 ) -> None:
-    """Encode documents into files of token ids, in shards.
+    """Encode documents into token files for training.
 
-    Files are text (one document, or with --lines many), JSON lines or Parquet, and each of them may be
-    compressed as .gz or .zst. What was written from what is in DIR/provenance.json, for a
-    second --name there in DIR/NAME.provenance.json.
+    Reads text (one document per file, or per line with --lines), JSON Lines and Parquet, also compressed as
+    .gz or .zst. DIR/provenance.json records the inputs and outputs; for a second --name in DIR it is
+    DIR/NAME.provenance.json.
     """
     from bytemill.shards import Progress, write_shards
     from bytemill.shards.options import format_named
 
-    options |= {"shard_tokens": shard_tokens or None, **special_rule(special)}
+    options |= {"shard_tokens": shard_tokens, **special_rule(special)}
     if units is not None:
         if directory is not None:
-            raise click.UsageError("with --work the shards are written there: leave out -o")
+            raise click.UsageError("with --work the shards are written there: omit -o")
         write_units(units, files, encoding, options, reading=reading, threads=threads, as_json=as_json)
         return
     if directory is None:
         raise click.UsageError("expected -o DIR, or --work FOLDER for shards of units")
     if options["resume"] and STANDARD_INPUT in files:
-        raise click.UsageError(
-            "--resume needs files: what came from standard input is gone when a run goes on"
-        )
+        raise click.UsageError("--resume needs files: standard input cannot be read again")
     # Or there is nothing to warn of.
     warned = bool(options["prepend"] or options["append"]) or format_named(options["format"]).whole_documents
-    has_begun = False
+    first: Progress | None = None
     with Meter(files) as meter, source_of(files) as source:
 
         def show(progress: Progress) -> None:
-            nonlocal warned, has_begun
-            has_begun = True
+            nonlocal warned, first
+            first = first or progress
             # Whether there are several is known here, long before the end.
             if progress.documents > 1 and not warned:
                 warned = True
                 warn_of_missing_marks(encoding, options["format"])
-            meter.at(f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens", progress.size)
+            label = f"shard {progress.shards}, {progress.tokens / 1e6:,.0f} M tokens"
+            # Those of earlier runs were not encoded since this one began.
+            tokens = progress.tokens - first.tokens
+            meter.at(label, progress.source_bytes, text=progress.text_bytes, tokens=tokens)
 
         try:
             written = write_shards(
@@ -178,7 +176,7 @@ def command(  # noqa: PLR0913 - its options
                 **options,
             )
         except (KeyboardInterrupt, OSError, MemoryError):
-            if has_begun:
+            if first is not None:
                 complain(how_to_go_on(directory, options["name"], files), "interrupted")
             raise
     report = {
@@ -206,7 +204,7 @@ def write_units(  # noqa: PLR0913 - what the command was given
     from bytemill.jobs.tokenizing import check_options
 
     if options.pop("name") != DEFAULT_NAME or options.pop("resume") or options.pop("trust_sources"):
-        raise click.UsageError("--name, --resume and --trust-sources are for -o: --work goes on by itself")
+        raise click.UsageError("--name, --resume and --trust-sources are for -o: --work resumes by itself")
     check_options(encoding, **reading._asdict(), **options)
     executor = units.executor(threads)
     plan = units.plan(files, reading)
@@ -228,7 +226,7 @@ def warn_of_missing_marks(encoding: Encoding, form: str) -> None:
 
     mark = mark_of(encoding)
     warnings.warn(
-        f"documents run together in the format {form}, which marks no ends: --eos TOKEN puts a token after "
+        f"the format {form} does not mark the ends of documents: --eos TOKEN inserts a token after "
         f"each{'' if mark is None else f', such as --eos {shlex.quote(mark)}'}",
         UserWarning,
         stacklevel=1,
@@ -241,9 +239,9 @@ def how_to_go_on(directory: str, name: str, files: Sequence[str]) -> str:
 
     found = load(manifest_path(Path(directory), name))
     if found is None or not found.shards:
-        return "no shard is complete, the same command begins again"
+        return "no shard is complete: run the same command again"
     shards = "1 shard is" if len(found.shards) == 1 else f"{len(found.shards):,} shards are"
     so_far = f"{shards} complete in {directory} ({found.tokens:,} tokens of {found.documents:,} documents)"
     if STANDARD_INPUT in files:
-        return f"{so_far}; standard input is gone: begin again in another folder"
-    return f"{so_far}; the same command with --resume goes on"
+        return f"{so_far}; standard input cannot be read again: start over in another folder"
+    return f"{so_far}; run the same command with --resume to continue"

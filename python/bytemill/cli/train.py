@@ -44,7 +44,7 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     callback=token_count(least=1),
     required=True,
     metavar="N",
-    help="How many tokens, such as 300 or 32k, which is 32,000.",
+    help="The size of the vocabulary, such as 300 or 32k (32,000).",
 )
 @click.option(
     "-o",
@@ -54,72 +54,75 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
     multiple=True,
     required=True,
     metavar="FILE",
-    help="Where to write, see below; may be given several times.",
+    help="The output, see below; replaces existing files. Repeatable.",
 )
 @click.option(
     "--kind",
     type=click.Choice(("bytes", "sentencepiece")),
     default="bytes",
     show_default=True,
-    help="Merges of bytes, or a SentencePiece BPE model, written to NAME.model; with another -o NAME.vocab "
-    "also its pieces and scores as text.",
+    help="Byte-level BPE, or a SentencePiece BPE model written to NAME.model; another -o NAME.vocab writes "
+    "its pieces and scores as text.",
 )
 @click.option(
     "--piece-option",
     "piece_options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of SentencePiece's training, for such a model, such as byte_fallback=true; may be given "
-    "several times.",
+    help="An option of SentencePiece's trainer, such as byte_fallback=true. Repeatable.",
 )
 @click.option(
     "--pattern",
     metavar="PATTERN",
-    help="What cuts text into pieces: gpt2, cl100k, o200k, llama3, a regular expression, or none. "
-    f"That of --initial if not given, else {DEFAULT_PATTERN}.",
+    help="The split pattern: gpt2, cl100k, o200k, llama3, a regular expression, or none "
+    f"[default: that of --initial, else {DEFAULT_PATTERN}].",
 )
 @click.option(
     "--special-token",
     "special_tokens",
     multiple=True,
     metavar="TEXT",
-    help="A special token; may be given several times. Their ids follow the others, in this order.",
+    help="A special token. Repeatable; their IDs follow the others, in this order.",
 )
-@click.option("--min-frequency", type=int, default=0, metavar="N", help="End when no pair occurs so often.")
-@click.option("--max-token-length", type=int, metavar="N", help="The most bytes of a token.")
+@click.option(
+    "--min-frequency", type=int, default=0, metavar="N", help="Stop when no pair occurs at least N times."
+)
+@click.option("--max-token-length", type=int, metavar="N", help="Maximum bytes of a token.")
 @click.option(
     "--tie-break",
     type=click.Choice(TIE_BREAKS),
     default=TIE_BREAKS[0],
     show_default=True,
-    help="Which of the most frequent pairs is merged.",
+    help="Which of several equally frequent pairs to merge.",
 )
 @click.option(
-    "--pad-vocab-to", type=int, metavar="N", help="Fill up with reserved tokens to a multiple of this."
+    "--pad-vocab-to",
+    type=int,
+    metavar="N",
+    help="Pad the vocabulary with reserved tokens to a multiple of N.",
 )
 @click.option(
     "--initial",
     metavar="ENCODING",
-    help="Go on from this encoding, a name or a file. Its special tokens are to be named again.",
+    help="Continue from this encoding, a name or a file. Special tokens are not inherited; pass them again.",
 )
-@click.option("--name", help="What the encoding is called; as the first output if not given.")
+@click.option("--name", help="Name of the encoding [default: stem of the first output].")
 @click.option(
     "--memory-limit",
     callback=byte_size(),
     metavar="SIZE",
-    help="How many bytes of memory the counts may take, such as 2G; the rest goes to temporary files.",
+    help="Memory for the counts, such as 2G; the rest goes to temporary files.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Keep the counts of finished files in OUTPUT.counts until training has ended, and begin with those "
-    "that are there from a run that did not end.",
+    help="Keep the counts of finished files in OUTPUT.counts until training has ended, and resume from them.",
 )
 @click.option(
     "--memory",
     callback=byte_size(),
     metavar="SIZE",
-    help="With --engine ray, how many bytes of memory of a node to reserve for learning, such as 64G.",
+    help="With --engine ray, memory of a node to reserve for learning, such as 64G.",
 )
 @units_options
 @source_options
@@ -147,8 +150,8 @@ def command(  # noqa: PLR0913 - its options
 ) -> None:
     """Learn a vocabulary from files or standard input.
 
-    Files are text (one document, or with --lines many), JSON lines or Parquet, and each of them may be
-    compressed as .gz or .zst.
+    Reads text (one document per file, or per line with --lines), JSON Lines and Parquet, also compressed as
+    .gz or .zst.
     """
     if kind == "sentencepiece":
         check_unused(
@@ -202,7 +205,7 @@ def command(  # noqa: PLR0913 - its options
         with Meter(files) as meter:
 
             def show(batch: Batch) -> None:
-                meter.add("counting", batch.read)
+                meter.add("counting", batch.read, batch.size)
 
             if saved is None:
                 with source_of(files) as source:
@@ -254,18 +257,16 @@ def check_together(
 ) -> None:
     """Raises `UsageError` for files and options that exclude each other."""
     if resume and STANDARD_INPUT in files:
-        raise click.UsageError(
-            "--resume needs files: what came from standard input is gone when a run goes on"
-        )
+        raise click.UsageError("--resume needs files: standard input cannot be read again")
     if resume and any(map(is_uri, files)):
-        raise click.UsageError("--resume is for files of this machine: with others, --work goes on by itself")
+        raise click.UsageError("--resume is for files of this machine: with others, --work resumes by itself")
     if resume and units is not None:
-        raise click.UsageError("--work goes on by itself: leave out --resume")
+        raise click.UsageError("--work resumes by itself: omit --resume")
     if memory is not None and (units is None or units.engine != "ray"):
         raise click.UsageError("--memory is for --engine ray")
     if units is not None and tie_break == "first_seen":
         raise click.UsageError(
-            "--tie-break first_seen needs the order of the text, which is lost where --work adds up counts"
+            "--tie-break first_seen needs the order of the text, which is lost when --work adds up counts"
         )
 
 
@@ -274,8 +275,8 @@ def check_unused(**options: object) -> None:
     for name, value in options.items():
         if value:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} is for merges of bytes, not for --kind sentencepiece, "
-                "whose options are --piece-option NAME=VALUE"
+                f"--{name.replace('_', '-')} is for --kind bytes; the options of --kind sentencepiece are "
+                "--piece-option NAME=VALUE"
             )
 
 

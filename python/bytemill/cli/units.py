@@ -31,7 +31,7 @@ unit_size_option = click.option(
     default="2G",
     show_default=True,
     metavar="SIZE",
-    help="About how many bytes of files a unit has.",
+    help="The size of a unit: about so many bytes of files.",
 )
 
 
@@ -140,11 +140,11 @@ def showing(plan: Plan) -> Iterator[Callable[[Progress], None]]:
             nonlocal meter, before, step
             if meter is None or now.step != step:
                 stack.close()
-                step, before = now.step, now.size
+                step, before = now.step, now.source_bytes
                 meter = stack.enter_context(Meter((), size=sum(plan.sizes) - before))
             label = f"{LABELS[now.step]}, {now.done:,} of {now.units:,} done"
-            if now.size:
-                meter.at(label, now.size - before)
+            if now.source_bytes:
+                meter.at(label, now.source_bytes - before, text=now.text_bytes, tokens=now.tokens)
             else:
                 meter.say(label)
 
@@ -158,19 +158,21 @@ def units_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--work",
         type=FileName(),
         metavar="FOLDER",
-        help="Work by units of files: the plan and what is done are in this folder, or its URI, and the same "
-        "command goes on there after a kill.",
+        help="Divide the files into units, and keep the plan and the results of finished units in this "
+        "folder or URI. The same command resumes there.",
     )
     @click.option(
         "--engine",
         type=click.Choice(["local", "ray"]),
         default="local",
         show_default=True,
-        help="With --work, what does the units: processes of this machine, as many as --threads, or tasks of "
-        "Ray, of --threads processors each.",
+        help="With --work, what runs the units: local for --threads processes of this machine, ray for tasks "
+        "with --threads processors each.",
     )
     @click.option(
-        "--address", metavar="ADDRESS", help="The cluster of Ray, such as auto; one is started if not given."
+        "--address",
+        metavar="ADDRESS",
+        help="The address of a Ray cluster, such as auto [default: start one].",
     )
     @unit_size_option
     @functools.wraps(function)

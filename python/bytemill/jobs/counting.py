@@ -140,7 +140,7 @@ def count_unit(
             lines=plan.lines,
             errors=plan.errors,
             num_threads=thread_count(num_threads),
-            report=lambda _: None,
+            report=lambda batch: sums.update(text_bytes=sums.get("text_bytes", 0) + batch.size),
         )
         counts.save(outputs / f"unit-{number:06}.parquet", sort=True)
         sums["pieces"] = counts.total()

@@ -1,4 +1,4 @@
-"""How far a step of a job is, while it runs."""
+"""The progress of a step of a job, while it runs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ __all__ = ["Progress", "Report"]
 
 
 class Progress(NamedTuple):
-    """How far a step of a job is.
+    """The progress of a step of a job.
 
     Attributes:
         step: "count", "reduce" (adding up the counts of all units), "shard" or "compact".
         done: How many units, parts of the counts, or large shards are done.
         units: How many there are.
-        size: The bytes of the files of the units that are done, as stored; 0 in "reduce" and "compact".
+        source_bytes: The bytes of the files of the units that are done, as stored; 0 in other steps.
+        text_bytes: The bytes of text of the units that this call has done, as UTF-8; 0 in other steps.
+        tokens: The ids of the units that this call has written to shards.
     """
 
     step: Kind
     done: int
     units: int
-    size: int
+    source_bytes: int
+    text_bytes: int = 0
+    tokens: int = 0
 
 
 # What is called when a step begins, and after each unit.

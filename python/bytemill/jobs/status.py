@@ -1,4 +1,4 @@
-"""How far a job is."""
+"""The status of a job."""
 
 from __future__ import annotations
 
@@ -14,45 +14,49 @@ __all__ = ["Status", "status"]
 
 
 class Status(NamedTuple):
-    """How far a job is.
+    """The status of a job.
 
     Attributes:
         units: The number of units.
-        size: The bytes of all units, as stored.
-        counted: How many units are counted; `None` if that has not begun.
-        counted_size: The bytes of those.
+        source_bytes: The bytes of the files of all units, as stored.
+        units_counted: How many units are counted; `None` if counting has not begun.
+        source_bytes_counted: The bytes of the files of those.
         pieces: The number of pieces in them.
-        parts: How many parts the counts of all units are added up in; `None` if that has not begun.
-        merged: How many of them are done.
-        written: How many units are written to shards; `None` if that has not begun.
-        written_size: The bytes of those.
+        parts: The number of parts of the sum of all counts; `None` if adding up has not begun.
+        parts_merged: How many of them are done.
+        units_written: How many units are written to shards; `None` if writing has not begun.
+        source_bytes_written: The bytes of the files of those.
         documents: The number of documents in them.
         tokens: The number of ids in their shards.
-        compacted: How many large shards are made of those; `None` if that has not begun.
+        shards_compacted: How many large shards are written; `None` if compaction has not begun.
     """
 
     units: int
-    size: int
-    counted: int | None
-    counted_size: int
+    source_bytes: int
+    units_counted: int | None
+    source_bytes_counted: int
     pieces: int
     parts: int | None
-    merged: int
-    written: int | None
-    written_size: int
+    parts_merged: int
+    units_written: int | None
+    source_bytes_written: int
     documents: int
     tokens: int
-    compacted: int | None
+    shards_compacted: int | None
 
     @property
     def is_done(self) -> bool:
         """Returns whether all units are done, of counting and of shards as far as they have begun."""
-        begun = [done for done in (self.counted, self.written) if done is not None]
-        return bool(begun) and all(done == self.units for done in begun) and self.merged == (self.parts or 0)
+        begun = [done for done in (self.units_counted, self.units_written) if done is not None]
+        return (
+            bool(begun)
+            and all(done == self.units for done in begun)
+            and self.parts_merged == (self.parts or 0)
+        )
 
 
 def status(plan: Plan | str | os.PathLike[str]) -> Status:
-    """Returns how far a job is.
+    """Returns the status of a job.
 
     Args:
         plan: The plan, or its work folder.
@@ -75,15 +79,15 @@ def status(plan: Plan | str | os.PathLike[str]) -> Status:
 
     return Status(
         units=len(plan.units),
-        size=sum(unit.size for unit in plan.units),
-        counted=len(counts) if work.has_begun("count") else None,
-        counted_size=sum(plan.units[number].size for number in counts),
+        source_bytes=sum(unit.size for unit in plan.units),
+        units_counted=len(counts) if work.has_begun("count") else None,
+        source_bytes_counted=sum(plan.units[number].size for number in counts),
         pieces=total("pieces"),
         parts=parts,
-        merged=0 if parts is None else len(work.done("reduce")),
-        written=len(shards) if work.has_begun("shard") else None,
-        written_size=sum(plan.units[number].size for number in shards),
+        parts_merged=0 if parts is None else len(work.done("reduce")),
+        units_written=len(shards) if work.has_begun("shard") else None,
+        source_bytes_written=sum(plan.units[number].size for number in shards),
         documents=total("documents"),
         tokens=total("tokens"),
-        compacted=len(work.done("compact")) if work.has_begun("compact") else None,
+        shards_compacted=len(work.done("compact")) if work.has_begun("compact") else None,
     )

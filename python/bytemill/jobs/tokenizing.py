@@ -171,6 +171,7 @@ def shard_unit(
             encoding.value,
             wanted,
             num_threads=thread_count(num_threads),
+            progress=lambda now: sums.update(text_bytes=now.text_bytes),
             may_be_empty=True,
         )
         sums |= {"documents": written.documents, "tokens": written.tokens}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ from bytemill.jobs.stores import Facts, facts_of, sha256_of, store_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bytemill.jobs.executors import Executor
@@ -131,14 +132,17 @@ class Work:
             Exception: What a task or `progress` has raised.
         """
         done = self.done(kind).intersection(numbers)
+        sums: Counter[str] = Counter()
 
         def report() -> None:
             if progress is not None:
                 size = sum(sizes[number] for number in done) if sizes else 0
-                progress(Progress(kind, len(done), len(numbers), size))
+                progress(Progress(kind, len(done), len(numbers), size, sums["text_bytes"], sums["tokens"]))
 
         report()
         for number in executor.run(task, [number for number in numbers if number not in done]):
+            if progress is not None and sizes and number not in done:
+                sums.update(self.commits(kind, [number])[number].sums)
             done.add(number)
             report()
 
@@ -194,14 +198,15 @@ class Work:
         numbers = [name.removeprefix(f"{kind}-") for name in names if name.startswith(f"{kind}-")]
         return {int(number) for number in numbers if number.isdecimal()}
 
-    def commits(self, kind: Kind) -> dict[int, Commit]:
-        """Returns the commits of all units that are done, in the order of their numbers.
+    def commits(self, kind: Kind, numbers: Iterable[int] | None = None) -> dict[int, Commit]:
+        """Returns the commits of units that are done, of all if not given, in the order of their numbers.
 
         Raises:
             ValueError: One is malformed.
         """
         found = {}
-        names = {number: f"commits/{name_of(kind, number)}.json" for number in sorted(self.done(kind))}
+        wanted = sorted(self.done(kind) if numbers is None else numbers)
+        names = {number: f"commits/{name_of(kind, number)}.json" for number in wanted}
         for (number, name), data in zip(names.items(), self.store.read([*names.values()]), strict=True):
             contents = self._object(name, data)
             try:

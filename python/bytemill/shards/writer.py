@@ -66,13 +66,15 @@ class Progress(NamedTuple):
     """The progress of writing.
 
     Attributes:
-        size: Bytes of files read so far; the compressed bytes of compressed files.
-        documents: Documents in shards, those of earlier runs included.
-        tokens: Ids in shards, likewise.
-        shards: Full shards, likewise.
+        source_bytes: Bytes of files read so far, as stored: those of compressed files are compressed.
+        text_bytes: Bytes of text that this run has encoded, as UTF-8.
+        documents: Documents in shards, including those of earlier runs.
+        tokens: Ids in shards, including those of earlier runs.
+        shards: Full shards, including those of earlier runs.
     """
 
-    size: int
+    source_bytes: int
+    text_bytes: int
     documents: int
     tokens: int
     shards: int
@@ -303,6 +305,7 @@ class ShardWriter:
         assert cursor is not None, "not all is written"
         first: Cursor | None = cursor
         size = sum(file.size for file in self._record.sources if file.item < cursor.block.item)
+        text_bytes = 0
         documents, tokens = self._record.documents, self._record.tokens
         try:
             with named_as(self._final), BackgroundWriter() as background:
@@ -313,10 +316,11 @@ class ShardWriter:
                         start, first = self._first_cursor(first, block.start, encoded), None
                     self._write(encoded, start, background)
                     size += block.size
+                    text_bytes += int(block.offsets[-1]) - int(block.offsets[0])
                     documents += len(encoded.ends) - start.documents
                     tokens += len(encoded.ids) - start.tokens
                     if progress is not None:
-                        progress(Progress(size, documents, tokens, self._number))
+                        progress(Progress(size, text_bytes, documents, tokens, self._number))
                 if first is not None:
                     self._first_cursor(first, Position(), EMPTY)
                 if not may_be_empty:

@@ -65,7 +65,7 @@ def test_a_worker_that_is_killed(
         counting = pool.submit(jobs.count_pieces, plan, executor=executor)
         waiting = hold.wait_for(NODES)
         assert len({each.node for each in waiting}) == NODES
-        assert 0 < (jobs.status(plan).counted or 0) < len(plan.units)
+        assert 0 < (jobs.status(plan).units_counted or 0) < len(plan.units)
         os.kill(waiting[0].process, signal.SIGKILL)
         # Another process has its place.
         hold.wait_for(NODES + 1)

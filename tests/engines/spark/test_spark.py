@@ -51,7 +51,7 @@ def test_a_process_that_is_killed(session: Any, corpus: Path, tmp_path: Path, ki
     with ThreadPoolExecutor(1) as pool, holding(executor, hold):
         counting = pool.submit(jobs.count_pieces, plan, executor=executor)
         waiting = hold.wait_for(2)
-        assert 0 < (jobs.status(plan).counted or 0) < len(plan.units)
+        assert 0 < (jobs.status(plan).units_counted or 0) < len(plan.units)
         process = waiting[0].process
         # A worker is a child of a daemon of Python, whose parent is the executor.
         os.kill(process if killed == "worker" else parent(parent(process)), signal.SIGKILL)

@@ -137,7 +137,7 @@ def test_a_name_that_cannot_be_written_is_in_the_message(tmp_path: Path) -> None
     assert run("encode", "-o", path, given="a").err == f"bytemill: error: {path}: No such file or directory\n"
     called = run("encode", "-o", tmp_path / "ids.jsonl.gz", given="a")
     assert called.code == 2
-    assert "what is written is not compressed" in called.err
+    assert "the output is not compressed" in called.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -336,8 +336,12 @@ def test_what_is_not_utf_8_is_named(tmp_path: Path) -> None:
 
 
 def test_progress_tells_rate_and_time_left() -> None:
-    assert progress("a.txt", 30_000_000, 3.0, 40_000_000) == "a.txt: 30 MB read, 10 MB/s, 75%, 1 s left"
-    assert progress("-", 30_000_000, 3.0, None) == "-: 30 MB read, 10 MB/s"
+    line = progress("a.txt", 30_000_000, 30_000_000, 0, 3.0, 40_000_000)
+    assert line == "a.txt: 30 MB of text, 10 MB/s, 75%, 1 s left"
+    assert progress("-", 30_000_000, 30_000_000, 0, 3.0, None) == "-: 30 MB of text, 10 MB/s"
+    # Compressed files: the rate is that of the text, the time left that of the files.
+    line = progress("shard 2", 30_000_000, 90_000_000, 21_000_000, 3.0, 40_000_000)
+    assert line == "shard 2: 90 MB of text, 30 MB/s, 7.0 M tokens/s, 75%, 1 s left"
 
 
 class Terminal(io.StringIO):
@@ -354,7 +358,7 @@ def test_progress_is_for_terminals(text_file: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(sys, "stderr", stream)
         assert list(documents([str(text_file)])) == [TEXT]
     assert silent.getvalue() == ""
-    assert terminal.getvalue().startswith(f"\r\x1b[K{text_file}: 0 MB read, ")
+    assert terminal.getvalue().startswith(f"\r\x1b[K{text_file}: 0 MB of text, ")
     # It is erased at the end.
     assert terminal.getvalue().endswith("\r\x1b[K")
     # Results on the same terminal are not overwritten.

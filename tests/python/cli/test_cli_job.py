@@ -28,7 +28,7 @@ def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     assert units > 2
     for unit in range(units - 1):
         counted = run("job", "count", "--work", work, "--unit", unit, "--pattern", "gpt2", "--json")
-        assert json.loads(counted.out)["counted"] == unit + 1
+        assert json.loads(counted.out)["units_counted"] == unit + 1
     assert run("job", "status", "--work", work).code == 1
     missing = run("job", "reduce", "--work", work, "-o", tmp_path / "counts.parquet")
     assert missing.code == 2
@@ -38,7 +38,7 @@ def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     assert run("job", "status", "--work", work).code == 0
     assert run("job", "reduce", "--work", work, "--part", 7).err.count("expected a part from 0 to 0, got 7")
     part = run("job", "reduce", "--work", work, "--part", 0, "--json")
-    assert (json.loads(part.out)["parts"], json.loads(part.out)["merged"]) == (1, 1), part.err
+    assert (json.loads(part.out)["parts"], json.loads(part.out)["parts_merged"]) == (1, 1), part.err
     assert run("job", "reduce", "--work", work, "--processes", 1).code == 0
     merged = run("job", "reduce", "--work", work, "-o", tmp_path / "counts.parquet")
     assert merged.code == 0, merged.err
@@ -53,7 +53,7 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     for unit in range(units):
         assert not (work / "manifest.json").exists()
         written = run("job", "shard", "--work", work, "--unit", unit, *encoding, "--json")
-        assert json.loads(written.out)["written"] == unit + 1, written.err
+        assert json.loads(written.out)["units_written"] == unit + 1, written.err
     manifest = json.loads((work / "manifest.json").read_bytes())
     names = [name for unit in manifest["units"] for name in unit["files"]]
     assert run("shard", corpus, "-o", tmp_path / "whole", "--field", "body", *encoding).code == 0
@@ -66,7 +66,11 @@ def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     for number in range(len(whole)):
         assert not (work / "compacted" / "manifest.json").exists()
         compacted = run("job", "compact", "--work", work, "--shard", number, *encoding[-2:], "--json")
-        assert json.loads(compacted.out) == {"shards": len(whole), "compacted": number + 1}, compacted.err
+        assert json.loads(compacted.out) == {
+            "shards": len(whole),
+            "shards_written": number + 1,
+            "directory": str(work / "compacted"),
+        }, compacted.err
     found = [path.read_bytes() for path in sorted((work / "compacted").glob("*.bin"))]
     assert found == [path.read_bytes() for path in whole]
     assert (work / "compacted" / "manifest.json").exists()

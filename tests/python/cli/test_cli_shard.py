@@ -59,7 +59,7 @@ def test_standard_input(documents: Path, tmp_path: Path) -> None:
         ("\n".join(TEXTS).encode(), ["--lines"], [*(f"{text}\n" for text in TEXTS[:-1]), TEXTS[-1]]),
     ):
         out = tmp_path / f"out{len(options)}"
-        called = run("shard", "-o", out, "-e", "gpt2", "--shard-tokens", "0", *options, given=given)
+        called = run("shard", "-o", out, "-e", "gpt2", "--shard-tokens", "none", *options, given=given)
         assert called.code == 0, called.err
         assert np.array_equal(
             np.fromfile(out / "shard.bin", np.uint16), GPT2.encode_batch_to_numpy(texts).ids
@@ -73,11 +73,12 @@ def test_standard_input(documents: Path, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--shard-tokens", "many"], "expected a number of tokens such as 1000000 or 100M, got 'many'"),
+        (["--shard-tokens", "0"], "expected 1 or more, or none, got 0"),
         (["-e", "cl100k_base", "--dtype", "uint16"], "dtype uint16 cannot hold token ids up to 100276"),
         (["--special", "error"], "documents.jsonl: expected no special token '<|endoftext|>'"),
         (["--append", "<|no such|>"], "append has the text '<|no such|>', which is no token of 'o200k_base'"),
         (["--field", "text"], "line 1: expected an object with the field 'text', got the fields body"),
-        (["--field", "body", "--lines"], "--lines is for text, and with --field"),
+        (["--field", "body", "--lines"], "--lines is for text, and --field implies"),
     ],
 )
 def test_errors_are_messages(options: list[str], said: str, documents: Path, tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_documents_that_run_together(documents: Path, tmp_path: Path) -> None:
 
     lines = [documents, "--field", "body"]
     for args in (lines, [*lines, "--format", "npy"], [text, "--lines"], [text, text]):
-        assert "warning: documents run together in the format " in told(*args)
+        assert " does not mark the ends of documents: --eos" in told(*args)
         assert "such as --eos '<|endoftext|>'" in told(*args)
     for args in ([text], [*lines, "--eos", "13"], [*lines, "--bos", "13"], [*lines, "--format", "megatron"]):
         assert told(*args) == ""
@@ -180,7 +181,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     args = ["-o", out, "-e", "gpt2", "--field", "body", "--eos", "<|endoftext|>", "--shard-tokens", 10]
     seen = 0
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         nonlocal seen
         seen += 1
         if seen == last:
@@ -191,9 +192,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     last = 1
     called = run("shard", documents, *args, "--shard-tokens", "1G")
     assert called.code == 130
-    assert called.err.strip() == (
-        "bytemill: interrupted: no shard is complete, the same command begins again"
-    )
+    assert called.err.strip() == ("bytemill: interrupted: no shard is complete: run the same command again")
     (out / "provenance.json").unlink()
     last = 7
     for raised, code in ((KeyboardInterrupt(), 130), (OSError(errno.EIO, "the disk is gone"), 2)):
@@ -206,11 +205,11 @@ def test_an_interrupted_run_says_how_to_go_on(
         assert shards > 0
         so_far = "1 shard is" if shards == 1 else f"{shards} shards are"
         so_far += f" complete in {out} ({tokens} tokens of {record['documents']} documents)"
-        assert told == f"bytemill: interrupted: {so_far}; the same command with --resume goes on"
+        assert told == f"bytemill: interrupted: {so_far}; run the same command with --resume to continue"
         last = 3
     seen, last = 0, 7
     called = run("shard", *args[:1], tmp_path / "piped", *args[2:], given=documents.read_bytes())
-    assert "; standard input is gone: begin again in another folder" in called.err
+    assert "; standard input cannot be read again: start over in another folder" in called.err
     monkeypatch.undo()
     assert run("shard", documents, *args, "--resume").code == 0
 
@@ -225,7 +224,7 @@ def test_names_share_a_folder(documents: Path, tmp_path: Path) -> None:
             "--eos",
             "13",
             "--shard-tokens",
-            "0",
+            "none",
             "--name",
             name,
         ]

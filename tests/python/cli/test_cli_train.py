@@ -403,3 +403,16 @@ def test_a_pattern_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
     )
     assert called.code == 2
     assert "the pattern matches nothing in them" in called.err
+
+
+def test_an_output_replaces_a_file_only_when_it_is_complete(corpus: list[Path], tmp_path: Path) -> None:
+    output = tmp_path / "mine.bytemill"
+    for size in (280, 270):
+        assert run("train", *corpus, "--vocab-size", size, "-o", output).code == 0
+        assert bytemill.Encoding.from_file(output).n_vocab == size
+    before = output.read_bytes()
+    assert run("train", tmp_path / "none.txt", "--vocab-size", 290, "-o", output).code == 2
+    assert run("convert", "no-such-encoding", output).code == 2
+    assert output.read_bytes() == before
+    assert run("convert", "gpt2", output).code == 0
+    assert bytemill.Encoding.from_file(output).name == "gpt2"

@@ -113,10 +113,15 @@ def test_progress_of_units_on_a_terminal(
     units = len(plan.units)
     with showing(plan) as show:
         show(jobs.Progress("count", 1, units, plan.sizes[0]))
-        show(jobs.Progress("count", units, units, sum(plan.sizes)))
+        show(jobs.Progress("count", units, units, sum(plan.sizes), 5_000_000, 0))
+        show(jobs.Progress("shard", 1, units, plan.sizes[0]))
+        show(jobs.Progress("shard", units, units, sum(plan.sizes), 5_000_000, 2_000_000))
         show(jobs.Progress("reduce", 2, 3, 0))
     lines = terminal.getvalue().split("\r\x1b[K")
-    assert re.fullmatch(rf"counting, {units} of {units} done: 0 MB read, .* MB/s, 100%, 0 s left", lines[2])
+    rates = r"5 MB of text, [\d,]+ MB/s"
+    assert re.fullmatch(rf"counting, {units} of {units} done: {rates}, 100%, 0 s left", lines[2])
+    [encoded] = [line for line in lines if line.startswith(f"encoding, {units} of")]
+    assert re.fullmatch(rf"encoding, \d+ of \d+ done: {rates}, [\d,.]+ M tokens/s, 100%, 0 s left", encoded)
     assert lines[-2:] == ["adding up, 2 of 3 done", ""]
 
 
@@ -125,16 +130,16 @@ def test_progress_of_units_on_a_terminal(
     [
         (["train", "--engine", "ray"], "--engine ray needs --work FOLDER"),
         (["train", "--address", "auto"], "--address is for --engine ray"),
-        (["train", "--work", "work", "--resume"], "--work goes on by itself"),
+        (["train", "--work", "work", "--resume"], "--work resumes by itself"),
         (["train", "--resume", "s3://corpus/a.jsonl"], "--resume is for files of this machine"),
         (["train", "--work", "work", "--memory", "1G"], "--memory is for --engine ray"),
         (["train", "--work", "work", "--tie-break", "first_seen"], "needs the order of the text"),
-        (["train", "--work", "work", "--kind", "sentencepiece"], "--work is for merges of bytes"),
+        (["train", "--work", "work", "--kind", "sentencepiece"], "--work is for --kind bytes"),
         (["train", "--work", "work", "-"], "--work needs files"),
         (["shard"], "expected -o DIR, or --work FOLDER"),
-        (["shard", "-o", "shards", "--work", "work"], "leave out -o"),
-        (["shard", "--work", "work", "--resume"], "--work goes on by itself"),
-        (["shard", "--work", "work", "--name", "mine"], "--work goes on by itself"),
+        (["shard", "-o", "shards", "--work", "work"], "omit -o"),
+        (["shard", "--work", "work", "--resume"], "--work resumes by itself"),
+        (["shard", "--work", "work", "--name", "mine"], "--work resumes by itself"),
     ],
 )
 def test_options_that_exclude_each_other(corpus: Path, arguments: list[str], message: str) -> None:

@@ -41,7 +41,7 @@ def test_units_add_up_to_one_process(corpus: Path, tmp_path: Path, unit_bytes: i
     counts = jobs.count_pieces(plan, executor=jobs.Local(1))
     assert counted(counts) == one_process(corpus)
     assert counts.is_sorted
-    assert jobs.status(plan).counted == len(plan.units)
+    assert jobs.status(plan).units_counted == len(plan.units)
     assert jobs.status(plan).pieces == counts.total()
     assert jobs.status(plan).is_done
 
@@ -192,7 +192,9 @@ def test_progress_is_reported(corpus: Path, tmp_path: Path) -> None:
     assert [each.done for each in counting[:1] + counting[-1:]] == [0, units]
     assert [each.done for each in counting] == sorted(each.done for each in counting)
     assert {each.units for each in counting} == {units}
-    assert (counting[0].size, counting[-1].size) == (0, sum(unit.size for unit in plan.units))
+    assert (counting[0].source_bytes, counting[0].text_bytes) == (0, 0)
+    assert counting[-1].source_bytes == sum(unit.size for unit in plan.units)
+    assert counting[-1].text_bytes > 0
     assert seen[len(counting) :] == [
         jobs.Progress("reduce", 0, 1, 0),
         *[jobs.Progress("reduce", 1, 1, 0)] * 2,
@@ -200,10 +202,11 @@ def test_progress_is_reported(corpus: Path, tmp_path: Path) -> None:
     # What is done already counts from the start.
     again: list[jobs.Progress] = []
     jobs.count_pieces(plan, executor=jobs.Local(1), progress=again.append)
-    assert again == [counting[-1], jobs.Progress("reduce", 1, 1, 0)]
+    assert again == [counting[-1]._replace(text_bytes=0), jobs.Progress("reduce", 1, 1, 0)]
     encoding = bytemill.get_encoding("gpt2")
     written: list[jobs.Progress] = []
-    jobs.write_shards(plan, encoding, executor=jobs.Local(1), progress=written.append)
+    manifest = jobs.write_shards(plan, encoding, executor=jobs.Local(1), progress=written.append)
+    assert written[-1] == counting[-1]._replace(step="shard", tokens=manifest.tokens)
     jobs.compact(plan, executor=jobs.Local(1), progress=written.append)
     assert [each.done for each in written if each.step == "shard"] == [*range(units + 1)]
     assert written[-1] == jobs.Progress("compact", 1, 1, 0)
@@ -218,7 +221,7 @@ def test_what_progress_raises_ends_the_job(corpus: Path, tmp_path: Path) -> None
 
     with pytest.raises(KeyError, match="enough"):
         jobs.count_pieces(plan, executor=jobs.Local(1), progress=stop)
-    assert jobs.status(plan).counted == 2
+    assert jobs.status(plan).units_counted == 2
     with pytest.raises(TypeError, match="progress must be a function, or None, not bool"):
         jobs.count_pieces(plan, executor=jobs.Local(1), progress=True)  # type: ignore[arg-type]
 

@@ -54,7 +54,7 @@ def test_parts_follow_each_other_and_add_up_to_one_process(corpus: Path, tmp_pat
     assert rows == sorted(whole)
     assert all(len(table) for table in tables)
     found = jobs.status(plan)
-    assert (found.parts, found.merged) == (len(tables), len(tables))
+    assert (found.parts, found.parts_merged) == (len(tables), len(tables))
     assert list(counts) == rows
     assert (
         bytemill.train(counts, 280, progress=False).sha256

@@ -140,7 +140,7 @@ def test_what_is_read_has_a_commit(in_folders: dict[str, bytes]) -> None:
     # What a process left that died before its commit.
     with MemoryFileSystem().open("/work/counts/unit-000001.parquet", "wb") as file:
         file.write(b"half")
-    assert jobs.status(plan).counted is None
+    assert jobs.status(plan).units_counted is None
     run_job("memory://corpus", "memory://work", jobs.Local(1))
     assert outputs("memory://work") == in_folders
 

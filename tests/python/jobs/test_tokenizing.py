@@ -84,7 +84,7 @@ def test_ids_are_those_of_one_process(
     assert (manifest.documents, manifest.tokens) == (whole.documents, whole.tokens)
     assert jobs.Manifest.load(tmp_path / "work") == manifest
     found = jobs.status(plan)
-    assert (found.written, found.documents, found.tokens) == (
+    assert (found.units_written, found.documents, found.tokens) == (
         len(plan.units),
         whole.documents,
         whole.tokens,

@@ -459,9 +459,22 @@ def test_progress(tmp_path: Path) -> None:
     path = Path(of_json(tmp_path))
     written = write_shards(path, tmp_path / "out", GPT2, shard_tokens=1000, progress=seen.append)
     assert seen == sorted(seen)
+    text = sum(len(document.encode()) for document in DOCUMENTS)
     assert seen[-1] == Progress(
-        path.stat().st_size, written.documents, written.tokens, len(written.shards) - 1
+        path.stat().st_size, text, written.documents, written.tokens, len(written.shards) - 1
     )
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_progress_of_compressed_files(tmp_path: Path, suffix: str) -> None:
+    seen: list[Progress] = []
+    data = Path(of_json(tmp_path)).read_bytes()
+    path = tmp_path / f"compressed.jsonl{suffix}"
+    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress}[suffix]
+    path.write_bytes(compress(data * 20))
+    write_shards(path, tmp_path / "out", GPT2, progress=seen.append)
+    assert seen[-1].source_bytes == path.stat().st_size
+    assert seen[-1].text_bytes == 20 * sum(len(document.encode()) for document in DOCUMENTS)
 
 
 # --- Provenance ---
