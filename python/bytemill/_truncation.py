@@ -28,12 +28,12 @@ def string_indices(text: str, characters: Sequence[int]) -> list[int]:
 
 
 def first_characters(text: str, count: int) -> str:
-    """Returns the first characters of a text, which has at least so many."""
+    """Returns the first `count` characters of a text, which has at least `count`."""
     return text[: string_indices(text[: 2 * count], [count])[0]]
 
 
 def last_characters(text: str, count: int) -> str:
-    """Returns the last characters of a text, which has at least so many."""
+    """Returns the last `count` characters of a text, which has at least `count`."""
     # A pair takes two indices of the string, so the characters are in this part of it.
     end = text[max(0, len(text) - 2 * count) :]
     return end[string_indices(end, [len(PAIR.sub("_", end)) - count])[0] :]

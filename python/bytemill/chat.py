@@ -134,7 +134,7 @@ def tokens_of(
                 total += tokens_per_image
             else:
                 raise ValueError(
-                    f"{key} of message {index} has a part that is not text: give tokens_per_image, the "
+                    f"{key} of message {index} has a part that is not text: pass tokens_per_image, the "
                     "number of tokens that each such part counts"
                 )
     return total

@@ -70,7 +70,7 @@ class Position(NamedTuple):
     inside: bool = False
 
     def after(self, size: int, lines: int) -> Position:
-        """Returns the position so many bytes and lines later."""
+        """Returns the position `size` bytes and `lines` lines later."""
         return self._replace(offset=self.offset + size, line=self.line + lines)
 
 
@@ -155,7 +155,7 @@ class FileReader:
         fields = fields_of(field)
         if fields is not None and lines:
             raise ValueError(
-                "lines are those of text, and with a field all files are JSON lines or Parquet: give either "
+                "lines are those of text, and with a field all files are JSON lines or Parquet: pass either "
                 "--lines (lines=True) or --field (field=)"
             )
         self._has_field = fields is not None

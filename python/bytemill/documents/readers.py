@@ -147,7 +147,7 @@ def line_blocks(file: IO[bytes], size: int, most: int | None = None) -> Iterator
     Args:
         file: The file, at the start of a line.
         size: The size of a block.
-        most: Where to stop: so many bytes of whole lines; `None` for the end of the file.
+        most: The number of bytes of whole lines to read; `None` for all of the file.
     """
     while block := file.read(size if most is None else min(size, most)):
         if not block.endswith(b"\n"):

@@ -139,13 +139,13 @@ def items_of(source: object) -> Iterable[object]:
         if all(map(is_uri, source)):
             raise ValueError(
                 f"strings are documents, but all of these are URIs ({source[0]!r}): for the contents of "
-                "several objects give one URI, of a folder or with wildcards"
+                "several objects pass one URI, of a folder or with wildcards"
             )
         missing = next((each for each in source if not is_file(each)), None)
         so = "are names of files" if missing is None else f"look like names of files ({missing!r} is missing)"
         raise ValueError(
             f"strings are documents, but all of these {so}: "
-            "for their contents give pathlib.Path objects, for the names themselves an iterator"
+            "for their contents pass pathlib.Path objects, for the names themselves an iterator"
         )
     return with_files_in_folders(source)
 
@@ -156,12 +156,12 @@ def check_documents(source: object) -> None:
     if isinstance(source, Mapping):
         raise TypeError(
             f"expected documents, got a mapping ({kind.__name__}) with the keys "
-            f"{named([str(key) for key in source])}: give the documents of one, such as source['train']"
+            f"{named([str(key) for key in source])}: pass the documents of one, such as source['train']"
         )
     # Asked of the type: to list the columns of a lazy frame is work.
     if hasattr(kind, "columns") or hasattr(kind, "column_names"):
         raise TypeError(
-            f"expected documents, got a table ({kind.__name__}): give the column with the texts, such as "
+            f"expected documents, got a table ({kind.__name__}): pass the column with the texts, such as "
             "source['text']"
         )
 
@@ -274,20 +274,20 @@ def opened(item: object) -> Iterator[Stream]:
     if before != after:
         raise ValueError(
             f"{item.path}: the file has changed while it was read, from {before[0]} bytes to {after[0]}: "
-            "give a copy that nobody writes to"
+            "pass a copy that no process writes to"
         )
 
 
 def remedy_for(item: object) -> str:
     """Returns the end of the message about an item that is not a document, but near one."""
     if isinstance(item, (bytearray, memoryview)):
-        return "; give bytes(document)"
+        return "; pass bytes(document)"
     if isinstance(item, Mapping):
-        return "; of a record give its text, such as record['text']"
+        return "; for a record pass its text, such as record['text']"
     if item is None or isinstance(item, float):
         return "; leave out what is missing"
     # A scalar of Arrow.
-    return "; of an Arrow array give array.to_pylist()" if hasattr(item, "as_py") else ""
+    return "; for an Arrow array pass array.to_pylist()" if hasattr(item, "as_py") else ""
 
 
 def state_of(file: IO[bytes], name: str) -> tuple[int, int | str]:

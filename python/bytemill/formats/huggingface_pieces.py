@@ -152,7 +152,7 @@ def check_pieces(definition: Definition, model: SentencePieceModel) -> None:
         if kind != NORMAL or len(text) == 1:
             continue
         if math.isnan(score):
-            refuse(definition, f"the score of the piece {text!r} is no number")
+            refuse(definition, f"the score of the piece {text!r} is not a number")
         scores[text] = score
         missing = next((letter for letter in text if kinds.get(letter) not in {NORMAL, USER_DEFINED}), None)
         if missing is not None:

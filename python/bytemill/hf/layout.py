@@ -41,8 +41,9 @@ class Columns(NamedTuple):
     Attributes:
         ids: The IDs.
         tokens: The spellings.
-        offsets: The start and end of each token in its text, in characters; (0, 0) beside texts.
-        words: The number of the piece of the text that each token is part of; `None` beside texts.
+        offsets: The start and end of each token in its text, in characters; (0, 0) for added special tokens.
+        words: The number of the piece of the text that each token is part of; `None` for added special
+            tokens.
     """
 
     ids: Sequence[int]
@@ -59,8 +60,8 @@ class Run(NamedTuple):
         start: The first of them there.
         end: The end of them there.
         type_id: The number of the sequence that they count as part of.
-        is_special: 1 for tokens beside texts, else 0.
-        attention: 0 for tokens that only fill up, else 1.
+        is_special: 1 for added special tokens, else 0.
+        attention: 0 for padding, else 1.
         shift: What is added to their offsets.
     """
 
@@ -133,7 +134,7 @@ class Layout:
 
         Args:
             other: What comes after.
-            growing: Whether its offsets go on from the end of the last token here.
+            growing: Whether its offsets continue from the end of the last token.
         """
         others = [mine.joined(theirs, growing=growing) for mine in self.others for theirs in other.parts]
         others += [self.joined(theirs, growing=growing) for theirs in other.others]
@@ -151,7 +152,7 @@ class Layout:
     # --- Truncation and padding ---
 
     def truncated(self, max_length: int, stride: int, direction: str) -> Layout:
-        """Returns the first part of at most so many tokens, with the others.
+        """Returns the first part of at most `max_length` tokens, with the other parts.
 
         The numbers of sequences are lost, unless nothing is cut. Arguments and errors are those of `windows`.
         """
@@ -215,7 +216,7 @@ class Filler:
 
 
 def shortened(layouts: list[Layout], truncation: Truncation, room: int) -> list[Layout]:
-    """Returns the layouts of a text, or of two, truncated to so many tokens in all.
+    """Returns the layouts of a text, or of two, truncated to `room` tokens in all.
 
     Raises:
         ValueError: There is no second text to be shortened, or the one to be shortened is too short for that.

@@ -120,7 +120,7 @@ class TrimmedRun:
 
 
 class Extra(NamedTuple):
-    """A token beside a text.
+    """A special token that is added to a text.
 
     Attributes:
         token_id: Its ID.
@@ -134,7 +134,7 @@ class Extra(NamedTuple):
 
 
 def beside(extras: Sequence[Extra]) -> Layout:
-    """Returns tokens beside texts, of one type."""
+    """Returns tokens that are added to texts, of one type."""
     ids, tokens = [extra.token_id for extra in extras], [extra.token for extra in extras]
     columns = Columns(ids, tokens, [(0, 0)] * len(ids), [None] * len(ids))
     return Layout.of(columns, extras[0].type_id if extras else 0, is_special=1)

@@ -67,7 +67,7 @@ class DecodeStream:
             return None
         if not text.startswith(self._prefix):
             raise ValueError(
-                f"expected text that goes on after {self._prefix!r}, got {text!r} with the id {self._ids[-1]}"
+                f"expected text that continues {self._prefix!r}, got {text!r} with the id {self._ids[-1]}"
             )
         new = text[len(self._prefix) :]
         kept = len(self._ids) - self._prefix_end

@@ -176,8 +176,8 @@ def may_be_piece(text: str, options: TrainingOptions, script: Callable[[str], st
 def learn(words: Mapping[str, int], size: int, acceptable: Callable[[str], bool]) -> list[str]:
     """Learns pieces from words: the pair of neighbours that occurs most often is joined, again and again.
 
-    Of equals the shortest is taken, then the first by code points. What was ever adjacent remains a
-    candidate, though nothing is left of it; with these a tiny corpus still fills a vocabulary.
+    Of equals the shortest is taken, then the first by code points. A pair that was adjacent once remains a
+    candidate even if no occurrence is left; with such pairs, a tiny corpus still fills a vocabulary.
     """
     divided = [(list(word), count) for word, count in words.items()]
     seen: dict[str, bool] = {}  # whether it is a candidate, of all that was adjacent

@@ -98,7 +98,7 @@ def offset_mapping(
 def character_offsets(text: bytes) -> list[int]:
     """Returns the offset in characters of each offset in bytes; within a character, that of its start.
 
-    What is not UTF-8 counts by its first bytes: each says how many bytes its character would have.
+    Invalid UTF-8 counts by first bytes: each determines the number of bytes of its character.
     """
     if find_invalid_utf8(text) is None:
         import numpy as np

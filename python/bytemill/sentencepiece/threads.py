@@ -50,7 +50,7 @@ def set_data_dir(data_dir: str) -> NoReturn:
     """Raises `NotImplementedError`: the named normalization rules are built in."""
     raise NotImplementedError(
         f"set_data_dir is not offered, got {data_dir!r:.40}: named rules are a part of this library; "
-        "give others as a file with normalization_rule_tsv, or as a SentencePieceNormalizer"
+        "pass others as a file with normalization_rule_tsv, or as a SentencePieceNormalizer"
     )
 
 

@@ -127,7 +127,7 @@ class PieceCounts:
             KeyboardInterrupt: All counts from before this call are kept, and some or none of this call.
         """
         if isinstance(texts, (str, bytes)):
-            raise TypeError(f"expected several texts, got one {type(texts).__name__}: give it in a list")
+            raise TypeError(f"expected several texts, got one {type(texts).__name__}: pass it in a list")
         self._add_batches([list(texts)], num_threads=num_threads, prefetch=False)
 
     def add_arrow(self, column: ArrowArray | ArrowStream, *, num_threads: int = 1) -> None:
@@ -305,7 +305,7 @@ class PieceCounts:
             O(n log k) for n rows in k files; memory for 65,536 rows of each file.
         """
         if isinstance(paths, (str, bytes, os.PathLike)):
-            raise TypeError(f"expected several paths, got one {type(paths).__name__}: give it in a list")
+            raise TypeError(f"expected several paths, got one {type(paths).__name__}: pass it in a list")
         names = [os.fspath(path) for path in paths]
         if not names:
             raise ValueError("expected files of sorted counts, got none")
@@ -446,7 +446,7 @@ def check_special_tokens(special_tokens: Iterable[object]) -> tuple[str, ...]:
         ValueError: One is empty, given twice or not to be encoded in UTF-8.
     """
     if isinstance(special_tokens, (str, bytes)):
-        raise TypeError(f"expected several special tokens, got {special_tokens!r}: give it in a list")
+        raise TypeError(f"expected several special tokens, got {special_tokens!r}: pass it in a list")
     tokens: list[str] = []
     for token in special_tokens:
         if not isinstance(token, str):

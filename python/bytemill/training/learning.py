@@ -148,7 +148,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
     if isinstance(source, PieceCounts):
         special_tokens = special_tokens or source.special_tokens
         if memory_limit is not None:
-            raise ValueError("memory_limit is for counting text, got counts: give it to count_pieces")
+            raise ValueError("memory_limit is for counting text, got counts: pass it to count_pieces")
     checked = TrainingOptions.checked(
         vocab_size,
         special_tokens=special_tokens,

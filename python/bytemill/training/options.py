@@ -166,7 +166,7 @@ class TrainingOptions(NamedTuple):
         return BYTES if self.initial is None else self.initial.next_id
 
     def all_special_ids(self, learned: int) -> dict[str, int]:
-        """Returns the IDs of all special tokens after so many merges were learned, reserved ones included."""
+        """Returns the IDs of all special tokens after `learned` merges, including reserved ones."""
         next_id = self.next_id + learned
         ids = {
             token: next_id + i if token_id is None else token_id

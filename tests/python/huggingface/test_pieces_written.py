@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "unused": ({"pieces": [("ba", -2, Kind.UNUSED)]}, "the piece 'ba' is unused"),
     "control character": ({"pieces": [("c", 0, Kind.CONTROL)]}, "the piece 'c' is a character"),
     "missing character": ({"pieces": [("ac", -2, Kind.NORMAL)]}, "'c' in the piece 'ac' is no piece"),
-    "no number": ({"pieces": [("ba", float("nan"), Kind.NORMAL)]}, "is no number"),
+    "no number": ({"pieces": [("ba", float("nan"), Kind.NORMAL)]}, "is not a number"),
     "equal scores": ({"pieces": [("ba", -1, Kind.NORMAL)]}, "'ab' and 'ba' have the same score -1.0"),
     "symbols behind a prefix": (
         {"pieces": [("ba", 0, Kind.USER_DEFINED)]},

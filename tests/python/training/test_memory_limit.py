@@ -130,7 +130,7 @@ def test_numbers_of_threads(threads: int) -> None:
 
 
 def test_counts_have_a_limit_of_their_own(counts: PieceCounts) -> None:
-    with pytest.raises(ValueError, match="give it to count_pieces"):
+    with pytest.raises(ValueError, match="pass it to count_pieces"):
         train(counts, 256, memory_limit=LEAST)
 
 

@@ -166,7 +166,7 @@ def test_mappings_and_tables_are_no_documents(tmp_path: Path, said: str) -> None
     for call in calls:
         with pytest.raises(TypeError) as caught:
             call()
-        assert str(caught.value).startswith(f"expected documents, got a {said}: give the ")
+        assert str(caught.value).startswith(f"expected documents, got a {said}: pass the ")
     assert not (tmp_path / "out").exists()
 
 
@@ -187,10 +187,10 @@ def test_columns_are_documents(column: Any) -> None:
 @pytest.mark.parametrize(
     ("item", "said"),
     [
-        (bytearray(b"a"), "got bytearray; give bytes(document)"),
-        (memoryview(b"a"), "got memoryview; give bytes(document)"),
-        (pa.scalar("a"), "got StringScalar; of an Arrow array give array.to_pylist()"),
-        ({"text": "a"}, "got dict; of a record give its text, such as record['text']"),
+        (bytearray(b"a"), "got bytearray; pass bytes(document)"),
+        (memoryview(b"a"), "got memoryview; pass bytes(document)"),
+        (pa.scalar("a"), "got StringScalar; for an Arrow array pass array.to_pylist()"),
+        ({"text": "a"}, "got dict; for a record pass its text, such as record['text']"),
         (None, "got NoneType; leave out what is missing"),
         (float("nan"), "got float; leave out what is missing"),
         (5, "got int"),

@@ -149,7 +149,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     paths = saved(parts(2), tmp_path)
     with pytest.raises(ValueError, match="got none"):
         PieceCounts.merge_files([])
-    with pytest.raises(TypeError, match="give it in a list"):
+    with pytest.raises(TypeError, match="pass it in a list"):
         PieceCounts.merge_files(str(paths[0]))
     unsorted = tmp_path / "unsorted.parquet"
     WHOLE.save(unsorted)

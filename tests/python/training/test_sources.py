@@ -453,7 +453,7 @@ def test_a_field_of_a_file_without_fields_is_an_error(contents: bytes, tmp_path:
         ValueError, match=r"a\.txt: expected JSON lines, got a file that begins with .*--field"
     ):
         counted(tmp_path / "a.txt", field="body")
-    with pytest.raises(ValueError, match=r"give either --lines \(lines=True\) or --field"):
+    with pytest.raises(ValueError, match=r"pass either --lines \(lines=True\) or --field"):
         counted(tmp_path / "a.txt", field="body", lines=True)
 
 
