@@ -165,6 +165,11 @@ $(VENV)/docs: pyproject.toml
 docs: $(VENV)/docs ## Build the site of docs/ into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# Needs Chromium, as `make test-browser`. The exit code tells whether a page is wider than its window.
+.PHONY: docs-pictures
+docs-pictures: docs $(VENV)/browser ## Take a picture of each page of the site, wide and narrow, light and dark, into target/docs
+	PYTHONPATH=tests $(BIN)/python -m programs.docs_pictures site target/docs
+
 MINUTES ?= 10
 
 # The exit code tells whether something was found.
