@@ -53,10 +53,16 @@ impl<'a> Model<'a> {
         let options = Value::Object(fields.options);
         let options = At::new(&options, "model");
         let kind = options.get("type")?;
-        if !kind.is_null() && kind.text()? != "BPE" {
-            let name = kind.text()?;
+        // Early files do not say the type.
+        let name = match kind.is_null() {
+            false => kind.text()?,
+            true if matches!(fields.vocabulary, Some(Vocabulary::List)) => "Unigram",
+            true if !options.get("max_input_chars_per_word")?.is_null() => "WordPiece",
+            true => "BPE",
+        };
+        if name != "BPE" {
             return Err(kind.refuse(format!(
-                "expected BPE, got {name}: other models are not supported"
+                "expected BPE, got {name}: use the package tokenizers for other models"
             )));
         }
         let text = |key: &str| {

@@ -263,3 +263,21 @@ def test_random_files(group: int) -> None:
             assert face.decode(encoded.ids) == theirs.decode(encoded.ids), told
             compared += 1
     assert compared > FILES // GROUPS * TEXTS // 3
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ({"type": "WordPiece", "vocab": {"a": 0}}, "WordPiece"),
+        ({"vocab": {"a": 0}, "max_input_chars_per_word": 100, "unk_token": "[UNK]"}, "WordPiece"),
+        ({"vocab": [["<unk>", 0.0], ["a", -1.0]], "unk_id": 0}, "Unigram"),
+        ({"type": "Unigram", "vocab": [["a", -1.0]]}, "Unigram"),
+    ],
+)
+def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
+    """Early files do not say the type."""
+    contents = json.loads(file({})) | {"model": model}
+    with pytest.raises(
+        VocabularyError, match=f"model.type: expected BPE, got {name}: use the package tokenizers"
+    ):
+        encoding_of(json.dumps(contents))
