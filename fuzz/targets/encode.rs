@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
+use bytemill::encode::special::Allowed;
 use bytemill::merge::{self, long, short};
 use bytemill::token::TokenId;
 use bytemill::vocabulary::Vocabulary;

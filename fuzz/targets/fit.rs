@@ -134,7 +134,7 @@ fn assert_parts(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize, 
             "{text:?} to {limit}, {overlap}"
         );
         assert!(
-            count(encoder, &text[part.clone()]) <= limit,
+            count(encoder, &text[part.clone()], allowed) <= limit,
             "{text:?} to {limit}, {overlap}"
         );
         assert!(

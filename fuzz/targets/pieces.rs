@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
-use bytemill::encode::special::SpecialTokens;
+use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::normalize::{Flags, MARK};
 use bytemill::sentencepiece::{Draft, DraftPiece, Kind, Value};
 use bytemill::token::TokenId;
