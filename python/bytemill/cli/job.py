@@ -22,7 +22,7 @@ from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missi
 from bytemill.cli.sizes import byte_size
 from bytemill.cli.streams import prints_result
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
-from bytemill.cli.units import showing, unit_size_option
+from bytemill.cli.units import showing, unit_bytes_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,17 +65,19 @@ def command() -> None:
 @command.command("plan")
 @click.argument("files", nargs=-1, required=True, callback=expanded, metavar="FILES...")
 @work_option
-@unit_size_option
+@unit_bytes_option
 @source_options
 @json_option
-def plan_command(*, files: Sequence[str], work: str, unit_size: int, reading: Reading, as_json: bool) -> None:
+def plan_command(
+    *, files: Sequence[str], work: str, unit_bytes: int, reading: Reading, as_json: bool
+) -> None:
     """Divide files into units and store the plan in the work folder.
 
     FILES and the folder may be URIs, such as "s3://corpus/**/*.parquet".
     """
     from bytemill import jobs
 
-    jobs.plan(files, work, **reading._asdict(), unit_bytes=unit_size)
+    jobs.plan(files, work, **reading._asdict(), unit_bytes=unit_bytes)
     print_record(shown(jobs.status(work)), as_json=as_json)
 
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from bytemill.jobs import Executor, Plan, Progress
     from bytemill.training.counts import PieceCounts
 
-__all__ = ["Units", "showing", "unit_size_option", "units_options"]
+__all__ = ["Units", "showing", "unit_bytes_option", "units_options"]
 
 LABELS = {"count": "counting", "reduce": "adding up", "shard": "encoding", "compact": "copying"}
 
-# The argument `unit_size`.
-unit_size_option = click.option(
-    "--unit-size",
+# The argument `unit_bytes`.
+unit_bytes_option = click.option(
+    "--unit-bytes",
     callback=byte_size(),
     default="2G",
     show_default=True,
@@ -42,13 +42,13 @@ class Units(NamedTuple):
         work: The work folder.
         engine: What runs the units: "local" or "ray".
         address: The address of the cluster of Ray; `None` for the one that is there, or a new one.
-        unit_size: About how many bytes of files a unit has.
+        unit_bytes: About how many bytes of files a unit has.
     """
 
     work: str
     engine: str
     address: str | None
-    unit_size: int
+    unit_bytes: int
 
     def plan(self, files: Sequence[str], reading: Reading) -> Plan:
         """Returns the plan of the files.
@@ -61,7 +61,7 @@ class Units(NamedTuple):
 
         if STANDARD_INPUT in files:
             raise click.UsageError("--work needs files: all processes read them")
-        return jobs.plan(files, self.work, **reading._asdict(), unit_bytes=self.unit_size)
+        return jobs.plan(files, self.work, **reading._asdict(), unit_bytes=self.unit_bytes)
 
     def counts(
         self,
@@ -174,21 +174,21 @@ def units_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="ADDRESS",
         help="The address of a Ray cluster, such as auto [default: start one].",
     )
-    @unit_size_option
+    @unit_bytes_option
     @functools.wraps(function)
     def with_units(
         *args: Any,  # noqa: ANN401
         work: str | None,
         engine: str,
         address: str | None,
-        unit_size: int,
+        unit_bytes: int,
         **options: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         if work is None and engine != "local":
             raise click.UsageError(f"--engine {engine} needs --work FOLDER, which all machines share")
         if engine == "local" and address is not None:
             raise click.UsageError("--address is for --engine ray")
-        units = None if work is None else Units(work, engine, address, unit_size)
+        units = None if work is None else Units(work, engine, address, unit_bytes)
         return function(*args, units=units, **options)
 
     return with_units

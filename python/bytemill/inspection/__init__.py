@@ -41,3 +41,8 @@ __all__ = [
     "show_merges",
     "show_training",
 ]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__

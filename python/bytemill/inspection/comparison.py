@@ -10,7 +10,7 @@ import numpy as np
 
 from bytemill._arguments import check_type
 from bytemill._escapes import printable
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.documents.sources import check_documents
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.layout import align_columns
@@ -18,6 +18,8 @@ from bytemill.inspection.layout import align_columns
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
+
+    from bytemill.core import Encoding
 
 __all__ = ["Comparison", "Counts", "compare"]
 
@@ -110,7 +112,7 @@ class Comparison(Displayed):
 
 
 def compare(
-    encodings: Mapping[str, Encoding],
+    encodings: Mapping[str, Encoding | str],
     texts: Mapping[str, Iterable[str]],
     *,
     num_threads: int | None = None,
@@ -118,7 +120,7 @@ def compare(
     """Counts the tokens of texts by several encodings.
 
     Args:
-        encodings: Encodings by the name to show.
+        encodings: Encodings, or names of encodings or models, by the name to show.
         texts: Documents by the name of the text they make up: any iterable, read once, some megabytes at a
             time. Special tokens in them are ordinary text.
         num_threads: Maximum number of threads; `None` for all processors.
@@ -136,9 +138,7 @@ def compare(
         check_type(name, argument, Mapping, "expected a name for each")
     if not encodings:
         raise ValueError("expected one encoding or more, got none")
-    engines = list(encodings.values())
-    for encoding in engines:
-        check_type("an encoding", encoding, Encoding)
+    engines = [encoding_of(encoding, "an encoding") for encoding in encodings.values()]
     rows = tuple(count_text(name, documents, engines, num_threads) for name, documents in texts.items())
     return Comparison(tuple(encodings), rows)
 

@@ -6,14 +6,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import check_type
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import segments_of
 from bytemill.inspection.palette import COLOURS
 from bytemill.inspection.terminal import Cell, supports_colour
 
 if TYPE_CHECKING:
+    from bytemill.core import Encoding
     from bytemill.results import PieceExplanation
 
 __all__ = ["MergeView", "show_merges"]
@@ -65,11 +65,11 @@ class MergeView(Displayed):
         return fragment("<hr>".join(rows_of_parts(piece.steps) for piece in self.pieces))
 
 
-def show_merges(encoding: Encoding, text: str) -> MergeView:
+def show_merges(encoding: Encoding | str, text: str) -> MergeView:
     """Returns a view of the merge steps of a text.
 
     Args:
-        encoding: The encoding.
+        encoding: The encoding, or its name as in `show`.
         text: Any string, usually a short one; special tokens are ordinary text.
 
     Raises:
@@ -78,7 +78,7 @@ def show_merges(encoding: Encoding, text: str) -> MergeView:
     Complexity:
         Time and memory quadratic in the length of each piece.
     """
-    check_type("encoding", encoding, Encoding)
+    encoding = encoding_of(encoding)
     return MergeView(encoding.name, tuple(encoding.explain(text)))
 
 

@@ -67,7 +67,7 @@ def fragment(content: str) -> str:
 
 def preformatted(text: str) -> str:
     """Returns a plain text for a notebook."""
-    return f'<pre style="line-height:1.4">{escape(text)}</pre>'
+    return f'<pre style="font-family:monospace;line-height:1.4">{escape(text)}</pre>'
 
 
 def span(value: bytes, colour: int, title: str = "", *, special: bool = False, mark: str = "") -> str:

@@ -6,14 +6,15 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import check_type
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.token_view import NOTEBOOK_LIMIT, TokenView, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import SupportsIndex
+
+    from bytemill.core import Encoding
 
 __all__ = ["PairView", "show_both"]
 
@@ -86,12 +87,16 @@ class PairView(Displayed):
 
 
 def show_both(
-    first: Encoding, second: Encoding, text: str, *, notebook_limit: SupportsIndex = NOTEBOOK_LIMIT
+    first: Encoding | str,
+    second: Encoding | str,
+    text: str,
+    *,
+    notebook_limit: SupportsIndex = NOTEBOOK_LIMIT,
 ) -> PairView:
     """Returns a view of the tokens of a text by two encodings.
 
     Args:
-        first: An encoding.
+        first: An encoding, or its name as in `show`.
         second: Another.
         text: Any string; special tokens are ordinary text.
         notebook_limit: The most tokens of each that a notebook shows, as in `show`.
@@ -106,8 +111,7 @@ def show_both(
     Complexity:
         That of `show` and `Encoding.encode_with_offsets`, twice.
     """
-    check_type("first", first, Encoding)
-    check_type("second", second, Encoding)
+    first, second = encoding_of(first, "first"), encoding_of(second, "second")
     views = [show(encoding, text, notebook_limit=notebook_limit) for encoding in (first, second)]
     spans = [spans_of(encoding, text) for encoding in (first, second)]
     differing = (without(spans[0], spans[1]), without(spans[1], spans[0]))

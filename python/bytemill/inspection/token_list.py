@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import check_type, integer
+from bytemill._arguments import integer
 from bytemill._escapes import shortened
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.errors import UnknownTokenError
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.layout import align_columns
 from bytemill.inspection.token_view import text_of
+
+if TYPE_CHECKING:
+    from bytemill.core import Encoding
 
 __all__ = ["TokenList", "list_tokens"]
 
@@ -46,11 +49,11 @@ class TokenList(Displayed):
         return "\n".join(align_columns([(f"{row[0]:>{width}}", *row[1:]) for row in rows], left=3))
 
 
-def list_tokens(encoding: Encoding, first: int, last: int) -> TokenList:
+def list_tokens(encoding: Encoding | str, first: int, last: int) -> TokenList:
     """Lists the tokens with ids from `first` to `last`; ids without a token are left out.
 
     Args:
-        encoding: The encoding.
+        encoding: The encoding, or its name as in `show`.
         first: The first id.
         last: The last id; ids beyond the highest are left out.
 
@@ -61,7 +64,7 @@ def list_tokens(encoding: Encoding, first: int, last: int) -> TokenList:
     Complexity:
         Linear in the number of ids.
     """
-    check_type("encoding", encoding, Encoding)
+    encoding = encoding_of(encoding)
     first, last = integer("first", first), integer("last", last)
     ids = range(max(first, 0), min(last, encoding.max_token_value) + 1)
     is_token = encoding._core_bpe.is_token  # noqa: SLF001 - of this library

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from bytemill._arguments import check_type
 from bytemill._escapes import shortened
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.errors import UnknownTokenError
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import visible
@@ -17,6 +16,9 @@ from bytemill.inspection.reachability import last_merge, may_occur
 from bytemill.inspection.scripts import kinds_of
 from bytemill.inspection.token_view import text_of
 from bytemill.reference_sentencepiece import Kind
+
+if TYPE_CHECKING:
+    from bytemill.core import Encoding
 
 __all__ = ["Reach", "TokenReport", "report_token"]
 
@@ -111,11 +113,11 @@ class TokenReport(Displayed):
         ]
 
 
-def report_token(encoding: Encoding, token_id: int) -> TokenReport:
+def report_token(encoding: Encoding | str, token_id: int) -> TokenReport:
     """Describes a token of an encoding.
 
     Args:
-        encoding: The encoding.
+        encoding: The encoding, or its name as in `show`.
         token_id: Token id.
 
     Raises:
@@ -126,7 +128,7 @@ def report_token(encoding: Encoding, token_id: int) -> TokenReport:
     Complexity:
         Quadratic in its bytes.
     """
-    check_type("encoding", encoding, Encoding)
+    encoding = encoding_of(encoding)
     if not encoding._core_bpe.is_token(token_id):  # noqa: SLF001 - of this library
         raise UnknownTokenError(
             f"no token of {shortened(encoding.name)} has the id {token_id}; "

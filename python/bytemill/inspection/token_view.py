@@ -6,14 +6,16 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from bytemill._arguments import check_type, token_limit
+from bytemill._arguments import token_limit
 from bytemill._escapes import shortened
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.inspection.displayed import Displayed
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
     import os
+
+    from bytemill.core import Encoding
 
 
 __all__ = ["NOTEBOOK_LIMIT", "Token", "TokenView", "show"]
@@ -156,7 +158,7 @@ class TokenView(Displayed):
 
 
 def show(
-    encoding: Encoding,
+    encoding: Encoding | str,
     text: str,
     *,
     allowed_special: AllowedSpecial = NO_TOKENS,
@@ -166,7 +168,7 @@ def show(
     """Returns a view of the tokens of a text.
 
     Args:
-        encoding: The encoding.
+        encoding: The encoding, or the name of an encoding or model.
         text: Any string.
         allowed_special: Special tokens that become their ids, as in `Encoding.encode`.
         disallowed_special: Special tokens that are an error, as in `Encoding.encode`. By default none:
@@ -184,7 +186,7 @@ def show(
     Complexity:
         Encoding, plus time and memory linear in the text: each token takes about a hundred bytes.
     """
-    check_type("encoding", encoding, Encoding)
+    encoding = encoding_of(encoding)
     limit = token_limit("notebook_limit", notebook_limit, 0)
     ids = encoding.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
     values = encoding.decode_tokens_bytes(ids)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import check_type
 from bytemill._backend import unicode_version
 from bytemill._escapes import printable, shortened
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.escapes import visible
 from bytemill.inspection.layout import align_columns, bar
@@ -23,6 +22,7 @@ from bytemill.patterns import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.core import Encoding
     from bytemill.inspection.pieces import ModelFacts
 
 __all__ = ["VocabularyReport", "report"]
@@ -192,21 +192,21 @@ class VocabularyReport(Displayed):
         return f"{text} ({token_id})"
 
 
-def report(encoding: Encoding) -> VocabularyReport:
+def report(encoding: Encoding | str) -> VocabularyReport:
     """Describes the vocabulary of an encoding.
 
     Args:
-        encoding: The encoding.
+        encoding: The encoding, or its name as in `show`.
 
     Raises:
-        TypeError: `encoding` is not an `Encoding`.
+        TypeError, ValueError: `encoding` is not an encoding.
         PatternError: The engine of a custom pattern gives up on the text of a token.
 
     Complexity:
         Linear in the bytes of all tokens, some seconds for 200,000 of them; more if merges do not make all
         tokens, see `reachability`.
     """
-    check_type("encoding", encoding, Encoding)
+    encoding = encoding_of(encoding)
     special_tokens = encoding._special_tokens  # noqa: SLF001 - tiktoken's names for them
     pattern = encoding._pat_str  # noqa: SLF001
     contents = encoding.definition.model

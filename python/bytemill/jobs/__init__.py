@@ -67,3 +67,8 @@ __all__ = [
     "status",
     "write_shards",
 ]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytemill._arguments import check_type
+from bytemill._named import encoding_of
 from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.errors import InternalError
 from bytemill.io.piece_table import most_open
 from bytemill.io.uris import is_uri
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
-from bytemill.registry import get_encoding
 from bytemill.shards.manifest import Provenance
 from bytemill.shards.options import ids_of
 from bytemill.special import NO_TOKENS
@@ -143,9 +143,7 @@ class ColumnEncoder:
         """
         check_type("column", column, str)
         check_type("into", into, str)
-        if isinstance(encoding, str):
-            encoding = get_encoding(encoding)
-        check_type("encoding", encoding, Encoding)
+        encoding = encoding_of(encoding)
         self._column, self.into = column, into
         self._before, self._after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
         if add_special_tokens:

@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import thread_count
+from bytemill._named import encoding_of
 from bytemill.core import __version__
 from bytemill.jobs.executors import checked_executor
 from bytemill.jobs.manifest import Manifest
@@ -37,7 +38,7 @@ NAME = "shard.json"
 
 def write_shards(  # noqa: PLR0913 - all but the first two have names
     plan: Plan | str | os.PathLike[str],
-    encoding: Encoding,
+    encoding: Encoding | str,
     *,
     format: Format = "bin",  # noqa: A002 - nothing else is meant
     shard_tokens: int | None = SHARD_TOKENS,
@@ -57,7 +58,8 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
 
     Args:
         plan: The plan, or its work folder.
-        encoding: The encoding. Processes and machines get it by value, and check that it is the same.
+        encoding: The encoding, or the name of an encoding or model. Processes and machines get it by value,
+            and check that it is the same.
         format: As in `bytemill.write_shards`.
         shard_tokens: As in `bytemill.write_shards`, within a unit.
         prepend: As in `bytemill.write_shards`.
@@ -83,6 +85,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     """
     executor = checked_executor(executor)
     check_callable(progress)
+    encoding = encoding_of(encoding)
     plan = begin(
         plan,
         encoding,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bytemill._arguments import check_type
-from bytemill.core import Encoding
+from bytemill._named import encoding_of
 from bytemill.playground.server import Server
 from bytemill.splitting import repair_surrogates
 
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from bytemill.core import Encoding
+
 __all__ = ["Playground", "start"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__
+
 
 DEFAULT_TEXT = """\
 def greet(name: str) -> str:
@@ -81,8 +89,8 @@ class Playground:
 def start(  # noqa: PLR0913 - all but the text have names
     text: str | None = None,
     *,
-    encoding: Encoding | None = None,
-    compare_with: Encoding | None = None,
+    encoding: Encoding | str | None = None,
+    compare_with: Encoding | str | None = None,
     port: int = 0,
     host: str = "127.0.0.1",
     allow_hosts: Iterable[str] = (),
@@ -93,8 +101,8 @@ def start(  # noqa: PLR0913 - all but the text have names
 
     Args:
         text: The text at the start; if not given, a short example.
-        encoding: The encoding at the start, any that there is; "o200k_base" if not given.
-        compare_with: A second encoding beside it.
+        encoding: The encoding at the start, or the name of an encoding or model; "o200k_base" if not given.
+        compare_with: A second encoding to show side by side, or its name.
         port: The port; 0 for one that is free.
         host: The address to listen on. Any other than the loopback's is open to the network.
         allow_hosts: Names under which browsers may reach the server besides "localhost" and "127.0.0.1", as
@@ -106,7 +114,7 @@ def start(  # noqa: PLR0913 - all but the text have names
         The running playground.
 
     Raises:
-        TypeError: `text` is not a string, or an encoding not an `Encoding`.
+        TypeError, ValueError: `text` is not a string, or an encoding is not one.
         OSError: The port cannot be bound.
     """
     running = listening(
@@ -125,24 +133,23 @@ def start(  # noqa: PLR0913 - all but the text have names
 def listening(  # noqa: PLR0913 - as `start`
     text: str | None,
     *,
-    encoding: Encoding | None,
-    compare_with: Encoding | None,
+    encoding: Encoding | str | None,
+    compare_with: Encoding | str | None,
     port: int,
     host: str,
     allow_hosts: Iterable[str],
     verbose: bool,
 ) -> Playground:
     """Returns a playground whose port is bound: requests wait there until `serve`. Rest as `start`."""
-    for name, value in (("encoding", encoding), ("compare_with", compare_with)):
-        if value is not None:
-            check_type(name, value, Encoding)
+    shown = None if encoding is None else encoding_of(encoding)
+    beside = None if compare_with is None else encoding_of(compare_with, "compare_with")
     if text is not None:
         check_type("text", text, str)
     server = Server(host, port, allow_hosts, verbose=verbose)
     server.state = {
         "text": DEFAULT_TEXT if text is None else repair_surrogates(text),
-        "encoding": "o200k_base" if encoding is None else server.loaded.add(encoding),
-        "compare": None if compare_with is None else server.loaded.add(compare_with),
+        "encoding": "o200k_base" if shown is None else server.loaded.add(shown),
+        "compare": None if beside is None else server.loaded.add(beside),
     }
     return Playground(server)
 

@@ -26,3 +26,8 @@ from bytemill.ray.learning import train
 from bytemill.ray.sharding import write_shards
 
 __all__ = ["Executor", "count_pieces", "encode", "train", "write_shards"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
+from bytemill._named import encoding_of
 from bytemill.jobs.plan import UNIT_BYTES
 from bytemill.jobs.tokenizing import check_options
 from bytemill.progress import check_callable
@@ -25,7 +26,7 @@ __all__ = ["write_shards"]
 
 def write_shards(  # noqa: PLR0913 - all but the first two have names
     source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | jobs.Plan,
-    encoding: Encoding,
+    encoding: Encoding | str,
     *,
     to: str | os.PathLike[str] | None = None,
     field: Field = None,
@@ -43,7 +44,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
 
     Args:
         source: Files and folders, or a plan, as of `count_pieces`.
-        encoding: The encoding.
+        encoding: The encoding, or the name of an encoding or model.
         to: The work folder, which all nodes share; that of a plan if `source` is one. It may have counts of
             the same files.
         field: As in `bytemill.count_pieces`.
@@ -68,6 +69,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     executor = Executor(num_cpus=num_cpus, address=address)
     # All else is checked before there is anything in the work folder.
     check_callable(progress)
+    encoding = encoding_of(encoding)
     check_options(encoding, **options, field=field, lines=lines, errors=errors)
     plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
     return jobs.write_shards(plan, encoding, executor=executor, progress=progress, **options)

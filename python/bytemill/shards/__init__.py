@@ -15,3 +15,8 @@ from bytemill.shards.manifest import Provenance, Shard
 from bytemill.shards.writer import Progress, write_shards
 
 __all__ = ["Progress", "Provenance", "Shard", "write_shards"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__

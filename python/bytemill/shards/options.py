@@ -63,7 +63,6 @@ def described(  # noqa: PLR0913 - all but the first have names
     name: str,
 ) -> Provenance:
     """Returns the record of a run that has not started; arguments and errors as `write_shards`."""
-    check_type("encoding", encoding, Encoding)
     kind = format_named(format)
     check_options(errors=errors, name=name)
     stored = stored_type(kind, dtype, encoding)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytemill._arguments import thread_count
+from bytemill._named import encoding_of
 from bytemill.documents.blocks import Position
 from bytemill.documents.sources import check_files
 from bytemill.errors import DisallowedSpecialTokenError
@@ -83,7 +84,7 @@ class Progress(NamedTuple):
 def write_shards(  # noqa: PLR0913 - all but the first three have names
     source: Source,
     directory: str | os.PathLike[str],
-    encoding: Encoding,
+    encoding: Encoding | str,
     *,
     format: Format = "bin",  # noqa: A002 - nothing else is meant
     shard_tokens: int | None = SHARD_TOKENS,
@@ -112,7 +113,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
             lines or Parquet, also compressed. An empty text file is no document.
         directory: Where shards are written: a folder that is empty, does not exist, or has shards of other
             names.
-        encoding: The encoding.
+        encoding: The encoding, or the name of an encoding or model.
         format: "bin": ids and nothing else, as nanoGPT reads them. "npy": arrays of NumPy. "megatron":
             indexed datasets of Megatron-LM, `.bin` and `.idx`. "parquet": a column `input_ids` of lists.
         shard_tokens: How many ids a shard holds. A document may continue in the next shard, but not in
@@ -159,6 +160,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         file are in memory as a whole if they are larger. "megatron" keeps 8 bytes for each document of a
         shard.
     """
+    encoding = encoding_of(encoding)
     wanted = described(
         encoding,
         format=format,

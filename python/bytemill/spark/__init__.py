@@ -18,3 +18,8 @@ from bytemill.spark.columns import count_pieces, encode
 from bytemill.spark.executor import Executor
 
 __all__ = ["Executor", "count_pieces", "encode"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__

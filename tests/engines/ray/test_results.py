@@ -76,7 +76,7 @@ def test_shards_of_files(cluster: Any, corpus: Path, tmp_path: Path, form: str) 
 
 
 def test_the_command_line(cluster: Any, corpus: Path, tmp_path: Path) -> None:
-    units = ["--work", tmp_path / "work", "--unit-size", "20k"]
+    units = ["--work", tmp_path / "work", "--unit-bytes", "20k"]
     engine = [*units, "--engine", "ray", "--address", cluster.address]
     mine = tmp_path / "mine.bytemill"
     assert command_line("train", corpus, "--vocab-size", "300", "-o", mine, *engine).returncode == 0

@@ -22,7 +22,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    planned = run("job", "plan", corpus, "--work", work, "--field", "body", "--unit-size", "4k", "--json")
+    planned = run("job", "plan", corpus, "--work", work, "--field", "body", "--unit-bytes", "4k", "--json")
     assert planned.code == 0, planned.err
     units = json.loads(planned.out)["units"]
     assert units > 2
@@ -48,7 +48,7 @@ def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> 
 
 def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> None:
     work, encoding = tmp_path / "work", ["-e", "gpt2", "--eos", "<|endoftext|>", "--shard-tokens", 500]
-    planned = run("job", "plan", corpus, "--work", work, "--field", "body", "--unit-size", "4k", "--json")
+    planned = run("job", "plan", corpus, "--work", work, "--field", "body", "--unit-bytes", "4k", "--json")
     units = json.loads(planned.out)["units"]
     for unit in range(units):
         assert not (work / "manifest.json").exists()
@@ -175,7 +175,7 @@ def test_arguments_of_later_steps_are_checked_before_anything_is_stored(
         ["shard", "--eos", "none of them", "-e", "gpt2"],
         ["shard", "--name", "other"],
         ["shard", "--engine", "ray"],
-        ["job", "plan", "--unit-size", "0"],
+        ["job", "plan", "--unit-bytes", "0"],
     ],
 )
 def test_a_folder_of_work_is_made_once_all_arguments_are_checked(

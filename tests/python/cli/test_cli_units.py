@@ -27,7 +27,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_training_by_units(corpus: Path, tmp_path: Path) -> None:
     options = ["--vocab-size", 300, "--pattern", "gpt2", "--special-token", "cat", "--json"]
     whole = run("train", corpus, "-o", tmp_path / "whole.bytemill", *options)
-    units = ["--work", tmp_path / "work", "--unit-size", "4k", "--threads", 1]
+    units = ["--work", tmp_path / "work", "--unit-bytes", "4k", "--threads", 1]
     for name in ("first", "again"):
         result = run("train", corpus, "-o", tmp_path / f"{name}.bytemill", *options, *units)
         assert result.code == 0, result.err
@@ -40,7 +40,7 @@ def test_training_by_units(corpus: Path, tmp_path: Path) -> None:
 def test_shards_by_units(corpus: Path, tmp_path: Path) -> None:
     options = ["-e", "gpt2", "--eos", "<|endoftext|>", "--json"]
     assert run("shard", corpus, "-o", tmp_path / "whole", *options).code == 0
-    units = ["--work", tmp_path / "work", "--unit-size", "4k", "--threads", 1]
+    units = ["--work", tmp_path / "work", "--unit-bytes", "4k", "--threads", 1]
     result = run("shard", corpus, *options, *units)
     assert result.code == 0, result.err
     report = json.loads(result.out)

@@ -224,3 +224,10 @@ def test_wrong_limits(limit: Any, error: type[Exception]) -> None:
     ):
         with pytest.raises(error, match="notebook_limit must be a number of tokens"):
             call()
+
+
+def test_reports_have_a_font_whose_columns_align() -> None:
+    for report in (inspection.report_token(O200K, 5000), inspection.list_tokens(O200K, 256, 260)):
+        assert report._repr_html_().startswith('<pre style="font-family:monospace;')
+    comparison = inspection.compare({"a": O200K}, {"b": ["hello"]})
+    assert comparison._repr_html_().startswith('<pre style="font-family:monospace;')

@@ -64,4 +64,4 @@ def test_marks_follow_from_the_bytes(text: str) -> None:
 
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="second"):
-        inspection.show_both(GPT2, "gpt2", "a")  # type: ignore[arg-type]
+        inspection.show_both(GPT2, b"gpt2", "a")  # type: ignore[arg-type]
