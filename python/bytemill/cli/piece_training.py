@@ -86,7 +86,7 @@ def option_of(setting: str) -> tuple[str, Any]:
     """Returns an option and its value from `NAME=VALUE`.
 
     Raises:
-        UsageError: There is no such option, or the value is none of its type.
+        UsageError: There is no such option, or the value is not of its type.
     """
     from bytemill.training.piece_options import PieceOptions
 

@@ -160,7 +160,7 @@ def input_name(name: str) -> str:
 
 @contextmanager
 def named_special(where: str) -> Iterator[None]:
-    """Raises `ValueError` for a special token that `--special error` refuses in the body, and says where."""
+    """Raises `ValueError` for a special token in the body under `--special error`, and says where."""
     try:
         yield
     except DisallowedSpecialTokenError as error:
@@ -291,7 +291,7 @@ class Meter:
 
 
 def file_size(name: str) -> int | None:
-    """Returns the size of a file in bytes; `None` if it is no regular file, or does not exist."""
+    """Returns the size of a file in bytes; `None` if it is not a regular file, or does not exist."""
     try:
         status = os.stat(name)  # noqa: PTH116 - as `open`
     except OSError:

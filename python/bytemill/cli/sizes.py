@@ -26,7 +26,7 @@ def size_of(parse: Callable[[str], int], least: int = 0, *, may_be_none: bool = 
     """Returns the callback of an option that is a number with an optional unit, `None` if not given.
 
     Args:
-        parse: Parses the text; raises `ValueError` if it is no such number.
+        parse: Parses the text; raises `ValueError` if it is not such a number.
         least: The least number.
         may_be_none: Whether it may be "none" for no limit, which is `None`.
     """

@@ -23,7 +23,7 @@ __all__ = ["PairView", "show_both"]
 class PairView(Displayed):
     """The tokens of a text by two encodings.
 
-    A `▾` stands before each token whose span of the text is no token of the other encoding.
+    A `▾` marks each token whose span of the text is not a token of the other encoding.
 
     Attributes:
         first: The tokens by the first encoding.

@@ -37,7 +37,7 @@ class ModelFacts(NamedTuple):
         highest_score: Score of the normal piece that merges first.
         lowest_score: Score of the normal piece that merges last.
         equal_scores: Number of normal pieces of several characters whose score another one has.
-        without_characters: Ids of normal pieces with a character that is no piece.
+        without_characters: Ids of normal pieces with a character that is not a piece.
         normalization: Name of the rules of normalization.
         add_dummy_prefix: Whether normalization puts a space in front of a text.
         remove_extra_whitespaces: Whether it removes spaces at the ends and after spaces.

@@ -62,8 +62,8 @@ class TokenReport(Displayed):
         kind: Script or class of its characters, see `scripts`.
         reach: How a text can encode to it.
         parts: Ids and bytes of the two tokens that the last merge joins; empty for a byte token, a special
-            token, and one that merges do not make; of a SentencePiece model also where one of the two is no
-            token.
+            token, and one that merges do not make; of a SentencePiece model also where one of the two is not
+            a token.
         piece: The piece of a SentencePiece model, with marks for spaces; `None` for other tokens.
         type: Its type: "normal", "unknown", "control", "user_defined", "unused" or "byte".
         score: Its score; the highest merges first.

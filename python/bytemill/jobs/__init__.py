@@ -1,4 +1,4 @@
-"""Counting and tokenizing beyond one process: planned units, done once each, by whatever can run a function.
+"""Count and tokenize large corpora in parallel: on many processes, or on machines of a cluster.
 
     >>> from bytemill import jobs
     >>> plan = jobs.plan(["corpus/"], "work", field="text")
@@ -8,11 +8,11 @@
 
 Files and the work folder may be URIs, such as "s3://corpus/**/*.parquet" and "s3://work/2026".
 
-A plan divides files into units and is stored in a work folder; it is what a run that was killed goes on with.
-A unit is done by one task, from beginning to end; its output has names and contents that depend on the plan
-and the options alone. It is complete when its commit is there. So tasks may run twice, in any order, on any
-number of processes or machines that share the folder, and may die at any time: the results are those of one
-process.
+A plan divides files into units, that is, pieces of work, and is stored in a work folder, so that a run that
+was killed can continue. One task processes a unit; the names and contents of its output depend on the plan
+and the options alone, and it is complete when its commit is written. So tasks may run twice, in any order,
+on any number of processes or machines that share the folder, and may die at any time: the results are those
+of one process.
 
 | in the work folder | what it holds |
 |---|---|
@@ -38,8 +38,8 @@ process.
 | `tokenizing` | writing the shards of a unit |
 | `manifest` | the shards of all units |
 | `compacting` | few large shards of them |
-| `status` | how far a job is |
-| `progress` | how far a step is, while it runs |
+| `status` | the status of a job |
+| `progress` | the progress of a step, while it runs |
 | `executors` | what runs tasks: processes of this machine |
 | `columns` | counting and encoding columns of tables that an engine hands out |
 """

@@ -45,13 +45,13 @@ class Local:
     """Processes of this machine."""
 
     def __init__(self, processes: int | None = None) -> None:
-        """Takes the number of processes; that of all processors if not given. With one, there is no other.
+        """Takes the number of processes; one per processor if not given. With 1, this process does the work.
 
         They are spawned: a script must start its work below `if __name__ == "__main__":`.
 
         Raises:
             ValueError: It is below 1.
-            TypeError: It is no integer.
+            TypeError: It is not an integer.
         """
         self.processes = thread_count(processes)
 

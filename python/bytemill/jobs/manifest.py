@@ -113,7 +113,7 @@ class Manifest(NamedTuple):
         """Reads the manifest of a work folder.
 
         Raises:
-            ValueError: It is no manifest.
+            ValueError: It is not a manifest.
             OSError: There is none, as long as units are left, or it cannot be read.
         """
         folder = Work(work)

@@ -78,7 +78,7 @@ class Plan(NamedTuple):
         """Reads the plan of a work folder.
 
         Raises:
-            ValueError: It is no plan, or one of another version.
+            ValueError: It is not a plan, or one of another version.
             OSError: There is none, or it cannot be read.
         """
         stored = Work(work).read(NAME)
@@ -131,7 +131,7 @@ class Plan(NamedTuple):
         """Raises unless the files of a unit are those that were planned.
 
         Raises:
-            TypeError: It is no unit.
+            TypeError: It is not a unit.
             ValueError: A file has changed.
             OSError: A file is missing.
         """

@@ -72,7 +72,7 @@ class Work:
         """Returns the contents of a JSON file.
 
         Raises:
-            ValueError: It is no JSON object.
+            ValueError: It is not a JSON object.
             OSError: It cannot be read.
         """
         return self._object(name, *self.store.read([name]))

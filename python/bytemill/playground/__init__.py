@@ -6,8 +6,8 @@
     'http://127.0.0.1:52341/vZ8m3pGx0lqkq0yWjv7gJw/'
     >>> running.stop()
 
-The page needs no network: the server listens on the loopback, and whoever does not know the secret in the
-address is turned away.
+The page needs no network: the server listens on the loopback interface only, and refuses requests without the
+secret in the address.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Playground:
 
     @property
     def url(self) -> str:
-        """The address of the page. It holds the secret: whoever has it can use the page."""
+        """The address of the page. It holds the secret, so anyone who has it can use the page."""
         return self.server.url
 
     def ticket(self) -> str:
@@ -104,9 +104,9 @@ def start(  # noqa: PLR0913 - all but the text have names
         encoding: The encoding at the start, or the name of an encoding or model; "o200k_base" if not given.
         compare_with: A second encoding to show side by side, or its name.
         port: The port; 0 for one that is free.
-        host: The address to listen on. Any other than the loopback's is open to the network.
-        allow_hosts: Names under which browsers may reach the server besides "localhost" and "127.0.0.1", as
-            behind a proxy.
+        host: The address to listen on. Any but a loopback address is open to the network.
+        allow_hosts: Names under which browsers may reach the server, in addition to "localhost" and
+            "127.0.0.1", as behind a proxy.
         open_browser: Whether to open the page in the browser of the system.
         verbose: Whether to log the name, status and time of each request to stderr.
 

@@ -128,7 +128,7 @@ def encode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
 
 
 def decode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
-    """Decodes ids that came as 4 bytes each: the text, and those that are no tokens."""
+    """Decodes ids that came as 4 bytes each: the text, and those that are not tokens."""
     encoding = chosen(loaded, query)
     if len(body) % 4 or len(body) > 4 * MOST_DECODED:
         raise Problem(f"expected at most {MOST_DECODED:,} ids of 4 bytes each, got {len(body):,} bytes")

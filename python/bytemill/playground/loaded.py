@@ -105,7 +105,7 @@ class Loaded:
     def described(self) -> list[dict[str, Any]]:
         """Returns what the page lists: name, size and models of each encoding.
 
-        An encoding that nobody has chosen yet is not built for it: of a plugin's, the size is unknown.
+        Encodings are built when they are chosen, so the size of a plugin's is unknown before.
         """
         families = {f"{prefix}*": name for prefix, name in MODEL_PREFIX_TO_ENCODING.items()}
         models: dict[str, list[str]] = {}

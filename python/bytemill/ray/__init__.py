@@ -5,9 +5,9 @@
     >>> encoding = bytemill.ray.train("work", 200_000, memory="64G")
     >>> bytemill.ray.write_shards("corpus/", encoding, to="work", field="text", append="<|endoftext|>")
 
-Files are divided into units, which tasks of Ray do; see `bytemill.jobs`. A task may run twice and its node
-may die; a driver that dies is started again and goes on with the units that are left. All nodes must have
-this library in one version, and share the files and the work folder under the same names.
+Files are divided into units, which Ray tasks process; see `bytemill.jobs`. A task may run twice, its node
+may die, and a driver that died can be started again: it continues with the units that are left. All nodes
+need the same version of this library, and share the files and the work folder under the same names.
 
 | module | responsibility |
 |---|---|

@@ -43,10 +43,9 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
 ) -> PieceCounts:
     """Counts the pieces of files, or of a column of a dataset, on a cluster of Ray.
 
-    Files are divided into units, whose plan and counts are in the folder `to`. If the call ends for whatever
-    reason, the same call goes on with the units that are left. Of a dataset, each task that Ray makes of
-    it counts what it reads; that cannot go on later, so write a dataset that takes long to make to Parquet
-    first, and count the files.
+    Files are divided into units, whose plan and counts are in the folder `to`. If the call is interrupted for
+    whatever reason, the same call continues with the units that are left. Counting a dataset cannot be
+    resumed: if it takes long to compute, write it to Parquet first, and count the files.
 
     Args:
         source: Files and folders, as of `bytemill.jobs.plan`; such a plan, which `to` and what says how

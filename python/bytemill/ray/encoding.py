@@ -86,7 +86,7 @@ def check_column(dataset: Any, column: str) -> None:  # noqa: ANN401 - ray is op
     """Raises unless a dataset of Ray may have a column; nothing is computed for that.
 
     Raises:
-        TypeError: It is no dataset of Ray, or the name is no string.
+        TypeError: It is not a dataset of Ray, or the name is not a string.
         ValueError: It is known to have no such column.
     """
     if not is_dataset(dataset):

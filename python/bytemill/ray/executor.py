@@ -88,7 +88,7 @@ def processors(num_cpus: int) -> int:
     """Returns the number of processors of a task.
 
     Raises:
-        TypeError: It is no integer.
+        TypeError: It is not an integer.
         ValueError: It is below 1.
     """
     if integer("num_cpus", num_cpus) < 1:

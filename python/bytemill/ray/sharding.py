@@ -40,7 +40,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
 ) -> jobs.Manifest:
     """Encodes the documents of files into files of token ids, on a cluster of Ray.
 
-    If the call ends for whatever reason, the same call goes on with the units that are left.
+    If the call is interrupted for whatever reason, the same call continues with the units that are left.
 
     Args:
         source: Files and folders, or a plan, as of `count_pieces`.

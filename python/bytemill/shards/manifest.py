@@ -140,7 +140,7 @@ class Provenance:
             found.check_types()
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
-                f"expected what is written beside shards, got something else: {error!r}"
+                f"expected the record of a run of write_shards, got something else: {error!r}"
             ) from error
         return found
 

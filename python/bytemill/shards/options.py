@@ -118,7 +118,7 @@ def checked_shard_tokens(shard_tokens: SupportsIndex | None) -> int | None:
     """Returns the size of a shard as a plain integer; an array of one number would change in arithmetic.
 
     Raises:
-        TypeError: It is no integer.
+        TypeError: It is not an integer.
         ValueError: No shard has this size.
     """
     if shard_tokens is None:
@@ -159,7 +159,7 @@ def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
                 mark = mark_of(encoding)
                 such = "" if mark is None else f", such as {mark!r}"
                 raise ValueError(
-                    f"{what} has the text {token!r}, which is no token of {encoding.name!r}: expected "
+                    f"{what} has the text {token!r}, which is not a token of {encoding.name!r}: expected "
                     f"one{such}, or an id"
                 ) from None
             if token.isalpha() and token not in encoding.special_tokens_set:

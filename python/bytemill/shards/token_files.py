@@ -1,6 +1,6 @@
 """The formats of shards: one class for each, all little-endian.
 
-| format | files | read by | a document may go on in the next shard |
+| format | files | read by | a document may continue in the next shard |
 |---|---|---|---|
 | `bin` | ids, nothing else | `numpy.memmap`, nanoGPT | yes |
 | `npy` | ids after NumPy's header | `numpy.load` | yes |

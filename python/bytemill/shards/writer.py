@@ -110,7 +110,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     Args:
         source: As for training, see `bytemill.documents`: a path; a URI such as "s3://corpus/*.jsonl"; or an
             iterable of documents (`str`, `bytes`), paths (`os.PathLike`) and open files. Files are text, JSON
-            lines or Parquet, also compressed. An empty text file is no document.
+            lines or Parquet, also compressed. An empty text file is not a document.
         directory: Where shards are written: a folder that is empty, does not exist, or has shards of other
             names.
         encoding: The encoding, or the name of an encoding or model.

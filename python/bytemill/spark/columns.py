@@ -40,7 +40,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first three have names
 
     Args:
         frame: A `pyspark.sql.DataFrame`.
-        column: The column that holds the text: strings or bytes. Nulls are no texts.
+        column: The column that holds the text: strings or bytes. Nulls are skipped.
         pattern: As in `bytemill.count_pieces`.
         to: A folder that all executors and this process share. It holds the files until the call ends.
         special_tokens: As in `bytemill.count_pieces`.
@@ -131,7 +131,7 @@ def check_column(frame: Any, column: str) -> None:  # noqa: ANN401 - as above
     """Raises unless a frame has a column of text.
 
     Raises:
-        TypeError: It is no data frame of Spark, the name no string, or the column of another type.
+        TypeError: It is not a data frame of Spark, the name is not a string, or the column has another type.
         ValueError: There is no such column.
     """
     if not hasattr(frame, "mapInArrow"):

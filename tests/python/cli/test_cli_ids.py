@@ -142,7 +142,7 @@ def test_ids_in_options_are_digits_of_ascii(wrong: str, tmp_path: Path) -> None:
 def test_other_digits_are_the_text_of_a_token(tmp_path: Path) -> None:
     called = run("shard", "-o", tmp_path / "out", "--eos", "٤٢", given=TEXT)
     assert called.code == 2
-    assert "append has the text '٤٢', which is no token" in called.err
+    assert "append has the text '٤٢', which is not a token" in called.err
     assert not (tmp_path / "out").exists()
 
 

@@ -76,7 +76,10 @@ def test_standard_input(documents: Path, tmp_path: Path) -> None:
         (["--shard-tokens", "0"], "expected 1 or more, or none, got 0"),
         (["-e", "cl100k_base", "--dtype", "uint16"], "dtype uint16 cannot hold token ids up to 100276"),
         (["--special", "error"], "documents.jsonl: expected no special token '<|endoftext|>'"),
-        (["--append", "<|no such|>"], "append has the text '<|no such|>', which is no token of 'o200k_base'"),
+        (
+            ["--append", "<|no such|>"],
+            "append has the text '<|no such|>', which is not a token of 'o200k_base'",
+        ),
         (["--field", "text"], "line 1: expected an object with the field 'text', got the fields body"),
         (["--field", "body", "--lines"], "--lines is for text, and --field implies"),
     ],
@@ -138,7 +141,7 @@ def test_a_file_where_the_folder_should_be(documents: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("encoding", "token", "code", "said"),
     [
-        ("gpt2", "eos", 2, "which is no token of 'gpt2': expected one, such as '<|endoftext|>', or an id"),
+        ("gpt2", "eos", 2, "which is not a token of 'gpt2': expected one, such as '<|endoftext|>', or an id"),
         # Here it is one, which is no mark.
         ("cl100k_base", "eos", 0, "'eos', which is an ordinary token of 'cl100k_base' (id 85499) and occurs"),
         ("cl100k_base", "\n", 0, ""),

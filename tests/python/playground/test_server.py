@@ -188,7 +188,7 @@ def test_nothing_of_a_request_is_logged(capfd: pytest.CaptureFixture[str]) -> No
 
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="encoding"):
-        playground.start(encoding="gpt2", open_browser=False)  # type: ignore[arg-type]
+        playground.start(encoding=b"gpt2", open_browser=False)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="text"):
         playground.start(b"a", open_browser=False)  # type: ignore[arg-type]
 

@@ -429,8 +429,11 @@ def test_the_usual_type_holds_the_vocabulary(format: str, n_vocab: int, dtype: s
         ({"dtype": "float32"}, "dtype float32 cannot hold"),
         ({"format": "tar"}, "format must be one of bin, npy, megatron, parquet, not 'tar'"),
         ({"shard_tokens": 0}, "shard_tokens must be positive, or None"),
-        ({"append": "<|no such|>"}, "append has the text '<|no such|>', which is no token of 'cl100k_base'"),
-        ({"prepend": 100_270}, "prepend has the id 100270, which is no token"),
+        (
+            {"append": "<|no such|>"},
+            "append has the text '<|no such|>', which is not a token of 'cl100k_base'",
+        ),
+        ({"prepend": 100_270}, "prepend has the id 100270, which is not a token"),
         ({"errors": "ignore"}, "errors must be one of strict, replace, not 'ignore'"),
         ({"name": "a/b"}, "name must be the beginning"),
         ({"name": ""}, "name must be the beginning"),
