@@ -226,7 +226,7 @@ def known_ids(name: str, tokens: int | Sequence[int] | None, is_token: Callable[
     for token in ids:
         if not is_token(token):
             raise ValueError(
-                f"{name} has the id {token}, which is no token of this encoding; {HOW_TO_NAME_TOKENS}"
+                f"{name} has the id {token}, which is not a token of this encoding; {HOW_TO_NAME_TOKENS}"
             )
     return ids
 

@@ -33,7 +33,7 @@ def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapp
         if successor.startswith(token):
             warnings.warn(
                 f"the special token {token!r} is the beginning of {successor!r}: "
-                "where both match, the longer one is taken",
+                "where both match, the longer one wins",
                 UserWarning,
                 stacklevel=3,
             )

@@ -347,7 +347,7 @@ class Encoding:
             rest = text[ends[kept - 1] :] if places else text
             stable, completions = encode_with_unstable(self._model, rest)
             return ids[:kept].tolist() + stable, completions
-        self._merging_bytes("texts that may go on")
+        self._merging_bytes("texts that may be continued")
         return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:

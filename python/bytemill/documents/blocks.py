@@ -48,7 +48,7 @@ CUT_WINDOW = 1 << 16
 # Importing NumPy takes longer than going without it through a block of fewer bytes.
 WORTH_NUMPY = 1 << 16
 
-HINT = "convert the file, or have such bytes replaced by U+FFFD (--errors replace, errors='replace')"
+HINT = "convert the file, or replace such bytes with U+FFFD (--errors replace, errors='replace')"
 
 # What becomes of bytes that are not UTF-8: an error, U+FFFD, or they stay.
 InvalidUtf8: TypeAlias = Literal["strict", "replace", "keep"]

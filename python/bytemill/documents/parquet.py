@@ -88,7 +88,7 @@ def errors_named(name: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             # The system's, not Arrow's.
             raise
-        raise ValueError(f"{name}: no Parquet file, or a damaged one: {printable(str(error))}") from error
+        raise ValueError(f"{name}: not a Parquet file, or a damaged one: {printable(str(error))}") from error
 
 
 def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa: ANN401 - Arrow has no types

@@ -71,7 +71,7 @@ def decompression_error(name: str, error: Exception, *, begun: bool) -> Exceptio
         return ValueError(
             f"{name}: other bytes follow the compressed data: `gzip -dc FILE` writes what is before them"
         )
-    return ValueError(f"{name}: the compressed data are damaged or break off: {reason}")
+    return ValueError(f"{name}: the compressed data are damaged or truncated: {reason}")
 
 
 class ZstandardFile(io.RawIOBase):

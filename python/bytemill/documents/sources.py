@@ -122,14 +122,14 @@ def items_of(source: object) -> Iterable[object]:
             return objects_of(source)
         source = without_scheme(source)
     if isinstance(source, str) and not is_file(source):
-        raise FileNotFoundError(errno.ENOENT, "no such file; a text is given as [text]", source[:100])
+        raise FileNotFoundError(errno.ENOENT, "no such file; pass a single text as [text]", source[:100])
     if isinstance(source, (str, os.PathLike)):
         return with_files_in_folders([Path(source)])
     check_documents(source)
     if isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
         raise TypeError(
             "expected an iterable of documents, a path or paths, "
-            f"got {type(source).__name__}; a single document is given as [document]"
+            f"got {type(source).__name__}; pass a single document as [document]"
         )
     if (
         isinstance(source, (list, tuple))

@@ -67,7 +67,7 @@ def token_bytes(text: str) -> bytes:
     try:
         return text.translate(BYTES_OF_TEXT).encode("latin-1")
     except UnicodeEncodeError as error:
-        raise ValueError(f"the character {text[error.start]!r} stands for no byte") from error
+        raise ValueError(f"the character {text[error.start]!r} does not stand for a byte") from error
 
 
 def parse_data_gym(

@@ -107,7 +107,7 @@ def elements(pattern: str, direction: str, dot_all: str) -> Iterator[Element]:
             if not caseless:
                 refuse("a group ends that has not begun")
         elif differs(element, before, pattern[position : position + 1], caseless=caseless[-1]):
-            refuse(f"{element.text!r} may mean something else where it stands")
+            refuse(f"{element.text!r} may mean something else at this position")
         yield element
         before = element
     if len(caseless) > 1:

@@ -136,7 +136,7 @@ def check_rules(definition: Definition, model: SentencePieceModel) -> None:
         if rules[rule] is not expected:
             refuse(definition, f"expected {rule} to be {expected}, got {rules[rule]}: {why}")
     if options["treat_whitespace_as_suffix"]:
-        refuse(definition, "it puts spaces behind texts, by treat_whitespace_as_suffix")
+        refuse(definition, "it puts spaces after texts, by treat_whitespace_as_suffix")
 
 
 def check_pieces(definition: Definition, model: SentencePieceModel) -> None:
@@ -182,7 +182,7 @@ def check_form(definition: Definition, form: Form, symbols: list[str], *, prefix
         refuse(
             definition,
             f"it has user-defined symbols such as {symbols[0]!r}, "
-            + ("and a space would be put behind each" if prefix else "which only the form gemma finds"),
+            + ("and a space would be put after each" if prefix else "which only the form gemma finds"),
         )
     spaced = next((symbol for symbol in symbols if " " in symbol), None)
     if spaced is not None:

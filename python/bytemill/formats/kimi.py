@@ -67,7 +67,7 @@ def definition_of(ranks: dict[bytes, int], config: Value, name: str, source: str
     size = len(ranks)
     ids = {str(token_id): token_id for token_id in range(size, size + SPECIAL)}
     if other := next((number for number in contents if number not in ids), None):
-        named.refuse(f"expected ids from {size} to {size + SPECIAL - 1}, those behind the ranks, got {other}")
+        named.refuse(f"expected ids from {size} to {size + SPECIAL - 1}, those after the ranks, got {other}")
     special_tokens: dict[str, int] = {}
     for number, token_id in ids.items():
         text = contents.get(number, f"<|reserved_token_{number}|>")

@@ -91,7 +91,7 @@ def derived(ranks: dict[bytes, int], derive: Callable[[CoreBPE, list[bytes]], T]
         if len(core.encode_single_piece(token)) < 3:  # noqa: PLR2004 - see the module
             raise VocabularyError(
                 f"the token {token!r} with the id {ranks[token]} is made of a token with a higher id: "
-                "merging by a list of pairs would give other ids than merging by rank"
+                "merging by a list of pairs would give different token IDs than merging by rank"
             )
     return result, in_order
 

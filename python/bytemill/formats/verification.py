@@ -98,8 +98,9 @@ def check_ids(definition: Definition, encode: Encode, other: Encode, reader: str
         expected, got = encode(text), list(other(text))
         if expected != got:
             raise VocabularyError(
-                f"the encoding {definition.name!r} cannot be converted exactly: {reader} gives other ids for "
-                f"{text[:100]!r}: expected {expected[:20]}, got {got[:20]}"
+                f"the encoding {definition.name!r} cannot be converted exactly: "
+                f"{reader} gives different token IDs for {text[:100]!r}: "
+                f"expected {expected[:20]}, got {got[:20]}"
             )
 
 

@@ -68,7 +68,7 @@ def text(name: str, value: object) -> str:
 def elements(name: str, values: Iterable[Any]) -> Iterable[Any]:
     """Returns the elements in the argument called `name`; `TypeError` for a single text or a mapping."""
     if isinstance(values, Mapping):
-        raise TypeError(f"{name} must be a list, not {type(values).__name__}, whose keys would be taken")
+        raise TypeError(f"{name} must be a list, not {type(values).__name__}, whose keys would be used")
     return several(name, values)
 
 

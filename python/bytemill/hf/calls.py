@@ -157,7 +157,7 @@ def padding_of(tokenizer: Any, options: dict[str, Any]) -> Padding | None:
     if strategy == "do_not_pad":
         return None
     if strategy not in {"longest", "max_length"}:
-        raise ValueError(f"expected to fill up to the longest text or to max_length, got {strategy!r}")
+        raise ValueError(f"expected padding to the longest text or to max_length, got {strategy!r}")
     length = options["max_length"] if strategy == "max_length" else None
     check_integers(
         *(number for number in (length, multiple) if number is not None),

@@ -328,6 +328,6 @@ def refuse_sampling(nbest_size: int | None, alpha: float | None) -> None:
             "instead of nbest segmentations."
         )
     raise NotImplementedError(
-        "sampling is not offered: its results are random; leave out enable_sampling, or use the package "
+        "sampling is not supported: its results are random; leave out enable_sampling, or use the package "
         "sentencepiece for it"
     )

@@ -49,7 +49,7 @@ def set_nbest_timeout(seconds: int) -> None:
 def set_data_dir(data_dir: str) -> NoReturn:
     """Raises `NotImplementedError`: the named normalization rules are built in."""
     raise NotImplementedError(
-        f"set_data_dir is not offered, got {data_dir!r:.40}: named rules are a part of this library; "
+        f"set_data_dir is not supported, got {data_dir!r:.40}: named rules are a part of this library; "
         "pass others as a file with normalization_rule_tsv, or as a SentencePieceNormalizer"
     )
 
@@ -57,5 +57,5 @@ def set_data_dir(data_dir: str) -> NoReturn:
 def convert_to_flatbuffer(*_arguments: Any, **_options: Any) -> NoReturn:
     """Raises `NotImplementedError`: only SentencePiece's own Lite library reads such files."""
     raise NotImplementedError(
-        "convert_to_flatbuffer is not offered: use the package sentencepiece to write .spm.fb files"
+        "convert_to_flatbuffer is not supported: use the package sentencepiece to write .spm.fb files"
     )

@@ -88,7 +88,7 @@ def train(
     kind = options.trainer.get("model_type", 1)
     if kind != BPE:
         raise NotImplementedError(
-            f"models of type {MODEL_TYPES[kind - 1]} are not offered: set model_type='bpe', or use the "
+            f"models of type {MODEL_TYPES[kind - 1]} are not supported: set model_type='bpe', or use the "
             "package sentencepiece to train them"
         )
     if cut is not None and options.trainer.get("pretokenization_delimiter"):
@@ -96,7 +96,7 @@ def train(
             "INTERNAL: pretokenizer callback and pretokenization_delimiter cannot be set simultaneously."
         )
     if cut is not None and options.trainer.get("input_format") == "tsv":
-        raise NotImplementedError("pretokenizer is not offered for the input_format tsv: expected text")
+        raise NotImplementedError("pretokenizer is not supported for the input_format tsv: expected text")
     trained = learn(options, inputs, sentences, cut, allow_inconsistent=allow_inconsistent)
     model = build(options, trained).serialize()
     if writer is not None:

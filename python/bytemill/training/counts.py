@@ -172,7 +172,7 @@ class PieceCounts:
         ):
             if ours != theirs:
                 raise ValueError(
-                    f"cannot add counts of different {what}, under which the same text has other pieces: "
+                    f"cannot add counts of different {what}, with which the same text has different pieces: "
                     f"{ours!r} and {theirs!r}"
                 )
         self._core.merge(other._core)

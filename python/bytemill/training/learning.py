@@ -187,7 +187,7 @@ def check_kind(of_bytes: Mapping[str, bool]) -> None:
     for name, is_given in of_bytes.items():
         if is_given:
             raise ValueError(
-                f"{name} is for merges of bytes: a SentencePiece model has options of its own, such as "
+                f"{name} is for merges of bytes: a SentencePiece model has its own options, such as "
                 "user_defined_symbols and max_sentencepiece_length"
             )
 

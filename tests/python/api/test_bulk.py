@@ -253,7 +253,7 @@ def test_prepend_and_append(encoding: bytemill.Encoding, threads: int) -> None:
 @pytest.mark.parametrize("where", ["prepend", "append"])
 @pytest.mark.parametrize("token", [200_018 + 1, 199_998, -1, 2**32, 2**70, [5, 200_019]])
 def test_unknown_tokens_around_texts(encoding: bytemill.Encoding, where: str, token: Any) -> None:
-    with pytest.raises(ValueError, match=rf"^{where} has the id .*no token.*encode_single_token"):
+    with pytest.raises(ValueError, match=rf"^{where} has the id .*not a token.*encode_single_token"):
         encoding.encode_batch_to_numpy(["a"], **{where: token})
 
 

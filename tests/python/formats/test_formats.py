@@ -131,7 +131,7 @@ MALFORMED_MERGES = {
     "one part": ("ab", 2, "got 1"),
     "three parts": ("a b c", 2, "got 3"),
     "blank line": ("a b\n\nc d", 3, "got 0"),
-    "not a character for a byte": ("a b\na \u20ac", 3, "'\u20ac' stands for no byte"),
+    "not a character for a byte": ("a b\na \u20ac", 3, "'\u20ac' does not stand for a byte"),
     "repeated": ("a b\nb c\na b", 4, "line 2 makes the same token"),
 }
 
@@ -147,7 +147,7 @@ def test_malformed_merges_name_line_and_reason(merges: str, line: int, reason: s
 
 
 def test_merges_that_are_not_utf8_are_refused() -> None:
-    with pytest.raises(VocabularyError, match=r"line 2: .* stands for no byte"):
+    with pytest.raises(VocabularyError, match=r"line 2: .* does not stand for a byte"):
         data_gym.parse_data_gym(b"#version: 0.2\na \xff\n", b"{}")
 
 
@@ -157,7 +157,7 @@ MALFORMED_ENCODERS = {
     "not an object": (b'["a"]', "expected an object, got list"),
     "id is text": (b'{"a": "0"}', "expected an id for the token 'a', got '0'"),
     "id is a truth": (b'{"a": true}', "expected an id for the token 'a', got True"),
-    "not a character for a byte": (b'{"a b": 0}', "' ' stands for no byte"),
+    "not a character for a byte": (b'{"a b": 0}', "' ' does not stand for a byte"),
     "too deep": (b"[" * 100_000, "recursion"),
 }
 

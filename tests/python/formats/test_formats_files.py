@@ -108,7 +108,7 @@ def test_special_tokens_that_tiktoken_may_confuse_are_not_converted() -> None:
 def test_a_tiktoken_that_disagrees_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = tiktoken.Encoding
     monkeypatch.setattr(tiktoken, "Encoding", lambda name, **parts: real(name, **parts | {"pat_str": "."}))
-    with pytest.raises(VocabularyError, match="tiktoken gives other ids for"):
+    with pytest.raises(VocabularyError, match="tiktoken gives different token IDs for"):
         toy().to_tiktoken()
 
 
@@ -807,7 +807,7 @@ def test_what_is_read_back_is_compared(tmp_path: Path, monkeypatch: pytest.Monke
         encoding.save(tmp_path / "a")
     others = Definition("toy", r"\s|\S", encoding._mergeable_ranks, encoding._special_tokens)
     monkeypatch.setattr("bytemill.formats.native.load", lambda *_: Loaded(others))
-    with pytest.raises(VocabularyError, match="this library gives other ids for"):
+    with pytest.raises(VocabularyError, match="this library gives different token IDs for"):
         encoding.save(tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
 

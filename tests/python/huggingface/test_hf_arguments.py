@@ -198,9 +198,9 @@ def test_a_single_text_or_a_mapping_is_no_list() -> None:
         TypeError, match=r"tokens must be an iterable of texts, not str: .* given as \[text\]"
     ):
         ours.add_tokens("<n>")
-    with pytest.raises(TypeError, match="tokens must be a list, not dict, whose keys would be taken"):
+    with pytest.raises(TypeError, match="tokens must be a list, not dict, whose keys would be used"):
         ours.add_tokens({"<n>": 1})
-    with pytest.raises(TypeError, match="input must be a list, not dict, whose keys would be taken"):
+    with pytest.raises(TypeError, match="input must be a list, not dict, whose keys would be used"):
         ours.encode_batch({"a": 1})
     with pytest.raises(TypeError, match="each text must be Unicode, got a lone surrogate"):
         ours.encode("\ud800")

@@ -164,7 +164,7 @@ def edited(**changes: Any) -> bytes:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "other spaces": ({"remove_extra_whitespaces": True}, "expected remove_extra_whitespaces to be False"),
     "spaces stay": ({"escape_whitespaces": False}, "expected escape_whitespaces to be True"),
-    "suffix": ({"treat_whitespace_as_suffix": True}, "it puts spaces behind texts"),
+    "suffix": ({"treat_whitespace_as_suffix": True}, "it puts spaces after texts"),
     "unused": ({"pieces": [("ba", -2, Kind.UNUSED)]}, "the piece 'ba' is unused"),
     "control character": ({"pieces": [("c", 0, Kind.CONTROL)]}, "the piece 'c' is a character"),
     "missing character": ({"pieces": [("ac", -2, Kind.NORMAL)]}, "'c' in the piece 'ac' is no piece"),
@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "equal scores": ({"pieces": [("ba", -1, Kind.NORMAL)]}, "'ab' and 'ba' have the same score -1.0"),
     "symbols behind a prefix": (
         {"pieces": [("ba", 0, Kind.USER_DEFINED)]},
-        "a space would be put behind each",
+        "a space would be put after each",
     ),
     "a symbol with a space": (
         {"add_dummy_prefix": False, "pieces": [("b a", 0, Kind.USER_DEFINED)]},

@@ -311,7 +311,7 @@ def loaded(module: Any) -> Any:
 
 @pytest.mark.parametrize(("name", "call"), REFUSED, ids=[name for name, _ in REFUSED])
 def test_what_is_not_offered_says_so_and_is_documented(name: str, call: Callable[[Any], object]) -> None:
-    with pytest.raises(NotImplementedError, match="not offered"):
+    with pytest.raises(NotImplementedError, match="not supported"):
         call(spm)
     guide = Path(__file__).parents[3] / "docs" / "guides" / "from-sentencepiece.md"
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
@@ -396,7 +396,7 @@ def test_what_is_random_is_not_offered() -> None:
         "SampleEncodeAsNumpy",
         "SampleEncodeAsProto",
     ):
-        with pytest.raises(RuntimeError, match="sampling is not offered"):
+        with pytest.raises(RuntimeError, match="sampling is not supported"):
             getattr(ours, method)("a", nbest_size=-1, alpha=0.1)
     with pytest.raises(RuntimeError, match="NBestEncode is not available"):
         ours.nbest_encode("a")
@@ -590,9 +590,9 @@ def test_trainings_that_contradict_themselves_or_are_not_offered() -> None:
         train(model_type="bpe")
     with pytest.raises(RuntimeError, match=r"ModelProto and trainer_spec.model_prefix.. must be exclusive"):
         train(input="c.txt", model_type="bpe")
-    with pytest.raises(RuntimeError, match="models of type unigram are not offered: set model_type='bpe'"):
+    with pytest.raises(RuntimeError, match="models of type unigram are not supported: set model_type='bpe'"):
         train(input="c.txt", model_prefix="m")
-    with pytest.raises(NotImplementedError, match="pretokenizer is not offered for the input_format tsv"):
+    with pytest.raises(NotImplementedError, match="pretokenizer is not supported for the input_format tsv"):
         train(input="c.txt", model_prefix="m", model_type="bpe", pretokenizer=str.split, input_format="tsv")
 
 

@@ -191,7 +191,7 @@ def custom(byte_ranks: dict[bytes, int], special_tokens: dict[str, int], library
 
 def test_of_two_that_start_together_the_longer_is_taken(byte_ranks: dict[bytes, int]) -> None:
     tokens = {"<|a|>": 300, "<|a|><|b|>": 301, "<|b|>": 302, "<": 303}
-    with pytest.warns(UserWarning, match="the longer one is taken") as caught:
+    with pytest.warns(UserWarning, match="the longer one wins") as caught:
         encoding = custom(byte_ranks, tokens)
     assert len(caught) == 2
     assert all(warning.filename == __file__ for warning in caught)

@@ -299,7 +299,7 @@ def test_files_that_are_not_what_they_say(tmp_path: Path) -> None:
         counted(tmp_path / "no.parquet.gz")
     with pytest.raises(FileNotFoundError):
         counted(tmp_path / "none.txt")
-    with pytest.raises(FileNotFoundError, match=r"a text is given as \[text\]"):
+    with pytest.raises(FileNotFoundError, match=r"pass a single text as \[text\]"):
         counted("a text by mistake" * 1_000)
 
 

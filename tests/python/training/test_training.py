@@ -497,7 +497,7 @@ def test_min_frequency_is_of_the_pair() -> None:
         ({"special_tokens": [""]}, ValueError, "none of them empty"),
         ({"special_tokens": ["x", "x"]}, ValueError, "different"),
         ({"pattern": 3}, TypeError, "pattern as a string"),
-        ({"source": b"text"}, TypeError, r"given as \[document\]"),
+        ({"source": b"text"}, TypeError, r"pass a single document as \[document\]"),
         ({"source": 3}, TypeError, "got int"),
         ({"source": [3]}, TypeError, "got int"),
     ],
