@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import check_type
-from bytemill.core import Encoding
-from bytemill.model import encoding_for_model
+from bytemill._named import encoding_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from bytemill.core import Encoding
 
 __all__ = ["count_messages", "fit_messages"]
 
@@ -47,14 +47,14 @@ def count_messages(
         tokens_per_image: The number of tokens that a part other than text, such as an image, counts.
 
     Raises:
-        KeyError: The model is unknown.
+        UnknownEncodingError: The model is unknown.
         TypeError: A message is not a mapping, or has a value that is neither text, `None`, nor as above.
         ValueError: A part is not text, and `tokens_per_image` is not given.
 
     Complexity:
         That of `Encoding.count` for all strings.
     """
-    encoding = encoding_of(model)
+    encoding = encoding_of(model, "model")
     counts = (tokens_of(message, index, encoding, tokens_per_image) for index, message in enumerate(messages))
     return BEFORE_REPLY + sum(counts)
 
@@ -77,14 +77,14 @@ def fit_messages(
         tokens_per_image: As for `count_messages`.
 
     Raises:
-        KeyError, TypeError: Same as `count_messages`.
+        UnknownEncodingError, TypeError: Same as `count_messages`.
         ValueError: The instructions and the last message, with the call that it answers, exceed the limit; or
             same as `count_messages`.
 
     Complexity:
         That of `Encoding.count` for the strings of each message that is kept, and of one more.
     """
-    encoding = encoding_of(model)
+    encoding = encoding_of(model, "model")
     first = [*takewhile(lambda message: role_of(message) in INSTRUCTING, messages)]
     total = count_messages(first, encoding, tokens_per_image=tokens_per_image)
     start = kept = len(messages)
@@ -101,14 +101,6 @@ def fit_messages(
             "shorten them, for instance by Encoding.truncate"
         )
     return [*first, *messages[kept:]]
-
-
-def encoding_of(model: str | Encoding) -> Encoding:
-    """Returns the encoding of the argument `model`; same errors as `count_messages`."""
-    if isinstance(model, str):
-        return encoding_for_model(model)
-    check_type("model", model, Encoding)
-    return model
 
 
 def role_of(message: Mapping[str, Any]) -> object:

@@ -19,6 +19,7 @@ from bytemill._arguments import (
     thread_count,
     token_limit,
 )
+from bytemill._around import ids_of
 from bytemill._backend import (
     TIER,
     UNICODE_VERSION,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     import tiktoken
     from typing_extensions import Buffer, Self
 
+    from bytemill._around import Tokens as TokensAround
     from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill._backend import EncodedColumn
     from bytemill.definition import Template
@@ -428,8 +430,8 @@ class Encoding:
         *,
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = (),
-        prepend: int | Sequence[int] | None = None,
-        append: int | Sequence[int] | None = None,
+        prepend: TokensAround = None,
+        append: TokensAround = None,
         add_special_tokens: bool = False,
         dtype: npt.DTypeLike | None = None,
         num_threads: int | None = None,
@@ -440,8 +442,9 @@ class Encoding:
             texts: The texts; pass a single text as `[text]`.
             allowed_special: Same as in `encode`.
             disallowed_special: Same as in `encode`, but by default nothing is an error.
-            prepend: One or several token IDs to put before those of each text.
-            append: One or several token IDs to put after those of each text.
+            prepend: Tokens to put before those of each text: an ID, the text of a single token such as
+                "<|endoftext|>", or several of them.
+            append: Tokens to put after those of each text, given in the same way.
             add_special_tokens: Whether to add the tokens that the tokenizer's own library adds to each text
                 (`definition.template`), inside `prepend` and `append`.
             dtype: The integer type of the IDs; uint32 if not given. uint16 holds vocabularies below 65,536.
@@ -465,8 +468,8 @@ class Encoding:
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         threads = thread_count(num_threads)
         kind = None if dtype is None else integer_type(dtype, self.max_token_value)
-        before = known_ids("prepend", prepend, self._core_bpe.is_token)
-        after = known_ids("append", append, self._core_bpe.is_token)
+        before = ids_of("prepend", prepend, self)
+        after = ids_of("append", append, self)
         if add_special_tokens:
             prefix, suffix = self._template_ids()
             before, after = before + prefix, suffix + after

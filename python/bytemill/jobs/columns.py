@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytemill._arguments import check_type
+from bytemill._around import ids_of
 from bytemill._named import encoding_of
 from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
@@ -18,14 +19,13 @@ from bytemill.io.piece_table import most_open
 from bytemill.io.uris import is_uri
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.shards.manifest import Provenance
-from bytemill.shards.options import ids_of
 from bytemill.special import NO_TOKENS
 from bytemill.training.counts import PieceCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytemill.shards.options import Tokens
+    from bytemill._around import Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = ["ColumnCounter", "ColumnEncoder", "Run"]

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from bytemill._around import Tokens
     from bytemill.core import Encoding
     from bytemill.jobs.executors import Executor
     from bytemill.jobs.progress import Report
-    from bytemill.shards.options import Format, Tokens
+    from bytemill.shards.options import Format
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = ["begin", "check_options", "shard_unit", "write_left", "write_shards"]

@@ -10,8 +10,8 @@ from bytemill.ray.executor import processors
 from bytemill.special import NO_TOKENS
 
 if TYPE_CHECKING:
+    from bytemill._around import Tokens
     from bytemill.core import Encoding
-    from bytemill.shards.options import Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = ["check_column", "encode", "is_dataset"]

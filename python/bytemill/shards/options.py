@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias, get_args
 
-from bytemill._arguments import check_type, integer_type, known_ids
+from bytemill._arguments import check_type, integer_type
+from bytemill._around import ids_of
 from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.shards.manifest import Provenance
@@ -15,10 +15,9 @@ from bytemill.shards.token_files import FORMATS, ParquetFile, TokenFile
 from bytemill.special import NO_TOKENS, resolve_for_core
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
+    from bytemill._around import Tokens
     from bytemill.documents.sources import Field
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
@@ -26,23 +25,15 @@ __all__ = [
     "SHARD_TOKENS",
     "Errors",
     "Format",
-    "Tokens",
     "checked_shard_tokens",
     "described",
     "format_named",
-    "mark_of",
 ]
 
 Format: TypeAlias = Literal["bin", "npy", "megatron", "parquet"]
 
 # What becomes of bytes that are not UTF-8: an error, or U+FFFD.
 Errors: TypeAlias = Literal["strict", "replace"]
-
-# Token ids, or texts of single tokens.
-Tokens: TypeAlias = "int | str | Sequence[int | str] | None"
-
-
-END_OF_TEXT = "<|endoftext|>"
 
 SHARD_TOKENS = 100_000_000
 
@@ -136,52 +127,3 @@ def stored_type(kind: type[TokenFile], dtype: npt.DTypeLike | None, encoding: En
     if name not in kind.dtypes:
         raise ValueError(f"dtype must be one of {', '.join(kind.dtypes)} in this format, not {name}")
     return name
-
-
-def ids_of(what: str, tokens: Tokens, encoding: Encoding) -> list[int]:
-    """Returns the ids of the argument called `what`.
-
-    Raises:
-        TypeError, ValueError: As `write_shards`.
-
-    Warns:
-        UserWarning: A text is a word rather than a mark, such as "eos" for "<|endoftext|>".
-    """
-    if tokens is None:
-        return []
-    given = [tokens] if isinstance(tokens, (int, str)) else list(tokens)
-    ids: list[int] = []
-    for token in given:
-        if isinstance(token, str):
-            try:
-                ids.append(encoding.encode_single_token(token))
-            except KeyError:
-                mark = mark_of(encoding)
-                such = "" if mark is None else f", such as {mark!r}"
-                raise ValueError(
-                    f"{what} has the text {token!r}, which is not a token of {encoding.name!r}: expected "
-                    f"one{such}, or an id"
-                ) from None
-            if token.isalpha() and token not in encoding.special_tokens_set:
-                warnings.warn(
-                    f"{what} has {token!r}, which is an ordinary token of {encoding.name!r} (id {ids[-1]}) "
-                    f"and occurs in texts too: {special_marks(encoding)}",
-                    UserWarning,
-                    stacklevel=4,
-                )
-        else:
-            ids.append(token)
-    return known_ids(what, ids, encoding._core_bpe.is_token)  # noqa: SLF001 - of this package
-
-
-def mark_of(encoding: Encoding) -> str | None:
-    """Returns the text of a special token to put between documents, the end of text if there is one."""
-    if END_OF_TEXT in encoding.special_tokens_set:
-        return END_OF_TEXT
-    return min(encoding.special_tokens_set, key=encoding.encode_single_token, default=None)
-
-
-def special_marks(encoding: Encoding) -> str:
-    """Returns what to say of the special tokens of an encoding."""
-    mark = mark_of(encoding)
-    return "it has no special tokens" if mark is None else f"a special token of it is {mark!r}"

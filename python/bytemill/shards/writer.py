@@ -53,11 +53,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
+    from bytemill._around import Tokens
     from bytemill.core import Encoding
     from bytemill.documents import Source
     from bytemill.documents.blocks import Block
     from bytemill.documents.sources import Field
-    from bytemill.shards.options import Errors, Format, Tokens
+    from bytemill.shards.options import Errors, Format
     from bytemill.shards.token_files import TokenFile
 
 __all__ = ["Progress", "shard_names", "write_described", "write_shards"]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
+    from bytemill._around import Tokens
     from bytemill.core import Encoding
-    from bytemill.shards.options import Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
     from bytemill.training.counts import PieceCounts
 

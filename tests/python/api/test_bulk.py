@@ -248,6 +248,8 @@ def test_prepend_and_append(encoding: bytemill.Encoding, threads: int) -> None:
         after = np.atleast_1d([] if append is None else append).tolist()
         assert rows(ragged) == [[*before, *ids, *after] for ids in plain]
     assert rows(encoding.encode_batch_to_numpy(["a"], prepend=[], append=())) == [[64]]
+    named = encoding.encode_batch_to_numpy(TEXTS, prepend="!", append=[EOT, 5], num_threads=threads)
+    assert rows(named) == [[0, *ids, eot, 5] for ids in plain]
 
 
 @pytest.mark.parametrize("where", ["prepend", "append"])
@@ -258,7 +260,14 @@ def test_unknown_tokens_around_texts(encoding: bytemill.Encoding, where: str, to
 
 
 @pytest.mark.parametrize("where", ["prepend", "append"])
-@pytest.mark.parametrize("token", [EOT, 1.5, [1.5], [None], object()])
+@pytest.mark.parametrize("token", ["<|none|>", "", "hello world", [EOT, "<|none|>"]])
+def test_texts_around_texts_that_are_no_token(encoding: bytemill.Encoding, where: str, token: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{where} has the text .*not a token.*such as '<|endoftext|>'"):
+        encoding.encode_batch_to_numpy(["a"], **{where: token})
+
+
+@pytest.mark.parametrize("where", ["prepend", "append"])
+@pytest.mark.parametrize("token", [1.5, [1.5], [None], object()])
 def test_what_is_no_token_id(encoding: bytemill.Encoding, where: str, token: Any) -> None:
     with pytest.raises(TypeError, match=rf"^{where} must be a token id.*encode_single_token"):
         encoding.encode_batch_to_numpy(["a"], **{where: token})

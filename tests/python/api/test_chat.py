@@ -105,7 +105,7 @@ def test_wrong_messages_are_explained(chat: Any, reason: str) -> None:
 
 
 def test_unknown_models_are_explained() -> None:
-    with pytest.raises(KeyError, match="Did you mean"):
+    with pytest.raises(bytemill.UnknownEncodingError, match="Did you mean"):
         count_messages([], "gpt-4oo")
 
 
