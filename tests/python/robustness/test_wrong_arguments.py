@@ -230,6 +230,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "MergeView": lambda: inspection.show_merges(toy(), "abc"),
     "PairView": lambda: inspection.show_both(toy(), toy(), "abc"),
     "TrainingView": lambda: inspection.show_training("abab", 2),
+    "TokenList": lambda: inspection.list_tokens(toy(), 97, 99),
     "TokenReport": lambda: inspection.report_token(toy(), 256),
     "TokenView": lambda: inspection.show(toy(), "abc"),
     "VocabularyReport": lambda: inspection.report(toy()),
