@@ -272,7 +272,7 @@ class Meter:
         self.at(label, self._read + read, text=self._text + text)
 
     def at(self, label: str, read: int, *, text: int, tokens: int = 0) -> None:
-        """Shows that so many bytes of files have been read, so much text in them, and so many tokens made."""
+        """Shows the bytes of files that have been read, those of the text in them, and the tokens made."""
         self._read, self._text = read, text
         self.say(label, lambda seconds: progress(label, read, text, tokens, seconds, self._total))
 

@@ -31,7 +31,7 @@ unit_bytes_option = click.option(
     default="2G",
     show_default=True,
     metavar="SIZE",
-    help="The size of a unit: about so many bytes of files.",
+    help="The approximate size of a unit, in bytes of files.",
 )
 
 

@@ -283,7 +283,7 @@ def remedy_for(item: object) -> str:
     if isinstance(item, (bytearray, memoryview)):
         return "; pass bytes(document)"
     if isinstance(item, Mapping):
-        return "; for a record pass its text, such as record['text']"
+        return "; for records pass their texts, such as dataset['text'] or record['text']"
     if item is None or isinstance(item, float):
         return "; leave out what is missing"
     # A scalar of Arrow.

@@ -59,7 +59,7 @@ def attempt(store: Store, unit: str) -> Iterator[None]:
     deaths = sum(mark.endswith(DEAD) for mark in marks)
     if deaths >= MOST_DEATHS or len(marks) >= MOST_ATTEMPTS:
         how = (
-            f"has killed {deaths} processes, perhaps for want of memory"
+            f"has killed {deaths} processes, perhaps because memory ran out"
             if deaths >= MOST_DEATHS
             else f"was begun {len(marks)} times without an end"
         )

@@ -163,7 +163,7 @@ class FolderStore:
             shutil.rmtree(path, ignore_errors=True)
 
     def publish(self, local: Path, name: str) -> None:
-        """Renames a file or folder; of two equal folders, the first stays."""
+        """Renames a file or folder; if an equal folder exists, it stays."""
         target = self._made(name)
         if not local.is_dir():
             local.replace(target)

@@ -44,7 +44,7 @@ STAGES = {
         ENCODING.encode,
         "while found := find(text, allowed, start):",
         4,
-        "Special tokens that are allowed are cut out, and become their ids. What stands between them is "
+        "Special tokens that are allowed are cut out, and become their ids. The text between them is "
         "ordinary text.",
     ),
     "pieces": Stage(

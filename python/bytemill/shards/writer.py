@@ -128,7 +128,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         disallowed_special: Strings that must not occur; "all" for all special tokens that are not allowed.
         field: As in `count_pieces`.
         lines: Whether each line of a text file is a document, its line break included.
-        errors: What becomes of bytes that are not UTF-8: "strict" raises, "replace" makes them U+FFFD.
+        errors: How to handle invalid UTF-8: "strict" raises, "replace" turns it into U+FFFD.
         name: The start of the names of shards: `shard-000000.bin`, or `shard.bin` if there is only one.
         resume: Whether to continue where an earlier call with the same source and arguments ended, for
             whatever reason. It does nothing if all is written, and starts at the beginning if nothing is.

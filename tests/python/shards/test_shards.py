@@ -453,6 +453,9 @@ def test_a_missing_file_is_told_before_anything_is_written(tmp_path: Path) -> No
 
 
 def test_items_of_other_types(tmp_path: Path) -> None:
+    # As a dataset of the package datasets yields them.
+    with pytest.raises(TypeError, match=r"got dict; for records pass their texts, such as dataset\['text'\]"):
+        write_shards([{"text": "a"}, {"text": "b"}], tmp_path / "out", GPT2)  # type: ignore[list-item]
     with pytest.raises(TypeError, match="expected documents as str or bytes, or paths, got int"):
         write_shards([DOCUMENTS[0], 5], tmp_path / "out", GPT2)  # type: ignore[list-item]
 
@@ -473,8 +476,8 @@ def test_progress_of_compressed_files(tmp_path: Path, suffix: str) -> None:
     seen: list[Progress] = []
     data = Path(of_json(tmp_path)).read_bytes()
     path = tmp_path / f"compressed.jsonl{suffix}"
-    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress}[suffix]
-    path.write_bytes(compress(data * 20))
+    data *= 20
+    path.write_bytes({"": data, ".gz": gzip.compress(data), ".zst": zstandard.compress(data)}[suffix])
     write_shards(path, tmp_path / "out", GPT2, progress=seen.append)
     assert seen[-1].source_bytes == path.stat().st_size
     assert seen[-1].text_bytes == 20 * sum(len(document.encode()) for document in DOCUMENTS)

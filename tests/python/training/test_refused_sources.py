@@ -190,7 +190,7 @@ def test_columns_are_documents(column: Any) -> None:
         (bytearray(b"a"), "got bytearray; pass bytes(document)"),
         (memoryview(b"a"), "got memoryview; pass bytes(document)"),
         (pa.scalar("a"), "got StringScalar; for an Arrow array pass array.to_pylist()"),
-        ({"text": "a"}, "got dict; for a record pass its text, such as record['text']"),
+        ({"text": "a"}, "got dict; for records pass their texts, such as dataset['text'] or record['text']"),
         (None, "got NoneType; leave out what is missing"),
         (float("nan"), "got float; leave out what is missing"),
         (5, "got int"),
