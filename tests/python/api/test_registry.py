@@ -177,7 +177,15 @@ def test_an_unknown_name_is_an_error_that_tells_what_was_found(
         (
             "llama3",
             (
-                "'llama3' is a split pattern: Encoding.from_file(path, pattern='llama3') reads a vocabulary "
+                "For a model's tokenizer, use its file or its name on the Hugging Face Hub: "
+                "Encoding.from_file('meta-llama/Llama-3.1-8B'), after "
+                "`hf download meta-llama/Llama-3.1-8B tokenizer.json`."
+            ),
+        ),
+        (
+            "nanochat",
+            (
+                "'nanochat' is a split pattern: Encoding.from_file(path, pattern='nanochat') reads a vocabulary "
                 "file for it."
             ),
         ),
