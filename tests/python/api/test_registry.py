@@ -185,8 +185,8 @@ def test_an_unknown_name_is_an_error_that_tells_what_was_found(
         (
             "nanochat",
             (
-                "'nanochat' is a split pattern: Encoding.from_file(path, pattern='nanochat') reads a vocabulary "
-                "file for it."
+                "'nanochat' is a split pattern: Encoding.from_file(path, pattern='nanochat') reads a "
+                "vocabulary file for it."
             ),
         ),
     ],
