@@ -426,6 +426,10 @@ bench-instructions: build ## Count instructions on aarch64 and x86-64 by qemu: A
 	$(BENCH) harness.instructions --programs target/arm --plugin target/count_instructions.so $(ARGS) \
 		--output $(RESULTS)/instructions.json && $(BENCH) report tiers
 
+.PHONY: bench-many-threads
+bench-many-threads: build ## Memory and time of 40 threads, with the default limit of all caches and without one
+	$(BIN)/python benches/harness/many_threads.py $(ARGS)
+
 # The exit code tells whether a number of threads gave another result than one thread.
 .PHONY: bench-threads
 bench-threads: build ## Encoding and training from one thread to all processors, as a chart: ARGS="--corpus DIR"
