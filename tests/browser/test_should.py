@@ -259,9 +259,9 @@ def test_s6_what_a_message_contains_is_text(opened: Opened) -> None:
     wait(page, 0, "c")
     page.click("text=Add a message")
     page.keyboard.type("hi")
-    wait(page, 5, "c")
     text = "<|start|>user<|message|>hi<|end|>"
-    assert ids(page, "c") == harmony.encode(text, allowed_special="all")
+    # As many tokens as after the first letter, so that their number tells nothing.
+    until(page, lambda: ids(page, "c") == harmony.encode(text, allowed_special="all"))
     expect(page.locator("#view-chat .head")).to_contain_text(
         ["Messages", "17 if all of it were ordinary text"]
     )
