@@ -12,3 +12,8 @@ from bytemill.hf.streaming import DecodeStream
 from bytemill.hf.tokenizer import Tokenizer
 
 __all__ = ["AddedToken", "DecodeStream", "Encoded", "Tokenizer", "accelerate", "restore"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names."""
+    return __all__

@@ -77,6 +77,13 @@ def test_the_navigation_names_every_page_once() -> None:
     assert sorted(named) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
 
 
+def test_no_title_is_in_the_navigation_twice() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    titles = re.findall(r"^ +- (.*):", text, re.MULTILINE)
+    assert len(titles) > 40
+    assert len(titles) == len(set(titles))
+
+
 def test_addresses_agree_with_those_of_the_package() -> None:
     """`[project.urls]` is the one place of the addresses; nothing else names another repository or site."""
     urls = re.search(r"^\[project\.urls\]\n((?:.+\n)+)", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
