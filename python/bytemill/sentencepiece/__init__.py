@@ -13,11 +13,15 @@
     >>> sp.decode(sp.encode("lower"))
     'lower'
 
-| module | responsibility | |---|---| | `processor` | the class that encodes and decodes; its constructor | |
-`encoding`, `decoding`, `vocabulary` | its methods | | `normalizer` | normalizing without a vocabulary | |
-`trainer`, `options` | training, and its options | | `engine` | a loaded model: text to IDs and parts, and
-back | | `messages` | the forms in which parts are returned | | `loading`, `arguments`, `threads` | files,
-checks of arguments, functions of the module |
+| module | responsibility |
+|---|---|
+| `processor` | the class that encodes and decodes; its constructor |
+| `encoding`, `decoding`, `vocabulary` | its methods |
+| `normalizer` | normalizing without a vocabulary |
+| `trainer`, `options` | training, and its options |
+| `engine` | a loaded model: text to IDs and parts, and back |
+| `messages` | the forms in which parts are returned |
+| `loading`, `arguments`, `threads` | files, checks of arguments, functions of the module |
 """
 
 from bytemill.sentencepiece.normalizer import SentencePieceNormalizer
