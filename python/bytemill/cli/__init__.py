@@ -77,10 +77,6 @@ MODULES = {"list": "names"}
 # What the library raises for wrong arguments and files.
 EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
 
-# Arguments with these suffixes are file names, whether the files exist or not.
-FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".json", ".model", ".tiktoken", ".txt"})
-
-
 # Arguments that begin so are paths, even with spaces.
 PATH_STARTS = ("/", "./", "../", "~")
 
@@ -261,6 +257,8 @@ def encoding_of(spec: str) -> Encoding:
 
 def is_path(spec: str) -> bool:
     """Returns whether an argument is the path of an encoding, whether that exists or not."""
+    from bytemill.io.hub import FILE_SUFFIXES
+
     # Not `Path.exists`, which raises for texts that are too long for a name.
     if spec and (os.path.exists(spec) or Path(spec).suffix.lower() in FILE_SUFFIXES):  # noqa: PTH110
         return True

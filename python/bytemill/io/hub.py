@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["cached_file", "download_hint", "example_of", "is_model"]
+__all__ = ["FILE_SUFFIXES", "cached_file", "download_hint", "example_of", "is_model"]
 
-# A model as the Hub names it: OWNER/NAME. Names that end as files do are files.
-MODEL = re.compile(
-    r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.json)(?<!\.model)(?<!\.tiktoken)(?<!\.bytemill)"
-)
+# A model as the Hub names it: OWNER/NAME.
+MODEL = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+# Names with these suffixes are those of files, whether the files exist or not.
+FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".gguf", ".json", ".model", ".tiktoken", ".txt"})
 
 # A model of each family whose name people type for its tokenizer.
 EXAMPLES = {
@@ -24,8 +25,8 @@ EXAMPLES = {
 
 
 def is_model(name: str) -> bool:
-    """Returns whether a text has the form of a model's name on the Hub."""
-    return MODEL.fullmatch(name) is not None
+    """Returns whether a text has the form of a model's name on the Hub, and not that of a file's."""
+    return MODEL.fullmatch(name) is not None and Path(name).suffix.lower() not in FILE_SUFFIXES
 
 
 def cached_file(model: str, names: list[str]) -> Path | None:

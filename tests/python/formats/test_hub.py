@@ -82,7 +82,16 @@ def test_other_files_of_a_model_are_read(cache: Path, tmp_path: Path) -> None:
 def test_what_is_not_cached_says_how_to_get_it() -> None:
     with pytest.raises(FileNotFoundError, match=r"hf download Qwen/Qwen3-8B tokenizer\.json"):
         bytemill.Encoding.from_file("Qwen/Qwen3-8B")
-    for path in ("missing/tokenizer.json", "missing/m.model", "missing/v.tiktoken", "missing", "a/b/c"):
+    for path in (
+        "missing/tokenizer.json",
+        "missing/m.model",
+        "missing/v.tiktoken",
+        "missing/merges.txt",
+        "missing/v.BPE",
+        "missing/m.gguf",
+        "missing",
+        "a/b/c",
+    ):
         with pytest.raises(FileNotFoundError) as caught:
             bytemill.Encoding.from_file(path)
         assert "hf download" not in str(caught.value)
