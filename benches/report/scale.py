@@ -122,7 +122,7 @@ def section(result: Result) -> str:
         "",
     ]
     lines += [
-        "**Units of work** of several sizes, counted in one process, and the cost of adding up their counts.",
+        "**Units of work**: different sizes, counted in one process, and the cost of adding up the counts.",
         "",
     ]
     lines += table(
