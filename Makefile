@@ -197,7 +197,7 @@ verify-huge: build ## Compare with tiktoken, tokenizers and SentencePiece on SIZ
 	PYTHONPATH=tests $(BIN)/python -m programs.verify_huge $(CORPUS) --size $(SIZE) $(ARGS)
 
 # Those tests that reach all unsafe code, and are not too long for a machine that is emulated.
-UNDER_VALGRIND = page_ends:: encoders:: decoding:: ragged:: golden:: fit:: special_tokens:: json_lines:: spilling:: \
+UNDER_VALGRIND = page_ends:: encoders:: decoding:: ragged:: golden:: fit:: special_tokens:: json_lines:: sorted_counts:: \
 	contracts:: --skip limits_and_tiers
 VALGRIND = valgrind --quiet --error-exitcode=9 --suppressions=$(abspath tests/valgrind.supp) \
 	--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
@@ -213,7 +213,7 @@ valgrind: build ## Rust tests and a Python script under valgrind, by three tiers
 
 # Those that run several threads, and end in minutes. The standard library is compiled with the sanitizer too, which sees
 # its locks otherwise not at all. `apt-get install cargo-web rustc-web rust-web-src clang-22 libclang-rt-22-dev`.
-OF_THREADS = threads:: batches:: training:: counting:: spilling:: json_lines:: --skip is_linear
+OF_THREADS = threads:: batches:: training:: counting:: sorted_counts:: json_lines:: --skip is_linear
 THREADS_FLAGS = -Zsanitizer=thread -Zexternal-clangrt -Clinker=clang-22 -Clink-arg=-fsanitize=thread
 .PHONY: test-threads
 test-threads: ## The Rust tests of what threads share, under ThreadSanitizer (20 minutes)
@@ -436,10 +436,6 @@ bench-threads: build ## Encoding and training from one thread to all processors,
 	$(BENCH) harness.threads $(ARGS) --output $(RESULTS)/threads.json
 
 # As with the comparison: the exit code tells whether a vocabulary is not the one it must be.
-.PHONY: bench-spilling
-bench-spilling: build ## Train on a gigabyte with more different pieces than a limit of memory holds, and record it
-	$(BENCH) harness.spilling $(ARGS) --output $(RESULTS)/spilling.json
-
 .PHONY: bench-training
 bench-training: build $(VENV)/rivals ## Compare training with all other trainers and write docs/benchmarks/training.md
 	$(BENCH) harness.compare training $(ARGS) --output $(RESULTS)/training.json; \

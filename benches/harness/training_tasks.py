@@ -92,27 +92,6 @@ def merging(task: Result) -> Result:
     return {**figures, "unique": len(counts), "merges": len(trained.merges())}
 
 
-def spilling(task: Result) -> Result:
-    """Counts and trains with the limit of memory `memory_limit`, or none."""
-    import hashlib
-
-    import bytemill
-
-    start = perf_counter()
-    limit = task["memory_limit"]
-    counts = bytemill.count_pieces(Path(task["text"]), "cl100k", memory_limit=limit, progress=False)
-    counted = perf_counter() - start
-    trained = bytemill.train(counts, task["vocab_size"], progress=False)
-    return {
-        "memory_limit": limit,
-        "seconds": round(perf_counter() - start, 2),
-        "counting_seconds": round(counted, 2),
-        "peak_megabytes": round(peak_megabytes()),
-        "unique": len(counts),
-        "digest": hashlib.sha256(repr(trained.merges()).encode()).hexdigest()[:16],
-    }
-
-
 def digest_of_tokens(tokens: Sequence[bytes]) -> str:
     """Returns a digest of the tokens in order, without single bytes, whose order differs between engines."""
     import hashlib

@@ -19,7 +19,6 @@ TASKS = {
     "counting": "harness.training_tasks",
     "counting_apart": "harness.training_tasks",
     "merging": "harness.training_tasks",
-    "spilling": "harness.training_tasks",
     "sharding": "harness.shards",
     "streaming": "harness.stream",
     "scaling": "harness.threads",

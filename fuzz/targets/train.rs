@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bytemill::checkpoint::RunToEnd;
 use bytemill::token::Pair;
-use bytemill::train::counting::PieceCounts;
+use bytemill::train::counting::{CountTable, NextTable, PieceCounts};
 use bytemill::train::{Options, TieBreak, learning, reference};
 
 use crate::input::Input;
@@ -29,7 +29,7 @@ pub(crate) fn run(mut input: Input) {
         initial_merges(&mut input, &mut options);
     }
     let count = input.below(60);
-    let limit = input.pick(&[None, None, None, None, None, None, Some(0), Some(40_000)]);
+    let sorted = input.pick(&[false, false, false, true]);
     let huge = kind & 4 == 0;
     let alphabet = 1 + input.below(12);
     let words: Vec<(Vec<u8>, u64)> = input
@@ -58,27 +58,41 @@ pub(crate) fn run(mut input: Input) {
         .map(|(piece, count)| (piece.as_slice(), *count))
         .collect();
 
-    let mut counts = match limit {
-        None => PieceCounts::new(),
-        Some(limit) => PieceCounts::with_memory_limit(limit, std::env::temp_dir()),
-    };
+    let mut counts = PieceCounts::new();
     // In two steps: a piece may come again.
     let (first, second) = words.split_at(words.len() / 2);
-    counts
-        .add_pieces(first.iter().copied(), &RunToEnd)
-        .expect("counts");
+    counts.add_pieces(first.iter().copied()).expect("counts");
     let mut others = PieceCounts::new();
-    others
-        .add_pieces(second.iter().copied(), &RunToEnd)
-        .expect("counts");
-    counts.merge(&others, &RunToEnd).expect("counts");
-
-    let distinct = in_order(&words);
+    others.add_pieces(second.iter().copied()).expect("counts");
+    let mut distinct = in_order(&words);
+    if sorted {
+        distinct.sort_unstable();
+        counts = sum_of([counts, others]);
+    } else {
+        counts.merge(&others, &RunToEnd).expect("counts");
+    }
     let columns = counts.columns(&RunToEnd).expect("columns");
     assert_eq!(columns.iter().collect::<Vec<_>>(), distinct);
     let expected = reference::train(&distinct, count, &options).expect("merges");
     let learned = learning::train(&mut counts, count, &options, &RunToEnd, &mut |_| Ok(()));
     assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
+}
+
+/// Returns the sum of counts that other processes have sorted.
+fn sum_of(parts: [PieceCounts; 2]) -> PieceCounts {
+    let sources = parts.map(|mut counts| {
+        let mut table = CountTable::default();
+        let visited = counts.for_each_sorted(&RunToEnd, |piece, count| {
+            table.push(piece, count);
+            Ok(())
+        });
+        visited.expect("counts");
+        let mut tables = Some(table);
+        Box::new(move || Ok(tables.take())) as NextTable<'_>
+    });
+    let mut sum = PieceCounts::new();
+    sum.add_sorted(sources.into(), &RunToEnd).expect("counts");
+    sum
 }
 
 /// Returns the distinct pieces in the order of their first occurrence.

@@ -360,9 +360,7 @@ def charsmap_rules(charsmap: bytes, /) -> list[tuple[str, str]]: ...
 # Pieces and their counts, whose sum is at most 2**64 - 1 (`OverflowError` beyond). Locks internally.
 @final
 class PieceCounts:
-    # With a limit, tables take about that many bytes: full ones are written to unnamed temporary files in
-    # `directory`, and every method but `total`, `text_bytes` and `memory` may raise `OSError` for these.
-    def __new__(cls, memory_limit: int | None = None, directory: str | None = None) -> Self: ...
+    def __new__(cls) -> Self: ...
     # Splits texts and counts their pieces; without a splitter a text is one piece. Strings in `special` cut
     # texts and are not counted. In bytes, each run of valid UTF-8 is a text, each run between two is one
     # piece. With `ahead` and several threads, a list is counted while the next is requested. After an error,
@@ -375,20 +373,19 @@ class PieceCounts:
         num_threads: int,
         ahead: bool,
     ) -> None: ...
-    # Counts nothing after an error. Ignores empty pieces and counts of 0.
-    def add_pieces(self, pieces: list[bytes], counts: npt.NDArray[np.uint64] | list[int]) -> None: ...
-    # Adds pieces as `columns` returns them; as `add_pieces` otherwise.
-    def add_joined(
-        self, data: bytes, offsets: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
+    # Adds pieces with their counts: a list, an Arrow column, or what `columns` returns. Counts nothing after
+    # an error. Ignores empty pieces and counts of 0.
+    def add_pieces(
+        self,
+        pieces: list[bytes] | tuple[bytes, npt.NDArray[np.int64]] | object,
+        counts: npt.NDArray[np.uint64] | list[int],
     ) -> None: ...
-    # Adds pieces in an Arrow column; as `add_pieces` otherwise.
-    def add_columns(self, pieces: object, counts: npt.NDArray[np.uint64]) -> None: ...
     # Splits the texts of an Arrow column, nulls being empty ones, and counts their pieces; as `add`.
     def add_texts(
         self, column: object, splitter: Splitter | None, special: list[str], num_threads: int
     ) -> None: ...
-    # Adds counts that others have sorted by piece, each source with a piece once, as a file: there must be a
-    # directory for files. Counts nothing after an error.
+    # Adds counts that others have sorted by piece, each source with a piece once, as a temporary file: this
+    # and every method that reads counts then may raise `OSError`. Counts nothing after an error.
     def add_sorted(self, sources: list[Iterator[tuple[object, npt.NDArray[np.uint64]]]]) -> None: ...
     # Calls `write` with the bytes of some `rows` of pieces, sorted, their offsets and their counts, as in
     # `columns`, until all are written or it raises.
@@ -432,7 +429,7 @@ def train_merges(
 class SentenceCounts:
     # The sentences of texts as counted words, as SentencePiece reads them. `charsmap` is that of a model's
     # file. Strings in `protected` and the delimiter end words. With a `sample_size`, only that number of
-    # sentences is kept: the first, or some that the seed decides. The memory limit is as in `PieceCounts`.
+    # sentences is kept: the first, or some that the seed decides.
     def __new__(
         cls,
         *,
@@ -448,8 +445,6 @@ class SentenceCounts:
         delimiter: str,
         sample_size: int | None,
         seed: int | None,
-        memory_limit: int | None,
-        directory: str | None = None,
     ) -> Self: ...
     # Each text is a sentence; or, with `lines`, each line of it. After an error, some are counted and others
     # are not.

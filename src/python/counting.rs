@@ -1,10 +1,8 @@
 //! Counts the pieces of texts.
 
-use std::env;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{Element, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -58,13 +56,8 @@ impl PieceCounts {
 #[pymethods]
 impl PieceCounts {
     #[new]
-    #[pyo3(signature = (memory_limit = None, directory = None))]
-    fn new(memory_limit: Option<usize>, directory: Option<PathBuf>) -> Self {
-        let directory = directory.unwrap_or_else(env::temp_dir);
-        let limited = |limit| counting::PieceCounts::with_memory_limit(limit, directory);
-        Self(Mutex::new(
-            memory_limit.map_or_else(counting::PieceCounts::new, limited),
-        ))
+    fn new() -> Self {
+        Self(Mutex::new(counting::PieceCounts::new()))
     }
 
     #[pyo3(signature = (batches, splitter, special, num_threads, ahead))]
@@ -103,63 +96,35 @@ impl PieceCounts {
         })
     }
 
-    fn add_pieces(&self, pieces: &Bound<'_, PyList>, counts: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Adds pieces with their counts: a list, an Arrow column, or the bytes of all pieces with their offsets.
+    fn add_pieces(&self, pieces: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<()> {
         guarded(|| {
             let py = pieces.py();
-            let pieces = pieces
-                .iter()
-                .map(|piece| piece.extract::<PyBackedBytes>().map_err(PyErr::from));
-            let pieces = memory::try_collect(pieces)?;
             let numbers = match counts.extract::<PyReadonlyArray1<'_, u64>>() {
                 Ok(array) => copied(&array),
                 Err(_) => counts.extract()?,
             };
-            check_lengths(pieces.len(), numbers.len())?;
-            self.with(py, |counts, checkpoint| {
-                let pieces = pieces.iter().map(|piece| &**piece);
-                counts.add_pieces(pieces.zip(numbers.iter().copied()), checkpoint)
-            })
-        })
-    }
-
-    fn add_joined(
-        &self,
-        py: Python<'_>,
-        data: &Bound<'_, PyBytes>,
-        offsets: &Bound<'_, PyArray1<i64>>,
-        counts: &Bound<'_, PyArray1<u64>>,
-    ) -> PyResult<()> {
-        guarded(|| {
-            let data = PyBackedBytes::from(data.clone());
-            let offsets = copied(&offsets.try_readonly()?);
-            let counts = copied(&counts.try_readonly()?);
-            check_lengths(offsets.len().saturating_sub(1), counts.len())?;
-            self.with(py, |all, checkpoint| {
-                let pieces = offsets
-                    .windows(2)
-                    .map(|bounds| piece_between(&data, bounds));
-                let pieces = memory::try_collect::<&[u8], PyErr>(pieces)?;
-                let rows = pieces.into_iter().zip(counts.iter().copied());
-                Ok::<(), PyErr>(all.add_pieces(rows, checkpoint)?)
-            })
-        })
-    }
-
-    fn add_columns(
-        &self,
-        pieces: &Bound<'_, PyAny>,
-        counts: &Bound<'_, PyArray1<u64>>,
-    ) -> PyResult<()> {
-        guarded(|| {
-            let counts = copied(&counts.try_readonly()?);
-            arrow::with_texts(pieces, |pieces, checkpoint| {
-                check_lengths(pieces.len(), counts.len())?;
-                let rows = pieces
+            if let Ok(list) = pieces.cast::<PyList>() {
+                let pieces = list
                     .iter()
-                    .map(|piece| piece.0)
-                    .zip(counts.iter().copied());
-                Ok(self.lock().add_pieces(rows, checkpoint)?)
-            })
+                    .map(|piece| piece.extract::<PyBackedBytes>().map_err(PyErr::from));
+                let pieces = memory::try_collect(pieces)?;
+                self.with(py, |all, _| {
+                    add_rows(all, pieces.iter().map(|piece| &**piece), &numbers)
+                })
+            } else if let Ok((data, offsets)) =
+                pieces.extract::<(PyBackedBytes, PyReadonlyArray1<'_, i64>)>()
+            {
+                let bounds = copied(&offsets);
+                let pieces = bounds.windows(2).map(|pair| piece_between(&data, pair));
+                let pieces = memory::try_collect::<&[u8], PyErr>(pieces)?;
+                self.with(py, |all, _| add_rows(all, pieces.iter().copied(), &numbers))
+            } else {
+                arrow::with_texts(pieces, |texts, _| {
+                    let pieces = texts.iter().map(|text| text.0);
+                    add_rows(&mut self.lock(), pieces, &numbers)
+                })
+            }
         })
     }
 
@@ -242,6 +207,16 @@ impl PieceCounts {
             list(py, &most)
         })
     }
+}
+
+/// Adds rows: pieces, each with its count.
+fn add_rows<'a>(
+    all: &mut counting::PieceCounts,
+    pieces: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    counts: &[u64],
+) -> PyResult<()> {
+    check_lengths(pieces.len(), counts.len())?;
+    Ok(all.add_pieces(pieces.zip(counts.iter().copied()))?)
 }
 
 /// Returns what makes pieces of texts.

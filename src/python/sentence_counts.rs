@@ -1,7 +1,5 @@
 //! Counts the words of sentences, and learns pieces as `SentencePiece` does.
 
-use std::env;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
@@ -14,7 +12,6 @@ use super::runtime::{run, run_alongside};
 use super::training::Report;
 use crate::checkpoint::Checkpoint;
 use crate::normalize::{Flags, Normalizer};
-use crate::train::counting::PieceCounts;
 use crate::train::sentencepiece::{
     Coverage, Learner, PieceRules, Reading, Sampling, SentenceError, SentenceReader, WordRules,
 };
@@ -47,8 +44,7 @@ impl SentenceCounts {
     #[new]
     #[pyo3(signature = (
         *, charsmap, add_dummy_prefix, remove_extra_whitespaces, treat_whitespace_as_suffix, split_by_whitespace,
-        allow_whitespace_only_pieces, has_counts, max_sentence_length, protected, delimiter, sample_size, seed,
-        memory_limit, directory = None
+        allow_whitespace_only_pieces, has_counts, max_sentence_length, protected, delimiter, sample_size, seed
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -68,8 +64,6 @@ impl SentenceCounts {
         delimiter: String,
         sample_size: Option<usize>,
         seed: Option<u64>,
-        memory_limit: Option<usize>,
-        directory: Option<PathBuf>,
     ) -> PyResult<Self> {
         guarded(|| {
             let flags = Flags {
@@ -97,14 +91,7 @@ impl SentenceCounts {
                 delimiter,
                 sampling,
             };
-            let counts = match memory_limit {
-                Some(limit) => {
-                    let directory = directory.unwrap_or_else(env::temp_dir);
-                    PieceCounts::with_memory_limit(limit, directory)
-                }
-                None => PieceCounts::new(),
-            };
-            let reader = SentenceReader::new(reading, normalizer, counts)?;
+            let reader = SentenceReader::new(reading, normalizer)?;
             Ok(Self {
                 reader: Mutex::new(reader),
                 words,

@@ -110,7 +110,6 @@ def models(data: st.DataObject) -> None:
     expected = theirs(sentences, options, trained_by_sentencepiece, sentences, options, {})
     lines = data.draw(st.sampled_from([1, 1, 3, 1000]), label="lines")
     documents = ["\n".join(sentences[at : at + lines]) for at in range(0, len(sentences), lines)]
-    limit = data.draw(st.sampled_from([None, None, None, 1 << 20]), label="limit")
     threads = data.draw(st.integers(1, 3), label="threads")
     size = options.pop("vocab_size")
 
@@ -120,7 +119,6 @@ def models(data: st.DataObject) -> None:
             size,
             kind="sentencepiece",
             num_threads=threads,
-            memory_limit=limit,
             progress=False,
             **options,
         )

@@ -93,15 +93,13 @@ def saved(encoding: bytemill.Encoding) -> Writer:
 
 
 def counts(texts: list[str]) -> Writer:
-    """Counts that are larger than a limit of memory, in place of an older file."""
+    """Counts in place of an older file."""
 
     def write(folder: Path) -> None:
-        tempfile.tempdir = str(folder / "temporary")
-        counted = bytemill.count_pieces(texts, memory_limit=1 << 20, num_threads=2, progress=False)
+        counted = bytemill.count_pieces(texts, num_threads=2, progress=False)
         counted.save(folder / "saved.parquet", sort=True)
 
     def complete(folder: Path) -> dict[str, object]:
-        assert not any((folder / "temporary").iterdir()), "pieces that were written for want of memory stay"
         return contents(folder, "saved.parquet")
 
     return Writer(write, complete)

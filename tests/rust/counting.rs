@@ -1,7 +1,6 @@
-//! Counting pieces: with any threads, batches and memory limit, the same as counting them one by one.
+//! Counting pieces: with any threads, and batches, the same as counting them one by one.
 
 use std::collections::HashMap;
-use std::env;
 
 use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::{Allowed, SpecialTokens};
@@ -73,20 +72,6 @@ fn rows(counts: &mut PieceCounts) -> Result<Counted, TrainError> {
     Ok(rows.collect())
 }
 
-/// Empty counts without a limit, or with one that all, some or no documents of `parts` parts keep.
-fn empty(random: &mut Random, parts: usize) -> PieceCounts {
-    // With a limit of 0, each piece becomes a run; too many files for many parts.
-    let limits = if parts > 1000 {
-        [300_000, 1 << 20, 1 << 30]
-    } else {
-        [0, 40_000, 100_000]
-    };
-    match limits.get(random.below(2 * limits.len())) {
-        Some(&limit) => PieceCounts::with_memory_limit(limit, env::temp_dir()),
-        None => PieceCounts::new(),
-    }
-}
-
 /// Documents of characters that are hard to split, special tokens, and invalid UTF-8.
 fn random_documents(random: &mut Random, parts: usize) -> Vec<Vec<u8>> {
     (0..random.below(12))
@@ -124,8 +109,8 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
     let expected = one_by_one(&documents, splitter.as_ref(), &special)?;
     let mut last = PieceCounts::new();
     for threads in [1, 2, 7] {
-        let mut counts = empty(&mut random, parts);
-        let mut halves = [empty(&mut random, parts), empty(&mut random, parts)];
+        let mut counts = PieceCounts::new();
+        let mut halves = [PieceCounts::new(), PieceCounts::new()];
         let half = random.below(documents.len() + 1);
         for batch in documents.chunks(random.within(1..13)) {
             let mut items = Vec::new();
@@ -151,11 +136,11 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
         }
         last = counts;
     }
-    let mut again = empty(&mut random, parts);
+    let mut again = PieceCounts::new();
     let borrowed = expected
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
-    again.add_pieces(borrowed, &RunToEnd)?;
+    again.add_pieces(borrowed)?;
     let same = rows(&mut again)? == rows(&mut last)? && again.len(&RunToEnd)? == expected.len();
     Ok((!same).then(|| format!("{expected:?} counted as pieces")))
 }
@@ -215,7 +200,7 @@ fn texts_and_pieces_keep_their_order() -> TestResult {
 fn most_common_pieces_come_first() -> TestResult {
     let mut counts = PieceCounts::new();
     let pieces: [(&[u8], u64); 4] = [(b"x", 2), (b"once", 1), (b"y", 2), (b"z", 9)];
-    counts.add_pieces(pieces.into_iter(), &RunToEnd)?;
+    counts.add_pieces(pieces.into_iter())?;
     let mut most = |number: usize| -> Result<Vec<Vec<u8>>, TrainError> {
         let columns = counts.most_common(number, &RunToEnd)?;
         Ok(columns.iter().map(|(piece, _)| piece.to_vec()).collect())
@@ -261,7 +246,7 @@ fn reading_can_be_interrupted() -> TestResult {
     let borrowed = pieces
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
-    counts.add_pieces(borrowed, &RunToEnd)?;
+    counts.add_pieces(borrowed)?;
     let reads: [(&str, Read); 2] = [
         ("columns", |counts, checkpoint| {
             counts.columns(checkpoint).map(drop)

@@ -23,7 +23,7 @@ fn borrowed(words: &Words) -> Vec<(&[u8], u64)> {
 
 fn trained(words: &Words, merges: usize, options: &Options) -> Result<Learned, TrainError> {
     let mut counts = PieceCounts::new();
-    counts.add_pieces(borrowed(words).into_iter(), &RunToEnd)?;
+    counts.add_pieces(borrowed(words).into_iter())?;
     learning::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
 }
 
@@ -206,7 +206,7 @@ fn threads_change_nothing() -> TestResult {
     // A long piece, so that the corpus cannot be divided near the middle.
     words.insert(15_000, (random.bytes(b"abc", MEGABYTE), 7));
     let mut counts = PieceCounts::new();
-    counts.add_pieces(borrowed(&words).into_iter(), &RunToEnd)?;
+    counts.add_pieces(borrowed(&words).into_iter())?;
     for tie_break in TieBreak::ALL {
         let [one, two, seven] = [1, 2, 7].map(|threads| {
             let options = Options {
@@ -251,7 +251,7 @@ fn work_on_long_pieces_is_linear() -> TestResult {
     for (kind, text) in MONOTONOUS {
         let asked = |length: usize| -> Result<usize, TrainError> {
             let mut counts = PieceCounts::new();
-            counts.add_pieces([(text(length).as_bytes(), 1)].into_iter(), &RunToEnd)?;
+            counts.add_pieces([(text(length).as_bytes(), 1)].into_iter())?;
             let patience = Patience::new(usize::MAX);
             let options = Options::default();
             learning::train(&mut counts, 200, &options, &patience, &mut |_| Ok(()))?;
@@ -273,7 +273,7 @@ fn training_can_be_interrupted() -> TestResult {
         .map(|_| (random.bytes(b"abcdefghijklmnopqrstuvwxyz", 12), 1))
         .collect();
     let mut counts = PieceCounts::new();
-    counts.add_pieces(borrowed(&words).into_iter(), &RunToEnd)?;
+    counts.add_pieces(borrowed(&words).into_iter())?;
     let mut train = |patience: usize| {
         let patience = Patience::new(patience);
         let options = Options::default();
@@ -339,9 +339,9 @@ fn large_counts_are_exact_or_refused() -> TestResult {
     assert!(matches!(too_many, Err(TrainError::TooManyOccurrences)));
 
     let mut counts = PieceCounts::new();
-    counts.add_pieces([(b"a".as_slice(), u64::MAX)].into_iter(), &RunToEnd)?;
+    counts.add_pieces([(b"a".as_slice(), u64::MAX)].into_iter())?;
     let before = counts.columns(&RunToEnd)?;
-    let more = counts.add_pieces([(b"b".as_slice(), 1)].into_iter(), &RunToEnd);
+    let more = counts.add_pieces([(b"b".as_slice(), 1)].into_iter());
     assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
     let more = counts.merge(&counts.clone(), &RunToEnd);
     assert!(matches!(more, Err(TrainError::TooManyOccurrences)));

@@ -134,28 +134,6 @@ def learned(kind: Literal["bytes", "sentencepiece"], size: int) -> Prepare:
     return prepare
 
 
-def spilled(operation: Callable[[list[str]], object]) -> Prepare:
-    """An operation on texts with more different words than the least memory limit has room for."""
-
-    def prepare(_: int) -> Callable[[], object]:
-        source = random.Random(1)  # noqa: S311 - the same texts each time
-        made = ["".join(source.choices("abcdefghijklmnop", k=12)) for _ in range(30_000)]
-        texts = [" ".join(made[start : start + 5_000]) for start in range(0, len(made), 5_000)]
-        return lambda: operation(texts)
-
-    return prepare
-
-
-def limited(texts: list[str]) -> bytemill.PieceCounts:
-    """Counts pieces, most of which are written to a file."""
-    return bytemill.count_pieces(texts, memory_limit=1 << 20, num_threads=2, progress=False)
-
-
-def limited_training(texts: list[str]) -> object:
-    trained = bytemill.train(texts, 300, memory_limit=1 << 20, num_threads=2, progress=False)
-    return trained.encode_ordinary("words and others")
-
-
 def of_counts(operation: Callable[[bytemill.PieceCounts, Path], object]) -> Prepare:
     """An operation on counts of pieces, which may write files."""
 
@@ -338,14 +316,12 @@ OPERATIONS: dict[str, Prepare] = {
     "face_decode": face(lambda tokenizer, text: tokenizer.decode(tokenizer.encode(text).ids)),
     "face_batch": face(face_batch),
     "count_pieces": counted,
-    "count_pieces_spilled": spilled(lambda texts: sorted(limited(texts))),
     "counts_add": of_counts(added),
     "counts_add_arrow": of_counts(added_arrow),
     "counts_save": of_counts(stored),
     "counts_merge_files": of_counts(merged),
     "counts_to_arrow": of_counts(through_arrow),
     "train": learned("bytes", 600),
-    "train_spilled": spilled(limited_training),
     "train_model": learned("sentencepiece", 400),
     "write_shards": sharded,
 }

@@ -7,7 +7,6 @@ mod definition;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::normalize::Normalizer;
-use bytemill::train::counting::PieceCounts;
 use bytemill::train::sentencepiece::{Coverage, Learner, Sampling, SentenceError, SentenceReader};
 
 use crate::input::Input;
@@ -22,7 +21,6 @@ const HUGE: u128 = 1 << 63;
 struct Way {
     threads: usize,
     texts_at_once: usize,
-    memory_limit: Option<usize>,
 }
 
 /// The numbers of sentences, and the pieces.
@@ -48,14 +46,11 @@ enum Refusal {
 type Outcome = Result<Learned, Refusal>;
 
 pub(crate) fn run(mut input: Input) {
-    let mut way = Way {
+    let way = Way {
         threads: 1 + input.below(2),
         texts_at_once: input.pick(&[1, 2, 7, usize::MAX]),
-        memory_limit: input.pick(&[None, None, None, Some(0)]),
     };
     let case = Case::draw(input);
-    // Each text is written to a file of its own.
-    way.memory_limit = way.memory_limit.filter(|_| case.texts.len() < 50);
     check(&case, &case.learned(way));
 }
 
@@ -68,7 +63,6 @@ fn check(case: &Case, learned: &Outcome) {
     let other = Way {
         threads: 1,
         texts_at_once: 3,
-        memory_limit: None,
     };
     let expected = case.defined().unwrap_or_else(|| case.learned(other));
     assert_eq!(*learned, expected, "{case:?}");
@@ -78,12 +72,8 @@ impl Case {
     /// Returns what the library learns.
     fn learned(&self, way: Way) -> Outcome {
         let normalizer = Normalizer::new(&charsmap(&self.rules), self.flags, &[]);
-        let counts = match way.memory_limit {
-            None => PieceCounts::new(),
-            Some(limit) => PieceCounts::with_memory_limit(limit, std::env::temp_dir()),
-        };
         let normalizer = normalizer.expect("a normalizer");
-        let reader = SentenceReader::new(self.reading.clone(), normalizer, counts);
+        let reader = SentenceReader::new(self.reading.clone(), normalizer);
         let mut reader = reader.expect("few symbols");
         let texts: Vec<&[u8]> = self.texts.iter().map(Vec::as_slice).collect();
         for texts in texts.chunks(way.texts_at_once) {
@@ -189,7 +179,6 @@ mod tests {
     const PLAIN: Way = Way {
         threads: 1,
         texts_at_once: usize::MAX,
-        memory_limit: None,
     };
 
     /// The name of what is changed, and what changes it.

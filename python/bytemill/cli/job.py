@@ -19,7 +19,6 @@ from bytemill.cli.options import (
     threads_option,
 )
 from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
-from bytemill.cli.sizes import byte_size
 from bytemill.cli.streams import prints_result
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
 from bytemill.cli.units import showing, unit_bytes_option
@@ -98,12 +97,6 @@ def plan_command(
     metavar="TEXT",
     help="A special token, which pieces never cross. Repeatable.",
 )
-@click.option(
-    "--memory-limit",
-    callback=byte_size(),
-    metavar="SIZE",
-    help="Memory for the counts of a process, such as 2G; the rest goes to temporary files.",
-)
 @processes_option
 @threads_option
 @json_option
@@ -113,7 +106,6 @@ def count_command(  # noqa: PLR0913 - its options
     unit: int | None,
     pattern: str,
     special_tokens: Sequence[str],
-    memory_limit: int | None,
     processes: int | None,
     threads: int | None,
     as_json: bool,
@@ -123,12 +115,12 @@ def count_command(  # noqa: PLR0913 - its options
     from bytemill.jobs.counting import begin, count_left, count_unit
 
     check_workers(unit, processes, threads)
-    plan = begin(plan_with(work, unit), chosen_pattern(pattern, None), special_tokens, memory_limit)
+    plan = begin(plan_with(work, unit), chosen_pattern(pattern, None), special_tokens)
     if unit is None:
         with showing(plan) as show:
-            count_left(plan, memory_limit, jobs.Local(processes), show)
+            count_left(plan, jobs.Local(processes), show)
     else:
-        count_unit(work, unit, memory_limit=memory_limit, num_threads=threads)
+        count_unit(work, unit, num_threads=threads)
     print_record(shown(jobs.status(plan)), as_json=as_json)
 
 

@@ -108,12 +108,6 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
 )
 @click.option("--name", help="Name of the encoding [default: stem of the first output].")
 @click.option(
-    "--memory-limit",
-    callback=byte_size(),
-    metavar="SIZE",
-    help="Memory for the counts, such as 2G; the rest goes to temporary files.",
-)
-@click.option(
     "--resume",
     is_flag=True,
     help="Keep the counts of finished files in OUTPUT.counts until training has ended, and resume from them.",
@@ -139,7 +133,6 @@ def command(  # noqa: PLR0913 - its options
     special_tokens: Sequence[str],
     initial: str | None,
     name: str | None,
-    memory_limit: int | None,
     resume: bool,
     memory: int | None,
     units: Units | None,
@@ -163,7 +156,6 @@ def command(  # noqa: PLR0913 - its options
             outputs,
             piece_options,
             name=name,
-            memory_limit=memory_limit,
             reading=reading,
             threads=threads,
             as_json=as_json,
@@ -183,9 +175,7 @@ def command(  # noqa: PLR0913 - its options
     # All arguments are checked before hours of counting.
     start = None if initial is None else encoding_of(initial)
     checked = TrainingOptions.checked(vocab_size, special_tokens=special_tokens, initial=start, **options)
-    counts = PieceCounts(
-        pattern=chosen_pattern(pattern, start), special_tokens=special_tokens, memory_limit=memory_limit
-    )
+    counts = PieceCounts(pattern=chosen_pattern(pattern, start), special_tokens=special_tokens)
     name = name or targets[0].name
     smallest = unlearned(counts, checked, name=name)
     for target in targets:
@@ -198,9 +188,7 @@ def command(  # noqa: PLR0913 - its options
     executor = None if units is None else units.executor(threads)
     plan = None if units is None else units.plan(files, reading)
     if units is not None and plan is not None and executor is not None:
-        counts = units.counts(
-            plan, counts.pattern, special_tokens, memory_limit=memory_limit, executor=executor
-        )
+        counts = units.counts(plan, counts.pattern, special_tokens, executor=executor)
     else:
         with Meter(files) as meter:
 
@@ -215,7 +203,6 @@ def command(  # noqa: PLR0913 - its options
                     counts,
                     [Path(name) for name in files],
                     num_threads=num_threads,
-                    memory_limit=memory_limit,
                     report=show,
                 )
     counted = perf_counter()

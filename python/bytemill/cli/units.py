@@ -69,7 +69,6 @@ class Units(NamedTuple):
         pattern: str | None,
         special_tokens: Sequence[str],
         *,
-        memory_limit: int | None,
         executor: Executor,
     ) -> PieceCounts:
         """Counts the units of a plan, and shows progress.
@@ -84,7 +83,6 @@ class Units(NamedTuple):
                 plan,
                 pattern,
                 special_tokens=special_tokens,
-                memory_limit=memory_limit,
                 executor=executor,
                 progress=show,
             )

@@ -57,7 +57,6 @@ class ColumnCounter:
         column: str,
         pattern: str | None,
         special_tokens: Iterable[str],
-        memory_limit: int | str | None,
     ) -> None:
         """Takes a folder that all tasks share, and arguments as of `bytemill.count_pieces`.
 
@@ -69,9 +68,9 @@ class ColumnCounter:
         check_type("column", column, str)
         if is_uri(to):
             raise ValueError(f"expected a folder that all machines share, not a store of objects, got {to!r}")
-        checked = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+        checked = PieceCounts(pattern=pattern, special_tokens=special_tokens)
         self._pattern, self._special_tokens = checked.pattern, checked.special_tokens
-        self._column, self._memory_limit = column, memory_limit
+        self._column = column
         self._folder = Path(to).absolute() / f"runs-{os.urandom(8).hex()}"
         self._folder.mkdir(parents=True)
 
@@ -112,9 +111,7 @@ class ColumnCounter:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _counts(self) -> PieceCounts:
-        return PieceCounts(
-            pattern=self._pattern, special_tokens=self._special_tokens, memory_limit=self._memory_limit
-        )
+        return PieceCounts(pattern=self._pattern, special_tokens=self._special_tokens)
 
 
 class ColumnEncoder:

@@ -28,12 +28,11 @@ __all__ = ["begin", "count_left", "count_pieces", "count_unit"]
 NAME = "count.json"
 
 
-def count_pieces(  # noqa: PLR0913 - all but the first two have names
+def count_pieces(
     plan: Plan | str | os.PathLike[str],
     pattern: str | None = DEFAULT_PATTERN,
     *,
     special_tokens: Iterable[str] = (),
-    memory_limit: int | str | None = None,
     executor: Executor | None = None,
     progress: Report | None = None,
 ) -> PieceCounts:
@@ -43,7 +42,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         plan: The plan, or its work folder.
         pattern: As in `bytemill.count_pieces`.
         special_tokens: As in `bytemill.count_pieces`.
-        memory_limit: As in `bytemill.count_pieces`, for each process.
         executor: What runs the units; `Local()` if not given.
         progress: Called with a `Progress` when a step begins, and whenever a unit is done.
 
@@ -64,8 +62,8 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     """
     executor = checked_executor(executor)
     check_callable(progress)
-    plan = begin(plan, pattern, special_tokens, memory_limit)
-    count_left(plan, memory_limit, executor, progress)
+    plan = begin(plan, pattern, special_tokens)
+    count_left(plan, executor, progress)
     return merged(plan, executor, progress)
 
 
@@ -73,7 +71,6 @@ def begin(
     plan: Plan | str | os.PathLike[str],
     pattern: str | None,
     special_tokens: Iterable[str],
-    memory_limit: int | str | None = None,
 ) -> Plan:
     """Returns the plan, once its work folder has these options of counting; arguments as `count_pieces`.
 
@@ -82,7 +79,7 @@ def begin(
     """
     plan = Plan.of(plan)
     # The limit is of no job, but must be one before there is anything in the folder.
-    checked = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+    checked = PieceCounts(pattern=pattern, special_tokens=special_tokens)
     options = {
         "bytemill": __version__,
         "pattern": checked.pattern,
@@ -92,15 +89,13 @@ def begin(
     return plan
 
 
-def count_left(
-    plan: Plan, memory_limit: int | str | None, executor: Executor, progress: Report | None = None
-) -> None:
+def count_left(plan: Plan, executor: Executor, progress: Report | None = None) -> None:
     """Counts the units that are not yet counted; arguments as `count_pieces`.
 
     Raises:
         Exception: As `count_pieces`.
     """
-    task = functools.partial(count_unit, plan.work, memory_limit=memory_limit)
+    task = functools.partial(count_unit, plan.work)
     Work(plan.work).run_left(
         "count", plan.largest_first(), task, executor, progress=progress, sizes=plan.sizes
     )
@@ -110,7 +105,6 @@ def count_unit(
     work: str | os.PathLike[str],
     number: int,
     *,
-    memory_limit: int | str | None = None,
     num_threads: int | None = None,
 ) -> None:
     """Counts the pieces of a unit, unless they are counted: the task of an executor.
@@ -118,7 +112,6 @@ def count_unit(
     Args:
         work: The work folder, which has a plan and the options of counting.
         number: The number of the unit, from 0.
-        memory_limit: As in `count_pieces`.
         num_threads: As in `bytemill.count_pieces`.
 
     Raises:
@@ -130,9 +123,7 @@ def count_unit(
         return
     options = folder.options("count")
     with folder.unit("count", number) as (outputs, sums), plan.unchanged(unit):
-        counts = PieceCounts(
-            pattern=options["pattern"], special_tokens=options["special_tokens"], memory_limit=memory_limit
-        )
+        counts = PieceCounts(pattern=options["pattern"], special_tokens=options["special_tokens"])
         add_source(
             counts,
             unit.ranges,

@@ -35,7 +35,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     lines: bool = False,
     errors: InvalidUtf8 = "strict",
     special_tokens: Iterable[str] = (),
-    memory_limit: int | str | None = None,
     unit_bytes: int | str = UNIT_BYTES,
     num_cpus: int = 1,
     address: str | None = None,
@@ -58,7 +57,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         lines: As in `bytemill.count_pieces`, for files.
         errors: As in `bytemill.count_pieces`, for files.
         special_tokens: As in `bytemill.count_pieces`.
-        memory_limit: As in `bytemill.count_pieces`, for each task.
         unit_bytes: As in `bytemill.jobs.plan`.
         num_cpus: The processors of a task, which are also its threads.
         address: As of `Executor`.
@@ -85,12 +83,12 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
             raise ValueError("progress is that of files: Ray reports that of a dataset")
         check_column(source, column)
         connected(address)
-        counter = ColumnCounter(to, column, pattern, special_tokens, memory_limit)
+        counter = ColumnCounter(to, column, pattern, special_tokens)
         return count_dataset(source, counter, column, num_cpus=num_cpus)
     if column is not None:
         raise ValueError("column is for a dataset: with files it is called field")
     executor = Executor(num_cpus=num_cpus, address=address)
-    PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+    PieceCounts(pattern=pattern, special_tokens=special_tokens)
     check_callable(progress)
     # All else is checked before there is anything in the work folder.
     plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
@@ -98,7 +96,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
         plan,
         pattern,
         special_tokens=special_tokens,
-        memory_limit=memory_limit,
         executor=executor,
         progress=progress,
     )

@@ -25,14 +25,13 @@ __all__ = ["count_pieces", "encode"]
 TEXT_TYPES = frozenset({"binary", "char", "string", "varchar"})
 
 
-def count_pieces(  # noqa: PLR0913 - all but the first three have names
+def count_pieces(
     frame: Any,  # noqa: ANN401 - pyspark is optional
     column: str,
     pattern: str | None = DEFAULT_PATTERN,
     *,
     to: str | os.PathLike[str],
     special_tokens: Iterable[str] = (),
-    memory_limit: int | str | None = None,
 ) -> PieceCounts:
     """Counts the pieces of a column of a data frame.
 
@@ -44,7 +43,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first three have names
         pattern: As in `bytemill.count_pieces`.
         to: A folder that all executors and this process share. It holds the files until the call ends.
         special_tokens: As in `bytemill.count_pieces`.
-        memory_limit: As in `bytemill.count_pieces`, for each task.
 
     Returns:
         The counts, those of one process, but sorted: `bytemill.train` takes them, with any tie rule but
@@ -63,7 +61,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first three have names
         this process.
     """
     check_column(frame, column)
-    counter = ColumnCounter(to, column, pattern, special_tokens, memory_limit)
+    counter = ColumnCounter(to, column, pattern, special_tokens)
     try:
         runs = frame.select(column).mapInArrow(partial(count, counter), "name string, total long")
         return counter.merged(Run(row.name, row.total) for row in runs.collect())

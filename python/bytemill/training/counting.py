@@ -38,7 +38,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
     *,
     special_tokens: Iterable[str] = (),
     num_threads: int | None = None,
-    memory_limit: int | str | None = None,
     field: Field = None,
     lines: bool = False,
     errors: InvalidUtf8 = "strict",
@@ -55,11 +54,6 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         special_tokens: Strings at which documents are cut before that; they are not part of any piece.
         num_threads: The maximum number of threads; if not given, all processors, or one in a process started
             by `multiprocessing`.
-        memory_limit: The approximate memory, in bytes, for the tables of pieces of all threads together: an
-            integer or "2G" (2 GiB); at least 1 MiB (1,048,576). Above it, they are moved to temporary files
-            in `tempfile.gettempdir()`, see `PieceCounts`; the result is the same. The limit does not include
-            the text that is read (some 8 MiB, or a single document that cannot be cut), buffers of files
-            (some 4 MiB) and single pieces. `None`: no limit.
         field: The field of JSON Lines, or the column of Parquet, with the text; or a list of names, of which
             the first that a line or file has is used. `None` means "text". If given, all files except Parquet
             are read as JSON Lines, whatever their names.
@@ -79,17 +73,16 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         ValueError: An argument is invalid, the contents of a file do not match its name, or a text is not
             UTF-8.
         PatternError: The pattern does not compile, can match the empty string, or fails on a document.
-        OSError: A file cannot be read, or a temporary file not written: the disk is full.
+        OSError: A file cannot be read.
         ImportError: A file needs a package that is not installed: `pyarrow` for Parquet, `zstandard`.
 
     Complexity:
         Linear in the text for the patterns of `PATTERNS`, divided by the threads. Memory for the different
         pieces and some 8 MiB of text. A file is read in parts, unless it is a single document without special
-        tokens, and the pattern belongs to none of the native families. If `memory_limit` is reached, pieces
-        are sorted and stored on disk, twice while files are merged.
+        tokens, and the pattern belongs to none of the native families.
     """
     threads = thread_count(num_threads)
-    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens, memory_limit=memory_limit)
+    counts = PieceCounts(pattern=pattern, special_tokens=special_tokens)
     with Reporter(progress) as reporter:
         add_source(
             counts,
@@ -168,7 +161,6 @@ class SavedCounts:
         files: Sequence[Path],
         *,
         num_threads: int,
-        memory_limit: int | None,
         report: Callable[[Batch], object],
     ) -> None:
         """Adds the pieces of files to counts, from saved counts where there are some.
@@ -184,9 +176,7 @@ class SavedCounts:
             if path.exists():
                 counts.merge(PieceCounts.load(path))
                 continue
-            counted = PieceCounts(
-                pattern=counts.pattern, special_tokens=counts.special_tokens, memory_limit=memory_limit
-            )
+            counted = PieceCounts(pattern=counts.pattern, special_tokens=counts.special_tokens)
             add_source(
                 counted,
                 group,

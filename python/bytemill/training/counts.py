@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bytemill import _backend
-from bytemill._arguments import byte_limit, check_type, thread_count
+from bytemill._arguments import check_type, thread_count
 from bytemill._backend import build_splitter
 from bytemill.patterns import resolve_pattern
 
@@ -32,20 +32,12 @@ __all__ = ["PieceCounts", "check_special_tokens"]
 # Pieces that become Python objects at a time.
 ROWS = 1 << 16
 
-# The smallest memory limit: reading texts and temporary files takes more than this.
-LEAST_MEMORY = 1 << 20
-
 
 class PieceCounts:
     """Pieces, as bytes, and how often each occurs.
 
     Iterating yields (piece, count) in the order in which the pieces first occurred; `len` is the number of
     different pieces. Counts of the same pattern and special tokens can be added; `+` returns new counts.
-
-    With a memory limit, a full table is sorted, written to a temporary file and emptied; the files are merged
-    when counts are read. Counts and order are the same as without a limit. The files are in
-    `tempfile.gettempdir()`, unnamed if the system allows it (Linux), and are removed with the counts or the
-    process. Iterating, `most_common`, `save` and pickling hold all pieces in memory, regardless of the limit.
 
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
@@ -60,7 +52,6 @@ class PieceCounts:
         *,
         pattern: str | None = "o200k",
         special_tokens: Iterable[str] = (),
-        memory_limit: int | str | None = None,
     ) -> None:
         """Creates counts: empty, or of pieces counted elsewhere.
 
@@ -69,13 +60,9 @@ class PieceCounts:
             pattern: The pattern that split them: a name of `bytemill.patterns.PATTERNS`, any regular
                 expression, or `None`.
             special_tokens: The strings at which the texts are cut before that.
-            memory_limit: The approximate memory, in bytes, for the tables of all threads together: an integer
-                or "2G" (2 GiB); at least 1 MiB. `None`: no limit.
 
         Raises:
-            ValueError: The pattern is unknown, a special token is empty or given twice, or the limit is too
-                small.
-            OSError: A temporary file cannot be written.
+            ValueError: The pattern is unknown, or a special token is empty or given twice.
             PatternError: The pattern does not compile or can match the empty string.
             OverflowError: A count is negative, or all pieces together occur 2**64 times or more.
             TypeError: A piece is not `bytes`, or a count is not an integer.
@@ -84,7 +71,7 @@ class PieceCounts:
         self.special_tokens = check_special_tokens(special_tokens)
         self._splitter = None if self.pattern is None else build_splitter(self.pattern)
         self.is_sorted = False
-        self._core = limited_table(memory_limit)
+        self._core = _backend.PieceCounts()
         items = pieces.items() if isinstance(pieces, Mapping) else pieces
         for rows in in_chunks(items):
             self._core.add_pieces([piece for piece, _ in rows], [count for _, count in rows])
@@ -123,7 +110,6 @@ class PieceCounts:
             TypeError: A text is neither, or `texts` is a single text.
             PatternError: The engine of a custom pattern gives up on a text.
             OverflowError: All pieces together occur 2**64 times or more.
-            OSError: A temporary file cannot be written; counts are kept as for KeyboardInterrupt.
             KeyboardInterrupt: All counts from before this call are kept, and some or none of this call.
         """
         if isinstance(texts, (str, bytes)):
@@ -140,7 +126,7 @@ class PieceCounts:
 
         Raises:
             TypeError: It is not such a column.
-            PatternError, OverflowError, OSError, KeyboardInterrupt: Same as `add`.
+            PatternError, OverflowError, KeyboardInterrupt: Same as `add`.
         """
         self._core.add_texts(column, self._splitter, list(self.special_tokens), thread_count(num_threads))
 
@@ -157,13 +143,11 @@ class PieceCounts:
     def merge(self, other: PieceCounts) -> None:
         """Adds the counts of `other` to these, as if its texts came after these.
 
-        The memory limit does not change; if there is none, the limit of `other` is used.
-
         Raises:
             TypeError: `other` is not a `PieceCounts`.
             ValueError: They come from another pattern or other special tokens.
             OverflowError: All pieces together occur 2**64 times or more.
-            OSError: A temporary file cannot be written; some of `other` is added then.
+            OSError: Counts of sorted files cannot be merged: the disk is full; some of `other` is added then.
         """
         check_type("other", other, PieceCounts)
         for what, ours, theirs in (
@@ -211,12 +195,11 @@ class PieceCounts:
         return table_of(self._core.columns(), self._description())
 
     @classmethod
-    def from_arrow(cls, table: Any, *, memory_limit: int | str | None = None) -> PieceCounts:  # noqa: ANN401
+    def from_arrow(cls, table: Any) -> PieceCounts:  # noqa: ANN401
         """Returns the counts in a table of `to_arrow`, or in several concatenated ones.
 
         Args:
             table: A `pyarrow.Table` or `RecordBatch`.
-            memory_limit: Same as for `PieceCounts`.
 
         Raises:
             TypeError: It is neither.
@@ -236,7 +219,7 @@ class PieceCounts:
             chunks = [chunk(batch) for batch in batches]
         except (arrow.ArrowException, KeyError) as error:
             raise ValueError(f"expected a table of piece counts: {error}") from error
-        return cls._restored(described(table.schema, "the table"), chunks, memory_limit)
+        return cls._restored(described(table.schema, "the table"), chunks)
 
     def save(self, path: str | os.PathLike[str], *, sort: bool = False) -> None:
         """Writes the counts to a file, see `bytemill.io.piece_table`.
@@ -244,7 +227,7 @@ class PieceCounts:
         Args:
             path: A name that ends in `.parquet`, or in `.arrow`, `.feather` or `.ipc` for Arrow's IPC format.
             sort: Whether to sort the pieces by their bytes, for `merge_files`, instead of by first
-                occurrence. With a memory limit they are read and written a part at a time.
+                occurrence.
 
         Raises:
             ValueError: The name ends in something else.
@@ -389,20 +372,17 @@ class PieceCounts:
         }
 
     @classmethod
-    def _restored(
-        cls, description: Description, chunks: Iterable[Chunk], memory_limit: int | str | None = None
-    ) -> PieceCounts:
-        counts = cls._described(description, memory_limit)
+    def _restored(cls, description: Description, chunks: Iterable[Chunk]) -> PieceCounts:
+        counts = cls._described(description)
         for pieces, occurrences in chunks:
-            counts._core.add_columns(pieces, occurrences)  # noqa: SLF001 - of its own class
+            counts._core.add_pieces(pieces, occurrences)  # noqa: SLF001 - of its own class
         return counts
 
     @classmethod
-    def _described(cls, description: Description, memory_limit: int | str | None = None) -> PieceCounts:
+    def _described(cls, description: Description) -> PieceCounts:
         counts = cls(
             pattern=description["pattern"],
             special_tokens=description["special_tokens"],
-            memory_limit=memory_limit,
         )
         counts.is_sorted = description["is_sorted"]
         return counts
@@ -416,25 +396,12 @@ def origin(description: Description) -> tuple[str | None, list[str]]:
     return description["pattern"], sorted(description["special_tokens"])
 
 
-def limited_table(memory_limit: int | str | None) -> _backend.PieceCounts:
-    """Returns an empty table; same arguments and errors as `PieceCounts`."""
-    if memory_limit is None:
-        return _backend.PieceCounts()
-    limit = byte_limit("memory_limit", memory_limit)
-    if limit < LEAST_MEMORY:
-        raise ValueError(f"expected a memory_limit of at least {LEAST_MEMORY} bytes, got {memory_limit}")
-    # Imported late, as it takes long.
-    import tempfile
-
-    return _backend.PieceCounts(limit, tempfile.gettempdir())
-
-
 def restored(
     description: Description, data: bytes, offsets: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
 ) -> PieceCounts:
     """Rebuilds the counts of a pickle."""
     restored_counts = PieceCounts._described(description)  # noqa: SLF001 - used for pickling only
-    restored_counts._core.add_joined(data, offsets, counts)  # noqa: SLF001
+    restored_counts._core.add_pieces((data, offsets), counts)  # noqa: SLF001
     return restored_counts
 
 

@@ -42,7 +42,6 @@ def train(  # noqa: PLR0913 - all but the first two have names
     max_token_length: int | None = None,
     tie_break: TieBreak = "smallest_pair",
     num_threads: int | None = None,
-    memory_limit: int | str | None = None,
     initial: Encoding | None = None,
     pad_vocab_to: int | None = None,
     field: Field = None,
@@ -74,12 +73,6 @@ def train(  # noqa: PLR0913 - all but the first two have names
             in the current text, same as minbpe and tiktoken's educational trainer; slower.
         num_threads: The maximum number of threads; if not given, all processors, or one in a process started
             by `multiprocessing`.
-        memory_limit: Same as in `count_pieces`: the memory for the tables of pieces while text is counted. If
-            they were moved to files, none of them is in memory when merging starts. Merging is not limited:
-            it takes 4.5 bytes for each byte of the different pieces, some 20 for each piece, and 4 for each
-            occurrence of a pair that is frequent enough to be merged soon; 8 for each of these occurrences if
-            the pieces have more than about 4 billion bytes, each piece rounded up to a multiple of 8. Counts
-            passed as `source` have their own limit.
         initial: An encoding to start from: its tokens keep their IDs, and its merges come first. Its special
             tokens are not inherited; pass them again.
         pad_vocab_to: Pads the size of the vocabulary to a multiple of this with special tokens
@@ -100,9 +93,9 @@ def train(  # noqa: PLR0913 - all but the first two have names
 
     Raises:
         ValueError: An argument is invalid, or does not apply to this kind of encoding: `vocab_size` is too
-            small for the bytes, the special tokens and `initial`, an ID is in use, `tie_break` is unknown,
-            `memory_limit` is too small or given with counts; the pattern or the special tokens are not those
-            of the counts; or the text has too few pieces for a SentencePiece model of this size.
+            small for the bytes, the special tokens and `initial`, an ID is in use, `tie_break` is unknown;
+            the pattern or the special tokens are not those of the counts; or the text has too few pieces for
+            a SentencePiece model of this size.
         VocabularyError: `initial` is not a vocabulary of bytes and merges of two tokens each.
         OverflowError: A piece has 2**30 bytes or more (for SentencePiece: characters), or all pieces
             together, each counted as often as it has bytes, occur 2**64 times or more.
@@ -137,7 +130,6 @@ def train(  # noqa: PLR0913 - all but the first two have names
                 lines=lines,
                 errors=errors,
                 num_threads=threads,
-                memory_limit=memory_limit,
                 name=name,
                 reporter=reporter,
             )
@@ -147,8 +139,6 @@ def train(  # noqa: PLR0913 - all but the first two have names
         raise TypeError(f"train() has no argument {next(iter(options))!r}, unless kind='sentencepiece'")
     if isinstance(source, PieceCounts):
         special_tokens = special_tokens or source.special_tokens
-        if memory_limit is not None:
-            raise ValueError("memory_limit is for counting text, got counts: pass it to count_pieces")
     checked = TrainingOptions.checked(
         vocab_size,
         special_tokens=special_tokens,
@@ -165,9 +155,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
         else:
             if initial is not None and pattern is DEFAULT_PATTERN:
                 pattern = initial._pat_str  # noqa: SLF001 - tiktoken's name
-            counts = PieceCounts(
-                pattern=pattern, special_tokens=checked.special_ids, memory_limit=memory_limit
-            )
+            counts = PieceCounts(pattern=pattern, special_tokens=checked.special_ids)
             add_source(
                 counts,
                 source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytemill import _backend
-from bytemill._arguments import byte_limit, integer
+from bytemill._arguments import integer
 from bytemill._suggestions import alternatives, closest
 from bytemill.core import Encoding
 from bytemill.documents.batches import BatchReader
@@ -39,7 +39,6 @@ def learn_model(  # noqa: PLR0913 - all but the first three have names
     lines: bool,
     errors: InvalidUtf8,
     num_threads: int,
-    memory_limit: int | str | None,
     name: str,
     reporter: Reporter,
 ) -> Encoding:
@@ -53,7 +52,6 @@ def learn_model(  # noqa: PLR0913 - all but the first three have names
         lines: Same as in `train`.
         errors: Same as in `train`.
         num_threads: The maximum number of threads.
-        memory_limit: Same as in `train`.
         name: The name of the encoding.
         reporter: Reports the progress.
 
@@ -84,7 +82,6 @@ def learn_model(  # noqa: PLR0913 - all but the first three have names
         lines=True,
         charsmap=charsmap,
         num_threads=num_threads,
-        memory_limit=None if memory_limit is None else byte_limit("memory_limit", memory_limit),
         report=reporter.merged,
     )
     reporter.finish()

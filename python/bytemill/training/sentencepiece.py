@@ -51,7 +51,6 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
     lines: bool,
     charsmap: bytes = b"",
     num_threads: int = 1,
-    memory_limit: int | None = None,
     report: Callable[[int, int], object] | None = None,
     pretokenizer: Callable[[str], Sequence[str | bytes]] | None = None,
     allow_inconsistent: bool = False,
@@ -64,7 +63,6 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
         lines: Whether the batches hold texts of several lines.
         charsmap: The map of characters for normalization, in the form of a model file.
         num_threads: The maximum number of threads.
-        memory_limit: The memory, in bytes, for the words while they are counted.
         report: Called a few times a second with the merges learned and wanted.
         pretokenizer: Returns the chunks of a normalized sentence, which no piece crosses.
         allow_inconsistent: Whether chunks may be something else than the sentence, if joined.
@@ -102,7 +100,6 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
         delimiter=options.pretokenization_delimiter,
         sample_size=options.input_sentence_size if sampled else None,
         seed=options.seed if options.shuffle_input_sentence else None,
-        memory_limit=memory_limit,
     )
     counts.add(until_complete(batches, counts), lines=lines, num_threads=num_threads)
     too_long = counts.too_long + (sentences.too_long if is_ready else 0)

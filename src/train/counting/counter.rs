@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::counted::Counted;
+use super::Counted;
 use super::key;
 use super::piece_map::{CountProbe, PieceMap};
-use super::runs::Spiller;
 use crate::checkpoint::{self, Checkpoint};
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
@@ -102,8 +101,6 @@ pub(super) struct CountContext<'s> {
     pub(super) splitter: Option<&'s Splitter>,
     /// Cut texts and are not counted.
     pub(super) special: &'s SpecialTokens,
-    /// Keeps the maps within the memory limit, if there is one.
-    pub(super) spiller: Option<Spiller<'s>>,
     pub(super) checkpoint: &'s dyn Checkpoint,
 }
 
@@ -174,7 +171,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
     ) -> Result<(), TrainError> {
         // The pending pieces may be equal to it.
         self.flush()?;
-        self.reserve(1, word.len())?;
         let first = self.base;
         self.map.add(word, Counted { count, first });
         self.add_pieces(count)
@@ -217,7 +213,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
         if !piece.is_empty() {
             // The pending pieces come before it and may be equal to it.
             self.flush()?;
-            self.reserve(1, piece.len())?;
             self.map.add(piece, Counted { count: 1, first });
             self.pieces += 1;
         }
@@ -228,7 +223,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
     #[cold]
     #[inline(never)]
     fn count_long(&mut self, piece: &[u8], first: u64) -> Result<(), TrainError> {
-        self.reserve(1, piece.len())?;
         self.map.add_long(piece, Counted { count: 1, first });
         self.add_pieces(1)
     }
@@ -252,14 +246,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
             ends &= ends - 1;
         }
         Ok(())
-    }
-
-    /// Keeps the map within its memory limit while `pieces` pieces of `bytes` bytes in total are added.
-    fn reserve(&mut self, pieces: usize, bytes: usize) -> Result<(), TrainError> {
-        match &self.context.spiller {
-            Some(spiller) => spiller.reserve(self.map, pieces, bytes),
-            None => Ok(()),
-        }
     }
 
     /// Counts the pieces of a text without special tokens; the last of them may still be pending.
@@ -292,7 +278,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
     /// Counts the pending pieces.
     #[inline(never)]
     pub(super) fn flush(&mut self) -> Result<(), TrainError> {
-        self.reserve(self.pending, 0)?;
         self.map.count(&self.probes[..self.pending]);
         let pending = std::mem::take(&mut self.pending);
         self.add_pieces(pending as u64)

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 
-use super::counted::Counted;
+use super::Counted;
 use crate::util::hash::SeededState;
 use crate::util::memory::{self, Growable};
 
@@ -55,21 +55,9 @@ impl LongPieceMap {
         self.table.len()
     }
 
-    /// Total length of the pieces in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.arena.len()
-    }
-
     /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         (size_of::<LongPiece>() + 1) * self.table.capacity() + self.arena.capacity()
-    }
-
-    /// Peak memory, in bytes, while `pieces` more pieces of `bytes` bytes in total are added.
-    pub(super) fn memory_with(&self, pieces: usize, bytes: usize) -> usize {
-        let table = peak_capacity(self.table.capacity(), self.len() + pieces);
-        let arena = peak_capacity(self.arena.capacity(), self.bytes() + bytes);
-        (size_of::<LongPiece>() + 1) * table + arena
     }
 
     /// Counts a piece.
@@ -124,15 +112,5 @@ impl LongPieceMap {
             table.insert_unique(piece.hash, *piece, |piece| piece.hash);
         }
         Self { table, arena }
-    }
-}
-
-/// Peak capacity while a buffer grows to hold `needed` values: the old and the new buffer exist at the same
-/// time.
-pub(super) fn peak_capacity(capacity: usize, needed: usize) -> usize {
-    if needed <= capacity {
-        capacity
-    } else {
-        capacity + needed.max(2 * capacity)
     }
 }

@@ -1,38 +1,33 @@
 //! Counting pieces: from texts to how often each piece occurs.
 //!
 //! ```text
-//! texts ── split ──► pieces                    (counter)
-//! short pieces ────► a map for each thread     (piece_map, key)
-//! other pieces ────► a map over an arena       (long_pieces)
-//! full maps ───────► sorted files              (runs)
-//! all of these ────► one map or one file       (gathered)
-//! that ────────────► columns, or learning      (export)
+//! texts ── split ──────────────► pieces                  (counter)
+//! short pieces ────────────────► a map for each thread   (piece_map, key)
+//! other pieces ────────────────► a map over an arena     (long_pieces)
+//! tables of other processes ───► sorted files            (sorted)
+//! all maps, all sorted files ──► one map or one file     (reading)
+//! that ────────────────────────► columns, or learning
 //! ```
 //!
 //! Each thread counts into a map of its own. The maps are merged only when counts are read, so many small
 //! batches of texts cost no more than a large one.
 
-mod counted;
 mod counter;
-mod export;
-mod gathered;
 mod key;
 mod long_pieces;
 mod piece_map;
-mod runs;
+mod reading;
+mod sorted;
 
-use std::env;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use self::counted::Counted;
 use self::counter::CountContext;
 pub use self::counter::Item;
 pub(super) use self::counter::PieceCounter;
-pub use self::export::CountTable;
 pub(super) use self::piece_map::PieceMap;
-pub use self::runs::NextTable;
-use self::runs::RunStore;
+pub use self::reading::CountTable;
+pub use self::sorted::NextTable;
+use self::sorted::RunStore;
 use crate::checkpoint::{Checkpoint, Interrupted};
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
@@ -47,8 +42,8 @@ pub struct PieceCounts {
     /// A map for each thread that ever counted; the count of a piece is the sum over all of them and the
     /// runs.
     maps: Vec<PieceMap>,
-    /// The memory limit, if there is one, and the runs that were written to keep it.
-    runs: Option<RunStore>,
+    /// Sorted counts of other processes.
+    runs: RunStore,
     /// Number of all occurrences. It is checked, so the count of a single piece cannot overflow.
     total: u64,
     /// Bytes of text counted.
@@ -63,28 +58,15 @@ impl PieceCounts {
         Self::default()
     }
 
-    /// Empty counts whose maps never take more than about `limit` bytes of memory. A full map is sorted and
-    /// written to a temporary file in `directory`, which is deleted from the start, or with the counts.
-    ///
-    /// The limit does not include: a map of 32 KiB for each thread, even if that is more; the memory of a
-    /// single piece; some MiB of buffers for files.
-    pub fn with_memory_limit(limit: usize, directory: PathBuf) -> Self {
-        Self {
-            runs: Some(RunStore::new(limit, directory)),
-            ..Self::default()
-        }
-    }
-
     /// Splits `items` and counts their pieces, on at most `threads` threads. Without a splitter each text is
     /// one piece. Special tokens cut texts and are not counted.
     ///
     /// # Errors
-    /// [`TrainError`] if interrupted, if the splitter fails, if there are too many pieces, or if a temporary
-    /// file cannot be written. Some of the texts may be counted then, and others not.
+    /// [`TrainError`] if interrupted, if the splitter fails, or if there are too many pieces. Some of the texts
+    /// may be counted then, and others not.
     ///
     /// # Complexity
-    /// O(bytes), if splitting is; memory O(bytes of unique pieces) for each thread. With a memory limit,
-    /// pieces are also sorted.
+    /// O(bytes), if splitting is; memory O(bytes of unique pieces) for each thread.
     pub fn add(
         &mut self,
         items: &[Item<'_>],
@@ -184,29 +166,17 @@ impl PieceCounts {
     where
         E: Send + Sync + From<TrainError> + From<Interrupted>,
     {
-        self.maps.iter().for_each(PieceMap::assert_whole);
         let workers = threads.min(parallel::cores()).min(items.len());
         let workers = workers.max(self.maps.len()).max(1);
-        let runs = self.runs.as_mut();
-        let spiller = runs.map(|runs| runs.spiller(workers, checkpoint));
-        if let Some(spiller) = &spiller {
-            for map in &mut self.maps {
-                spiller.reserve(map, 0, 0)?;
-            }
-        }
         let context = CountContext {
             splitter: source.splitter,
             special: source.special,
-            spiller,
             checkpoint,
-        };
-        let new_map = || match context.spiller {
-            Some(_) => PieceMap::default(),
-            None => PieceMap::for_text(source.bytes / workers),
         };
         // Before other threads run: while one of them faults in its first pages, the system gives no memory
         // to another.
-        self.maps.resize_with(workers, new_map);
+        self.maps
+            .resize_with(workers, || PieceMap::for_text(source.bytes / workers));
         let pool = Mutex::new(&mut self.maps);
         parallel::map_with(
             items,
@@ -221,12 +191,10 @@ impl PieceCounts {
     /// Adds pieces with their counts.
     ///
     /// # Errors
-    /// [`TrainError::TooManyOccurrences`]; nothing is counted then. [`TrainError`] of temporary files, or if
-    /// interrupted while one is written; some pieces are counted then.
+    /// [`TrainError::TooManyOccurrences`]; nothing is counted then.
     pub fn add_pieces<'a>(
         &mut self,
         pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         let pieces = pieces.filter(|(piece, count)| !piece.is_empty() && *count > 0);
         self.total
@@ -235,13 +203,8 @@ impl PieceCounts {
         if self.maps.is_empty() {
             self.maps.push(PieceMap::default());
         }
-        let runs = self.runs.as_mut();
-        let spiller = runs.map(|runs| runs.spiller(self.maps.len(), checkpoint));
         let map = &mut self.maps[0];
         for (piece, count) in pieces {
-            if let Some(spiller) = &spiller {
-                spiller.reserve(map, 1, piece.len())?;
-            }
             let first = self.next_position;
             map.add(piece, Counted { count, first });
             self.next_position += 1;
@@ -251,8 +214,7 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Adds all that `other` has counted, as if it had come after. The memory limit of `self` stays; if it
-    /// has none, it takes that of `other`.
+    /// Adds all that `other` has counted, as if it had come after.
     ///
     /// # Errors
     /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, or if
@@ -268,23 +230,9 @@ impl PieceCounts {
         if self.maps.is_empty() {
             self.maps.push(PieceMap::default());
         }
-        if let Some(theirs) = &other.runs {
-            let runs = self.runs.get_or_insert_with(|| theirs.without_runs());
-            runs.add_runs(theirs, shift, checkpoint)?;
-        }
-        let runs = self.runs.as_mut();
-        let spiller = runs.map(|runs| runs.spiller(self.maps.len(), checkpoint));
-        let map = &mut self.maps[0];
+        self.runs.add_runs(&other.runs, shift, checkpoint)?;
         for theirs in &other.maps {
-            let Some(spiller) = &spiller else {
-                map.merge(theirs, shift, checkpoint)?;
-                continue;
-            };
-            theirs.for_each(checkpoint, |piece, counted| {
-                spiller.reserve(map, 1, piece.len())?;
-                map.add(piece, counted.shifted(shift));
-                Ok(())
-            })?;
+            self.maps[0].merge(theirs, shift, checkpoint)?;
         }
         Ok(())
     }
@@ -301,11 +249,9 @@ impl PieceCounts {
         sources: Vec<NextTable<'_>>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
-        let without_limit = || RunStore::new(usize::MAX, env::temp_dir());
-        let runs = self.runs.get_or_insert_with(without_limit);
-        let start = self.next_position;
-        let sum = runs.add_sorted(sources, start, checkpoint, |total| {
-            self.total
+        let (start, counted) = (self.next_position, self.total);
+        let sum = self.runs.add_sorted(sources, start, checkpoint, |total| {
+            counted
                 .checked_add(total)
                 .map(|_| ())
                 .ok_or(TrainError::TooManyOccurrences)
@@ -379,4 +325,34 @@ fn checked_sum(mut counts: impl Iterator<Item = u64>) -> Result<u64, TrainError>
     counts
         .try_fold(0, u64::checked_add)
         .ok_or(TrainError::TooManyOccurrences)
+}
+
+/// How often a piece occurs, and where first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// Number of occurrences.
+    pub(crate) count: u64,
+    /// Position of the first occurrence among all pieces that were ever counted.
+    pub(crate) first: u64,
+}
+
+impl Counted {
+    /// No occurrence: the state of a cursor before its first piece.
+    pub(super) const NONE: Self = Self { count: 0, first: 0 };
+
+    /// The same count, `by` positions later.
+    pub(super) fn shifted(self, by: u64) -> Self {
+        Self {
+            first: self.first + by,
+            ..self
+        }
+    }
+
+    /// Adds the occurrences of the same piece that were counted elsewhere. Whoever counts adds all counts up as well:
+    /// where those do not fit, there is an error, and these are looked at no more.
+    #[inline]
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.count = self.count.wrapping_add(other.count);
+        self.first = self.first.min(other.first);
+    }
 }

@@ -7,13 +7,12 @@ use std::ops::Range;
 
 use bytemuck::Zeroable;
 
-use super::counted::Counted;
-use super::key::{self, MAX_KEY_LEN, PieceKey};
-use super::long_pieces::{LongPieceMap, peak_capacity};
+use super::Counted;
+use super::key::{self, PieceKey};
+use super::long_pieces::LongPieceMap;
 use crate::checkpoint::{self, Checkpoint, Interrupted};
 use crate::error::TrainError;
 use crate::util::hash;
-use crate::util::memory::reserve::SHORTAGE;
 use crate::util::memory::{self, LargeVec};
 
 /// A short piece and its count. An empty slot has the key 0 and the count 0; no piece has either.
@@ -72,8 +71,6 @@ pub(crate) struct PieceMap {
     filled: usize,
     /// The pieces without a key: longer ones, and those with a byte 0xFF.
     long: LongPieceMap,
-    /// Whether pieces were lost.
-    is_torn: bool,
 }
 
 const MIN_SLOTS_LOG2: u32 = 10;
@@ -129,36 +126,7 @@ impl PieceMap {
             seed: hash::seeds(),
             filled: 0,
             long: LongPieceMap::default(),
-            is_torn: false,
         }
-    }
-
-    /// Leaves an empty map in the place of one that is taken apart, and is put back if memory suffices.
-    pub(super) fn take(&mut self) -> Self {
-        let torn = Self {
-            is_torn: true,
-            ..Self::default()
-        };
-        std::mem::replace(self, torn)
-    }
-
-    /// Says that the pieces of a map that was [taken](Self::take) are kept elsewhere.
-    pub(super) fn set_whole(&mut self) {
-        self.is_torn = false;
-    }
-
-    /// Unwinds with [`OutOfMemory`](crate::error::OutOfMemory) if memory was too short to put back a map that had been [taken](Self::take).
-    pub(super) fn assert_whole(&self) {
-        if self.is_torn {
-            memory::unwind(SHORTAGE);
-        }
-    }
-
-    /// An empty map of at most `slots` slots that leaves some of `limit` bytes to long pieces.
-    pub(super) fn within(limit: usize, slots: usize) -> Self {
-        let most = limit / 4 * 3 / size_of::<PieceSlot>();
-        let log2 = slots.min(most).checked_ilog2().unwrap_or(0);
-        Self::with_slots(log2.max(MIN_SLOTS_LOG2))
     }
 
     /// Number of pieces.
@@ -171,42 +139,9 @@ impl PieceMap {
         size_of::<PieceSlot>() * self.slots.capacity() + self.long.memory()
     }
 
-    /// Total length of the pieces without a key, in bytes.
-    pub(super) fn long_bytes(&self) -> usize {
-        self.long.bytes()
-    }
-
-    /// Peak memory, in bytes, while `pieces` more pieces of `bytes` bytes in total are added.
-    pub(super) fn memory_with(&self, pieces: usize, bytes: usize) -> usize {
-        let long = pieces.min(bytes / MAX_KEY_LEN + 1);
-        size_of::<PieceSlot>() * peak_capacity(self.slots.len(), self.slots_for(pieces))
-            + self.long.memory_with(long, bytes)
-    }
-
-    /// Number of slots once `more` short pieces are added.
-    pub(super) fn slots_for(&self, more: usize) -> usize {
-        let least = (3 * (self.filled + more)).div_ceil(2);
-        self.slots.len().max(least.next_power_of_two())
-    }
-
     /// Takes the map apart into its slots, many of them empty, and the pieces without a key.
     pub(super) fn into_parts(self) -> (LargeVec<PieceSlot>, LongPieceMap) {
         (self.slots, self.long)
-    }
-
-    /// Makes a map of different pieces.
-    pub(super) fn from_parts(slots: &[PieceSlot], long: LongPieceMap) -> Self {
-        // Full size at once: slots in the order of another map would cluster at the beginning of a smaller
-        // one.
-        let mut map = Self::default();
-        let wanted = map.slots_for(slots.len());
-        map = Self::with_slots(wanted.ilog2());
-        for slot in slots.iter().filter(|slot| !slot.is_empty()) {
-            map.reserve(1);
-            map.add_short(slot.key, map.hash(slot.key), slot.counted());
-        }
-        map.long = long;
-        map
     }
 
     /// The fields that hashing and prefetching need, in registers for a whole block.

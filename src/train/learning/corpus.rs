@@ -231,7 +231,7 @@ mod tests {
             })
             .collect();
         let mut counts = PieceCounts::new();
-        counts.add_pieces(pieces.iter().map(|piece| (&piece[..], 1)), &RunToEnd)?;
+        counts.add_pieces(pieces.iter().map(|piece| (&piece[..], 1)))?;
         Corpus::partitions_for(&mut counts, threads, &RunToEnd)
     }
 

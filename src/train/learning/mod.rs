@@ -371,7 +371,7 @@ mod tests {
         partitions: usize,
     ) -> Result<Learned, TrainError> {
         let mut counts = PieceCounts::new();
-        counts.add_pieces(borrowed(pieces).into_iter(), &RunToEnd)?;
+        counts.add_pieces(borrowed(pieces).into_iter())?;
         learned_with::<u32>(&mut counts, merges, options, partitions)
     }
 

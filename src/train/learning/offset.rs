@@ -70,19 +70,18 @@ offset!(u16, std::sync::atomic::AtomicU16);
 
 #[cfg(test)]
 mod tests {
-    use std::env;
 
     use super::Offset;
     use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
-    use crate::train::counting::PieceCounts;
+    use crate::train::counting::{CountTable, PieceCounts};
     use crate::train::learning::tests::{Pieces, borrowed, learned_with, pieces};
     use crate::train::learning::{Goal, learn, learn_with, prepare};
     use crate::train::{Learned, Options, TieBreak, reference};
 
     fn counted(pieces: &Pieces) -> Result<PieceCounts, TrainError> {
         let mut counts = PieceCounts::new();
-        counts.add_pieces(borrowed(pieces).into_iter(), &RunToEnd)?;
+        counts.add_pieces(borrowed(pieces).into_iter())?;
         Ok(counts)
     }
 
@@ -176,7 +175,9 @@ mod tests {
                 let bytes: Vec<&[u8]> = parts.iter().map(|(piece, _)| &piece[..]).collect();
                 (bytes.concat(), parts[0].1)
             });
-            let pieces: Pieces = pieces.collect();
+            let mut pieces: Pieces = pieces.collect();
+            // The order in which pieces of sorted counts occur.
+            pieces.sort_unstable();
             for tie_break in TieBreak::ALL {
                 let options = Options {
                     tie_break,
@@ -185,10 +186,16 @@ mod tests {
                 let counts = &mut counted(&pieces)?;
                 let expected = learned_with::<u32>(counts, 600, &options, 1)?;
                 assert_eq!(expected.len(), 600);
-                let mut spilled = PieceCounts::with_memory_limit(1 << 16, env::temp_dir());
-                spilled.add_pieces(borrowed(&pieces).into_iter(), &RunToEnd)?;
+                let mut in_a_file = PieceCounts::new();
+                let mut table = CountTable::default();
+                counts.for_each_sorted(&RunToEnd, |piece, count| {
+                    table.push(piece, count);
+                    Ok(())
+                })?;
+                let mut table = Some(table);
+                in_a_file.add_sorted(vec![Box::new(|| Ok(table.take()))], &RunToEnd)?;
                 for partitions in [1, 3] {
-                    for counts in [&mut *counts, &mut spilled] {
+                    for counts in [&mut *counts, &mut in_a_file] {
                         let learned = [
                             learned_with::<u16>(counts, 600, &options, partitions)?,
                             learned_with::<usize>(counts, 600, &options, partitions)?,

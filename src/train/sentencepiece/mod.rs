@@ -245,7 +245,7 @@ mod tests {
     ) -> Result<Vec<String>, TrainError> {
         let mut spans = PieceCounts::new();
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
-        spans.add_pieces(pieces, &RunToEnd)?;
+        spans.add_pieces(pieces)?;
         let counts = count_characters(&mut spans, 1, &RunToEnd)?;
         let learner = Learner {
             spans,

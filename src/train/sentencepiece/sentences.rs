@@ -134,11 +134,7 @@ impl SentenceReader {
     ///
     /// # Errors
     /// [`SentenceError::TooManySymbols`].
-    pub fn new(
-        reading: Reading,
-        normalizer: Normalizer,
-        words: PieceCounts,
-    ) -> Result<Self, SentenceError> {
+    pub fn new(reading: Reading, normalizer: Normalizer) -> Result<Self, SentenceError> {
         let delimiter = if reading.delimiter.contains(char::from(INNER_MARK)) {
             Vec::new()
         } else {
@@ -155,7 +151,7 @@ impl SentenceReader {
             ),
             sample: reading.sampling.map(Sample::new),
             reading,
-            words,
+            words: PieceCounts::new(),
             accepted: 0,
             too_long: 0,
         })

@@ -181,7 +181,7 @@ def test_a_node_that_is_lost(
     executor = bytemill.ray.Executor(address=cluster.address)
     files = [pyarrow.json.read_json(path) for path in sorted(corpus.iterdir())]
     dataset = ray.data.from_arrow(files)
-    counter = HeldCounter(tmp_path / "runs", "text", "o200k", (), None)
+    counter = HeldCounter(tmp_path / "runs", "text", "o200k", ())
     monkeypatch.setattr("bytemill.ray.sink.LEAST_BYTES", 1)
     for count in (
         partial(jobs.count_pieces, plan, executor=executor),

@@ -70,7 +70,7 @@ def parent(process: int) -> int:
 def test_counts_of_a_frame(frame: Any, tmp_path: Path) -> None:
     for column in ("text", "bytes"):
         counts = bytemill.spark.count_pieces(
-            frame, column, "cl100k", to=tmp_path, special_tokens=["<|endoftext|>"], memory_limit="2M"
+            frame, column, "cl100k", to=tmp_path, special_tokens=["<|endoftext|>"]
         )
         texts = [row[column] for row in frame.collect() if row[column] is not None]
         documents = [text if isinstance(text, str) else bytes(text) for text in texts]

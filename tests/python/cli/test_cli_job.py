@@ -120,7 +120,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     "arguments",
     [
         ["count", "--unit", "5"],
-        ["count", "--memory-limit", "1k"],
         ["count", "--special-token", ""],
         ["count", "--special-token", "\udce9"],
         ["count", "--pattern", "("],
@@ -167,7 +166,6 @@ def test_arguments_of_later_steps_are_checked_before_anything_is_stored(
     "arguments",
     [
         ["train", "--vocab-size", "100", "-o", "m.bytemill"],
-        ["train", "--vocab-size", "300", "-o", "m.bytemill", "--memory-limit", "1k"],
         ["train", "--vocab-size", "300", "-o", "merges.txt"],
         ["train", "--vocab-size", "300", "-o", "m.bytemill", "--engine", "ray"],
         ["train", "--vocab-size", "300", "-o", "m.bytemill", "--tie-break", "first_seen"],

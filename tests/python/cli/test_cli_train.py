@@ -99,8 +99,6 @@ def test_a_training_that_ends_early_warns(tmp_path: Path) -> None:
         (["--vocab-size", "300", "--pattern", "None"], "or no splitting (--pattern none, pattern=None)"),
         (["--vocab-size", "300", "-o", ""], "expected the name of a file or folder, got ''"),
         (["--vocab-size", "300", "--pattern", "("], "("),
-        (["--vocab-size", "300", "--memory-limit", "much"], "expected a number of bytes such as 512M"),
-        (["--vocab-size", "300", "--memory-limit", "1K"], "expected a memory_limit of at least"),
         (["--vocab-size", "300", "-o", "m.txt"], "cannot tell the format of 'm.txt'"),
         (["--vocab-size", "300", "-o", "/no/such/folder/m.bytemill"], "there is no folder"),
         (["--vocab-size", "300", "--resume"], "--resume needs files"),
@@ -239,14 +237,6 @@ def test_a_size_of_a_vocabulary(corpus: list[Path], tmp_path: Path) -> None:
     called = run("train", *corpus, "--vocab-size", "32kk", "-o", tmp_path / "m.bytemill")
     assert (called.code, called.out) == (2, "")
     assert "expected a number of tokens such as 1000000 or 100M, got '32kk'" in called.err
-
-
-def test_limits_of_memory(corpus: list[Path], tmp_path: Path) -> None:
-    outputs = [tmp_path / "a.bytemill", tmp_path / "b.bytemill"]
-    for output, options in zip(outputs, ([], ["--memory-limit", "1MiB"]), strict=True):
-        assert run("train", *corpus, "--vocab-size", 280, "-o", output, *options).code == 0
-    first, second = map(bytemill.Encoding.from_file, outputs)
-    assert first.sha256 == second.sha256
 
 
 # --- --resume ---

@@ -47,7 +47,7 @@ CALLS = {
         ["train", "@.txt", "--vocab-size", "260", "-o", "@.bytemill", "--resume"],
         ["count", "@.txt", "-e", "@.bytemill", "--json"],
         ["train", "@.txt", "--vocab-size", "260", "--pattern", "gpt2", "-o", "@.model", "-o", "gpt2:@.gpt2"],
-        ["train", "@.txt", "--vocab-size", "260", "-o", "@/tokenizer.json", "--memory-limit", "1M"],
+        ["train", "@.txt", "--vocab-size", "260", "-o", "@/tokenizer.json"],
         ["train", "@.txt", "--vocab-size", "260", "-o", "@.bytemill", "--work", "@.work", "--threads", "1"],
         ["train", "@.txt", "--vocab-size", "16", "-o", "@.model", "--kind", "sentencepiece"],
     ],

@@ -26,7 +26,7 @@ def tables() -> list[pa.Table]:
 
 
 def counter(folder: Path | str) -> Any:
-    return sent(ColumnCounter(folder, "text", "gpt2", ["<|endoftext|>"], None))
+    return sent(ColumnCounter(folder, "text", "gpt2", ["<|endoftext|>"]))
 
 
 def sent(task: Any) -> Any:

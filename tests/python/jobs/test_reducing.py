@@ -34,7 +34,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def counted(corpus: Path, work: Path) -> jobs.Plan:
     """Returns a plan whose units are counted."""
     plan = jobs.plan(corpus, work, unit_bytes=10_000)
-    counting.count_left(counting.begin(plan, "gpt2", ()), None, jobs.Local(1))
+    counting.count_left(counting.begin(plan, "gpt2", ()), jobs.Local(1))
     return plan
 
 
@@ -96,7 +96,7 @@ def test_few_files_may_be_open_at_once(tmp_path: Path) -> None:
     for name in ("whole", "limited"):
         plan = jobs.plan(path, tmp_path / name, unit_bytes=80)
         assert len(plan.units) > limit
-        counting.count_left(counting.begin(plan, "gpt2", ()), None, jobs.Local(1))
+        counting.count_left(counting.begin(plan, "gpt2", ()), jobs.Local(1))
         if name == "whole":
             reducing.merged(plan)
         else:

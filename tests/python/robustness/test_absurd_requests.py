@@ -113,9 +113,6 @@ def test_as_many_threads_as_there_may_be(tmp_path: Path) -> None:
             "counts": lambda _: encoding.count_batch(texts, num_threads=8).tolist(),
             "decoded": lambda _: encoding.decode_batch([[1, 2, 3] * 10_000] * 20, num_threads=8),
             "pieces": lambda _: sorted(bytemill.count_pieces(texts, num_threads=8, progress=False)),
-            "limited": lambda _: sorted(
-                bytemill.count_pieces(texts, num_threads=8, memory_limit=1 << 20, progress=False)
-            ),
             "train": lambda _: bytemill.train(texts, 270, num_threads=8, progress=False).merges(),
             "model": lambda _: bytemill.train(
                 texts, 60, kind="sentencepiece", num_threads=8, progress=False

@@ -280,16 +280,6 @@ WORK = {
                     yield " ".join([WORDS * 100] * (4_000 + number))
             return lambda: bytemill.count_pieces(documents(), "cl100k", num_threads=2, progress=False)
         """,
-    "counting in little memory": """
-        def prepare(size):
-            drawn = letters(1_500_000).decode()
-            text = " ".join(drawn[start:start + 9] for start in range(0, len(drawn), 9))
-            def work():
-                counts = bytemill.PieceCounts(memory_limit=1 << 20)
-                for _ in range(size):
-                    counts.add([text], num_threads=2)
-            return work
-        """,
     "counting with the regex package": """
         def prepare(size):
             text = WORDS * (1_000 * size)

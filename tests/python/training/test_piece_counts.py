@@ -253,3 +253,13 @@ def test_without_pyarrow(counts: PieceCounts, tmp_path: Path, monkeypatch: pytes
         counts.save(tmp_path / "counts.arrow")
     with pytest.raises(ImportError, match="pip install pyarrow"):
         PieceCounts.load(tmp_path / "counts.arrow")
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_numbers_of_threads(threads: int) -> None:
+    for call in (
+        lambda: bytemill.count_pieces(["a"], num_threads=threads),
+        lambda: bytemill.train(["a"], 256, num_threads=threads),
+    ):
+        with pytest.raises(ValueError, match=f"num_threads must be 1 or more.*not {threads}"):
+            call()

@@ -148,11 +148,10 @@ def test_text_of_many_words_with_all_rules(rules: str, extra_spaces: bool) -> No
     assert compare(sentences, options)
 
 
-def test_threads_and_memory_limits_decide_nothing() -> None:
+def test_threads_decide_nothing() -> None:
     sentences = words(2, 6000)
     expected = learned(sentences, {"vocab_size": 2000})
     assert learned(sentences, {"vocab_size": 2000}, num_threads=2) == expected
-    assert learned(sentences, {"vocab_size": 2000}, memory_limit=1 << 20) == expected
 
 
 def test_lines_of_files_are_sentences(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import bytemill
 from bytemill import PieceCounts, count_pieces
 from bytemill.training import TieBreak
+from support.subprocesses import run
 
 arrow = pytest.importorskip("pyarrow")
 
@@ -91,12 +93,9 @@ def test_a_column_of_numbers_is_refused() -> None:
         PieceCounts().add_arrow(arrow.array([1, 2]))
 
 
-@pytest.mark.parametrize("memory_limit", [None, "1M"])
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_a_sorted_file_has_the_pieces_in_the_order_of_their_bytes(
-    tmp_path: Path, suffix: str, memory_limit: str | None
-) -> None:
-    counts = count_pieces(TEXTS, memory_limit=memory_limit, progress=False)
+def test_a_sorted_file_has_the_pieces_in_the_order_of_their_bytes(tmp_path: Path, suffix: str) -> None:
+    counts = count_pieces(TEXTS, progress=False)
     before = list(counts)
     path = tmp_path / f"sorted{suffix}"
     counts.save(path, sort=True)
@@ -202,3 +201,40 @@ def test_long_pieces_and_every_byte_are_sorted_as_bytes(tmp_path: Path) -> None:
     rows = list(PieceCounts.load(path))
     assert dict(rows) == pieces
     assert all(before < after for (before, _), (after, _) in pairwise(rows))
+
+
+def test_a_directory_for_temporary_files_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = saved(parts(2), tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
+    with pytest.raises(OSError, match="expected room in the directory for temporary files"):
+        PieceCounts.merge_files(paths)
+
+
+unix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits as POSIX has them")
+
+FULL_DISK = """
+import os, resource, signal
+import bytemill
+
+pieces = {{b"%d" % number ** 3: 1 for number in range(60_000)}}
+bytemill.PieceCounts(pieces).save({path!r}, sort=True)
+os.environ["TMPDIR"] = {folder!r}
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+try:
+    bytemill.PieceCounts.merge_files([{path!r}])
+except OSError as error:
+    assert error.errno == 27, error  # File too large: what there is instead of a full disk
+    assert "raise the limit" in str(error), error
+else:
+    raise AssertionError("no error")
+assert os.listdir({folder!r}) == []
+"""
+
+
+@unix_only
+def test_a_full_disk(tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    run(FULL_DISK.format(path=str(tmp_path / "sorted.arrow"), folder=str(tmp_path / "temporary")))

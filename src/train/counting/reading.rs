@@ -2,15 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::PieceCounts;
-use super::counted::Counted;
 use super::counter::PieceCounter;
-use super::export::CountTable;
 use super::piece_map::PieceMap;
-use super::runs::{RunStore, SortBuffer, SortOrder, SortedRun, for_each_of_map, for_each_of_run};
+use super::sorted::{SortBuffer, SortOrder, SortedRun, for_each_of_map};
+use super::{Counted, PieceCounts};
 use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 use crate::util::parallel;
 
 impl PieceCounts {
@@ -24,20 +22,20 @@ impl PieceCounts {
         mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
-        if let Gathered::Run(run, _) = self.gather(checkpoint)? {
-            return for_each_of_run(&run, checkpoint, visit);
+        match self.gather(checkpoint)? {
+            Gathered::Map(map) => for_each_of_map(map, checkpoint, visit),
+            Gathered::Run(run) => run.for_each(checkpoint, visit),
         }
-        for_each_of_map(&self.maps[0], checkpoint, visit)
     }
 
     /// Number of different pieces.
     ///
     /// # Errors
-    /// With a memory limit: [`TrainError`] of temporary files, or if interrupted.
+    /// With sorted counts of other processes: [`TrainError`] of temporary files, or if interrupted.
     pub fn len(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
         Ok(match self.gather(checkpoint)? {
             Gathered::Map(map) => map.len(),
-            Gathered::Run(run, _) => run.pieces,
+            Gathered::Run(run) => run.pieces,
         })
     }
 
@@ -46,7 +44,7 @@ impl PieceCounts {
         &mut self,
         checkpoint: &dyn Checkpoint,
     ) -> Result<usize, TrainError> {
-        if let Gathered::Run(run, _) = self.gather(checkpoint)? {
+        if let Gathered::Run(run) = self.gather(checkpoint)? {
             return Ok(run.bytes);
         }
         let mut bytes = 0;
@@ -77,7 +75,7 @@ impl PieceCounts {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
         match self.gather(checkpoint)? {
             Gathered::Map(map) => map.for_each(checkpoint, visit),
-            Gathered::Run(run, _) => for_each_of_run(&run, checkpoint, visit),
+            Gathered::Run(run) => run.for_each(checkpoint, visit),
         }
     }
 
@@ -88,20 +86,19 @@ impl PieceCounts {
         mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
+        let mut buffer = SortBuffer::default();
+        let push = |piece: &[u8], counted: Counted| {
+            buffer.push(piece, counted);
+            Ok(())
+        };
         match self.gather(checkpoint)? {
-            Gathered::Map(map) => {
-                let mut buffer = SortBuffer::default();
-                map.for_each(checkpoint, |piece, counted| {
-                    buffer.push(piece, counted);
-                    Ok(())
-                })?;
-                buffer.for_each_sorted(SortOrder::First, usize::MAX, checkpoint, visit)
-            }
-            Gathered::Run(run, runs) => runs.for_each_by_first(&run, checkpoint, visit),
+            Gathered::Map(map) => map.for_each(checkpoint, push)?,
+            Gathered::Run(run) => run.for_each(checkpoint, push)?,
         }
+        buffer.for_each_sorted(SortOrder::First, usize::MAX, checkpoint, visit)
     }
 
-    /// Returns the counts of parts of all pieces, with the same memory limit. `new_cut` makes, for each thread, the
+    /// Returns the counts of parts of all pieces. `new_cut` makes, for each thread, the
     /// function that gets a piece and its count, and counts the parts.
     ///
     /// # Errors
@@ -114,10 +111,7 @@ impl PieceCounts {
         checkpoint: &dyn Checkpoint,
         new_cut: impl Fn() -> C + Sync,
     ) -> Result<Self, TrainError> {
-        let mut parts = Self {
-            runs: self.runs.as_ref().map(RunStore::without_runs),
-            ..Self::default()
-        };
+        let mut parts = Self::default();
         if let Some(map) = self.map(checkpoint)? {
             let threads = threads.min(parallel::cores()).max(1);
             let indices = memory::collect(0..threads);
@@ -138,7 +132,7 @@ impl PieceCounts {
         Ok(parts)
     }
 
-    /// Returns all pieces in the order of first occurrence, in memory whatever the limit.
+    /// Returns all pieces in the order of first occurrence.
     ///
     /// # Errors
     /// As [`len`](Self::len).
@@ -178,26 +172,20 @@ impl PieceCounts {
         Ok(table)
     }
 
-    /// Merges all counts: into one map if there are no runs and merging keeps the limit, else into one run.
+    /// Merges all counts: into one map if there are no runs, else into one run.
     fn gather(&mut self, checkpoint: &dyn Checkpoint) -> Result<Gathered<'_>, TrainError> {
-        self.maps.iter().for_each(PieceMap::assert_whole);
-        self.maps.sort_by_key(PieceMap::len);
-        if let Some(runs) = &mut self.runs
-            && (!runs.is_empty() || memory_to_merge(&self.maps) > runs.limit())
-        {
-            let spiller = runs.spiller(1, checkpoint);
-            while let Some(map) = self.maps.last_mut() {
+        if !self.runs.is_empty() {
+            while let Some(map) = self.maps.last() {
                 if map.len() > 0 {
-                    spiller.spill(map)?;
+                    self.runs.add_map(map, checkpoint)?;
                 }
                 self.maps.pop();
             }
         }
-        if let Some(runs) = &mut self.runs
-            && let Some(run) = runs.merge_all(checkpoint)?
-        {
-            return Ok(Gathered::Run(run, runs));
+        if let Some(run) = self.runs.merge_all(checkpoint)? {
+            return Ok(Gathered::Run(run));
         }
+        self.maps.sort_by_key(PieceMap::len);
         if self.maps.is_empty() {
             self.maps.push(PieceMap::default());
         }
@@ -212,18 +200,48 @@ impl PieceCounts {
 /// All counts, merged.
 enum Gathered<'a> {
     Map(&'a PieceMap),
-    Run(SortedRun, &'a RunStore),
+    Run(SortedRun),
 }
 
-/// Peak memory, in bytes, while all maps are merged into the last one.
-fn memory_to_merge(maps: &[PieceMap]) -> usize {
-    let memory: usize = maps.iter().map(PieceMap::memory).sum();
-    match maps.split_last() {
-        Some((last, others)) if !others.is_empty() => {
-            let pieces = others.iter().map(PieceMap::len).sum();
-            let bytes = others.iter().map(PieceMap::long_bytes).sum();
-            memory - last.memory() + last.memory_with(pieces, bytes)
+/// Pieces with their counts: the bytes of all pieces in one array, as Arrow lays out strings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountTable {
+    /// The bytes of all pieces, concatenated.
+    pub bytes: Vec<u8>,
+    /// The end offset of each piece.
+    pub ends: Vec<usize>,
+    /// The count of each piece.
+    pub counts: Vec<u64>,
+}
+
+impl CountTable {
+    /// An empty table with room for `pieces` pieces of `bytes` bytes in total.
+    fn with_capacity(pieces: usize, bytes: usize) -> Self {
+        Self {
+            bytes: memory::vec_with_capacity(bytes),
+            ends: memory::vec_with_capacity(pieces),
+            counts: memory::vec_with_capacity(pieces),
         }
-        _ => memory,
+    }
+
+    /// Appends a piece.
+    pub fn push(&mut self, piece: &[u8], count: u64) {
+        let bytes = self.bytes.with_room(piece.len());
+        bytes.extend_from_slice(piece);
+        self.ends.with_room(1).push(bytes.len());
+        self.counts.with_room(1).push(count);
+    }
+
+    /// Iterates over the pieces with their counts.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> {
+        let mut start = 0;
+        self.ends
+            .iter()
+            .zip(&self.counts)
+            .map(move |(&end, &count)| {
+                let piece = &self.bytes[start..end];
+                start = end;
+                (piece, count)
+            })
     }
 }

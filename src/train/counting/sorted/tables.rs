@@ -1,8 +1,7 @@
 //! Sorted counts from elsewhere, a table at a time: what other processes have counted and sorted.
 
-use super::super::counted::Counted;
-use super::super::export::CountTable;
-use super::kway_merge::{PieceCursor, SortOrder};
+use super::super::{CountTable, Counted};
+use super::{PieceCursor, SortOrder};
 use crate::error::TrainError;
 
 /// Returns the next rows of a source, or `None` at its end.

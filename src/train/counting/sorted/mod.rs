@@ -1,11 +1,28 @@
-//! A k-way merge of sorted pieces; the counts of equal ones are added up.
+//! Counts in the order of their pieces, and their merge.
+//!
+//! ```text
+//! a map, or rows in memory ─► cursors           (in_memory)
+//! sorted tables of other processes ─► a run     (tables, runs)
+//! 32 runs of a level ─► one of the next level   (runs)
+//! several cursors ─► one piece after another    (here)
+//! ```
+//!
+//! Merging sorted counts is the reduce step of counting on several machines: each sorts what it counted, and
+//! equal pieces meet in the merge, whose memory does not depend on their number.
+
+mod in_memory;
+mod runs;
+mod tables;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::super::counted::Counted;
-use super::super::key::MAX_KEY_LEN;
+pub(super) use self::in_memory::{SortBuffer, for_each_of_map};
+pub(super) use self::runs::{RunStore, SortedRun};
+pub use self::tables::NextTable;
+use super::Counted;
+use super::key::MAX_KEY_LEN;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::TrainError;
 use crate::util::memory::Growable;
