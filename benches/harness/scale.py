@@ -26,7 +26,7 @@ from typing import Any
 
 import bytemill
 from bytemill import jobs
-from bytemill.documents.batches import BatchReader
+from bytemill.documents.blocks import BatchReader
 from bytemill.documents.sources import files_in
 from bytemill.shards import write_shards
 from harness import record

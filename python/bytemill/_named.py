@@ -35,7 +35,7 @@ def encoding_of(encoding: Encoding | str, name: str = "encoding") -> Encoding:
             return encoding_for_model(encoding)
         except KeyError:
             pass
-        from bytemill.io.hub import is_model
+        from bytemill.io.uris import is_model
 
         if not is_model(encoding):
             raise

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill._backend import SentencePieceModel
 from bytemill.definition import Definition, core_of
 from bytemill.explanation import KNOWN, segments
-from bytemill.formats.sentencepiece_pieces import reference_of
+from bytemill.formats.sentencepiece_model import reference_of
 from bytemill.reference_sentencepiece import MARK, normalize
 from bytemill.special import NO_TOKENS
 from bytemill.splitting import repair_surrogates

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill._backend import EncodedColumn
     from bytemill.definition import Template
-    from bytemill.formats.huggingface_tokenizer import HuggingFaceTokenizer
+    from bytemill.formats.huggingface import HuggingFaceTokenizer
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]
 
@@ -166,7 +166,7 @@ class Encoding:
         Warns:
             UserWarning: Same as the constructor.
         """
-        from bytemill.formats.tiktoken_encoding import definition_of
+        from bytemill.formats.tiktoken_ranks import definition_of
 
         definition = definition_of(encoding)
         warn_of_ambiguity(definition.ranks, definition.special_tokens)
@@ -1094,7 +1094,7 @@ class Encoding:
         vocab_size = integer("vocab_size", vocab_size)
         name = f"{self.name}_{vocab_size}" if name is None else name
         if self._model is not None:
-            from bytemill.formats.sentencepiece_pieces import first_merges
+            from bytemill.formats.sentencepiece_model import first_merges
 
             return Encoding.from_definition(first_merges(self.definition, vocab_size, name))
         return Encoding.from_definition(self.definition.with_vocab_size(vocab_size, name))
@@ -1216,7 +1216,7 @@ class Encoding:
         Complexity:
             Linear in the file.
         """
-        from bytemill.formats.huggingface_tokenizer import serialized
+        from bytemill.formats.huggingface import serialized
         from bytemill.io.reading import read_tokenizer
 
         given = serialized(tokenizer)
@@ -1232,7 +1232,7 @@ class Encoding:
             ImportError: `tiktoken` is not installed.
             VocabularyError: tiktoken would give different token IDs.
         """
-        from bytemill.formats.tiktoken_encoding import to_tiktoken
+        from bytemill.formats.tiktoken_ranks import to_tiktoken
 
         return to_tiktoken(self.definition, self._encode_all)
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bytemill.formats.sentencepiece_pieces import reference_of
+from bytemill.formats.sentencepiece_model import reference_of
 from bytemill.reference_sentencepiece import BYTE_PIECES, MARK, Kind, normalize
 from bytemill.results import PieceExplanation
 from bytemill.splitting import repair_surrogates

@@ -165,7 +165,7 @@ def _hint(name: str, encodings: list[str]) -> str:
     if near := closest(name, [*encodings, *MODEL_TO_ENCODING]):
         calls = [repr(each) if each in encodings else f"encoding_for_model({each!r})" for each in near]
         return f"Did you mean {alternatives(calls)}?\n{listed}"
-    from bytemill.io.hub import example_of, is_model
+    from bytemill.io.uris import example_of, is_model
 
     if is_model(name):
         return f"For a model of the Hugging Face Hub, use Encoding.from_file({name!r}).\n{listed}"

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from bytemill.playground import Playground
-from bytemill.playground.gate import CONTENT_TYPE
+from bytemill.playground.server import CONTENT_TYPE
 
 __all__ = ["answer", "ask", "problem", "raw"]
 

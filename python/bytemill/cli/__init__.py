@@ -4,7 +4,7 @@ Exit codes: 0 for success, 1 for a negative answer, 2 for wrong usage, unreadabl
 130 after Ctrl-C, 141 for a broken pipe. Messages go to stderr, results to stdout or to files that are written
 atomically.
 
-A subcommand is the `click.Command` named `command` in the module of its name (see `MODULES`). It reports a
+A subcommand is the `click.Command` `NAME_command` in the module of its name (see `MODULES`). It reports a
 negative answer by `context.exit(NO)` and lets the exceptions of the library propagate: `Commands` turns them
 into messages.
 """
@@ -24,7 +24,7 @@ import click
 
 from bytemill._escapes import printable
 from bytemill._suggestions import alternatives, closest
-from bytemill.cli.streams import is_terminal, prepare
+from bytemill.cli.output import is_terminal, prepare
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
 from bytemill.errors import UnknownTokenError
 from bytemill.progress import show_line
@@ -71,8 +71,8 @@ COMMANDS = (
     "bench",
 )
 
-# A module called `list` would hide the built-in one in this package.
-MODULES = {"list": "names"}
+# The modules of the subcommands that share one; others have a module of their name.
+MODULES = {"compare": "inspect", "decode": "encode", "list": "inspect", "truncate": "split"}
 
 # What the library raises for wrong arguments and files.
 EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
@@ -116,7 +116,8 @@ class Commands(Group):
         """Imports a subcommand; `None` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"{__name__}.{MODULES.get(cmd_name, cmd_name)}").command
+        module = import_module(f"{__name__}.{MODULES.get(cmd_name, cmd_name)}")
+        command = getattr(module, f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         return command
 
@@ -219,7 +220,7 @@ def encoding_of(spec: str) -> Encoding:
         OSError: The file cannot be read.
     """
     from bytemill.builtin import BUILTIN_ENCODINGS
-    from bytemill.io.hub import example_of
+    from bytemill.io.uris import example_of
     from bytemill.model import MODEL_TO_ENCODING, closest_models, encoding_name_for_model
     from bytemill.registry import get_encoding
 
@@ -257,7 +258,7 @@ def encoding_of(spec: str) -> Encoding:
 
 def is_path(spec: str) -> bool:
     """Returns whether an argument is the path of an encoding, whether that exists or not."""
-    from bytemill.io.hub import FILE_SUFFIXES
+    from bytemill.io.uris import FILE_SUFFIXES
 
     # Not `Path.exists`, which raises for texts that are too long for a name.
     if spec and (os.path.exists(spec) or Path(spec).suffix.lower() in FILE_SUFFIXES):  # noqa: PTH110

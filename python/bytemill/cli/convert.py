@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from bytemill.cli import encoding_of
-from bytemill.cli.ids import TokenId
+from bytemill.cli.id_files import TokenId
 from bytemill.cli.options import FileName, json_option, print_record
-from bytemill.cli.saving import FORMATS_HELP, target_of
-from bytemill.cli.train import NO_PATTERN
+from bytemill.cli.train import FORMATS_HELP, NO_PATTERN, target_of
 from bytemill.core import Encoding
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
@@ -34,7 +33,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
     help="A special token that is not in the file. Repeatable.",
 )
 @json_option
-def command(  # noqa: PLR0913 - its options
+def convert_command(  # noqa: PLR0913 - its options
     *,
     source: str,
     output: str,

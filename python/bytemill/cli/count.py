@@ -18,10 +18,10 @@ from bytemill.cli.options import (
     special_rule,
     special_tokens_of,
     threads_option,
+    token_count,
 )
+from bytemill.cli.output import prints_result
 from bytemill.cli.reading import Meter, TextBatch, input_name, named_special, text_batches
-from bytemill.cli.sizes import token_count
-from bytemill.cli.streams import prints_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -68,7 +68,7 @@ class Counted(NamedTuple):
 @json_option
 @click.pass_context
 @prints_result
-def command(  # noqa: PLR0913 - its options
+def count_command(  # noqa: PLR0913 - its options
     context: click.Context,
     *,
     files: Sequence[str],

@@ -18,8 +18,8 @@ from bytemill.cli.options import (
     special_rule,
     threads_option,
 )
+from bytemill.cli.output import prints_result
 from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
-from bytemill.cli.streams import prints_result
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
 from bytemill.cli.units import showing, unit_bytes_option
 
@@ -52,7 +52,7 @@ processes_option = click.option(
 
 
 @click.group(cls=Group)
-def command() -> None:
+def job_command() -> None:
     """Count and tokenize a large corpus in parallel.
 
     `plan` divides the files into units, that is, pieces of work. All tasks share a work folder, and killed
@@ -61,7 +61,7 @@ def command() -> None:
     """
 
 
-@command.command("plan")
+@job_command.command("plan")
 @click.argument("files", nargs=-1, required=True, callback=expanded, metavar="FILES...")
 @work_option
 @unit_bytes_option
@@ -80,7 +80,7 @@ def plan_command(
     print_record(shown(jobs.status(work)), as_json=as_json)
 
 
-@command.command("count")
+@job_command.command("count")
 @work_option
 @unit_option
 @click.option(
@@ -124,7 +124,7 @@ def count_command(  # noqa: PLR0913 - its options
     print_record(shown(jobs.status(plan)), as_json=as_json)
 
 
-@command.command("shard")
+@job_command.command("shard")
 @work_option
 @unit_option
 @encoding_option
@@ -188,7 +188,7 @@ def plan_with(work: str, unit: int | None) -> Plan:
     return plan
 
 
-@command.command("compact")
+@job_command.command("compact")
 @work_option
 @click.option(
     "--shard", type=click.IntRange(min=0), metavar="K", help="Write only this shard; the first is 0."
@@ -227,7 +227,7 @@ def compact_command(
     print_record(record, as_json=as_json)
 
 
-@command.command("reduce")
+@job_command.command("reduce")
 @work_option
 @click.option(
     "--part",
@@ -276,7 +276,7 @@ def reduce_command(
     print_record(record, as_json=as_json)
 
 
-@command.command("status")
+@job_command.command("status")
 @work_option
 @json_option
 @prints_result

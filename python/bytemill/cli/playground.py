@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from bytemill.cli.options import STANDARD_INPUT, encoding_option
-from bytemill.cli.streams import input_bytes, output_stream, prints_result
+from bytemill.cli.output import input_bytes, output_stream, prints_result
 
 if TYPE_CHECKING:
     from bytemill.core import Encoding
 
-__all__ = ["command"]
+__all__ = ["playground_command"]
 
 # A link that a page has copied; what it shows stands behind `#`, and is read by the page that is opened.
 LINK = re.compile(r"https?://[^\s#]*(#v1=[A-Za-z0-9_-]+)")
@@ -47,7 +47,7 @@ LINK = re.compile(r"https?://[^\s#]*(#v1=[A-Za-z0-9_-]+)")
 )
 @click.option("--verbose", is_flag=True, help="Log the kind, status and time of each request, never a text.")
 @prints_result
-def command(  # noqa: PLR0913 - the options of the command
+def playground_command(  # noqa: PLR0913 - the options of the command
     *,
     text: str | None,
     encoding: Encoding,
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913 - the options of the command
     # Here: they import the server.
     from bytemill.cli import complain, encoding_of
     from bytemill.playground import listening, serve
-    from bytemill.playground.gate import LOOPBACK_NAMES
+    from bytemill.playground.server import LOOPBACK_NAMES
 
     if host not in {*LOOPBACK_NAMES, "::1"}:
         if not allow_hosts:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from bytemill.cli.streams import input_bytes, is_terminal
+from bytemill.cli.output import input_bytes, is_terminal
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.uris import is_uri
 from bytemill.progress import show_line
@@ -133,7 +133,7 @@ def text_batches(
     """
     # Imported late: it takes longer than counting a short text.
     from bytemill.documents import Stream
-    from bytemill.documents.batches import BatchReader
+    from bytemill.documents.blocks import BatchReader
 
     reader = BatchReader(
         **reading._asdict(),
@@ -228,7 +228,7 @@ def standard_input() -> Iterator[IO[bytes]]:
         ImportError: As `decompressed`.
     """
     from bytemill.documents.readers import decompressed
-    from bytemill.documents.recognition import MAGIC, PARQUET_MAGIC
+    from bytemill.documents.sources import MAGIC, PARQUET_MAGIC
 
     stdin = input_bytes()
     start = stdin.peek(4)[:4] if isinstance(stdin, BufferedReader) else b""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.cli import complain
-from bytemill.cli.ids import is_id
+from bytemill.cli.id_files import is_id
 from bytemill.cli.options import (
     FileName,
     encoding_option,
@@ -21,9 +21,9 @@ from bytemill.cli.options import (
     special_option,
     special_rule,
     threads_option,
+    token_limit,
 )
 from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
-from bytemill.cli.sizes import token_limit
 from bytemill.cli.units import showing, units_options
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def shard_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @special_option
 @threads_option
 @json_option
-def command(  # noqa: PLR0913 - its options
+def shard_command(  # noqa: PLR0913 - its options
     *,
     files: Sequence[str],
     directory: str | None,

@@ -4,33 +4,246 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from bytemill.cli import encoding_of
 from bytemill.cli.options import (
     FileName,
+    byte_size,
     files_argument,
     json_option,
     print_record,
     source_options,
     threads_option,
+    token_count,
 )
-from bytemill.cli.piece_training import train_model
-from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
-from bytemill.cli.saving import FORMATS_HELP, target_of
-from bytemill.cli.sizes import byte_size, token_count
+from bytemill.cli.reading import STANDARD_INPUT, Meter, Reading, source_of
 from bytemill.cli.units import units_options
+from bytemill.io import writing
+from bytemill.io.atomic import check_folder, check_writable
+from bytemill.io.reading import usual_name
 from bytemill.io.uris import is_uri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.cli.units import Units
     from bytemill.core import Encoding
-    from bytemill.documents.batches import Batch
+    from bytemill.documents.blocks import Batch
+
+__all__ = ["FORMATS_HELP", "Target", "target_of", "train_model"]
+
+# Saving encodings: the format that a name means, and writing it.
+
+# The formats of suffixes, and the formats that are folders.
+SUFFIXES = {".bytemill": "bytemill", ".tiktoken": "tiktoken", ".model": "minbpe"}
+FOLDERS = ("huggingface", "gpt2")
+
+# Files that are alone in a folder, or one of two: the format of the folder.
+FILES = {
+    "tokenizer.json": "huggingface",
+    "vocab.bpe": "gpt2",
+    "encoder.json": "gpt2",
+    "merges.txt": "merges",
+    "vocab.json": "merges",
+}
+
+# The files of each format that is a folder.
+NAMES = {
+    "huggingface": ("tokenizer.json", "tokenizer_config.json"),
+    "gpt2": ("vocab.bpe", "encoder.json"),
+    "merges": ("merges.txt", "vocab.json"),
+}
+
+FORMATS_HELP = (
+    "Formats of the output: NAME.bytemill (everything in one file), NAME.tiktoken, NAME.model (minbpe), "
+    "huggingface:FOLDER or FOLDER/tokenizer.json, gpt2:FOLDER or FOLDER/vocab.bpe, and FOLDER/merges.txt "
+    "(the same with the file names of transformers)."
+)
+
+
+class Target(NamedTuple):
+    """Where to write an encoding.
+
+    Attributes:
+        kind: The format.
+        path: The file, or folder.
+    """
+
+    kind: str
+    path: Path
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are written."""
+        if self.kind in NAMES:
+            return [self.path / name for name in NAMES[self.kind]]
+        if self.kind == "minbpe":
+            return [self.path.with_suffix(".model"), self.path.with_suffix(".vocab")]
+        return [self.path]
+
+    @property
+    def name(self) -> str:
+        """The name that an encoding gets by these files, if it has none."""
+        return usual_name(self.files[0])
+
+    def check(self) -> None:
+        """Raises now what writing would raise after long work.
+
+        Raises:
+            OSError: The files or their folder cannot be written.
+        """
+        if self.kind in NAMES:
+            check_folder(self.path)
+        for file in self.files:
+            if self.kind not in NAMES or file.is_dir():
+                check_writable(file)
+
+    def save(self, encoding: Encoding, *, dry_run: bool = False) -> None:
+        """Writes an encoding.
+
+        Args:
+            encoding: The encoding.
+            dry_run: Whether to write nothing, but to raise what writing would raise for this encoding.
+
+        Raises:
+            Exception: As the method of `Encoding` for the format.
+        """
+        definition, encode = encoding.definition, encoding._encode_all  # noqa: SLF001 - of this library
+        if self.kind == "bytemill":
+            core = encoding._core_bpe  # noqa: SLF001 - of this library
+            writing.write_native(definition, core, self.path, dry_run=dry_run)
+        elif self.kind == "tiktoken":
+            writing.write_tiktoken(definition, encode, self.path, dry_run=dry_run)
+        elif self.kind == "minbpe":
+            writing.write_minbpe(definition, encode, self.path.with_suffix(""), dry_run=dry_run)
+        elif self.kind == "huggingface":
+            writing.write_huggingface(definition, encode, self.path, dry_run=dry_run)
+        else:
+            writing.write_gpt2(definition, encode, self.path, NAMES[self.kind], dry_run=dry_run)
+
+
+def target_of(spec: str) -> Target:
+    """Parses an output option.
+
+    Raises:
+        UsageError: It means no format.
+        OSError: It cannot be written, which is an error now rather than after long work.
+    """
+    target = parsed(spec)
+    target.check()
+    return target
+
+
+def parsed(spec: str) -> Target:
+    """Parses an output option; `UsageError` if it means no format."""
+    kind, colon, folder = spec.partition(":")
+    if colon and kind in FOLDERS:
+        return Target(kind, Path(folder))
+    path = Path(spec)
+    if path.name in FILES:
+        return Target(FILES[path.name], path.parent)
+    if path.suffix.lower() not in SUFFIXES:
+        raise click.UsageError(
+            f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, "
+            f"a folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}, or one of {', '.join(FILES)}"
+        )
+    return Target(SUFFIXES[path.suffix.lower()], path)
+
+
+# `bytemill train --kind sentencepiece`: learn a SentencePiece model from files.
+
+TRUE = frozenset({"1", "t", "true", "y", "yes", ""})
+FALSE = frozenset({"0", "f", "false", "n", "no"})
+
+
+def train_model(  # noqa: PLR0913 - its options
+    files: Sequence[str],
+    vocab_size: int,
+    outputs: Sequence[str],
+    settings: Sequence[str],
+    *,
+    name: str | None,
+    reading: Reading,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Learns a SentencePiece model and writes it."""
+    from bytemill.training.learning import train
+
+    paths = [Path(output) for output in outputs]
+    for path in paths:
+        check_suffix(path, paths)
+        check_writable(path)
+    began = perf_counter()
+    with source_of(files) as source:
+        encoding = train(
+            source,
+            vocab_size,
+            kind="sentencepiece",
+            num_threads=threads,
+            name=name or next(usual_name(path) for path in paths if path.suffix == ".model"),
+            **reading._asdict(),
+            **dict(map(option_of, settings)),
+        )
+    for path in paths:
+        if path.suffix == ".model":
+            vocab = path.with_suffix(".vocab")
+            encoding.save_sentencepiece(path, vocab=vocab if vocab in paths else None)
+    report = {
+        "name": encoding.name,
+        "vocab_size": encoding.n_vocab,
+        "special_tokens": len(encoding.special_tokens_set),
+        "seconds": round(perf_counter() - began, 3),
+        "sha256": encoding.sha256,
+        "files": list(map(str, paths)),
+    }
+    print_record(report, as_json=as_json)
+
+
+def check_suffix(path: Path, paths: Sequence[Path]) -> None:
+    """Raises `UsageError` for a file that is neither a model nor the list of its pieces."""
+    if path.suffix == ".vocab":
+        if path.with_suffix(".model") not in paths:
+            raise click.UsageError(
+                f"the pieces of NAME.model are written to NAME.vocab, got {str(path)!r} alone"
+            )
+    elif path.suffix != ".model":
+        raise click.UsageError(
+            "a SentencePiece model is written to NAME.model, and its pieces as text to NAME.vocab, got "
+            f"{str(path)!r}"
+        )
+
+
+def option_of(setting: str) -> tuple[str, Any]:
+    """Returns an option and its value from `NAME=VALUE`.
+
+    Raises:
+        UsageError: There is no such option, or the value is not of its type.
+    """
+    from bytemill.training.piece_options import PieceOptions
+
+    name, equals, text = setting.partition("=")
+    if name == "normalization_rule_name":
+        return name, text
+    if not equals or name not in PieceOptions._field_defaults:
+        raise click.UsageError(
+            f"expected --piece-option NAME=VALUE with an option of SentencePiece's training, got {setting!r}"
+        )
+    default = PieceOptions._field_defaults[name]
+    if isinstance(default, bool):
+        if text.lower() not in TRUE | FALSE:
+            raise click.UsageError(f"expected {name} to be true or false, got {text!r}")
+        return name, text.lower() in TRUE
+    if isinstance(default, tuple):
+        return name, tuple(filter(None, text.split(",")))
+    try:
+        return name, type(default)(text)
+    except ValueError:
+        raise click.UsageError(f"expected {name} to be a number, got {text!r}") from None
+
 
 DEFAULT_PATTERN = "o200k"
 NO_PATTERN = "none"
@@ -122,7 +335,7 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
 @source_options
 @threads_option
 @json_option
-def command(  # noqa: PLR0913 - its options
+def train_command(  # noqa: PLR0913 - its options
     *,
     files: Sequence[str],
     vocab_size: int,

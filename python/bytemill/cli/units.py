@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bytemill.cli.options import FileName
+from bytemill.cli.options import FileName, byte_size
 from bytemill.cli.reading import STANDARD_INPUT, Meter
-from bytemill.cli.sizes import byte_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.cli import NO, encoding_of
-from bytemill.cli.engines import ENGINES, engine
+from bytemill.cli.bench import ENGINES, engine
 from bytemill.cli.options import files_argument, json_option, print_record, source_options
+from bytemill.cli.output import prints_result
 from bytemill.cli.reading import Meter, documents
-from bytemill.cli.streams import prints_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 @prints_result
-def command(  # noqa: PLR0913 - its options
+def verify_command(  # noqa: PLR0913 - its options
     context: click.Context,
     *,
     spec: str,

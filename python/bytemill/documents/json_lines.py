@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bytemill._backend import json_fields
 from bytemill._escapes import named
 from bytemill._suggestions import alternatives
-from bytemill.documents.recognition import HOW_TO_NAME, ITEMS_AS_LINES, OBJECTS_AS_LINES
+from bytemill.documents.sources import HOW_TO_NAME, ITEMS_AS_LINES, OBJECTS_AS_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from bytemill._backend import find_invalid_utf8
 from bytemill._escapes import named, printable, shortened
 from bytemill._optional import import_optional
 from bytemill._suggestions import alternatives
-from bytemill.documents.recognition import HOW_TO_NAME
+from bytemill.documents.sources import HOW_TO_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

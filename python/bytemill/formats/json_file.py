@@ -11,7 +11,7 @@ from bytemill.errors import VocabularyError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Value", "parse_json"]
+__all__ = ["Value", "json_bytes", "parse_json"]
 
 KINDS = {dict: "an object", list: "a list", str: "a string", int: "an integer", bool: "true or false"}
 
@@ -133,3 +133,21 @@ def shown(contents: object) -> str:
     kind = KINDS.get(type(contents), "")
     text = repr(contents)
     return (kind or text) if len(text) > 40 else f"{kind} {text}".strip()  # noqa: PLR2004
+
+
+# JSON of any strings: names of files need not be UTF-8, and Python has other bytes in them as surrogates.
+
+
+def json_bytes(value: object, *, indent: int | None = None) -> bytes:
+    r"""Returns a value as JSON in UTF-8, which `json.loads` reads back as it was.
+
+    Args:
+        value: A value for `json.dumps`.
+        indent: Same as for `json.dumps`.
+
+    Raises:
+        TypeError, ValueError: JSON cannot represent the value, such as NaN.
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    # In place of a lone surrogate that writes its escape in JSON, such as `\udce9`.
+    return text.encode(errors="backslashreplace")

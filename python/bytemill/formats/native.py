@@ -27,8 +27,7 @@ from zlib import crc32
 from bytemill._backend import Stored, build_core
 from bytemill.definition import Definition, Loaded, Template, core_of
 from bytemill.errors import PatternError, VocabularyError
-from bytemill.formats.json_file import Value, parse_json
-from bytemill.formats.json_text import json_bytes
+from bytemill.formats.json_file import Value, json_bytes, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,12 +6,26 @@ text becomes by itself, are its special tokens.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
 from bytemill._backend import CoreBPE, SentencePieceModel
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
-from bytemill.formats.sentencepiece_vocab import format_pieces
+from bytemill.reference_sentencepiece import Charsmap, Kind, Normalization, Piece, ReferenceModel
 
-__all__ = ["definition_of", "format_vocab", "load", "looks_like_model"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "definition_of",
+    "first_merges",
+    "format_pieces",
+    "format_vocab",
+    "load",
+    "looks_like_model",
+    "reference_of",
+]
 
 
 def looks_like_model(start: bytes) -> bool:
@@ -53,3 +67,111 @@ def format_vocab(contents: bytes) -> bytes:
     model = SentencePieceModel(contents)
     scored = zip(model.pieces, model.scores.tolist(), strict=True)
     return format_pieces(scored, has_scores=model.trainer_spec["vocabulary_output_piece_score"])
+
+
+# The pieces of a SentencePiece model in Python: its executable definition, and its first merges.
+
+# The types of pieces that training learns; only editing makes one unused.
+LEARNED = (Kind.NORMAL, Kind.UNUSED)
+
+
+@lru_cache(maxsize=1)
+def reference_of(contents: bytes) -> ReferenceModel:
+    """Returns the executable definition of a model.
+
+    Args:
+        contents: The bytes of a model that can be used.
+    """
+    model = SentencePieceModel(contents)
+    rules, trainer = model.normalizer_spec, model.trainer_spec
+    return ReferenceModel(
+        pieces_of(model),
+        Normalization(
+            Charsmap(rules["precompiled_charsmap"]),
+            add_dummy_prefix=rules["add_dummy_prefix"],
+            remove_extra_whitespaces=rules["remove_extra_whitespaces"],
+            escape_whitespaces=rules["escape_whitespaces"],
+            treat_whitespace_as_suffix=trainer["treat_whitespace_as_suffix"],
+        ),
+        byte_fallback=trainer["byte_fallback"],
+        unknown_surface=trainer["unk_surface"],
+    )
+
+
+def pieces_of(model: SentencePieceModel) -> list[Piece]:
+    """Returns the pieces of a model."""
+    columns = zip(model.pieces, model.scores.tolist(), model.types.tolist(), strict=True)
+    return [Piece(text, score, Kind(kind)) for text, score, kind in columns]
+
+
+def first_merges(definition: Definition, vocab_size: int, name: str) -> Definition:
+    """Returns the definition of a model with the first merges only: the result of training to that size.
+
+    Of the learned pieces the first of several characters are kept, and all of one. Pieces that are not
+    learned keep their IDs, and the others close up. Special tokens that are not pieces follow.
+
+    Args:
+        definition: The definition of a model.
+        vocab_size: The number of IDs.
+        name: The name of the new definition.
+
+    Raises:
+        ValueError: There are fewer IDs, or so few do not hold the pieces that no merge makes.
+    """
+    model = SentencePieceModel(definition.model or b"")
+    pieces = pieces_of(model)
+    learned = [token_id for token_id, piece in enumerate(pieces) if piece.kind in LEARNED]
+    merged = [token_id for token_id in learned if len(pieces[token_id].text) > 1]
+    fixed = set(range(len(pieces))) - set(learned)
+    added = sorted({token_id for token_id in definition.special_tokens.values() if token_id >= len(pieces)})
+    # A piece that is not learned has its id only if there are as many before it.
+    least = max(len(pieces) - len(merged), max(fixed, default=-1) + 1) + len(added)
+    most = len(pieces) + len(added)
+    if not least <= vocab_size <= most:
+        raise ValueError(f"expected a vocab_size from {least} to {most}, got {vocab_size}")
+    dropped = set(merged[len(merged) - (most - vocab_size) :])
+    kept = [token_id for token_id in learned if token_id not in dropped]
+    following = iter(kept)
+    old_ids = [new if new in fixed else next(following) for new in range(vocab_size - len(added))]
+    scores = dict(zip(kept, renumbered(pieces, learned, kept), strict=True))
+    cut = model.replace(
+        pieces=[
+            (pieces[old].text, scores.get(old, pieces[old].score), int(pieces[old].kind)) for old in old_ids
+        ],
+        trainer_spec={"vocab_size": len(old_ids)} if "vocab_size" in model.present("trainer_spec") else {},
+    )
+    new_ids = {old: new for new, old in enumerate([*old_ids, *added])}
+    special_tokens = definition.special_tokens
+    if lost := [text for text, token_id in special_tokens.items() if token_id not in new_ids]:
+        raise ValueError(f"expected a vocab_size that keeps the special token {lost[0]!r}, got {vocab_size}")
+    special_tokens = {text: new_ids[token_id] for text, token_id in special_tokens.items()}
+    return definition._replace(name=name, special_tokens=special_tokens, model=cut.serialize())
+
+
+def renumbered(pieces: list[Piece], learned: list[int], kept: list[int]) -> list[float]:
+    """Returns the scores of the pieces that are kept.
+
+    Training numbers the learned pieces downwards: a score that is such a number becomes the new one. So
+    merges keep theirs, and only those of single characters change, which decide nothing.
+    """
+    places = {token_id: place for place, token_id in enumerate(learned)}
+    scores = [(token_id, pieces[token_id].score) for token_id in kept]
+    return [
+        -float(place) if score == -places[token_id] else score
+        for place, (token_id, score) in enumerate(scores)
+    ]
+
+
+# SentencePiece's `.vocab`: the pieces of a model as text, a line for each, for people to read.
+
+
+def format_pieces(pieces: Iterable[tuple[str, float]], *, has_scores: bool) -> bytes:
+    """Returns the contents of the file.
+
+    Args:
+        pieces: The pieces in the order of their IDs, each with its score.
+        has_scores: Whether the lines say the scores.
+    """
+    if not has_scores:
+        return "".join([f"{piece}\n" for piece, _ in pieces]).encode()
+    return "".join([f"{piece}\t{score:.6g}\n" for piece, score in pieces]).encode()

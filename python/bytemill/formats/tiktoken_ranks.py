@@ -10,11 +10,17 @@ import base64
 import binascii
 import re
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from bytemill.definition import ID_LIMIT
+from bytemill._optional import import_optional
+from bytemill.definition import ID_LIMIT, Definition
 from bytemill.errors import VocabularyError
+from bytemill.formats.verification import Encode, check_ids, check_prefixes
 
-__all__ = ["format_ranks", "looks_like_ranks", "parse_ranks"]
+if TYPE_CHECKING:
+    import tiktoken
+
+__all__ = ["definition_of", "format_ranks", "looks_like_ranks", "parse_ranks", "to_tiktoken"]
 
 # Longer lines are cut in messages.
 LONG_LINE = 200
@@ -123,3 +129,43 @@ def format_ranks(mergeable_ranks: dict[bytes, int]) -> bytes:
     """Returns the contents of the `.tiktoken` file of a vocabulary."""
     in_order = sorted(mergeable_ranks.items(), key=itemgetter(1))
     return b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in in_order)
+
+
+# Encodings of the library tiktoken, as objects in memory.
+
+
+def definition_of(encoding: tiktoken.Encoding) -> Definition:
+    """Returns the definition of an encoding of tiktoken; `TypeError` if it is not one."""
+    try:
+        return Definition(
+            encoding.name,
+            encoding._pat_str,  # noqa: SLF001 - there is no public name
+            dict(encoding._mergeable_ranks),  # noqa: SLF001 - as above
+            dict(encoding._special_tokens),  # noqa: SLF001 - as above
+        )
+    except AttributeError as error:
+        raise TypeError(f"expected an encoding of tiktoken, got {type(encoding).__name__}") from error
+
+
+def to_tiktoken(definition: Definition, encode: Encode) -> tiktoken.Encoding:
+    """Builds the same encoding in tiktoken, checked with sample texts.
+
+    Args:
+        definition: The definition.
+        encode: Encodes by it.
+
+    Raises:
+        ImportError: `tiktoken` is not installed.
+        VocabularyError: tiktoken would give different token IDs.
+    """
+    library = import_optional("tiktoken", "encodings of tiktoken")
+    definition.merging_bytes("encodings of tiktoken")
+    check_prefixes(definition)
+    encoding: tiktoken.Encoding = library.Encoding(
+        definition.name,
+        pat_str=definition.splitting,
+        mergeable_ranks=dict(definition.ranks),
+        special_tokens=dict(definition.special_tokens),
+    )
+    check_ids(definition, encode, lambda text: encoding.encode(text, allowed_special="all"), "tiktoken")
+    return encoding

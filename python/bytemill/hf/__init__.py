@@ -8,8 +8,7 @@
 from bytemill.hf.accelerated import accelerate, restore
 from bytemill.hf.added import AddedToken
 from bytemill.hf.encoded import Encoded
-from bytemill.hf.streaming import DecodeStream
-from bytemill.hf.tokenizer import Tokenizer
+from bytemill.hf.tokenizer import DecodeStream, Tokenizer
 
 __all__ = ["AddedToken", "DecodeStream", "Encoded", "Tokenizer", "accelerate", "restore"]
 

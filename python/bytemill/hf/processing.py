@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bytemill.errors import VocabularyError
-from bytemill.hf.layout import Columns, Layout, Run
+from bytemill.hf.encoded import Columns, Layout, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,12 +15,9 @@ learned, `report` describes a vocabulary, `report_token` a single token,
 """
 
 from bytemill.inspection.comparison import Comparison, compare
-from bytemill.inspection.merge_view import MergeView, show_merges
-from bytemill.inspection.pair_view import PairView, show_both
-from bytemill.inspection.token_list import TokenList, list_tokens
-from bytemill.inspection.token_report import TokenReport, report_token
-from bytemill.inspection.token_view import TokenView, show
-from bytemill.inspection.training_view import TrainingView, show_training
+from bytemill.inspection.token_report import TokenList, TokenReport, list_tokens, report_token
+from bytemill.inspection.token_view import PairView, TokenView, show, show_both
+from bytemill.inspection.traces import MergeView, TrainingView, show_merges, show_training
 from bytemill.inspection.vocabulary_report import VocabularyReport, report
 
 __all__ = [

@@ -13,14 +13,19 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from bytemill._escapes import printable, shortened
-from bytemill.inspection.characters import sharing_characters
-from bytemill.inspection.escapes import CLOSE_QUOTE, OPEN_QUOTE, segments_of, visible
-from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.token import (
+    CLOSE_QUOTE,
+    COLOURS,
+    OPEN_QUOTE,
+    segments_of,
+    sharing_characters,
+    visible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bytemill.inspection.token_view import Token, TokenView
+    from bytemill.inspection.token import Token, View
 
 __all__ = ["render_page"]
 
@@ -78,7 +83,7 @@ html, body { margin: 0 }
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def render_page(view: TokenView) -> str:
+def render_page(view: View) -> str:
     """Returns a complete page; see `TokenView.page`."""
     title = escape(title_of(view))
     return f"""<!doctype html>
@@ -101,7 +106,7 @@ def render_page(view: TokenView) -> str:
 TITLE_CHARACTERS = 48
 
 
-def title_of(view: TokenView) -> str:
+def title_of(view: View) -> str:
     """Returns the title: how the text begins, and its tokens in which encoding."""
     # No character takes more than 4 bytes.
     start, size = b"", 4 * TITLE_CHARACTERS
@@ -125,7 +130,7 @@ def style() -> str:
     return STYLE.replace("LIGHT", light).replace("DARK", dark) + backgrounds
 
 
-def body(view: TokenView) -> str:
+def body(view: View) -> str:
     """Returns the counts and the tokens."""
     shown = view.tokens
     counts = "".join(f"<div><dt>{name}</dt><dd>{figure}</dd></div>" for name, figure in view.counts())

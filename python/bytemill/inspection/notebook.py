@@ -12,17 +12,15 @@ import sys
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytemill.inspection.characters import is_right_to_left, lines_as_written, sharing_characters
-from bytemill.inspection.escapes import visible
-from bytemill.inspection.palette import COLOURS
 from bytemill.inspection.terminal import AS_WRITTEN, MARK, rows, supports_colour, terminal_width
+from bytemill.inspection.token import COLOURS, is_right_to_left, lines_as_written, sharing_characters, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from bytemill.inspection.token_view import Token, TokenView
+    from bytemill.inspection.token import Token, View
 
-__all__ = ["fragment", "preformatted", "render_fragment", "render_plain", "span"]
+__all__ = ["fragment", "render_fragment", "render_plain", "span"]
 
 # Prefix of all class names. It changes with the format: the outputs of two versions may be in one notebook.
 PREFIX = "bm1"
@@ -65,11 +63,6 @@ def fragment(content: str) -> str:
     return f"<style>{style()}</style>{lines}{content}</div>"
 
 
-def preformatted(text: str) -> str:
-    """Returns a plain text for a notebook."""
-    return f'<pre style="font-family:monospace;line-height:1.4">{escape(text)}</pre>'
-
-
 def span(value: bytes, colour: int, title: str = "", *, special: bool = False, mark: str = "") -> str:
     """Returns the element of a token or of a part of a piece, a mark before its text."""
     shown = mark + visible(value)
@@ -81,7 +74,7 @@ def span(value: bytes, colour: int, title: str = "", *, special: bool = False, m
     return f"<span {look}{reads}{named}>{escape(shown)}</span>"
 
 
-def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
+def render_fragment(view: View, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
     """Returns the first `notebook_limit` tokens of a view, and how many more there are.
 
     Args:
@@ -97,7 +90,7 @@ def render_fragment(view: TokenView, *, heading: str = "", marked: Collection[in
     )
 
 
-def render_plain(view: TokenView, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
+def render_plain(view: View, *, heading: str = "", marked: Collection[int] = frozenset()) -> str:
     """Returns as many tokens as lines of text, as `TokenView.terminal`; arguments as `render_fragment`."""
     lines = rows(
         view.tokens[: view.notebook_limit],
@@ -109,7 +102,7 @@ def render_plain(view: TokenView, *, heading: str = "", marked: Collection[int] 
     return "\n".join([heading or view.heading(), *lines, *not_shown(view)])
 
 
-def not_shown(view: TokenView) -> list[str]:
+def not_shown(view: View) -> list[str]:
     """Returns a line that says how many tokens a notebook does not show, if any."""
     more = len(view.tokens) - view.notebook_limit
     return (

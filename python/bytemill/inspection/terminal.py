@@ -11,14 +11,20 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from bytemill.inspection.characters import is_right_to_left, lines_as_written, sharing_characters
-from bytemill.inspection.escapes import Segment, segments_of, width_of
-from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.token import (
+    COLOURS,
+    Segment,
+    is_right_to_left,
+    lines_as_written,
+    segments_of,
+    sharing_characters,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from bytemill.inspection.token_view import Token
+    from bytemill.inspection.token import Token
 
 __all__ = ["AS_WRITTEN", "MARK", "Cell", "as_written", "rows", "supports_colour", "terminal_width"]
 

@@ -6,25 +6,40 @@ what else was possible.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill import reference
+from bytemill._arguments import check_type, integer
+from bytemill._named import encoding_of
+from bytemill.inspection.displayed import Displayed, align_columns
+from bytemill.inspection.notebook import fragment, span
+from bytemill.inspection.terminal import Cell, supports_colour
+from bytemill.inspection.token import COLOURS, segments_of, visible
 from bytemill.patterns import PATTERNS
 from bytemill.splitting import Splitter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bytemill.core import Encoding
     from bytemill.reference import Pair, TieBreak, Word
+    from bytemill.results import PieceExplanation
 
 __all__ = [
     "MOST_MERGES",
     "MOST_TEXT",
+    "MergeView",
     "TrainingStep",
+    "TrainingView",
     "checked",
     "merge_trace",
+    "show_merges",
+    "show_training",
     "training_steps",
     "training_trace",
 ]
@@ -163,3 +178,201 @@ def merge_trace(piece: bytes, ranks: Mapping[bytes, int]) -> dict[str, Any]:
     whole = ranks.get(piece) if len(parts) > 1 else None
     ids = [ranks[part] for part in parts] if whole is None else [whole]
     return {"bytes": piece.hex(), "steps": steps, "whole": whole is not None, "ids": ids}
+
+
+# The merge steps of a text: the parts of each piece after every merge.
+
+
+@dataclass(frozen=True, repr=False)
+class MergeView(Displayed):
+    """The merge steps of a text. Its `str` lists the parts of each piece after every merge.
+
+    Attributes:
+        encoding: Name of the encoding.
+        pieces: The pieces, as returned by `Encoding.explain`.
+    """
+
+    encoding: str
+    pieces: tuple[PieceExplanation, ...]
+
+    def terminal(self, *, colour: bool) -> str:
+        """Returns a block of lines for each piece: its bytes, the parts after each merge, the ids at the end.
+
+        Args:
+            colour: Whether to mark parts by colours rather than separators.
+        """
+        return "\n\n".join(format_piece(piece, colour=colour) for piece in self.pieces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all of it as JSON-compatible values; bytes as hexadecimal digits."""
+        return {
+            "encoding": self.encoding,
+            "pieces": [
+                {
+                    "bytes": piece.piece.hex(),
+                    "steps": [[part.hex() for part in parts] for parts in piece.steps],
+                    "ids": piece.ids,
+                }
+                for piece in self.pieces
+            ],
+        }
+
+    def __str__(self) -> str:
+        return self.terminal(colour=supports_colour(sys.stdout))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Renders the view for a notebook: a row for each step."""
+        from bytemill.inspection.notebook import fragment, rows_of_parts
+
+        return fragment("<hr>".join(rows_of_parts(piece.steps) for piece in self.pieces))
+
+
+def show_merges(encoding: Encoding | str, text: str) -> MergeView:
+    """Returns a view of the merge steps of a text.
+
+    Args:
+        encoding: The encoding, or its name as in `show`.
+        text: Any string, usually a short one; special tokens are ordinary text.
+
+    Raises:
+        TypeError, PatternError: As `Encoding.encode_ordinary`.
+
+    Complexity:
+        Time and memory quadratic in the length of each piece.
+    """
+    encoding = encoding_of(encoding)
+    return MergeView(encoding.name, tuple(encoding.explain(text)))
+
+
+def format_piece(piece: PieceExplanation, *, colour: bool) -> str:
+    """Returns the lines of one piece."""
+    lines = [format_step(parts, colour=colour) for parts in piece.steps]
+    return "\n".join([*lines[:-1], f"{lines[-1]}  {' '.join(map(str, piece.ids))}"])
+
+
+def format_step(parts: list[bytes], *, colour: bool) -> str:
+    """Returns one line with the parts of a piece.
+
+    The colour of a part depends on its start offset, so that it stays the same while others merge; unless the
+    part before it already has that colour.
+    """
+    cells = []
+    start = 0
+    previous = None
+    for part in parts:
+        colour_index = COLOURS[start % len(COLOURS)].terminal
+        if colour_index == previous:
+            colour_index = COLOURS[(start + 1) % len(COLOURS)].terminal
+        cell = Cell(segments_of(part), colour_index)
+        cells.append(cell.coloured() if colour else cell.plain())
+        start += len(part)
+        previous = colour_index
+    return ("" if colour else "│").join(cells)
+
+
+# Training on a short text, merge by merge, for a terminal or a notebook.
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingView(Displayed):
+    """The merges of a training run, a line for each; in a notebook also which other pairs were frequent.
+
+    Attributes:
+        steps: The merges in order.
+        tie_break: The rule for pairs that occur equally often.
+    """
+
+    steps: tuple[TrainingStep, ...]
+    tie_break: TieBreak
+
+    @property
+    def tokens(self) -> list[bytes]:
+        """The vocabulary: the 256 single bytes, then a token for each merge."""
+        found = list(reference.BYTE_TOKENS)
+        for step in self.steps:
+            left, right = step.pair
+            found.append(found[left] + found[right])
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the merges as JSON-compatible values; bytes as hexadecimal digits."""
+        tokens = self.tokens
+        return {
+            "tie_break": self.tie_break,
+            "merges": [
+                {
+                    "id": 256 + i,
+                    "bytes": tokens[256 + i].hex(),
+                    "pair": list(step.pair),
+                    "count": step.times,
+                    "ties": step.ties,
+                    "tokens": step.tokens,
+                }
+                for i, step in enumerate(self.steps)
+            ],
+        }
+
+    def __str__(self) -> str:
+        tokens = self.tokens
+        heading = ("id", "merge", "", "token", "count", "tied", "tokens left")
+        rows = [
+            (
+                str(256 + i),
+                visible(tokens[step.pair[0]]),
+                visible(tokens[step.pair[1]]),
+                visible(tokens[256 + i]),
+                f"{step.times:,}",
+                str(step.ties) if step.ties > 1 else "",
+                f"{step.tokens:,}",
+            )
+            for i, step in enumerate(self.steps)
+        ]
+        return "\n".join(align_columns([heading, *rows], left=4))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Renders the merges for a notebook: one opens to show which pairs were as frequent."""
+        tokens = self.tokens
+        rows = []
+        for i, step in enumerate(self.steps):
+            left, right = (span(tokens[each], each) for each in step.pair)
+            tied = f", {step.ties} pairs as often ({self.tie_break} decides)" if step.ties > 1 else ""
+            others = ", ".join(
+                f"{escape(visible(tokens[a]))} + {escape(visible(tokens[b]))}: {count:,}"
+                for (a, b), count in step.others
+            )
+            made = f"{left} + {right} = {span(tokens[256 + i], 256 + i)}"
+            rows.append(
+                f"<details><summary>{256 + i}: {made} {step.times:,} times{tied}</summary>"
+                f"<div>then {others or 'no other pair'}</div></details>"
+            )
+        return fragment("".join(rows))
+
+
+def show_training(
+    text: str, merges: int = 20, *, pattern: str = "cl100k", tie_break: TieBreak = "first_seen"
+) -> TrainingView:
+    """Learns merges from a short text by the definition, and returns a view of every step.
+
+    Args:
+        text: The text, at most 50,000 bytes.
+        merges: The most merges, 1 to 512.
+        pattern: The name of a pattern.
+        tie_break: As `bytemill.reference.train`.
+
+    Raises:
+        TypeError: `text` is not a string, or `merges` not an integer.
+        ValueError: An argument is out of these limits, or unknown.
+
+    Complexity:
+        The number of merges times the size of the distinct pieces.
+    """
+    check_type("text", text, str)
+    merges = integer("merges", merges)
+    checked(text, merges, pattern)
+    pieces = Counter(reference.split(text, Splitter(PATTERNS[pattern])))
+    words = [(list(piece), count) for piece, count in pieces.items()]
+    return TrainingView(tuple(training_steps(words, merges, tie_break)), tie_break)

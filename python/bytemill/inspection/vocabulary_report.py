@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 from bytemill._backend import unicode_version
 from bytemill._escapes import printable, shortened
 from bytemill._named import encoding_of
-from bytemill.inspection.displayed import Displayed
-from bytemill.inspection.escapes import visible
-from bytemill.inspection.layout import align_columns, bar
-from bytemill.inspection.pieces import Pieces
-from bytemill.inspection.reachability import Reachability, reachability_of
-from bytemill.inspection.scripts import kinds_of
+from bytemill.inspection.displayed import Displayed, align_columns, bar
+from bytemill.inspection.reachability import Pieces, Reachability, reachability_of
+from bytemill.inspection.token import visible
+from bytemill.inspection.token_report import kinds_of
 from bytemill.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.core import Encoding
-    from bytemill.inspection.pieces import ModelFacts
+    from bytemill.inspection.reachability import ModelFacts
 
 __all__ = ["VocabularyReport", "report"]
 

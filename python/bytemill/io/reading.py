@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bytemill._escapes import named
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
-from bytemill.io.gguf_file import is_gguf, read_entries
+from bytemill.formats.gguf_model import is_gguf, read_entries
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def read(
 
 def read_tokenizer(contents: bytes, name: str) -> Loaded:
     """Returns the definition of a `tokenizer.json` that is not a file; errors and warnings as `read`."""
-    from bytemill.formats import huggingface_tokenizer
+    from bytemill.formats import huggingface
 
-    loaded = huggingface_tokenizer.load(contents, name, "the tokenizer", is_live=True)
+    loaded = huggingface.load(contents, name, "the tokenizer", is_live=True)
     warn_of_template(loaded.definition, "the tokenizer")
     return loaded
 
@@ -158,7 +158,7 @@ def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | 
 
 def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of ranks, with a configuration in the same folder; same errors as `read`."""
-    from bytemill.formats import huggingface_tokenizer, kimi, llama, qwen, tiktoken_ranks
+    from bytemill.formats import huggingface, ranks_folders, tiktoken_ranks
 
     source = str(file)
     ranks = tiktoken_ranks.parse_ranks(contents, source)
@@ -166,19 +166,19 @@ def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | Non
         return Loaded(Definition(name, pattern, ranks, {}).check(source))
     if file.name == "tiktoken.model":
         config = config_beside(file, "tokenizer_config.json")
-        if config is not None and kimi.looks_like_config(config):
-            return Loaded(kimi.definition_of(ranks, config, name, source))
+        if config is not None and ranks_folders.is_kimi(config):
+            return Loaded(ranks_folders.kimi_definition(ranks, config, name, source))
     elif file.name == "qwen.tiktoken":
         config = config_beside(file, "tokenizer_config.json")
-        if config is not None and qwen.looks_like_config(config):
+        if config is not None and ranks_folders.is_qwen(config):
             model = config_beside(file, "config.json")
-            return huggingface_tokenizer.load(
-                qwen.tokenizer_of(ranks, config, model, name, source), name, source
+            return huggingface.load(
+                ranks_folders.qwen_tokenizer(ranks, config, model, name, source), name, source
             )
     elif file.name == "tokenizer.model":
         config = config_beside(file, "params.json")
-        if config is not None and llama.looks_like_config(config):
-            return Loaded(llama.definition_of(ranks, config, name, source))
+        if config is not None and ranks_folders.is_llama(config):
+            return Loaded(ranks_folders.llama_definition(ranks, config, name, source))
     Definition(name, "", ranks, {}).check(source)
     raise MissingPatternError(
         f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
@@ -201,7 +201,7 @@ def located(path: str | os.PathLike[str]) -> Path:
         FileNotFoundError: It is the name of a model, and its file is not in the cache; the message says how
             to download it.
     """
-    from bytemill.io.hub import cached_file, download_hint, is_model
+    from bytemill.io.uris import cached_file, download_hint, is_model
 
     file, model = Path(path), os.fspath(path)
     if not is_model(model) or os.path.lexists(file):
@@ -227,10 +227,10 @@ def file_of(path: Path) -> Path:
 
 def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a JSON file, whose entries tell its format."""
-    from bytemill.formats import huggingface_tokenizer
+    from bytemill.formats import huggingface
 
-    if huggingface_tokenizer.looks_like_tokenizer(contents):
-        return huggingface_tokenizer.load(contents, name, str(path))
+    if huggingface.looks_like_tokenizer(contents):
+        return huggingface.load(contents, name, str(path))
     from bytemill.formats import native, tekken
     from bytemill.formats.json_file import parse_json
 
@@ -238,7 +238,7 @@ def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting |
     if file["format"].contents == native.FORMAT:
         return Loaded(native.parse_version_1(file))
     if isinstance(file["model"].contents, dict):
-        return huggingface_tokenizer.load(contents, name, str(path))
+        return huggingface.load(contents, name, str(path))
     if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
         return Loaded(tekken.parse_tekken(file, name))
     if all(type(entry) is int for entry in file.object().values()):

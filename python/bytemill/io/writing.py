@@ -18,8 +18,6 @@ from bytemill.errors import VocabularyError
 from bytemill.formats import (
     data_gym,
     huggingface,
-    huggingface_pieces,
-    huggingface_tokenizer,
     minbpe_model,
     native,
     sentencepiece_model,
@@ -90,15 +88,15 @@ def write_huggingface(
     definition: Definition,
     encode: Encode,
     directory: str | os.PathLike[str],
-    form: huggingface_pieces.Form | None = None,
+    form: huggingface.Form | None = None,
     *,
     dry_run: bool = False,
 ) -> None:
     """Writes `tokenizer.json` and its configuration; see `Encoding.save_huggingface`."""
     is_model = definition.model is not None
     if is_model:
-        tokenizer = huggingface_pieces.format_pieces(definition, form)
-        config = huggingface_pieces.format_pieces_config(definition)
+        tokenizer = huggingface.format_pieces(definition, form)
+        config = huggingface.format_pieces_config(definition)
     elif form is not None:
         raise ValueError(f"form= is for SentencePiece models, and {definition.name!r} is none")
     else:
@@ -109,7 +107,7 @@ def write_huggingface(
 
     def check(read: bytes, _: bytes) -> None:
         if not is_model:
-            parsed = huggingface_tokenizer.load(read, definition.name, str(path)).whole
+            parsed = huggingface.load(read, definition.name, str(path)).whole
             if definition.tokenizer is not None:
                 parsed = parsed._replace(special_tokens=definition.special_tokens)
             check_definition(definition, encode, parsed)

@@ -44,14 +44,13 @@ of one process.
 | `columns` | counting and encoding columns of tables that an engine hands out |
 """
 
-from bytemill.jobs.compacting import compact
+from bytemill.jobs.compacting import Manifest, compact
 from bytemill.jobs.counting import count_pieces
 from bytemill.jobs.executors import Executor, Local
-from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan, Unit, plan
-from bytemill.jobs.progress import Progress
 from bytemill.jobs.status import Status, status
 from bytemill.jobs.tokenizing import write_shards
+from bytemill.jobs.work import Progress
 
 __all__ = [
     "Executor",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import os
 from itertools import starmap
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.core import __version__
 from bytemill.errors import InternalError
 from bytemill.jobs.executors import checked_executor
-from bytemill.jobs.manifest import NAME as MANIFEST
-from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
+from bytemill.jobs.stores import Facts
 from bytemill.jobs.work import FOLDERS, Work, json_of
 from bytemill.progress import check_callable
+from bytemill.shards.manifest import NAME as PROVENANCE
+from bytemill.shards.manifest import check_contents
 from bytemill.shards.options import SHARD_TOKENS, checked_shard_tokens, format_named
 from bytemill.shards.token_ranges import (
     ItemRange,
@@ -30,10 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytemill.jobs.executors import Executor
-    from bytemill.jobs.progress import Report
-    from bytemill.jobs.stores import Facts
+    from bytemill.jobs.work import Report
 
-__all__ = ["begin", "compact", "compact_left", "compact_shard", "finish"]
+__all__ = ["Manifest", "UnitShards", "begin", "compact", "compact_left", "compact_shard", "finish"]
 
 NAME = "compact.json"
 
@@ -223,3 +223,122 @@ def finish(plan: Plan) -> dict[str, Facts]:
     work.store.write(f"{FOLDERS['compact']}/{MANIFEST}", json_of(contents))
     work.store.sweep("compact")
     return {name: facts for commit in commits for name, facts in commit.files.items()}
+
+
+# `manifest.json`: the shards of all units, in order.
+
+MANIFEST = "manifest.json"
+
+
+class UnitShards(NamedTuple):
+    """The shards of a unit.
+
+    Attributes:
+        files: The files, in order, by their names in the work folder.
+        documents: Number of documents in them.
+        tokens: Number of ids in them.
+    """
+
+    files: dict[str, Facts]
+    documents: int
+    tokens: int
+
+
+class Manifest(NamedTuple):
+    """The shards of all units, in the order of the documents.
+
+    Attributes:
+        bytemill: The version that wrote them.
+        encoding: The name, the SHA-256 and the number of ids of the encoding.
+        options: All arguments that the bytes of the shards depend on.
+        units: The shards of each unit.
+    """
+
+    bytemill: str
+    encoding: dict[str, str | int]
+    options: dict[str, Any]
+    units: list[UnitShards]
+
+    @property
+    def documents(self) -> int:
+        """Number of documents in all shards."""
+        return sum(unit.documents for unit in self.units)
+
+    @property
+    def tokens(self) -> int:
+        """Number of ids in all shards."""
+        return sum(unit.tokens for unit in self.units)
+
+    @property
+    def files(self) -> list[str]:
+        """The names of all files in the work folder, in order."""
+        return [name for unit in self.units for name in unit.files]
+
+    @classmethod
+    def finish(cls, plan: Plan | str | os.PathLike[str]) -> Manifest:
+        """Writes the manifest of units that are all written, and returns it.
+
+        Raises:
+            ValueError: A unit is not written, or there is no token in any.
+            OSError: The manifest cannot be written.
+        """
+        plan = Plan.of(plan)
+        work = Work(plan.work)
+        commits = work.all_commits("shard", len(plan.units))
+        units = [
+            UnitShards(
+                {name: facts for name, facts in commit.files.items() if not name.endswith(PROVENANCE)},
+                commit.sums["documents"],
+                commit.sums["tokens"],
+            )
+            for commit in commits
+        ]
+        manifest = cls(**work.options("shard"), units=units)
+        check_contents(manifest.documents, manifest.tokens)
+        contents = {
+            "bytemill": manifest.bytemill,
+            "encoding": manifest.encoding,
+            "options": manifest.options,
+            "documents": manifest.documents,
+            "tokens": manifest.tokens,
+            "sources": [
+                {"path": name, "size": size, "version": version}
+                for name, (size, version) in plan.sources.items()
+            ],
+            "units": [
+                {
+                    "folder": f"{FOLDERS['shard']}/unit-{number:06}",
+                    "ranges": planned.ranges,
+                    "documents": unit.documents,
+                    "tokens": unit.tokens,
+                    "files": {name: facts._asdict() for name, facts in unit.files.items()},
+                }
+                for number, (planned, unit) in enumerate(zip(plan.units, units, strict=True))
+            ],
+        }
+        work.store.write(MANIFEST, json_of(contents))
+        work.store.sweep("shard")
+        return manifest
+
+    @classmethod
+    def load(cls, work: str | os.PathLike[str]) -> Manifest:
+        """Reads the manifest of a work folder.
+
+        Raises:
+            ValueError: It is not a manifest.
+            OSError: There is none, as long as units are left, or it cannot be read.
+        """
+        folder = Work(work)
+        stored = folder.read(MANIFEST)
+        try:
+            units = [
+                UnitShards(
+                    {name: Facts(**facts) for name, facts in unit["files"].items()},
+                    unit["documents"],
+                    unit["tokens"],
+                )
+                for unit in stored["units"]
+            ]
+            return cls(stored["bytemill"], stored["encoding"], stored["options"], units)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{folder.store.path(MANIFEST)}: expected a manifest: {error!r}") from error

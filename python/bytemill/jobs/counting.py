@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytemill.jobs.executors import Executor
-    from bytemill.jobs.progress import Report
+    from bytemill.jobs.work import Report
 
 __all__ = ["begin", "count_left", "count_pieces", "count_unit"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytemill.jobs.executors import Executor
-    from bytemill.jobs.progress import Report
+    from bytemill.jobs.work import Report
 
 __all__ = ["begin", "merged", "reduce_left", "reduce_part"]
 

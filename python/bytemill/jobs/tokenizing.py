@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import thread_count
 from bytemill._named import encoding_of
 from bytemill.core import __version__
+from bytemill.jobs.compacting import Manifest
 from bytemill.jobs.executors import checked_executor
-from bytemill.jobs.manifest import Manifest
 from bytemill.jobs.plan import Plan
 from bytemill.jobs.work import Work
 from bytemill.progress import check_callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bytemill._around import Tokens
     from bytemill.core import Encoding
     from bytemill.jobs.executors import Executor
-    from bytemill.jobs.progress import Report
+    from bytemill.jobs.work import Report
     from bytemill.shards.options import Format
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 

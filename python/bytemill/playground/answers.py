@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,18 +16,29 @@ from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
 from bytemill.inspection.traces import merge_trace, training_trace
 from bytemill.io.reading import MissingPatternError
 from bytemill.patterns import PATTERNS
-from bytemill.playground.chat import FORMATS, Message, chat_tokens
-from bytemill.playground.stages import definition_of
 from bytemill.playground.wire import pack, rule_of, tokenize
+from bytemill.registry import get_encoding
 from bytemill.splitting import Splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bytemill.core import Encoding
     from bytemill.playground.loaded import Loaded
 
-__all__ = ["ENDPOINTS", "Answer", "Problem", "failure"]
+__all__ = [
+    "ENDPOINTS",
+    "FORMATS",
+    "STAGES",
+    "Answer",
+    "Format",
+    "Message",
+    "Problem",
+    "Stage",
+    "chat_tokens",
+    "definition_of",
+    "failure",
+]
 
 # The most bytes of a piece whose merges are explained, such pieces, hits of a search, and ids that are
 # decoded at once.
@@ -333,3 +346,192 @@ REFUSED = (
     RecursionError,
     ImportError,
 )
+
+
+# Chats as tokens: what stands around messages is special tokens, what they contain is ordinary text.
+#
+# Each format writes a message as special tokens and texts in turn. `harmony` is that of o200k_harmony,
+# whose special tokens are published. The ids of `chatml` are not: they are those that other tools assume
+# for the chat models of cl100k_base.
+
+
+class Message(NamedTuple):
+    """A message of a chat.
+
+    Attributes:
+        role: Who says it.
+        content: What is said.
+    """
+
+    role: str
+    content: str
+
+
+class Format(NamedTuple):
+    """How a chat is written.
+
+    Attributes:
+        encoding: The name of the encoding.
+        start: The special token before the role.
+        content: The special token between role and content.
+        end: The special token behind the content.
+        assumed: The ids of special tokens that the encoding does not have.
+    """
+
+    encoding: str
+    start: str
+    content: str
+    end: str
+    assumed: dict[str, int]
+
+    def open(self) -> Encoding:
+        """Returns the encoding with the special tokens of the format."""
+        encoding = get_encoding(self.encoding)
+        return encoding.with_special_tokens(self.assumed) if self.assumed else encoding
+
+
+FORMATS = {
+    "harmony": Format("o200k_harmony", "<|start|>", "<|message|>", "<|end|>", {}),
+    "chatml": Format(
+        "cl100k_base",
+        "<|im_start|>",
+        "<|im_sep|>",
+        "<|im_end|>",
+        {"<|im_start|>": 100264, "<|im_end|>": 100265, "<|im_sep|>": 100266},
+    ),
+}
+
+
+def segments(form: Format, messages: Sequence[Message], answering: str | None) -> Iterator[tuple[str, bool]]:
+    """Yields the texts of a chat, and whether each is a special token of the format.
+
+    Args:
+        form: The format.
+        messages: The messages.
+        answering: The role whose message is asked for, if any: its head is the end of the chat.
+    """
+    for message in messages:
+        yield from ((form.start, True), (message.role, False), (form.content, True))
+        yield from ((message.content, False), (form.end, True))
+    if answering is not None:
+        yield from ((form.start, True), (answering, False))
+
+
+def chat_tokens(
+    form: Format, messages: Sequence[Message], answering: str | None, *, parsed: bool
+) -> dict[str, Any]:
+    """Encodes a chat.
+
+    Args:
+        form: The format.
+        messages: The messages.
+        answering: The role whose message is asked for, if any.
+        parsed: Whether special tokens that a message contains become tokens, as in a careless program.
+
+    Returns:
+        JSON-compatible values: the text, the ids, the bytes of each token, the indices of special tokens, and
+        the number of tokens if the whole text were ordinary text.
+    """
+    encoding = form.open()
+    ids: list[int] = []
+    special: list[int] = []
+    text = ""
+    for part, marks in segments(form, messages, answering):
+        text += part
+        made = encoding.encode(part, **rule_of("allow" if marks or parsed else "text"))
+        special += [len(ids) + i for i, each in enumerate(made) if encoding.is_special_token(each)]
+        ids += made
+    return {
+        "encoding": form.encoding,
+        "text": text,
+        "ids": ids,
+        "lengths": [len(value) for value in encoding.decode_tokens_bytes(ids)],
+        "special": special,
+        "as_text": encoding.count(text),
+    }
+
+
+# The stages of a text on its way to ids, each with the lines of `bytemill.reference` that define it.
+
+
+class Stage(NamedTuple):
+    """One step that a text goes through, and the place of its definition.
+
+    Attributes:
+        function: The function of the reference.
+        first: How the first of its lines that say so begins, without indentation.
+        lines: The number of those lines.
+        about: A sentence about it.
+    """
+
+    function: Callable[..., Any]
+    first: str
+    lines: int
+    about: str
+
+
+ENCODING = reference.ReferenceEncoding
+
+# In the order in which a text goes through them; then those of training.
+STAGES = {
+    "text": Stage(
+        ENCODING.encode,
+        "text = repair_surrogates(text)",
+        1,
+        "A text is any string; what has no UTF-8 form is repaired first.",
+    ),
+    "special": Stage(
+        ENCODING.encode,
+        "while found := find(text, allowed, start):",
+        4,
+        "Special tokens that are allowed are cut out, and become their ids. The text between them is "
+        "ordinary text.",
+    ),
+    "pieces": Stage(
+        reference.split,
+        "return [piece.encode()",
+        1,
+        "The pattern of the encoding cuts the text into pieces, roughly words. No merge crosses a cut.",
+    ),
+    "bytes": Stage(
+        reference.merge_steps, "parts = [piece[i : i + 1]", 2, "A piece starts as single bytes of its UTF-8."
+    ),
+    "merges": Stage(
+        reference.merge_steps,
+        "_, i = min(mergeable)",
+        3,
+        "Of all neighbours that are a token together, those of lowest rank are merged, again and again.",
+    ),
+    "ids": Stage(
+        ENCODING.encode_piece,
+        "if piece in self.mergeable_ranks:",
+        4,
+        "Each part that is left is a token, and its rank is its id. A piece that is a token is taken whole.",
+    ),
+    "training": Stage(
+        reference.train_steps,
+        "for new_id in range(",
+        10,
+        "Training merges the pair that occurs most often, and counts again.",
+    ),
+}
+
+
+def definition_of(stage: str) -> dict[str, Any]:
+    """Returns the lines that define a stage, as JSON-compatible values.
+
+    Raises:
+        KeyError: There is no such stage.
+    """
+    if stage not in STAGES:
+        raise KeyError(f"there is no stage {stage!r}")
+    function, first, count, about = STAGES[stage]
+    lines, start = inspect.getsourcelines(function)
+    marked = next(i for i, line in enumerate(lines) if line.strip().startswith(first))
+    return {
+        "about": about,
+        "file": f"bytemill/{Path(reference.__file__).name}",
+        "start": start,
+        "lines": [line.rstrip("\n") for line in lines],
+        "marked": [start + marked, start + marked + count - 1],
+    }

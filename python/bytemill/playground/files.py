@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.token import COLOURS
 
 __all__ = ["squeezed", "static_files", "stripped"]
 

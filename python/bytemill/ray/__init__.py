@@ -19,11 +19,9 @@ need the same version of this library, and share the files and the work folder u
 | `sharding` | writing files of ids |
 """
 
-from bytemill.ray.counting import count_pieces
-from bytemill.ray.encoding import encode
+from bytemill.ray.corpora import train, write_shards
+from bytemill.ray.datasets import count_pieces, encode
 from bytemill.ray.executor import Executor
-from bytemill.ray.learning import train
-from bytemill.ray.sharding import write_shards
 
 __all__ = ["Executor", "count_pieces", "encode", "train", "write_shards"]
 

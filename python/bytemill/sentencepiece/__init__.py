@@ -24,9 +24,7 @@
 | `loading`, `arguments`, `threads` | files, checks of arguments, functions of the module |
 """
 
-from bytemill.sentencepiece.normalizer import SentencePieceNormalizer
-from bytemill.sentencepiece.processor import SentencePieceProcessor
-from bytemill.sentencepiece.threads import (
+from bytemill.sentencepiece.arguments import (
     ThreadPool,
     convert_to_flatbuffer,
     set_data_dir,
@@ -34,6 +32,8 @@ from bytemill.sentencepiece.threads import (
     set_nbest_timeout,
     set_random_generator_seed,
 )
+from bytemill.sentencepiece.normalizer import SentencePieceNormalizer
+from bytemill.sentencepiece.processor import SentencePieceProcessor
 from bytemill.sentencepiece.trainer import SentencePieceTrainer
 
 # The version of SentencePiece whose names and results these are.

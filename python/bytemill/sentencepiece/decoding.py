@@ -18,8 +18,8 @@ from bytemill.sentencepiece.loading import WithModel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.sentencepiece.arguments import ThreadPool
     from bytemill.sentencepiece.engine import Engine
-    from bytemill.sentencepiece.threads import ThreadPool
 
 __all__ = ["DecodingMethods"]
 

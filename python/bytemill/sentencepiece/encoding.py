@@ -15,7 +15,7 @@ from bytemill.sentencepiece.engine import utf8
 from bytemill.sentencepiece.loading import WithModel
 
 if TYPE_CHECKING:
-    from bytemill.sentencepiece.threads import ThreadPool
+    from bytemill.sentencepiece.arguments import ThreadPool
 
 __all__ = ["EncodingMethods"]
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.documents.blocks import Position
-from bytemill.formats.json_text import json_bytes
+from bytemill.formats.json_file import json_bytes
 from bytemill.io.atomic import write_durably
 from bytemill.shards.source_blocks import SourceFile
 

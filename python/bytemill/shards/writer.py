@@ -29,7 +29,6 @@ from bytemill.documents.sources import check_files
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.atomic import check_folder, discard, named_as
 from bytemill.progress import check_callable
-from bytemill.shards.background import BackgroundWriter, prefetch_iter
 from bytemill.shards.manifest import (
     TEMPORARY,
     Cursor,
@@ -42,7 +41,7 @@ from bytemill.shards.manifest import (
     save,
 )
 from bytemill.shards.options import SHARD_TOKENS, described, format_named
-from bytemill.shards.source_blocks import SourceBlocks
+from bytemill.shards.source_blocks import BackgroundWriter, SourceBlocks, prefetch_iter
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
 from bytemill._optional import import_optional
-from bytemill.documents.batches import BatchReader, is_in_memory
+from bytemill.documents.blocks import BatchReader, is_in_memory
 from bytemill.documents.sources import check_files
 from bytemill.progress import Reporter, Show
 from bytemill.training.counts import PieceCounts
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bytemill.documents import Document, Source
-    from bytemill.documents.batches import Batch
-    from bytemill.documents.blocks import InvalidUtf8
+    from bytemill.documents.blocks import Batch, InvalidUtf8
     from bytemill.documents.sources import Field
 
 __all__ = ["SavedCounts", "add_source", "count_pieces"]

@@ -19,7 +19,7 @@ import bytemill
 import bytemill.ray
 from bytemill import jobs
 from bytemill.jobs.columns import ColumnCounter, Run
-from bytemill.ray.counting import count_dataset
+from bytemill.ray.datasets import count_dataset
 from support.held_tasks import COMMITTED, Hold, deadly, existing, holding, outputs, write_corpus
 from support.ray_cluster import NODE, NODES, ray
 

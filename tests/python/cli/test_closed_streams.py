@@ -135,7 +135,7 @@ def test_wrong_use_is_2_without_standard_error() -> None:
 def test_no_file_gets_the_number_of_a_closed_stream() -> None:
     """A library that prints a message would write it into that file."""
     script = (
-        "import os\nfrom bytemill.cli.streams import prepare\nprepare()\n"
+        "import os\nfrom bytemill.cli.output import prepare\nprepare()\n"
         "file = open('file', 'wb')\n"
         "links = [os.readlink(f'/proc/self/fd/{i}') for i in range(3)]\n"
         "open('report', 'w').write(f'{file.fileno()} {links}')"

@@ -12,7 +12,7 @@ import pytest
 import bytemill
 from bytemill import jobs
 from bytemill.cli import COMMANDS
-from bytemill.formats.json_text import json_bytes
+from bytemill.formats.json_file import json_bytes
 from bytemill.shards import write_shards
 from bytemill.shards.manifest import load
 from support.command_line import arguments, environment, started

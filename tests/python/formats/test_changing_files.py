@@ -20,7 +20,7 @@ import zstandard
 from pyarrow import parquet
 
 import bytemill
-from bytemill.documents import batches, blocks
+from bytemill.documents import blocks
 from bytemill.shards import write_shards
 from support.command_line import bytemill as command
 
@@ -192,7 +192,7 @@ def test_training_documents_that_change(how: str, tmp_path: Path, monkeypatch: p
             changed(path, how)
         return cut(*arguments, **options)
 
-    monkeypatch.setattr(batches, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1 << 14)
     monkeypatch.setattr(blocks, "last_cut", last_cut)
     with pytest.raises(ValueError, match=r"a\.txt: the file has changed while it was read"):
         bytemill.count_pieces([path], "gpt2", progress=False)

@@ -20,8 +20,8 @@ import pytest
 
 import bytemill
 from bytemill import hf
-from bytemill.formats.huggingface_tokenizer import load
-from bytemill.hf.held import held_of
+from bytemill.formats.huggingface import load
+from bytemill.hf.accelerated import held_of
 from support.outcomes import outcome
 from support.tokenizer_files import BYTES, LOWERCASE, PLAIN, added, bytes_file, file
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bytemill import hf
-from bytemill.hf.held import ENGINE
+from bytemill.hf.accelerated import ENGINE
 from support.encodings import COLUMNS, UNLIKE
 from support.open_models import LOADED, ROWS, file_of
 from support.open_models.speech import SENTENCES, TRICKY

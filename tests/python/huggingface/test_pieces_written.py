@@ -14,8 +14,7 @@ from tokenizers import Tokenizer
 
 import bytemill
 from bytemill.errors import VocabularyError
-from bytemill.formats.equal_scores import same_choices, tied
-from bytemill.formats.huggingface_pieces import FORMS, Form, format_pieces
+from bytemill.formats.huggingface import FORMS, Form, format_pieces, same_choices, tied
 from bytemill.formats.sentencepiece_model import definition_of
 from bytemill.reference_sentencepiece import MARK, Kind
 from support import sentencepiece

@@ -11,7 +11,7 @@ from matplotlib import image
 import bytemill
 from bytemill import inspection
 from bytemill.inspection import comparison
-from bytemill.inspection.chart import COLOURS, MAX_BARS, label_of
+from bytemill.inspection.comparison import COLOURS, MAX_BARS, label_of
 
 ENCODINGS = {name: bytemill.get_encoding(name) for name in ("gpt2", "o200k_base")}
 TEXTS = {"english": ["hello world, ", "hello again"], "german": ["schöne Grüße"], "none": [""]}

@@ -13,7 +13,7 @@ from bytemill import Encoding, VocabularyError, inspection
 from bytemill._educational import SimpleBytePairEncoding
 from bytemill.cli import main
 from bytemill.formats.sentencepiece_model import definition_of
-from bytemill.inspection.pieces import Pieces
+from bytemill.inspection.reachability import Pieces
 from bytemill.reference_sentencepiece import Kind
 from support import sentencepiece as real
 

@@ -12,9 +12,8 @@ import pytest
 
 import bytemill
 from bytemill import inspection
-from bytemill.inspection.escapes import visible
 from bytemill.inspection.notebook import DARK_INK, INK
-from bytemill.inspection.palette import COLOURS
+from bytemill.inspection.token import COLOURS, visible
 from bytemill.inspection.token_view import NOTEBOOK_LIMIT
 from support.colours import contrast
 from support.toys import BYTE_RANKS, ONE_PIECE

@@ -20,9 +20,8 @@ import bytemill
 from bytemill import inspection
 from bytemill._escapes import printable
 from bytemill.errors import DisallowedSpecialTokenError
-from bytemill.inspection.escapes import Segment, segments_of, visible, width_of
-from bytemill.inspection.palette import COLOURS
 from bytemill.inspection.terminal import SUBSTITUTE_COLOUR, TEXT_COLOUR, supports_colour, terminal_width
+from bytemill.inspection.token import COLOURS, Segment, segments_of, visible, width_of
 from support.colours import nearest_neighbours
 from support.toys import BYTE_RANKS, ONE_PIECE
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bytemill import jobs
-from bytemill.jobs.attempts import DEAD, MOST_ATTEMPTS, mark_of
+from bytemill.jobs.work import DEAD, MOST_ATTEMPTS, mark_of
 
 UNIT = "count-000000"
 

@@ -19,9 +19,7 @@ from bytemill import inspection, playground, reference
 from bytemill.inspection.traces import MOST_MERGES, MOST_TEXT
 from bytemill.patterns import PATTERNS
 from bytemill.playground import Playground
-from bytemill.playground.answers import ENDPOINTS
-from bytemill.playground.chat import FORMATS, Message, chat_tokens
-from bytemill.playground.stages import STAGES
+from bytemill.playground.answers import ENDPOINTS, FORMATS, STAGES, Message, chat_tokens
 from bytemill.playground.wire import unpack
 from support.requests import answer, ask, problem
 

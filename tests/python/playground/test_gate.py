@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bytemill.playground.gate import BODY_LIMIT, CONTENT_TYPE, FILE_LIMIT, Gate
+from bytemill.playground.server import BODY_LIMIT, CONTENT_TYPE, FILE_LIMIT, Gate
 
 SECRET = "a-secret"  # noqa: S105 - of this test
 GATE = Gate(SECRET, frozenset({"hub.example"}))

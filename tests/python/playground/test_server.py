@@ -13,8 +13,7 @@ import pytest
 import bytemill
 from bytemill import playground
 from bytemill.playground import Playground
-from bytemill.playground.gate import CONTENT_TYPE
-from bytemill.playground.server import HEADERS, MOST_CONNECTIONS
+from bytemill.playground.server import CONTENT_TYPE, HEADERS, MOST_CONNECTIONS
 from support.requests import answer, ask, raw
 
 # --- The page ---

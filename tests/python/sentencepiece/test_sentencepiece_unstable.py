@@ -10,7 +10,7 @@ import pytest
 
 from bytemill import DisallowedSpecialTokenError, Encoding
 from bytemill.continuation import encode_with_unstable, settled_part
-from bytemill.formats.sentencepiece_pieces import reference_of
+from bytemill.formats.sentencepiece_model import reference_of
 from bytemill.reference_sentencepiece import normalize
 from support import sentencepiece as real
 

@@ -18,8 +18,8 @@ import pytest
 import bytemill
 from bytemill import _core  # noqa: TID251 - what is tested
 from bytemill._backend import build_splitter
-from bytemill.documents import batches as reading
-from bytemill.documents.batches import BatchReader
+from bytemill.documents import blocks as reading
+from bytemill.documents.blocks import BatchReader
 from bytemill.documents.sources import Source
 from bytemill.patterns import PATTERNS
 from bytemill.shards import write_shards

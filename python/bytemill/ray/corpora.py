@@ -1,16 +1,20 @@
-"""Writing files of token ids on Ray, by units."""
+"""Training on corpora, and writing them to shards, on Ray."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
 from bytemill._named import encoding_of
-from bytemill.jobs.plan import UNIT_BYTES
+from bytemill.jobs.plan import UNIT_BYTES, Plan
+from bytemill.jobs.reducing import merged
 from bytemill.jobs.tokenizing import check_options
 from bytemill.progress import check_callable
-from bytemill.ray.counting import planned
+from bytemill.ray.datasets import planned
 from bytemill.ray.executor import Executor
+from bytemill.training.counts import PieceCounts
+from bytemill.training.learning import train as train_here
 
 if TYPE_CHECKING:
     import os
@@ -19,9 +23,65 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
     from bytemill.documents.blocks import InvalidUtf8
     from bytemill.documents.sources import Field
-    from bytemill.jobs.progress import Report
+    from bytemill.jobs.work import Report
 
-__all__ = ["write_shards"]
+__all__ = ["train", "write_shards"]
+
+# Training in a task of Ray, on a node that has the memory.
+
+
+def train(
+    counts: PieceCounts | Plan | str | os.PathLike[str],
+    vocab_size: int,
+    *,
+    num_cpus: int = 1,
+    memory: int | str | None = None,
+    address: str | None = None,
+    **options: Any,  # noqa: ANN401 - those of `bytemill.train`
+) -> Encoding:
+    """Learns a vocabulary in one task, on a node of the cluster that has the memory for it.
+
+    Args:
+        counts: The work folder of counted files or their plan: the task adds up the counts. Or counts
+            themselves, which travel to the node.
+        vocab_size: As in `bytemill.train`.
+        num_cpus: The processors of the task, which are also its threads.
+        memory: The bytes of memory to reserve on the node, as an integer or as "64G"; `bytemill.train` says
+            how much training takes.
+        address: As of `Executor`.
+        **options: The other arguments of `bytemill.train`; there is no progress.
+
+    Returns:
+        The encoding, that of `bytemill.train` in one process.
+
+    Raises:
+        Exception: As `bytemill.train` and `Executor`; or units are not counted.
+
+    Warns:
+        UserWarning: Training ended before there were `vocab_size` tokens.
+    """
+    if not isinstance(counts, PieceCounts):
+        counts = Plan.of(counts)
+    encoding: Encoding
+    encoding, warned = Executor(num_cpus=num_cpus, memory=memory, address=address).call(
+        learn, counts, vocab_size, options
+    )
+    for message in warned:
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return encoding
+
+
+def learn(counts: PieceCounts | Plan, vocab_size: int, options: dict[str, Any]) -> tuple[Encoding, list[str]]:
+    """Learns a vocabulary in a process of Ray, and returns the texts of warnings too."""
+    if isinstance(counts, Plan):
+        counts = merged(counts)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        encoding = train_here(counts, vocab_size, progress=False, **options)
+    return encoding, [str(warning.message) for warning in caught]
+
+
+# Writing files of token ids on Ray, by units.
 
 
 def write_shards(  # noqa: PLR0913 - all but the first two have names
