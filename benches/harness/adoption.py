@@ -22,8 +22,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from harness import record
 from harness.corpora import cut, read_texts
+from harness.record import Result
 from harness.suites import suite
+from report.judged import Judged, at_least
+from report.page import between, provenance, times
 
 SUITE = suite("models")["adoption"]
 MODELS = ("Llama 3", "Qwen 3", "DeepSeek V3")
@@ -129,7 +133,6 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     from harness import model_files, record
     from harness.engines import installed
-    from report import adoption as report
 
     calls: list[Call] = []
     with tempfile.TemporaryDirectory() as name:
@@ -143,8 +146,8 @@ def main(arguments: Sequence[str]) -> int:
         "versions": {name: installed(name) for name in ("bytemill", "transformers", "tokenizers")},
         "arguments": record.given(options, "corpus", "rounds"),
     }
-    print(report.table(calls), end="\n\n")
-    print("\n".join(map(str, report.judged(calls))))
+    print(table(calls), end="\n\n")
+    print("\n".join(map(str, judged(calls))))
     if options.output is not None:
         record.write(options.output, head, calls=calls)
     return 0 if all(call.equal for call in calls) else 1
@@ -152,3 +155,59 @@ def main(arguments: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
+
+
+# The table and targets on accelerated tokenizers of `transformers`, from `harness.adoption`.
+
+NAME = "adoption"
+
+METHOD = """`tokenizer(texts)["input_ids"]` of a tokenizer of transformers, on {documents:,} documents of
+4 KB in one call, before and after `bytemill.hf.accelerate`; both use all cores. Each run is a fresh
+process: the text of its first call is cold, later calls are warm. Then `batch_decode` of the token IDs.
+Times are medians of the rounds, in seconds. Token IDs and decoded texts were equal. All files are
+stand-ins with cl100k's vocabulary, as above."""
+
+
+def read_result(path: Path) -> tuple[Result, list[Call]]:
+    """Reads a result and its calls."""
+    result = record.read(path)
+    return result, [Call(**call) for call in result["calls"]]
+
+
+def pairs(calls: Sequence[Call]) -> list[tuple[Call, Call]]:
+    """Returns the calls of each model before and after."""
+    plain = {call.model: call for call in calls if not call.accelerated}
+    return [(plain[call.model], call) for call in calls if call.accelerated]
+
+
+def table(calls: Sequence[Call]) -> str:
+    """Returns a Markdown table with a line for each model and kind of call."""
+    lines = ["| model | call | before | after | before / after |", "|---" * 5 + "|"]
+    for before, after in pairs(calls):
+        model = after.model + ("" if after.equal else " (**ids differ**)")
+        for state in STATES:
+            old, new = getattr(before, state), getattr(after, state)
+            call = "`batch_decode`" if state == "decoding" else f"`tokenizer(texts)`, {state}"
+            lines.append(f"| {model} | {call} | {old:.2f} s | {new:.3f} s | {times(old / new)} |")
+            model = ""
+    return "\n".join(lines)
+
+
+def judged(calls: Sequence[Call]) -> list[Judged]:
+    """Returns the target for each model."""
+    found = []
+    for before, after in pairs(calls):
+        ratio = before.cold / after.cold
+        what = f"{after.model}, cold, time before / after"
+        found.append(at_least(what, ratio, SUITE["bound"], times(ratio)))
+    return found
+
+
+def section(result: Result, calls: Sequence[Call]) -> str:
+    """Returns the section of the page, between its marks."""
+    method = METHOD.format(documents=SUITE["documents"])
+    return between(
+        NAME,
+        f'{provenance(result)}\n`make bench-adoption ARGS="--corpus DIR"` measures again.\n\n{method}\n\n'
+        f"{table(calls)}\n",
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import bytemill
-from harness.models import CANDIDATE, OURS
+from harness.suites import CANDIDATE, OURS
 from harness.vocabularies import tokenizer_json
 from support.catalogue import PRE_TOKENIZERS
 

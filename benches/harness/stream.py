@@ -25,9 +25,9 @@ import numpy as np
 from harness.engines import SENTENCE, installed, load
 from harness.measure import IDS_DIFFER, flatten
 from harness.memory import peak_megabytes
-from harness.models import CANDIDATE, CANDIDATE_FOLDER, CANDIDATE_VERSION
+from harness.models import CANDIDATE_FOLDER, CANDIDATE_VERSION
 from harness.processes import WorkerError, run_worker
-from harness.suites import suite
+from harness.suites import CANDIDATE, suite
 
 SUITE = suite("stream")
 # Its ids are the right ones.

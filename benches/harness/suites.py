@@ -14,6 +14,10 @@ else:
 
 ROOT = Path(__file__).parents[2]
 
+# The engines by name: this library, and the next version of tokenizers.
+OURS = "bytemill"
+CANDIDATE = "tokenizers rc"
+
 
 @cache
 def suite(name: str) -> dict[str, Any]:

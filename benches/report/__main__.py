@@ -12,12 +12,11 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
+from harness import adoption, models
 from harness.record import read
 from harness.suites import ROOT, suite
 from report import (
-    adoption,
     encoding,
-    models,
     page,
     playground,
     ratio_chart,

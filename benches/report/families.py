@@ -5,10 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from harness.models import CANDIDATE, OURS, STATES, SUITE, Cell
-from harness.suites import ROOT
+from harness.models import STATES, SUITE, Cell, groups, medians, read_result
+from harness.suites import CANDIDATE, OURS, ROOT
 from report.judged import Judged, at_least
-from report.models import groups, medians, read_result
 from report.page import commit_of, times
 
 RESULT = ROOT / SUITE["families"]["result"]

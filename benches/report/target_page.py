@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness import record
+from harness import adoption, models, record
 from harness.suites import ROOT, suite
-from report import adoption, encoding, families, models, playground, stream, tiers, training
+from report import encoding, families, playground, stream, tiers, training
 from report.judged import Judged, table
 from report.page import commit_of, unbroken
 

@@ -2,7 +2,7 @@
 //! vocabulary.
 
 use bytemill::checkpoint::RunToEnd;
-use bytemill::merge::derive::merges_of;
+use bytemill::merge::agreement::merges_of;
 use bytemill::merge::encode_piece;
 use bytemill::vocabulary::Vocabulary;
 

@@ -427,24 +427,17 @@ def train_merges(
 # The two tokens of each learned merge, in order.
 @final
 class SentenceCounts:
-    # The sentences of texts as counted words, as SentencePiece reads them. `charsmap` is that of a model's
-    # file. Strings in `protected` and the delimiter end words. With a `sample_size`, only that number of
-    # sentences is kept: the first, or some that the seed decides.
+    # The sentences of texts as counted words, as SentencePiece reads them by the options of its trainer and
+    # its normalizer, the map of characters among them. Strings in `protected` end words. The seed decides
+    # which sentences are kept if not all are. With `is_measured`, none is too long.
     def __new__(
         cls,
+        trainer: dict[str, Any],
+        normalizer: dict[str, Any],
         *,
-        charsmap: bytes,
-        add_dummy_prefix: bool,
-        remove_extra_whitespaces: bool,
-        treat_whitespace_as_suffix: bool,
-        split_by_whitespace: bool,
-        allow_whitespace_only_pieces: bool,
-        has_counts: bool,
-        max_sentence_length: int,
         protected: list[str],
-        delimiter: str,
-        sample_size: int | None,
-        seed: int | None,
+        seed: int,
+        is_measured: bool,
     ) -> Self: ...
     # Each text is a sentence; or, with `lines`, each line of it. After an error, some are counted and others
     # are not.
@@ -458,20 +451,9 @@ class SentenceCounts:
     @property
     def too_long(self) -> int: ...
     # Returns the number of characters that are pieces in any case, and, unless they are more than `most`,
-    # the pieces. Without a coverage, characters are pieces if they are worth it, as bytes stand for the
-    # others. Nothing may be added afterwards.
+    # the pieces. Nothing may be added afterwards.
     def learn(
-        self,
-        most: int,
-        *,
-        coverage: float | None,
-        required: str,
-        max_length: int,
-        split_by_unicode_script: bool,
-        split_by_number: bool,
-        split_digits: bool,
-        num_threads: int,
-        progress: Callable[[int, int], object] | None,
+        self, most: int, *, num_threads: int, progress: Callable[[int, int], object] | None
     ) -> tuple[int, list[str] | None]: ...
 
 @final

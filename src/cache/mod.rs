@@ -22,6 +22,7 @@ mod avx512;
 mod bucket;
 pub(crate) mod budget;
 #[cfg(test)]
+#[path = "../../tests/unit/cache_hostile.rs"]
 mod hostile;
 mod key;
 mod long;
@@ -33,6 +34,7 @@ mod seed;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[path = "../../tests/unit/cache_tiers.rs"]
 mod tiers;
 
 use bucket::{Bucket, BucketArray};

@@ -16,7 +16,6 @@ mod hot_loop;
 mod model;
 pub mod offsets;
 mod parts;
-mod piece_numbers;
 pub mod pipeline;
 mod pool;
 mod segments;

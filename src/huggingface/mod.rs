@@ -13,20 +13,13 @@
 //!
 //! What is not known is refused, with its path in the file; nothing is left out in silence.
 
-mod added;
-mod decoder;
 mod file;
 mod json;
 mod model;
 mod steps;
-mod template;
-mod write;
 
-pub use added::Added;
-pub use decoder::DecoderStep;
 pub use file::TokenizerFile;
+pub use file::model_entries;
 pub use json::FileError;
 pub use model::{Model, Text};
-pub use steps::{Metaspace, PreTokenizer, Scheme};
-pub use template::Template;
-pub use write::model_entries;
+pub use steps::{Added, DecoderStep, Metaspace, PreTokenizer, Scheme, Template};

@@ -1,9 +1,12 @@
 //! Normalizers, and how text is cut.
 
+use std::collections::HashMap;
+
 use super::json::{At, FileError};
 use crate::normalize::chain::{self as normalize, Find};
 use crate::split::chain::oniguruma;
 use crate::split::chain::step::{self as split, Behavior, Pattern};
+use crate::token::{NO_TOKEN, TokenId};
 
 /// How text is cut, and what else the pre-tokenizer does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -205,5 +208,258 @@ pub(super) fn metaspace(step: &At<'_>) -> Result<Metaspace, FileError> {
         replacement: character,
         scheme: read,
         splits: step.get("split")?.flag_or(true)?,
+    })
+}
+
+// Added tokens, with the ids that the library gives them.
+
+/// An added token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags in the file")]
+pub struct Added {
+    /// Its text.
+    pub content: String,
+    /// The id that the library gives it, whatever the file says.
+    pub id: TokenId,
+    /// The id that the file says.
+    pub listed_id: TokenId,
+    /// Whether it is special.
+    pub special: bool,
+    /// Whether it takes the blanks before it.
+    pub lstrip: bool,
+    /// Whether it takes the blanks after it.
+    pub rstrip: bool,
+    /// Whether it is found between characters that are not of a word only.
+    pub single_word: bool,
+    /// Whether it is found in normalized text.
+    pub normalized: bool,
+}
+
+/// Reads the added tokens, no content twice. `vocabulary` has the ids of the model's tokens.
+///
+/// A token of the model keeps its id. Others are numbered in the order of the file from the number of the model's tokens
+/// on, even where that is the id of another token: of added tokens with the same id, only the last is one. If a content
+/// is listed twice, the last flags count, but it stays special; an empty content counts for nothing.
+pub(super) fn read_added(
+    list: &At<'_>,
+    vocabulary: &HashMap<&str, TokenId>,
+) -> Result<Vec<Added>, FileError> {
+    if list.is_null() {
+        return Ok(Vec::new());
+    }
+    let mut tokens: Vec<Added> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut place_of_id: HashMap<TokenId, usize> = HashMap::new();
+    let mut next_id = TokenId::try_from(vocabulary.len()).unwrap_or(NO_TOKEN);
+    for item in list.items()? {
+        let content = item.get("content")?.text()?;
+        let mut token = Added {
+            content: content.to_owned(),
+            id: NO_TOKEN,
+            listed_id: item.get("id")?.number()?,
+            special: item.get("special")?.flag()?,
+            lstrip: item.get("lstrip")?.flag()?,
+            rstrip: item.get("rstrip")?.flag()?,
+            single_word: item.get("single_word")?.flag()?,
+            normalized: item.get("normalized")?.flag()?,
+        };
+        if content.is_empty() {
+            continue;
+        }
+        if let Some(&place) = places.get(content) {
+            let first = &mut tokens[place];
+            token.id = first.id;
+            token.special |= first.special;
+            place_of_id.insert(token.id, place);
+            *first = token;
+            continue;
+        }
+        if let Some(&id) = vocabulary.get(content) {
+            token.id = id;
+        } else {
+            token.id = next_id;
+            next_id = next_id.saturating_add(1);
+        }
+        if token.id == NO_TOKEN {
+            return Err(item.refuse("there are too many tokens: expected ids below 4294967295"));
+        }
+        places.insert(content, tokens.len());
+        place_of_id.insert(token.id, tokens.len());
+        tokens.push(token);
+    }
+    if place_of_id.len() < tokens.len() {
+        let mut place = 0..;
+        tokens.retain(|token| place.next() == place_of_id.get(&token.id).copied());
+    }
+    Ok(tokens)
+}
+
+// The special tokens that the library adds around a text.
+
+/// Special tokens around a text, each with the text that the post-processor has for it and the id that the library gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    /// Those before it.
+    pub prefix: Vec<(String, TokenId)>,
+    /// Those after it.
+    pub suffix: Vec<(String, TokenId)>,
+}
+
+/// Reads a post-processor, whose type is told by its fields, as the library does it.
+pub(super) fn read_template(processor: &At<'_>) -> Result<Template, FileError> {
+    let mut template = Template::default();
+    if !processor.is_null() {
+        add(processor, &mut template)?;
+    }
+    Ok(template)
+}
+
+/// Adds the tokens of a processor outside those of the processors before.
+fn add(processor: &At<'_>, template: &mut Template) -> Result<(), FileError> {
+    let has = |key: &str| processor.get(key).is_ok_and(|value| !value.is_null());
+    if has("sep") && has("cls") {
+        // RobertaProcessing and BertProcessing.
+        let token = |key: &str| match &processor.get(key)?.items()?[..] {
+            [text, id] => Ok((text.text()?.to_owned(), id.number()?)),
+            _ => Err(processor.refuse(format!("expected a token and its id as {key}"))),
+        };
+        template.prefix.insert(0, token("cls")?);
+        template.suffix.push(token("sep")?);
+        return Ok(());
+    }
+    if has("single") && has("special_tokens") {
+        return add_single(processor, template);
+    }
+    let (kind, name) = processor.kind()?;
+    match name {
+        "ByteLevel" => Ok(()),
+        "Sequence" => {
+            for step in processor.get("processors")?.items()? {
+                add(&step, template)?;
+            }
+            Ok(())
+        }
+        _ => Err(kind.refuse(format!(
+            "expected ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or Sequence, got {name}"
+        ))),
+    }
+}
+
+/// Adds the tokens around a single text.
+fn add_single(processor: &At<'_>, template: &mut Template) -> Result<(), FileError> {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut is_behind = false;
+    for part in processor.get("single")?.items()? {
+        let special = part.get("SpecialToken")?;
+        if special.is_null() {
+            if is_behind {
+                return Err(part.refuse("the text occurs twice, which is not supported"));
+            }
+            is_behind = true;
+            continue;
+        }
+        let id = special.get("id")?.text()?;
+        let names = processor.get("special_tokens")?.get(id)?;
+        if names.is_null() {
+            return Err(special.refuse(format!("expected a key of special_tokens, got {id:?}")));
+        }
+        let tokens = if is_behind { &mut after } else { &mut before };
+        let (texts, ids) = (names.get("tokens")?.items()?, names.get("ids")?.items()?);
+        if texts.len() != ids.len() {
+            return Err(names.refuse("expected as many ids as tokens"));
+        }
+        for (text, id) in texts.iter().zip(&ids) {
+            tokens.push((text.text()?.to_owned(), id.number()?));
+        }
+    }
+    if !is_behind {
+        return Err(processor
+            .get("single")?
+            .refuse("expected the text among its parts"));
+    }
+    template.prefix.splice(0..0, before);
+    template.suffix.append(&mut after);
+    Ok(())
+}
+
+// The way from ids to text.
+
+/// A step from the texts of tokens to a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecoderStep {
+    /// Characters stand for bytes; what is not UTF-8 in the end is replaced.
+    ByteLevel,
+    /// Names of bytes become bytes.
+    ByteFallback,
+    /// All texts become one.
+    Fuse,
+    /// Each occurrence of a text becomes `content`.
+    Replace {
+        /// The text.
+        text: String,
+        /// The text that stands there then.
+        content: String,
+    },
+    /// A character is taken away at both ends.
+    Strip {
+        /// The character.
+        content: char,
+        /// The most at the start.
+        start: usize,
+        /// The most at the end.
+        stop: usize,
+    },
+    /// A character becomes a space; the first of all is taken away unless none was put there.
+    Metaspace(Metaspace),
+    /// The end of a word becomes a space, except the last.
+    WordEnd(String),
+}
+
+/// Reads a decoder; `None` if there is none.
+pub(super) fn read_decoder(decoder: &At<'_>) -> Result<Option<Vec<DecoderStep>>, FileError> {
+    if decoder.is_null() {
+        return Ok(None);
+    }
+    let steps = decoder.steps("decoders")?;
+    steps.iter().map(step).collect::<Result<_, _>>().map(Some)
+}
+
+fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {
+    let (kind, name) = step.kind()?;
+    Ok(match name {
+        "ByteLevel" => DecoderStep::ByteLevel,
+        "ByteFallback" => DecoderStep::ByteFallback,
+        "Fuse" => DecoderStep::Fuse,
+        "Replace" => {
+            let content = step.get("content")?.text()?.to_owned();
+            match pattern(&step.get("pattern")?)? {
+                Pattern::Text(text) if text.is_empty() => {
+                    return Err(step
+                        .get("pattern")?
+                        .refuse("expected a text that is not empty"));
+                }
+                Pattern::Text(text) => DecoderStep::Replace { text, content },
+                Pattern::Regex(_) => {
+                    return Err(step
+                        .get("pattern")?
+                        .refuse("expected a String: a Regex is not supported"));
+                }
+            }
+        }
+        "Strip" => {
+            let content = step.get("content")?;
+            let mut characters = content.text()?.chars();
+            let (Some(character), None) = (characters.next(), characters.next()) else {
+                return Err(content.refuse("expected one character"));
+            };
+            DecoderStep::Strip {
+                content: character,
+                start: step.get("start")?.number()? as usize,
+                stop: step.get("stop")?.number()? as usize,
+            }
+        }
+        "Metaspace" => DecoderStep::Metaspace(metaspace(step)?),
+        "BPEDecoder" => DecoderStep::WordEnd(step.get("suffix")?.text()?.to_owned()),
+        _ => return Err(kind.refuse(format!("the decoder {name} is not supported"))),
     })
 }

@@ -9,10 +9,7 @@
 
 pub mod agreement;
 mod apart;
-mod below;
 mod buckets;
-mod characters;
-pub mod derive;
 mod listed;
 #[doc(hidden)]
 pub mod long;

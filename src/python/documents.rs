@@ -10,7 +10,7 @@ use super::error::guarded;
 use super::ids::arrays;
 use super::runtime::{detached, run, threads_for};
 use super::splitter::CoreSplitter;
-use crate::documents::{cut, json_lines};
+use crate::documents::{self, json_lines};
 
 /// The bytes of documents, one after the other, and the offsets where they start and end.
 type Spans<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<isize>>);
@@ -91,6 +91,11 @@ pub(super) fn last_cut(
         let block = Bytes::of(block)?;
         let special_tokens: Vec<&[u8]> = special_tokens.iter().map(|token| &**token).collect();
         let splitter = splitter.map(|splitter| &splitter.get().0);
-        Ok(cut::last_cut(&block, &special_tokens, splitter, window))
+        Ok(documents::last_cut(
+            &block,
+            &special_tokens,
+            splitter,
+            window,
+        ))
     })
 }

@@ -3,7 +3,6 @@
 
 mod arrow;
 mod buffer;
-mod chain;
 mod counting;
 mod documents;
 mod encoding;
@@ -15,9 +14,7 @@ mod interpreter;
 mod module;
 mod normalizer;
 mod objects;
-mod piece_tables;
 mod runtime;
-mod sentence_counts;
 mod sentencepiece;
 mod splitter;
 mod strings;

@@ -10,14 +10,12 @@ mod _core {
     #[cfg(feature = "failing-allocator")]
     use crate::python::failing;
     use crate::python::{
-        arrow, chain, counting, documents, encoding, interpreter, normalizer, sentence_counts,
-        sentencepiece, splitter, tokenizer_json, training,
+        arrow, counting, documents, encoding, interpreter, normalizer, sentencepiece, splitter,
+        tokenizer_json, training,
     };
 
     #[pymodule_export]
     use arrow::EncodedColumn;
-    #[pymodule_export]
-    use chain::CoreChain;
     #[pymodule_export]
     use counting::PieceCounts;
     #[pymodule_export]
@@ -29,10 +27,9 @@ mod _core {
     use failing::{allocated_bytes, fail_allocation, stop_failing, trace_allocations};
     #[pymodule_export]
     use normalizer::{
-        CoreNormalizer, charsmap_rules, charsmap_with_name, compile_charsmap, compile_charsmap_tsv,
+        CoreChain, CoreNormalizer, charsmap_rules, charsmap_with_name, compile_charsmap,
+        compile_charsmap_tsv,
     };
-    #[pymodule_export]
-    use sentence_counts::SentenceCounts;
     #[pymodule_export]
     use sentencepiece::{
         SentencePieceModel, encode_message, encode_pieces, read_normalizer_spec,
@@ -43,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use tokenizer_json::read_tokenizer_json;
     #[pymodule_export]
-    use training::{LearnedMerges, train_merges};
+    use training::{LearnedMerges, SentenceCounts, train_merges};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -13,8 +13,8 @@ use super::objects::new_bytes;
 use super::runtime::run;
 use crate::normalize::MARK;
 use crate::sentencepiece::{
-    DENORMALIZER, Draft, DraftPiece, Kind, Model, NORMALIZER, Setting, Spec, TRAINER, TextPiece,
-    Type, Value, write_text,
+    DENORMALIZER, Draft, DraftPiece, Kind, Model, NORMALIZER, Schema, Setting, Spec, TRAINER,
+    TextPiece, Type, Value, write_text,
 };
 use crate::util::memory::{self, Growable, reserve};
 
@@ -214,6 +214,13 @@ fn change(
         }
     }
     Ok(())
+}
+
+/// Returns a message with options by name.
+pub(super) fn spec_of(schema: &'static Schema, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
+    let mut spec = Spec::new(schema);
+    set(&mut spec, options)?;
+    Ok(spec)
 }
 
 /// Sets options by name.

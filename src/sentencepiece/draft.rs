@@ -1,6 +1,6 @@
 //! A model to be written: a new one, or an edited one.
 
-use super::error::ModelError;
+use super::ModelError;
 use super::model::{Kind, Model};
 use super::spec::{DENORMALIZER, NORMALIZER, Spec, TRAINER, int32};
 use super::wire::{Fields, Payload, write_bytes, write_fixed32, write_varint};

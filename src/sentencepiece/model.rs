@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 
-use super::error::ModelError;
+use super::ModelError;
 use super::spec::{DENORMALIZER, NORMALIZER, Spec, TRAINER, int32};
 use super::wire::{Fields, Payload};
 use crate::util::memory::{self, Growable};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::error::ModelError;
+use super::ModelError;
 use super::wire::{Fields, Payload, write_bytes, write_fixed32, write_varint};
 
 /// The value of an option.
@@ -353,6 +353,17 @@ impl Spec {
         match self.value(name) {
             Value::Integer(value) => value,
             other => panic!("{name} is no number, but {other:?}"),
+        }
+    }
+
+    /// The fraction of an option.
+    ///
+    /// # Panics
+    /// If there is no such option, or it is of another type.
+    pub fn float(&self, name: &str) -> f32 {
+        match self.value(name) {
+            Value::Float(value) => value,
+            other => panic!("{name} is no fraction, but {other:?}"),
         }
     }
 

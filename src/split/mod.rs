@@ -10,7 +10,6 @@ mod automaton;
 pub mod borders;
 pub mod chain;
 #[doc(hidden)]
-pub mod cl100k;
 pub mod coverage;
 mod cursor;
 mod cuts;
@@ -25,8 +24,6 @@ pub mod native;
 pub mod o200k;
 #[doc(hidden)]
 pub mod pattern;
-#[doc(hidden)]
-pub mod r50k;
 mod ranges;
 pub(crate) mod rule;
 #[doc(hidden)]

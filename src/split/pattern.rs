@@ -5,10 +5,10 @@
 //! Two spellings of a rule are listed together only if they match the same at every offset of every text.
 
 use super::borders::{Borders, Numbers};
-use super::cl100k::Cl100k;
 use super::deepseek::{self, Deepseek};
+use super::o200k::Cl100k;
 use super::o200k::O200k;
-use super::r50k::R50k;
+use super::o200k::R50k;
 use super::rules::{Contractions, Tail};
 use crate::checkpoint::{Checkpoint, Interrupted};
 

@@ -15,10 +15,10 @@
 )]
 
 use super::borders::Places;
-use super::cl100k::Cl100k;
 use super::masks::{Classify, Masks, characters};
+use super::o200k::Cl100k;
 use super::o200k::O200k;
-use super::r50k::R50k;
+use super::o200k::R50k;
 use super::rules::{Contractions, Tail, contraction_end};
 use crate::unicode::property::is_han;
 use crate::util::block::{BLOCK_LEN, Block};

@@ -9,7 +9,6 @@ mod properties;
 #[doc(hidden)]
 pub mod property;
 #[doc(hidden)]
-pub mod script;
 mod scripts;
 #[doc(hidden)]
 pub mod utf8;

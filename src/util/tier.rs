@@ -42,13 +42,8 @@ impl Tier {
         }
     }
 
-    /// The tier of this name. `scanner` and `plain` are older names of `reference` and `scalar`.
+    /// The tier of this name.
     fn from_name(name: &str) -> Option<Self> {
-        let name = match name {
-            "scanner" => "reference",
-            "plain" => "scalar",
-            current => current,
-        };
         Self::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
@@ -144,12 +139,10 @@ mod tests {
     use super::Tier;
 
     #[test]
-    fn names_and_their_older_spellings() {
+    fn names() {
         for tier in Tier::ALL {
             assert_eq!(Tier::from_name(tier.name()), Some(tier));
         }
-        assert_eq!(Tier::from_name("scanner"), Some(Tier::Reference));
-        assert_eq!(Tier::from_name("plain"), Some(Tier::Scalar));
         assert_eq!(Tier::from_name("Scalar"), None);
         assert_eq!(Tier::from_name(""), None);
     }

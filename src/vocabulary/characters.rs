@@ -20,7 +20,6 @@ use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::unicode::character::decode;
 use crate::util::join::join;
 use crate::util::memory::{self, Growable, reserve};
-use crate::vocabulary::character_table::CharacterTable;
 use crate::vocabulary::halves::Halves;
 use crate::vocabulary::pair_table::PairTable;
 
@@ -376,4 +375,66 @@ fn ties(merged: &[(TokenId, &Piece<'_>)]) -> Vec<Range<TokenId>> {
         start += length;
     }
     ties
+}
+
+// The table from characters to symbols.
+
+/// Code points in a block.
+const BLOCK: usize = 1 << 8;
+
+/// The symbols of characters: one look-up for ASCII, two for others.
+#[derive(Debug)]
+pub struct CharacterTable {
+    ascii: [TokenId; 128],
+    /// The number of the block of each 256 code points.
+    blocks: Vec<u16>,
+    /// The first block has no symbols.
+    symbols: Vec<[TokenId; BLOCK]>,
+}
+
+impl CharacterTable {
+    /// Returns a table without characters.
+    pub fn new() -> Self {
+        Self {
+            ascii: [NO_TOKEN; 128],
+            blocks: vec![0; (char::MAX as usize + 1) / BLOCK],
+            symbols: vec![[NO_TOKEN; BLOCK]],
+        }
+    }
+
+    /// Returns the symbol of a code point, or [`NO_TOKEN`].
+    #[inline]
+    pub(crate) fn get(&self, code_point: u32) -> TokenId {
+        let code_point = code_point as usize;
+        match self.ascii.get(code_point) {
+            Some(&symbol) => symbol,
+            None => self.symbols[usize::from(self.blocks[code_point / BLOCK])][code_point % BLOCK],
+        }
+    }
+
+    /// Sets the symbol of a character.
+    pub fn set(&mut self, character: char, symbol: TokenId) {
+        let code_point = character as usize;
+        if let Some(ascii) = self.ascii.get_mut(code_point) {
+            *ascii = symbol;
+            return;
+        }
+        let block = &mut self.blocks[code_point / BLOCK];
+        if *block == 0 {
+            *block = u16::try_from(self.symbols.len()).expect("there are 4,352 blocks");
+            self.symbols.with_room(1).push([NO_TOKEN; BLOCK]);
+        }
+        self.symbols[usize::from(*block)][code_point % BLOCK] = symbol;
+    }
+
+    /// Number of bytes that the table occupies.
+    pub(super) fn memory(&self) -> usize {
+        2 * self.blocks.capacity() + size_of::<[TokenId; BLOCK]>() * self.symbols.capacity()
+    }
+}
+
+impl Default for CharacterTable {
+    fn default() -> Self {
+        Self::new()
+    }
 }

@@ -16,7 +16,6 @@
 pub mod byte_alphabet;
 pub mod byte_merges;
 pub(crate) mod byte_pairs;
-pub mod character_table;
 pub mod characters;
 mod halves;
 mod image;

@@ -6,7 +6,7 @@ use std::error::Error;
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
-use bytemill::merge::derive::merges_of;
+use bytemill::merge::agreement::merges_of;
 use bytemill::reference;
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
 use bytemill::train::{self, Options};

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use bytemill::split::Splitter;
 use bytemill::split::borders::{Borders, Numbers};
-use bytemill::split::cl100k::Cl100k;
 use bytemill::split::deepseek::Deepseek;
+use bytemill::split::o200k::Cl100k;
+use bytemill::split::o200k::R50k;
 use bytemill::split::pattern::{Family, Rule};
-use bytemill::split::r50k::R50k;
 use bytemill::split::rules::Contractions;
 use bytemill::util::tier::Tier;
 use fancy_regex::Regex;

@@ -13,7 +13,7 @@ use bytemill::checkpoint::{Interrupted, RunToEnd};
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, Found, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError, PatternError, VocabularyError};
-use bytemill::merge::derive::merges_of;
+use bytemill::merge::agreement::merges_of;
 use bytemill::split::general::General;
 use bytemill::split::pattern::Family;
 use bytemill::split::{Pieces, Splitter};

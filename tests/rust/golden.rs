@@ -9,7 +9,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::merge;
-use bytemill::merge::derive::merges_of;
+use bytemill::merge::agreement::merges_of;
 use bytemill::reference;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;

@@ -9,7 +9,7 @@ use bytemill::encode::special::SpecialTokens;
 use bytemill::merge::{self, Placed};
 use bytemill::split::Splitter;
 use bytemill::token::{NO_TOKEN, Pair, TokenId};
-use bytemill::vocabulary::character_table::CharacterTable;
+use bytemill::vocabulary::characters::CharacterTable;
 use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
 use bytemill::vocabulary::{ListedToken, Vocabulary};
 

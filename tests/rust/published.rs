@@ -3,7 +3,7 @@
 use bytemill::builtin::Builtin;
 use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
-use bytemill::merge::derive::merges_of;
+use bytemill::merge::agreement::merges_of;
 use bytemill::vocabulary::Vocabulary;
 
 use crate::support::{TestResult, byte_merges};

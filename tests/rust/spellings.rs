@@ -1,10 +1,10 @@
 //! The spellings of the three pattern families, each with the family and parameters that it stands for.
 
 use bytemill::split::borders::Borders;
-use bytemill::split::cl100k::Cl100k;
+use bytemill::split::o200k::Cl100k;
 use bytemill::split::o200k::O200k;
+use bytemill::split::o200k::R50k;
 use bytemill::split::pattern::Family;
-use bytemill::split::r50k::R50k;
 use bytemill::split::rules::Contractions::{self, AnyCase, LowerCase, No};
 use bytemill::split::rules::Tail;
 

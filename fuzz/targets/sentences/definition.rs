@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bytemill::normalize::{Flags, MARK};
 use bytemill::train::sentencepiece::{Coverage, PieceRules, Reading, Sampling, WordRules};
-use bytemill::unicode::script::Script;
+use bytemill::unicode::property::Script;
 
 use crate::normalize::{Rules, normalize};
 

@@ -155,9 +155,6 @@ def parsed(spec: str) -> Target:
 
 # `bytemill train --kind sentencepiece`: learn a SentencePiece model from files.
 
-TRUE = frozenset({"1", "t", "true", "y", "yes", ""})
-FALSE = frozenset({"0", "f", "false", "n", "no"})
-
 
 def train_model(  # noqa: PLR0913 - its options
     files: Sequence[str],
@@ -223,26 +220,20 @@ def option_of(setting: str) -> tuple[str, Any]:
     Raises:
         UsageError: There is no such option, or the value is not of its type.
     """
-    from bytemill.training.piece_options import PieceOptions
+    from bytemill.training.piece_options import DEFAULTS, parse
 
     name, equals, text = setting.partition("=")
     if name == "normalization_rule_name":
         return name, text
-    if not equals or name not in PieceOptions._field_defaults:
+    if not equals or name not in DEFAULTS:
         raise click.UsageError(
             f"expected --piece-option NAME=VALUE with an option of SentencePiece's training, got {setting!r}"
         )
-    default = PieceOptions._field_defaults[name]
-    if isinstance(default, bool):
-        if text.lower() not in TRUE | FALSE:
-            raise click.UsageError(f"expected {name} to be true or false, got {text!r}")
-        return name, text.lower() in TRUE
-    if isinstance(default, tuple):
-        return name, tuple(filter(None, text.split(",")))
     try:
-        return name, type(default)(text)
-    except ValueError:
-        raise click.UsageError(f"expected {name} to be a number, got {text!r}") from None
+        return name, parse(name, text, DEFAULTS[name])
+    except ValueError as error:
+        expected = "true or false" if str(error) == "bool" else "a number"
+        raise click.UsageError(f"expected {name} to be {expected}, got {text!r}") from None
 
 
 DEFAULT_PATTERN = "o200k"

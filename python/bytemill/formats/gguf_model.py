@@ -13,6 +13,7 @@ from bytemill._backend import SentencePieceModel
 from bytemill._optional import import_optional
 from bytemill.errors import VocabularyError
 from bytemill.formats import sentencepiece_model
+from bytemill.formats.sentencepiece_model import BPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +40,6 @@ KINDS = {
     "no_vocab": "no vocabulary",
 }
 
-BPE = 2
 BYTE = 6
 
 

@@ -25,6 +25,7 @@ from bytemill.errors import VocabularyError
 from bytemill.formats.data_gym import BYTE_OF_CHARACTER, token_bytes, token_text
 from bytemill.formats.dialects import to_oniguruma
 from bytemill.formats.merge_list import derived
+from bytemill.reference_sentencepiece import MARK, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -235,9 +236,6 @@ def load(contents: bytes, name: str, source: str, *, is_live: bool = False) -> L
 # must be pieces. A normalizer of the library must do the same to texts as the model; otherwise an error is
 # raised.
 
-MARK = "\u2581"
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
-
 # How files say what is done to spaces: as those of Llama 2, of Gemma, or of later Mistral models.
 Form: TypeAlias = Literal["llama", "gemma", "metaspace"]
 FORMS: tuple[Form, ...] = ("llama", "gemma", "metaspace")
@@ -279,7 +277,7 @@ def format_pieces(definition: Definition, form: Form | None = None) -> bytes:
         refuse(definition, "it has no unknown piece")
     prefix = model.normalizer_spec["add_dummy_prefix"]
     form = form or ("llama" if prefix else "gemma")
-    symbols = [text for text, kind in zip(pieces, kinds, strict=True) if kind == USER_DEFINED]
+    symbols = [text for text, kind in zip(pieces, kinds, strict=True) if kind == Kind.USER_DEFINED]
     check_form(definition, form, symbols, prefix=bool(prefix))
     vocabulary = {text: token_id for token_id, text in enumerate(pieces)}
     decoders = [*DECODERS, WITHOUT_PREFIX] if prefix else DECODERS
@@ -299,7 +297,7 @@ def format_pieces(definition: Definition, form: Form | None = None) -> bytes:
             "continuing_subword_prefix": None,
             "end_of_word_suffix": None,
             "fuse_unk": True,
-            "byte_fallback": BYTE in kinds,
+            "byte_fallback": Kind.BYTE in kinds,
             "ignore_merges": False,
             "vocab": vocabulary,
             "merges": merges_of(model),
@@ -311,7 +309,7 @@ def format_pieces(definition: Definition, form: Form | None = None) -> bytes:
 def merges_of(model: SentencePieceModel) -> list[list[str]]:
     """Returns all divisions of pieces into two, those with the highest score first."""
     columns = zip(model.pieces, model.scores.tolist(), model.types.tolist(), strict=True)
-    normal = {text: score for text, score, kind in columns if kind == NORMAL}
+    normal = {text: score for text, score, kind in columns if kind == Kind.NORMAL}
     merges = []
     for text, score in normal.items():
         divisions = ((text[:size], text[size:]) for size in range(1, len(text)))
@@ -349,16 +347,18 @@ def check_pieces(definition: Definition, model: SentencePieceModel) -> None:
     scores: dict[str, float] = {}
     for text, score in zip(model.pieces, model.scores.tolist(), strict=True):
         kind = kinds[text]
-        if kind == UNUSED:
+        if kind == Kind.UNUSED:
             refuse(definition, f"the piece {text!r} is unused, and would be merged")
-        if kind not in {NORMAL, USER_DEFINED} and len(text) == 1:
+        if kind not in {Kind.NORMAL, Kind.USER_DEFINED} and len(text) == 1:
             refuse(definition, f"the piece {text!r} is a character, and would be found in texts")
-        if kind != NORMAL or len(text) == 1:
+        if kind != Kind.NORMAL or len(text) == 1:
             continue
         if math.isnan(score):
             refuse(definition, f"the score of the piece {text!r} is not a number")
         scores[text] = score
-        missing = next((letter for letter in text if kinds.get(letter) not in {NORMAL, USER_DEFINED}), None)
+        missing = next(
+            (letter for letter in text if kinds.get(letter) not in {Kind.NORMAL, Kind.USER_DEFINED}), None
+        )
         if missing is not None:
             refuse(
                 definition, f"{missing!r} in the piece {text!r} is no piece, so that nothing would make it"

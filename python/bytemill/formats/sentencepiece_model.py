@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "BPE",
+    "DEFAULT_RULES",
     "definition_of",
     "first_merges",
     "format_pieces",
@@ -26,6 +28,10 @@ __all__ = [
     "looks_like_model",
     "reference_of",
 ]
+
+# The type of a model that merges pairs, numbered as in model files, and the default rules of normalization.
+BPE = 2
+DEFAULT_RULES = "nmt_nfkc"
 
 
 def looks_like_model(start: bytes) -> bool:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+
+from bytemill.io.atomic import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bytemill.errors import VocabularyError
 
 __all__ = [
     "RETURN_TYPES",
@@ -16,13 +22,18 @@ __all__ = [
     "checked_ids",
     "checked_text",
     "convert_to_flatbuffer",
+    "file_error",
     "is_sequence",
+    "model_bytes",
+    "read_file",
+    "refusal",
     "resolved_return_type",
     "set_data_dir",
     "set_min_log_level",
     "set_nbest_timeout",
     "set_random_generator_seed",
     "thread_count",
+    "write_file",
 ]
 
 RETURN_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
@@ -109,8 +120,6 @@ def checked_ids(ids: object) -> list[int]:
 
 
 # Functions of the module: threads, random numbers and log messages.
-
-
 class ThreadPool:
     """A number of threads, which methods take as `thread_pool`. They start and end with each call."""
 
@@ -154,3 +163,72 @@ def convert_to_flatbuffer(*_arguments: Any, **_options: Any) -> NoReturn:
     raise NotImplementedError(
         "convert_to_flatbuffer is not supported: use the package sentencepiece to write .spm.fb files"
     )
+
+
+# Files of models, and the errors if they cannot be read or written.
+
+# The codes that SentencePiece gives the system's errors about files, by the library Abseil; others are
+# UNKNOWN.
+CODES = {
+    "EACCES": "PERMISSION_DENIED",
+    "EBUSY": "FAILED_PRECONDITION",
+    "EDQUOT": "RESOURCE_EXHAUSTED",
+    "EFBIG": "OUT_OF_RANGE",
+    "EINVAL": "INVALID_ARGUMENT",
+    "EISDIR": "FAILED_PRECONDITION",
+    "EMFILE": "RESOURCE_EXHAUSTED",
+    "ENAMETOOLONG": "INVALID_ARGUMENT",
+    "ENFILE": "RESOURCE_EXHAUSTED",
+    "ENODEV": "NOT_FOUND",
+    "ENOENT": "NOT_FOUND",
+    "ENOMEM": "RESOURCE_EXHAUSTED",
+    "ENOSPC": "RESOURCE_EXHAUSTED",
+    "ENOTDIR": "FAILED_PRECONDITION",
+    "ENXIO": "NOT_FOUND",
+    "EPERM": "PERMISSION_DENIED",
+    "EROFS": "PERMISSION_DENIED",
+    "ESTALE": "ABORTED",
+    "ETXTBSY": "FAILED_PRECONDITION",
+}
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Returns the bytes of a file.
+
+    Raises:
+        RuntimeError: It cannot be read; see `file_error`.
+        TypeError: `path` is not a path.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise file_error(path, error) from error
+
+
+def write_file(path: str, contents: bytes) -> None:
+    """Writes a file; `RuntimeError` if it cannot be written, see `file_error`."""
+    try:
+        write_atomically(path, contents)
+    except OSError as error:
+        raise file_error(path, error) from error
+
+
+def file_error(path: str | os.PathLike[str], error: OSError) -> RuntimeError | ValueError:
+    """Returns SentencePiece's error for a file that cannot be read or written."""
+    code = CODES.get(errno.errorcode.get(error.errno or 0, ""), "UNKNOWN")
+    kind = ValueError if code == "INVALID_ARGUMENT" else RuntimeError
+    # Not `strerror`, in which this library may say more.
+    return kind(f'{code}: "{os.fspath(path)}": {os.strerror(error.errno or 0)}')
+
+
+def model_bytes(model: Any) -> bytes:
+    """Returns the bytes of a model, which may be a message; `TypeError` if it is something else."""
+    data = model.SerializeToString() if hasattr(model, "SerializeToString") else model
+    if not isinstance(data, bytes):
+        raise TypeError(f"expected a model as bytes or as a message, not {data!r:.40}")
+    return data
+
+
+def refusal(error: VocabularyError) -> RuntimeError:
+    """Returns SentencePiece's error for a model that cannot be used."""
+    return RuntimeError(f"INTERNAL: {error}")

@@ -9,8 +9,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytemill._backend import CoreBPE, Normalizer, SentencePieceModel, encode_message, encode_pieces
+from bytemill._backend import (
+    CoreBPE,
+    Normalizer,
+    SentencePieceModel,
+    encode_message,
+    encode_pieces,
+)
 from bytemill.errors import UnknownTokenError
+from bytemill.reference_sentencepiece import MARK, Kind
 from bytemill.splitting import repair_surrogates
 
 if TYPE_CHECKING:
@@ -19,11 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["BYTE", "CONTROL", "UNKNOWN", "UNUSED", "Engine", "Part", "utf8"]
+__all__ = ["Engine", "Part", "utf8"]
 
-UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 2, 3, 4, 5, 6
-
-MARK = "\N{LOWER ONE EIGHTH BLOCK}"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
@@ -109,7 +113,9 @@ class Engine:
             escape_whitespaces=spec["escape_whitespaces"],
             treat_whitespace_as_suffix=self.model.trainer_spec["treat_whitespace_as_suffix"],
             user_defined_symbols=[
-                piece for piece, kind in zip(self.pieces, self.types, strict=True) if kind == USER_DEFINED
+                piece
+                for piece, kind in zip(self.pieces, self.types, strict=True)
+                if kind == Kind.USER_DEFINED
             ],
         )
 
@@ -224,7 +230,7 @@ class Engine:
             if isinstance(given, int) and not 0 <= given < self.size:
                 raise IndexError(OUT_OF_RANGE)
             token = given if isinstance(given, int) else self.find(given)
-            if token >= 0 and self.types[token] == BYTE:
+            if token >= 0 and self.types[token] == Kind.BYTE:
                 run.append(token)
                 continue
             if run:
@@ -234,7 +240,7 @@ class Engine:
                 piece = surface = given.encode()
             else:
                 piece, surface = self.encoded[token], self.surfaces[token]
-                if at_start and self.strips and self.types[token] not in (CONTROL, UNKNOWN):
+                if at_start and self.strips and self.types[token] not in (Kind.CONTROL, Kind.UNKNOWN):
                     # One mark is the dummy prefix; any number may be removed.
                     stripped = self._surface(token, self.pieces[token].removeprefix(MARK)).encode()
                     at_start = self.strips_more or stripped == surface
@@ -250,9 +256,9 @@ class Engine:
     def _surface(self, token: int, piece: str) -> str:
         """Returns the text that an ID with this piece decodes to after the first."""
         kind = self.types[token]
-        if kind == CONTROL:
+        if kind == Kind.CONTROL:
             return ""
-        return self.unknown_surface if kind == UNKNOWN else piece.replace(MARK, " ")
+        return self.unknown_surface if kind == Kind.UNKNOWN else piece.replace(MARK, " ")
 
 
 def utf8(text: str | bytes) -> bytes:

@@ -14,8 +14,8 @@ from bytemill._backend import (
     read_normalizer_spec,
     write_normalizer_spec,
 )
-from bytemill.sentencepiece.loading import model_bytes, read_file
-from bytemill.sentencepiece.vocabulary import normalized
+from bytemill.sentencepiece.arguments import model_bytes, read_file
+from bytemill.sentencepiece.processor import normalized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

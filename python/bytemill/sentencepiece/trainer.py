@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel, sentencepiece_options
-from bytemill.formats.sentencepiece_model import format_pieces
-from bytemill.sentencepiece.loading import file_error, write_file
+from bytemill.formats.sentencepiece_model import BPE, DEFAULT_RULES, format_pieces
+from bytemill.sentencepiece.arguments import file_error, write_file
 from bytemill.sentencepiece.normalizer import SentencePieceNormalizer, named_rules, rules_of_file
+from bytemill.training.piece_options import IGNORED, parse
 from bytemill.training.sentencepiece import learn_pieces, line_batches, sentence_batches
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from bytemill.training.sentencepiece import TrainedPieces
 
 __all__ = ["SentencePieceTrainer", "TrainerOptions", "in_one_string"]
-
-BPE = 2
 
 # Arguments that are no options.
 ITERATORS = ("sentence_iterator", "sentence_reader")
@@ -177,26 +174,6 @@ def build(options: TrainerOptions, trained: TrainedPieces) -> SentencePieceModel
 # The options of training as SentencePiece takes them: by name, as text.
 
 MODEL_TYPES = ("unigram", "bpe", "word", "char")
-DEFAULT_RULES = "nmt_nfkc"
-
-# Numbers of 32 bits, as nearly all options are, and of 64.
-SIGNED = range(-(1 << 31), 1 << 31)
-UNSIGNED = range(1 << 64)
-
-TRUE = frozenset({"1", "t", "true", "y", "yes", ""})
-FALSE = frozenset({"0", "f", "false", "n", "no"})
-
-# Options that decide nothing here, nor there.
-IGNORED = frozenset(
-    {
-        "accept_language",
-        "self_test_sample_size",
-        "train_extremely_large_corpus",
-        "enable_differential_privacy",
-        "differential_privacy_noise_level",
-        "differential_privacy_clipping_threshold",
-    }
-)
 
 
 class TrainerOptions:
@@ -224,9 +201,9 @@ class TrainerOptions:
         for name, value in given.items():
             text = as_text(value)
             if name == "seed":
-                self.seed = whole_number(text, UNSIGNED)
+                self.seed = parsed(name, text, 0)
             elif name == "minloglevel":
-                whole_number(text)
+                parsed(name, text, 0)
             elif name == "denormalization_rule_tsv":
                 rule_file = text
             else:
@@ -245,12 +222,11 @@ class TrainerOptions:
         elif name == "model_type":
             self.trainer[name] = model_type(text)
         elif name in trainer:
-            numbers = UNSIGNED if name == "input_sentence_size" else SIGNED
-            self.trainer[name] = parsed(text, trainer[name], numbers)
+            self.trainer[name] = parsed(name, text, trainer[name])
         elif name not in normalizer:
             raise RuntimeError(f'NOT_FOUND: unknown field name "{name}" in TrainerSpec.')
         elif name != "precompiled_charsmap":  # which is made from rules
-            self.normalizer[name] = parsed(text, normalizer[name])
+            self.normalizer[name] = parsed(name, text, normalizer[name])
 
     def _find_rules(self) -> None:
         """Adds the map of characters that a name or a file stands for."""
@@ -285,29 +261,13 @@ def as_text(value: object) -> str:
     return ",".join(quoted)
 
 
-def parsed(text: str, default: Any, numbers: range = SIGNED) -> Any:
-    """Returns the value that a text stands for, of the type of an option's default."""
-    if isinstance(default, bool):
-        if text.lower() not in TRUE | FALSE:
-            raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as bool.')
-        return text.lower() in TRUE
-    if isinstance(default, int):
-        return whole_number(text, numbers)
-    if isinstance(default, float):
-        try:
-            return float(text)
-        except ValueError:
-            raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as int.') from None
-    if isinstance(default, tuple):
-        return tuple(next(csv.reader([text]), ()))
-    return text
-
-
-def whole_number(text: str, numbers: range = SIGNED) -> int:
-    """Returns a whole number, which is one of some."""
-    if re.fullmatch(r"\s*[+-]?\d{1,20}\s*", text, re.ASCII) and int(text) in numbers:
-        return int(text)
-    raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as int.')
+def parsed(name: str, text: str, default: Any) -> Any:
+    """Returns the value that a text stands for; `ValueError` as SentencePiece has it."""
+    try:
+        return parse(name, text, default)
+    except ValueError as error:
+        kind = "bool" if str(error) == "bool" else "int"
+        raise ValueError(f'INVALID_ARGUMENT: cannot parse "{text}" as {kind}.') from None
 
 
 def model_type(text: str) -> int:

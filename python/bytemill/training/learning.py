@@ -12,6 +12,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.progress import Reporter, Show
 from bytemill.training.counting import add_source
 from bytemill.training.counts import PieceCounts
+from bytemill.training.models import learn_model
 from bytemill.training.options import (
     DEFAULT_PATTERN,
     InitialVocabulary,
@@ -20,7 +21,6 @@ from bytemill.training.options import (
     TrainingOptions,
     check_counts,
 )
-from bytemill.training.sentencepiece import learn_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

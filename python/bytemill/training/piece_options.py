@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterable, Mapping
 from itertools import repeat
 from operator import neg
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill._arguments import check_type, integer
+from bytemill._backend import sentencepiece_options
+from bytemill.reference_sentencepiece import BYTE_PIECES, Kind
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["BYTE_PIECES", "MetaPieces", "PieceOptions"]
-
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
-
-BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+__all__ = ["DEFAULTS", "IGNORED", "MetaPieces", "PieceOptions", "parse"]
 
 NUL = "\0"
 
@@ -24,52 +25,77 @@ NUL = "\0"
 LEAST_SAMPLE = 100
 
 
-class PieceOptions(NamedTuple):
-    """The options of SentencePiece's trainer and normalizer that affect a BPE model.
+# Options that decide nothing for a BPE model: where texts and the model are; those that SentencePiece itself
+# ignores here, and does not write; those of Unigram models.
+PLACES = frozenset({"input", "model_prefix", "model_type"})
+IGNORED = frozenset(
+    {
+        "accept_language",
+        "self_test_sample_size",
+        "train_extremely_large_corpus",
+        "enable_differential_privacy",
+        "differential_privacy_noise_level",
+        "differential_privacy_clipping_threshold",
+    }
+)
+OF_UNIGRAM = frozenset({"mining_sentence_size", "training_sentence_size", "seed_sentencepiece_size"})
 
-    Names and defaults are those of SentencePiece, except `seed`, which SentencePiece does not have: it
-    determines which sentences are kept if there are more than `input_sentence_size`.
+NORMALIZER = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+
+# The options that affect a BPE model, with SentencePiece's names and defaults, except `seed`, which it does
+# not have: it determines which sentences are kept if there are more than `input_sentence_size`.
+DEFAULTS: dict[str, Any] = {
+    name: default
+    for name, default in sentencepiece_options("trainer_spec").items()
+    if name not in PLACES | IGNORED | OF_UNIGRAM
+}
+TRAINER = tuple(DEFAULTS)
+DEFAULTS |= dict.fromkeys(NORMALIZER, True) | {"seed": 0}
+
+# What stands for truth values, as SentencePiece reads them.
+TRUE = frozenset({"1", "t", "true", "y", "yes", ""})
+FALSE = frozenset({"0", "f", "false", "n", "no"})
+
+# Numbers of 32 bits, as nearly all options are, and of 64.
+SIGNED = range(-(1 << 31), 1 << 31)
+UNSIGNED = range(1 << 64)
+OF_64_BITS = frozenset({"input_sentence_size", "seed"})
+
+
+def parse(name: str, text: str, default: Any) -> Any:  # noqa: ANN401 - the values of options
+    """Returns the value that a text stands for, of the type of an option's default.
+
+    Raises:
+        ValueError: It stands for none; the message is the type: "bool", "int" or "float".
     """
+    match default:
+        case bool():
+            if text.lower() not in TRUE | FALSE:
+                raise ValueError("bool")
+            return text.lower() in TRUE
+        case int():
+            numbers = UNSIGNED if name in OF_64_BITS else SIGNED
+            if re.fullmatch(r"\s*[+-]?\d{1,20}\s*", text, re.ASCII) and int(text) in numbers:
+                return int(text)
+            raise ValueError("int")
+        case float():
+            try:
+                return float(text)
+            except ValueError:
+                raise ValueError("float") from None
+        case tuple():
+            return tuple(next(csv.reader([text]), ()))
+        case _:
+            return text
 
-    vocab_size: int = 8000
-    character_coverage: float = 0.9995
-    required_chars: str = ""
-    auto_character_coverage: bool = False
-    byte_fallback: bool = False
-    hard_vocab_limit: bool = True
-    use_all_vocab: bool = False
-    input_format: str = ""
-    input_sentence_size: int = 0
-    shuffle_input_sentence: bool = True
-    max_sentence_length: int = 4192
-    max_sentencepiece_length: int = 16
-    split_by_unicode_script: bool = True
-    split_by_number: bool = True
-    split_by_whitespace: bool = True
-    split_digits: bool = False
-    treat_whitespace_as_suffix: bool = False
-    allow_whitespace_only_pieces: bool = False
-    pretokenization_delimiter: str = ""
-    control_symbols: tuple[str, ...] = ()
-    user_defined_symbols: tuple[str, ...] = ()
-    unk_id: int = 0
-    bos_id: int = 1
-    eos_id: int = 2
-    pad_id: int = -1
-    unk_piece: str = "<unk>"
-    bos_piece: str = "<s>"
-    eos_piece: str = "</s>"
-    pad_piece: str = "<pad>"
-    unk_surface: str = " \N{DOUBLE QUESTION MARK} "
-    vocabulary_output_piece_score: bool = True
-    num_threads: int = 16
-    num_sub_iterations: int = 2
-    shrinking_factor: float = 0.75
-    seed_sentencepieces_file: str = ""
-    add_dummy_prefix: bool = True
-    remove_extra_whitespaces: bool = True
-    escape_whitespaces: bool = True
-    seed: int = 0
+
+class PieceOptions(SimpleNamespace):
+    """The options of SentencePiece's trainer and normalizer that affect a BPE model: those of `DEFAULTS`."""
+
+    @property
+    def trainer(self) -> dict[str, Any]:
+        """The options of the trainer by name."""
+        return {name: getattr(self, name) for name in TRAINER}
 
     @classmethod
     def checked(cls, given: Mapping[str, Any]) -> Self:
@@ -78,9 +104,10 @@ class PieceOptions(NamedTuple):
         Raises:
             ValueError: A value is invalid.
         """
-        defaults = cls._field_defaults
-        known = {name: typed(name, given[name], defaults[name]) for name in cls._fields if name in given}
-        options = cls(**known)
+        known = {
+            name: typed(name, given[name], default) for name, default in DEFAULTS.items() if name in given
+        }
+        options = cls(**{**DEFAULTS, **known})
         for holds, message in options._conditions():
             if not holds:
                 raise ValueError(message)
@@ -199,7 +226,7 @@ class MetaPieces(NamedTuple):
             if is_unknown and has_unknown:
                 raise ValueError(f"expected {name}_piece to differ from unk_piece, got {piece!r}")
             has_unknown |= is_unknown
-            by_id[piece_id] = (piece, UNKNOWN if is_unknown else CONTROL)
+            by_id[piece_id] = (piece, Kind.UNKNOWN if is_unknown else Kind.CONTROL)
         if not has_unknown and not options.byte_fallback:
             raise ValueError(f"{options.unk_piece} must be defined.")
         meta = cls(by_id)
@@ -212,9 +239,9 @@ class MetaPieces(NamedTuple):
         seen: set[str] = set()
         free = 0
         added = [
-            *((symbol, CONTROL) for symbol in options.control_symbols),
-            *((symbol, USER_DEFINED) for symbol in options.user_defined_symbols),
-            *((piece, BYTE) for piece in BYTE_PIECES if options.byte_fallback),
+            *((symbol, Kind.CONTROL) for symbol in options.control_symbols),
+            *((symbol, Kind.USER_DEFINED) for symbol in options.user_defined_symbols),
+            *((piece, Kind.BYTE) for piece in BYTE_PIECES if options.byte_fallback),
         ]
         for symbol, kind in added:
             if symbol == options.unk_piece:
@@ -243,7 +270,7 @@ class MetaPieces(NamedTuple):
             ValueError: There are fewer pieces than wanted, or one twice, or an empty one.
         """
         scores = map(neg, map(float, range(len(learned))))
-        rest = list(zip(learned, scores, repeat(NORMAL)))
+        rest = list(zip(learned, scores, repeat(Kind.NORMAL)))
         pieces: list[tuple[str, float, int]] = []
         used = 0
         for piece_id, (piece, kind) in sorted(self.by_id.items()):

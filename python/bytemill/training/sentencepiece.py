@@ -8,16 +8,10 @@ SentencePiece keeps different ones in every process; here `seed` determines them
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill import _backend
-from bytemill._arguments import integer
 from bytemill._backend import Normalizer
-from bytemill._suggestions import alternatives, closest
-from bytemill.core import Encoding
-from bytemill.documents.blocks import BatchReader
-from bytemill.formats.sentencepiece_model import definition_of
 from bytemill.splitting import repair_surrogates
 from bytemill.training.piece_options import MetaPieces, PieceOptions
 
@@ -25,15 +19,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from bytemill.documents import Document, Source
-    from bytemill.documents.blocks import InvalidUtf8
-    from bytemill.documents.sources import Field
-    from bytemill.progress import Reporter
+    from bytemill.documents import Document
 
 __all__ = [
     "PretokenizedSentences",
     "TrainedPieces",
-    "learn_model",
     "learn_pieces",
     "line_batches",
     "sentence_batches",
@@ -91,7 +81,6 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
     """
     options = PieceOptions.checked(given)
     meta = MetaPieces.of(options)
-    sampled = options.input_sentence_size > 0
     protected = meta.strings
     is_ready = pretokenizer is not None
     if pretokenizer is not None:
@@ -103,35 +92,21 @@ def learn_pieces(  # noqa: PLR0913 - all but the first two have names
             protected=protected,
         )
         batches, lines, charsmap, protected = sentences.batches(batches, lines=lines), False, b"", []
+    normalizer = {
+        "precompiled_charsmap": charsmap,
+        "add_dummy_prefix": options.add_dummy_prefix and not is_ready,
+        "remove_extra_whitespaces": options.remove_extra_whitespaces and not is_ready,
+    }
+    # A ready sentence was measured before.
     counts = _backend.SentenceCounts(
-        charsmap=charsmap,
-        add_dummy_prefix=options.add_dummy_prefix and not is_ready,
-        remove_extra_whitespaces=options.remove_extra_whitespaces and not is_ready,
-        treat_whitespace_as_suffix=options.treat_whitespace_as_suffix,
-        split_by_whitespace=options.split_by_whitespace,
-        allow_whitespace_only_pieces=options.allow_whitespace_only_pieces,
-        has_counts=options.input_format == "tsv",
-        # A ready sentence was measured before.
-        max_sentence_length=sys.maxsize if is_ready else options.max_sentence_length,
-        protected=protected,
-        delimiter=options.pretokenization_delimiter,
-        sample_size=options.input_sentence_size if sampled else None,
-        seed=options.seed if options.shuffle_input_sentence else None,
+        options.trainer, normalizer, protected=protected, seed=options.seed, is_measured=is_ready
     )
     counts.add(until_complete(batches, counts), lines=lines, num_threads=num_threads)
     too_long = counts.too_long + (sentences.too_long if is_ready else 0)
     if not counts.accepted:
         raise ValueError(no_sentences(too_long, options.max_sentence_length))
     required, learned = counts.learn(
-        max(0, options.vocab_size - len(meta.by_id)),
-        coverage=None if options.auto_character_coverage else options.character_coverage,
-        required=options.required_chars,
-        max_length=options.max_sentencepiece_length,
-        split_by_unicode_script=options.split_by_unicode_script,
-        split_by_number=options.split_by_number,
-        split_digits=options.split_digits,
-        num_threads=num_threads,
-        progress=report,
+        max(0, options.vocab_size - len(meta.by_id)), num_threads=num_threads, progress=report
     )
     if options.auto_character_coverage and len(meta.by_id) >= options.vocab_size:
         raise ValueError(
@@ -197,89 +172,6 @@ def sentence_batches(sentences: Iterable[Document]) -> Iterator[list[Document]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-# From text to encodings that are SentencePiece models.
-
-BPE = 2
-
-DEFAULT_RULES = "nmt_nfkc"
-
-NORMALIZER_OPTIONS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
-
-
-def learn_model(  # noqa: PLR0913 - all but the first three have names
-    source: Source,
-    vocab_size: int,
-    options: Mapping[str, Any],
-    *,
-    field: Field,
-    lines: bool,
-    errors: InvalidUtf8,
-    num_threads: int,
-    name: str,
-    reporter: Reporter,
-) -> Encoding:
-    """Learns a SentencePiece BPE model. Each line of a document is a sentence.
-
-    Args:
-        source: Same as in `train`.
-        vocab_size: The number of pieces.
-        options: SentencePiece's options of training by name, `normalization_rule_name` among them.
-        field: Same as in `train`.
-        lines: Same as in `train`.
-        errors: Same as in `train`.
-        num_threads: The maximum number of threads.
-        name: The name of the encoding.
-        reporter: Reports the progress.
-
-    Raises:
-        TypeError: There is no such option.
-        ValueError: An option has no meaning, or the text does not have as many pieces as wanted.
-    """
-    given = dict(options)
-    rules = given.pop("normalization_rule_name", DEFAULT_RULES)
-    charsmap = _backend.charsmap_with_name(rules)
-    if charsmap is None:
-        raise ValueError(
-            "expected normalization_rule_name to be identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf, "
-            f"got {rules!r}"
-        )
-    check_names(given)
-    given["vocab_size"] = integer("vocab_size", vocab_size)
-    reader = BatchReader(field=field, lines=lines, errors=errors, pattern=None, special_tokens=())
-
-    def texts() -> Iterator[list[Document]]:
-        for batch in reader.read(source):
-            yield batch.texts
-            reporter.counted(batch.documents, batch.size)
-
-    trained = learn_pieces(
-        texts(),
-        given,
-        lines=True,
-        charsmap=charsmap,
-        num_threads=num_threads,
-        report=reporter.merged,
-    )
-    reporter.finish()
-    normalizer = {option: given.pop(option) for option in NORMALIZER_OPTIONS if option in given}
-    given.pop("seed", None)
-    model = _backend.SentencePieceModel.build(
-        trained.pieces,
-        {**given, "model_type": BPE, "vocab_size": len(trained.pieces)},
-        {"name": rules, "precompiled_charsmap": charsmap, **normalizer},
-    )
-    return Encoding.from_definition(definition_of(model.serialize(), name, "the trained model"))
-
-
-def check_names(options: Mapping[str, Any]) -> None:
-    """Raises `TypeError` for a name that is none of an option."""
-    for name in options:
-        if name not in PieceOptions._fields:
-            known = closest(name, PieceOptions._fields)
-            hint = f"; {alternatives(known)}?" if known else ""
-            raise TypeError(f"train() has no option {name!r} for SentencePiece models{hint}")
 
 
 # Sentences that a function cuts into chunks, which no piece crosses.

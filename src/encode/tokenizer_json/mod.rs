@@ -12,7 +12,6 @@
 //! text is read where it stands; and where it does not cut text, text is cut between characters that no token joins.
 
 pub(in crate::encode) mod decode;
-mod merge_list;
 mod ranks;
 mod text_steps;
 mod vocabulary;
@@ -35,7 +34,7 @@ use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
 use decode::Decoder;
 pub use decode::TextStream;
-use merge_list::{Ids, Merges};
+use ranks::{Ids, Merges};
 use vocabulary::Tables;
 
 /// The encoder of a file.
@@ -58,8 +57,8 @@ impl FileEncoder {
     /// # Complexity
     /// O(bytes).
     pub fn new(file: &TokenizerFile<'_>, special_tokens: SpecialTokens) -> Result<Self, FileError> {
-        let ids = merge_list::ids(&file.model)?;
-        let merges = merge_list::merges(&file.model, &ids)?;
+        let ids = ranks::ids(&file.model)?;
+        let merges = ranks::merges(&file.model, &ids)?;
         if let Some((pattern, splitter)) = ranks::splitter(file, &ids)
             && let Some(vocabulary) = ranks::vocabulary(file, &merges, false)
         {
@@ -87,8 +86,8 @@ impl Encoder {
         file: &TokenizerFile<'_>,
         special_tokens: SpecialTokens,
     ) -> Result<Self, FileError> {
-        let ids = merge_list::ids(&file.model)?;
-        let merges = merge_list::merges(&file.model, &ids)?;
+        let ids = ranks::ids(&file.model)?;
+        let merges = ranks::merges(&file.model, &ids)?;
         Self::of_parts(file, &ids, merges, special_tokens)
     }
 

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use super::Names;
 use super::decode::bytes_of;
-use super::merge_list::{Ids, Merges};
 use super::ranks;
+use super::ranks::{Ids, Merges};
 use crate::error::VocabularyError;
 use crate::huggingface::{FileError, Model, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::memory::{self, Growable, reserve};
 use crate::vocabulary::byte_alphabet;
-use crate::vocabulary::character_table::CharacterTable;
+use crate::vocabulary::characters::CharacterTable;
 use crate::vocabulary::characters::MARK;
 use crate::vocabulary::listed::{Affixed, Alphabet, Listing, Unknown};
 use crate::vocabulary::{ListedToken, Vocabulary};

@@ -18,9 +18,6 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod bytes;
-mod characters;
-mod listed;
 
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::memory::Growable;
@@ -28,6 +25,10 @@ use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 #[cfg(target_arch = "x86_64")]
 use crate::util::vector::avx2::Avx2;
+use crate::vocabulary::byte_merges::ByteMerges;
+use crate::vocabulary::byte_pairs::{BytePair, BytePairTable};
+use crate::vocabulary::characters::CharacterMerges;
+use crate::vocabulary::listed::{Alphabet, ListedMerges};
 use crate::vocabulary::pair_table::PairTable;
 
 /// The longest piece in bytes. Longer ones are left to [`long`](super::long), which is not quadratic.
@@ -226,6 +227,205 @@ impl<const N: usize> Symbols<N> {
             ids.push(symbols[index % K]);
             index = usize::from(next[index % K]);
         }
+    }
+}
+
+// Short pieces of bytes: forced merges are made at once.
+
+impl ShortMerges for ByteMerges {
+    #[inline]
+    fn fits(&self) -> bool {
+        self.highest() <= HIGHEST_RANK
+    }
+
+    #[inline]
+    fn pairs(&self) -> &PairTable {
+        self.pairs()
+    }
+
+    #[inline(always)]
+    fn fill<const N: usize>(
+        &self,
+        symbols: &mut Symbols<N>,
+        piece: &[u8],
+        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    ) {
+        match self.byte_pairs() {
+            Some(byte_pairs) => {
+                let byte_token = |byte| self.byte_token(byte);
+                symbols.put_bytes(self, byte_token, byte_pairs, piece, look_up);
+            }
+            None => {
+                for &byte in piece {
+                    symbols.push(self.byte_token(byte), look_up);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rank(&self, made: TokenId) -> TokenId {
+        made
+    }
+
+    #[inline(always)]
+    fn made(&self, rank: TokenId, _: impl FnOnce() -> TokenId) -> TokenId {
+        rank
+    }
+}
+
+impl<const N: usize> Symbols<N> {
+    /// Adds the symbols of `piece` after its forced merges.
+    #[inline(always)]
+    pub(super) fn put_bytes(
+        &mut self,
+        merges: &impl ShortMerges,
+        byte_token: impl Fn(u8) -> TokenId,
+        byte_pairs: &BytePairTable,
+        piece: &[u8],
+        look_up: impl Fn(TokenId, TokenId) -> TokenId,
+    ) {
+        let made = |rank| merges.made(rank, || unreachable!("no two pairs of bytes share a rank"));
+        let first_two = |bytes: &[u8]| match *bytes {
+            [first, second, ..] => byte_pairs.of(first, second),
+            _ => BytePair::END,
+        };
+        let mut before = BytePair::END;
+        let mut here = first_two(piece);
+        let mut byte_before = false;
+        let mut rest = piece;
+        while let [first, following @ ..] = rest {
+            let rank_after = |left, right| {
+                if before.any_merge() {
+                    look_up(left, right)
+                } else {
+                    NO_TOKEN
+                }
+            };
+            if let Some(rank) = byte_pairs.character(before, rest) {
+                self.push(made(rank), rank_after);
+                let last = &following[1..];
+                before = first_two(last);
+                rest = &last[1..];
+                here = first_two(rest);
+                byte_before = false;
+                continue;
+            }
+            let after = first_two(following);
+            if here.is_forced(before, after) {
+                self.push(made(here.rank()), rank_after);
+                before = after;
+                rest = &following[1..];
+                here = first_two(rest);
+                byte_before = false;
+            } else {
+                let byte = byte_token(*first);
+                if byte_before {
+                    self.push(byte, |_, _| before.rank());
+                } else {
+                    self.push(byte, rank_after);
+                }
+                before = here;
+                here = after;
+                rest = following;
+                byte_before = true;
+            }
+        }
+    }
+}
+
+// Short pieces of characters.
+
+impl ShortMerges for CharacterMerges {
+    #[inline]
+    fn fits(&self) -> bool {
+        self.ranks() <= HIGHEST_RANK
+    }
+
+    #[inline]
+    fn pairs(&self) -> &PairTable {
+        self.pairs()
+    }
+
+    #[inline(always)]
+    fn fill<const N: usize>(
+        &self,
+        symbols: &mut Symbols<N>,
+        mut piece: &[u8],
+        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    ) {
+        while !piece.is_empty() {
+            let (symbol, length) = self.first(piece);
+            symbols.push(symbol, |left, right| self.rank(look_up(left, right)));
+            piece = &piece[length..];
+        }
+    }
+
+    #[inline(always)]
+    fn rank(&self, made: TokenId) -> TokenId {
+        self.rank(made)
+    }
+
+    #[inline(always)]
+    fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId {
+        self.made(rank, look_up)
+    }
+}
+
+// Short pieces, by a list of merges.
+
+impl ShortMerges for ListedMerges {
+    #[inline]
+    fn fits(&self) -> bool {
+        self.ranks() <= HIGHEST_RANK as usize
+    }
+
+    #[inline]
+    fn pairs(&self) -> &PairTable {
+        self.pairs()
+    }
+
+    #[inline(always)]
+    fn fill<const N: usize>(
+        &self,
+        symbols: &mut Symbols<N>,
+        mut piece: &[u8],
+        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    ) {
+        if let Alphabet::Bytes(tokens) = self.alphabet() {
+            let byte_token = |byte| tokens[usize::from(byte)];
+            match self.byte_pairs() {
+                Some(byte_pairs) => {
+                    symbols.put_bytes(self, byte_token, byte_pairs, piece, look_up);
+                }
+                None => {
+                    for &byte in piece {
+                        symbols.push(byte_token(byte), look_up);
+                    }
+                }
+            }
+            return;
+        }
+        while !piece.is_empty() {
+            let (symbol, length) = self.first(piece);
+            symbols.push(symbol, look_up);
+            piece = &piece[length..];
+        }
+    }
+
+    #[inline(always)]
+    fn rank(&self, rank: TokenId) -> TokenId {
+        rank
+    }
+
+    #[inline(always)]
+    fn likely(&self, rank: TokenId) -> TokenId {
+        self.made(rank)
+    }
+
+    #[inline(always)]
+    fn made(&self, rank: TokenId, _: impl FnOnce() -> TokenId) -> TokenId {
+        self.made(rank)
     }
 }
 

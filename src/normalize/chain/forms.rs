@@ -9,7 +9,7 @@ use std::ops::Range;
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_normalization_alignments::char::compose;
 
-use super::output::Output;
+use super::Output;
 use super::table::{Class, Form, Quick, Table, is_composed};
 
 /// Brings texts into a normal form.

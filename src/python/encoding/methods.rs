@@ -7,8 +7,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::special::{Tokens, policy};
 use super::{
-    CoreBpe, CoreTextStream, build, decode, encode_batch, encode_one, offsets, spans, stream,
-    truncate, vocabulary,
+    CoreBpe, CoreTextStream, build, decode, encode_batch, encode_one, offsets, spans, truncate,
+    vocabulary,
 };
 use crate::encode::batch::Batch;
 use crate::encode::special::Policy;
@@ -444,7 +444,7 @@ impl CoreBpe {
     }
 
     fn text_stream(slf: &Bound<'_, Self>) -> Option<CoreTextStream> {
-        stream::start(slf)
+        decode::start(slf)
     }
 
     // --- The vocabulary ---

@@ -10,7 +10,6 @@ mod methods;
 mod offsets;
 mod spans;
 mod special;
-mod stream;
 mod truncate;
 mod vocabulary;
 
@@ -18,7 +17,7 @@ use pyo3::prelude::*;
 
 use super::ids::InternedIds;
 use crate::encode::{self, Encoder};
-pub(in crate::python) use stream::CoreTextStream;
+pub(in crate::python) use decode::CoreTextStream;
 
 /// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]

@@ -8,7 +8,7 @@ use super::CoreBpe;
 use super::special::ids_by_text;
 use crate::huggingface;
 use crate::merge::agreement::listed;
-use crate::merge::derive::merges_of;
+use crate::merge::agreement::merges_of;
 use crate::python::error::UnknownTokenError;
 use crate::python::ids::arrays::array;
 use crate::python::objects::{new_bytes, new_list};

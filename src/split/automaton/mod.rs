@@ -10,15 +10,14 @@ mod program;
 mod scan;
 mod states;
 mod syntax;
-mod transition;
 
 use std::ops::Range;
 
 use cells::Cells;
 use program::Program;
+use scan::{Transition, transitions};
 use states::{DEAD, Kind, States};
 pub(super) use syntax::single;
-use transition::{Transition, transitions};
 
 use crate::checkpoint::{Checkpoint, Interrupted, pass};
 use crate::util::memory::Growable;

@@ -5,7 +5,6 @@
 
 pub mod cascade;
 pub mod oniguruma;
-mod punctuation;
 pub mod step;
 
 use std::sync::Arc;

@@ -19,21 +19,18 @@
 //! does it matter to the counts of pairs whether equal spans are counted together, or what stands around them.
 
 mod alphabet;
-mod balance;
-mod normalized;
 mod rules;
-mod sample;
 mod sentences;
 mod spans;
 mod words;
 mod zero_counts;
 
 pub use alphabet::Coverage;
-pub use normalized::Words;
 pub use rules::PieceRules;
-pub use sample::Sampling;
+pub use sentences::Sampling;
 pub use sentences::{Reading, SentenceError, SentenceReader};
 pub use words::WordRules;
+pub use words::Words;
 
 use std::collections::HashSet;
 
@@ -180,7 +177,7 @@ impl Learner {
         if is_balanced {
             let mut gains = merges.counts;
             gains.resize(pieces.len(), 0);
-            let kept = balance::choose(&pieces, &gains, alphabet.counts(), wanted);
+            let kept = alphabet::choose(&pieces, &gains, alphabet.counts(), wanted);
             pieces.truncate(kept.merges);
             pieces.extend(kept.characters.iter().map(char::to_string));
         } else {

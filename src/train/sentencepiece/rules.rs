@@ -3,7 +3,7 @@
 use super::MARK;
 use crate::token::{Pair, TokenId};
 use crate::train::learning::Restriction;
-use crate::unicode::script::Script;
+use crate::unicode::property::Script;
 
 /// Which texts may be pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! words: of 400 MB of C, learning from them took 57 % of the time and 55 % of the memory.
 
 use super::as_in_pieces;
-use super::normalized::Words;
 use super::rules::PieceRules;
+use super::words::Words;
 use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::train::counting::{PieceCounter, PieceCounts};

@@ -144,7 +144,7 @@ mod tests {
     use super::super::{Alphabet, ListedMerges, Listing, Unknown};
     use super::{Proved, proved};
     use crate::builtin::Builtin;
-    use crate::merge::derive::merges_of;
+    use crate::merge::agreement::merges_of;
     use crate::merge::short;
     use crate::token::{NO_TOKEN, Pair, TokenId};
     use crate::vocabulary::pair_table::PairTable;

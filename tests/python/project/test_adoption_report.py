@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness import adoption as report
 from harness.adoption import Call, documents
-from report import adoption as report
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness import record
-from harness.models import CANDIDATE, OURS, Cell
+from harness.models import Cell
+from harness.suites import CANDIDATE, OURS
 from programs import models_page
 from report import families as report
 

@@ -9,8 +9,8 @@ import pytest
 
 from harness import stream as streams
 from harness.engines import LOADERS
-from harness.models import CANDIDATE
 from harness.stream_documents import LEAST_BYTES, stream, text_of_page
+from harness.suites import CANDIDATE
 from report import page as pages
 from report import stream as report
 

@@ -12,7 +12,7 @@ import pytest
 import sentencepiece
 
 import bytemill.sentencepiece
-from bytemill.sentencepiece.loading import CODES
+from bytemill.sentencepiece.arguments import CODES
 from support.outcomes import outcome
 from support.subprocesses import run
 

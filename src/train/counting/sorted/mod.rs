@@ -12,15 +12,14 @@
 
 mod in_memory;
 mod runs;
-mod tables;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 pub(super) use self::in_memory::{SortBuffer, for_each_of_map};
+pub use self::runs::NextTable;
 pub(super) use self::runs::{RunStore, SortedRun};
-pub use self::tables::NextTable;
 use super::Counted;
 use super::key::MAX_KEY_LEN;
 use crate::checkpoint::{self, Checkpoint};
