@@ -18,7 +18,9 @@ FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = {
     path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yml"))
 }
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+MAKEFILE = "\n".join(
+    path.read_text(encoding="utf-8") for path in (ROOT / "Makefile", *sorted((ROOT / "mk").glob("*.mk")))
+)
 TARGETS = set(re.findall(r"^([a-z][a-z0-9_-]*):", MAKEFILE, re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CRATE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,20 @@
+# Fuzzing beside `make fuzz`, and comparisons of gigabytes.
+
+.PHONY: fuzz-minimise
+fuzz-minimise: $(VENV)/installed ## Keep of fuzz/corpus what reaches all that it reaches, in fuzz/minimised
+	$(BIN)/python fuzz/minimise.py $(ARGS)
+
+# Needs llvm-profdata and llvm-cov of the version that rustc has: ARGS="--llvm DIR", in Debian `apt-get install llvm-22`.
+.PHONY: fuzz-coverage
+fuzz-coverage: $(VENV)/installed ## Replay fuzz/minimised and write what it reaches of the library to fuzz/coverage.md
+	$(BIN)/python fuzz/coverage.py $(ARGS)
+
+.PHONY: verify-large
+verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR where that is less, and record it
+	PYTHONPATH=tests $(BIN)/python -m programs.verify_large $(CORPUS) $(ARGS)
+
+SIZE ?= 10GB
+
+.PHONY: verify-huge
+verify-huge: build ## Compare with tiktoken, tokenizers and SentencePiece on SIZE=10GB made of CORPUS=DIR (an hour); goes on where it was
+	PYTHONPATH=tests $(BIN)/python -m programs.verify_huge $(CORPUS) --size $(SIZE) $(ARGS)
