@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from functools import cached_property, lru_cache
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsIndex
 
 from bytemill._arguments import (
@@ -36,6 +35,7 @@ from bytemill._warnings import warn_of_ambiguity
 from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.results import EncodedWithOffsets, PieceExplanation, Ragged, Truncated
+from bytemill.source import RANKS, source_of, tokens_bytes
 from bytemill.special import (
     ALL,
     NO_TOKENS,
@@ -45,7 +45,7 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
-from bytemill.streaming import SentencePieceStreamDecoder, StreamDecoder, TextStreamDecoder
+from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
     import os
@@ -62,11 +62,9 @@ if TYPE_CHECKING:
     from bytemill._backend import EncodedColumn
     from bytemill.definition import Template
     from bytemill.formats.huggingface import HuggingFaceTokenizer
+    from bytemill.source import Source
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]
-
-# Bytes that continue a UTF-8 character, as opposed to those that start one.
-CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 
 class Encoding:
@@ -96,11 +94,8 @@ class Encoding:
     # Part of the definition, and nothing that this class applies.
     _template: Template | None = None
 
-    # The bytes of the SentencePiece model, if it is one.
-    _model: bytes | None = None
-
-    # The bytes of the `tokenizer.json`, if ranks do not give its ids.
-    _tokenizer: bytes | None = None
+    # What says how text becomes its ids: ranks, unless it is set to something else.
+    _source: Source = RANKS
 
     def __init__(
         self,
@@ -184,7 +179,7 @@ class Encoding:
             core = core_of(definition)
             if definition.ranks:
                 self._mergeable_ranks = definition.ranks
-        self._model, self._tokenizer = definition.model, definition.tokenizer
+        self._source = source_of(definition)
         self._template = definition.template
         special_tokens = definition.special_tokens
         max_token_value = max([core.max_id(), *special_tokens.values()])
@@ -338,19 +333,11 @@ class Encoding:
             VocabularyError: It is a `tokenizer.json` that does not merge by rank.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
-        if self._model is not None:
-            from bytemill.continuation import encode_with_unstable
-            from bytemill.splitting import repair_surrogates
-
-            text = repair_surrogates(text)
-            ids, _, ends = self._core_bpe.encode_with_offsets(text, allowed, disallowed, True)  # noqa: FBT003
-            places = [i for i, token in enumerate(ids.tolist()) if token in self._special_token_values]
-            kept = places[-1] + 1 if places else 0
-            rest = text[ends[kept - 1] :] if places else text
-            stable, completions = encode_with_unstable(self._model, rest)
-            return ids[:kept].tolist() + stable, completions
-        self._merging_bytes("texts that may be continued")
-        return self._core_bpe.encode_with_unstable(text, allowed, disallowed)
+        if not self._source.has_reference:
+            self._merging_bytes("texts that may be continued")
+        special = (allowed, disallowed)
+        unstable = self._source.encode_with_unstable
+        return unstable(self._core_bpe, text, special, self._special_token_values)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Returns the ID of a token, mergeable or special.
@@ -846,7 +833,7 @@ class Encoding:
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
         """Returns the bytes of each token; same errors as `decode_bytes`."""
-        return [self._core_bpe.decode_single_token_bytes(token) for token in tokens]
+        return tokens_bytes(self._core_bpe, tokens)
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
         """Decodes token IDs to text, with the offset of each token in it; same errors as `decode_bytes`.
@@ -859,35 +846,7 @@ class Encoding:
             UnicodeDecodeError: The joined bytes are not UTF-8.
         """
         tokens = list(tokens)
-        if (
-            self._tokenizer is not None
-            and (decoded := self._core_bpe.decode_with_offsets(tokens)) is not None
-        ):
-            return decoded
-        parts = self.decode_tokens_bytes(tokens) if self._model is None else self._decoded_parts(tokens)
-        offsets = []
-        characters = 0
-        for part in parts:
-            starts_inside = part[:1] in CONTINUATION_BYTES and bool(part)
-            offsets.append(max(0, characters - starts_inside))
-            characters += len(part.translate(None, CONTINUATION_BYTES))
-        return b"".join(parts).decode("utf-8"), offsets
-
-    def _decoded_parts(self, tokens: Sequence[int]) -> list[bytes]:
-        """Returns the bytes that each ID adds to those of a text, by the rules of a model."""
-        ordinary = [
-            b"" if token in self._special_token_values else part
-            for token, part in zip(tokens, self.decode_tokens_bytes(tokens), strict=True)
-        ]
-        # Spaces at the start belong to no text: at most one of each token.
-        removed = sum(map(len, ordinary)) - len(self._core_bpe.decode_bytes(tokens))
-        for index, part in enumerate(ordinary):
-            if removed <= 0:
-                break
-            if part.startswith(b" "):
-                ordinary[index] = part[1:]
-                removed -= 1
-        return ordinary
+        return self._source.decode_with_offsets(self._core_bpe, tokens, self._special_token_values)
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Returns a decoder for token IDs that arrive one by one, such as from a model; see `StreamDecoder`.
@@ -896,11 +855,7 @@ class Encoding:
         for instance, becomes characters only if all of them are valid. Text that may still change is held
         back.
         """
-        if (stream := self._core_bpe.text_stream()) is not None:
-            return TextStreamDecoder(stream, errors)
-        if self._model is not None:
-            return SentencePieceStreamDecoder(self._core_bpe, errors)
-        return StreamDecoder(self, errors)
+        return self._source.stream_decoder(self._core_bpe, errors) or StreamDecoder(self, errors)
 
     def decode_batch(
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
@@ -934,7 +889,8 @@ class Encoding:
         """
         ranks = self._mergeable_ranks if self._has_ranks else {}
         parts = (self._pat_str, ranks, self._special_tokens, self._template)
-        return Definition(self.name, *parts, self._model, self._tokenizer)
+        model, tokenizer = map(self._source.fields.get, ("model", "tokenizer"))
+        return Definition(self.name, *parts, model, tokenizer)
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
@@ -1027,22 +983,10 @@ class Encoding:
             Time and memory quadratic in the length of each piece. For a SentencePiece model also linear in
             its tokens, the first time.
         """
-        if self._model is not None:
-            check_type("text", text, str)
-            from bytemill.explanation import explain_model
-
-            return explain_model(self._model, text)
-        self._merging_bytes("explanations")
-        # Only here: it imports the regular expressions.
-        from bytemill.reference import merge_steps
-
-        explanations = []
-        for piece in map(str.encode, self._core_bpe.split(text)):
-            steps = list(merge_steps(piece, self._mergeable_ranks))
-            if piece in self._mergeable_ranks and steps[-1] != [piece]:
-                steps = [steps[0], [piece]]
-            explanations.append(PieceExplanation(piece, steps, self._core_bpe.encode_single_piece(piece)))
-        return explanations
+        if not self._source.has_reference:
+            self._merging_bytes("explanations")
+        ranks = self._mergeable_ranks if self._has_ranks else {}
+        return self._source.explain(self._core_bpe, text, ranks)
 
     def with_special_tokens(self, special_tokens: Mapping[str, int], *, name: str | None = None) -> Encoding:
         """Returns an encoding with more special tokens; the vocabulary is shared, not copied.
@@ -1074,8 +1018,7 @@ class Encoding:
             max_token_value=max([self.max_token_value, *together.values()]),
         )
         encoding._template = self._template  # noqa: SLF001 - of this class
-        encoding._model = self._model  # noqa: SLF001 - as above
-        encoding._tokenizer = self._tokenizer  # noqa: SLF001 - as above
+        encoding._source = self._source  # noqa: SLF001 - as above
         return encoding
 
     def with_vocab_size(self, vocab_size: int, *, name: str | None = None) -> Encoding:
@@ -1093,11 +1036,8 @@ class Encoding:
         """
         vocab_size = integer("vocab_size", vocab_size)
         name = f"{self.name}_{vocab_size}" if name is None else name
-        if self._model is not None:
-            from bytemill.formats.sentencepiece_model import first_merges
-
-            return Encoding.from_definition(first_merges(self.definition, vocab_size, name))
-        return Encoding.from_definition(self.definition.with_vocab_size(vocab_size, name))
+        first = self._source.with_vocab_size(self.definition, vocab_size, name)
+        return Encoding.from_definition(first)
 
     # --- The cache ---
 
@@ -1185,7 +1125,7 @@ class Encoding:
             if pattern is not None and isinstance(error, PatternError):
                 raise
             raise VocabularyError(f"{path}: {error}") from error
-        if encoding._tokenizer is None:  # noqa: SLF001 - of this class
+        if loaded.definition.tokenizer is None:
             warn_of_ambiguity(loaded.shared_ranks, loaded.definition.special_tokens)
         return encoding
 
@@ -1358,7 +1298,7 @@ class Encoding:
     @property
     def _has_ranks(self) -> bool:
         """Returns whether bytes merge by rank, not as a SentencePiece model or a `tokenizer.json` says."""
-        return self._model is None and self._tokenizer is None
+        return self._source.has_ranks
 
     @property
     def _pattern(self) -> str | None:
@@ -1375,39 +1315,16 @@ class Encoding:
         """Returns the name of a registered encoding, or else the parts, sorted: equals pickle equally."""
         if self._registered_as == self.name:
             return self.name
-        if self._model is not None:
-            special_tokens = dict(sorted(self._special_tokens.items(), key=itemgetter(1)))
-            return {"name": self.name, "model": self._model, "special_tokens": special_tokens}
-        if self._tokenizer is not None:
-            special_tokens = dict(sorted(self._special_tokens.items(), key=itemgetter(1)))
-            template = {} if self._template is None else {"template": self._template}
-            return {
-                "name": self.name,
-                "tokenizer": self._tokenizer,
-                "special_tokens": special_tokens,
-                **template,
-            }
-        state: dict[str, Any] = {
-            "name": self.name,
-            "pat_str": self._pat_str,
-            "mergeable_ranks": dict(sorted(self._mergeable_ranks.items(), key=itemgetter(1))),
-            "special_tokens": dict(sorted(self._special_tokens.items(), key=itemgetter(1))),
-        }
-        # Without a template, the state is that of tiktoken.
-        return state if self._template is None else {**state, "template": self._template}
+        return self._source.state(self.definition)
 
     def __setstate__(self, state: str | dict[str, Any]) -> None:
         """Takes a state of `__getstate__`, also of tiktoken's."""
         if isinstance(state, str):
             self.__dict__.update(Encoding._find_registered(state).__dict__)
-        elif "model" in state:
-            self._build(Definition(state["name"], "", {}, state["special_tokens"], model=state["model"]))
-        elif "tokenizer" in state:
-            parts = (state["special_tokens"], state.get("template"), None, state["tokenizer"])
-            self._build(Definition(state["name"], "", {}, *parts))
         else:
-            name, pattern, ranks = state["name"], state["pat_str"], state["mergeable_ranks"]
-            self._build(Definition(name, pattern, ranks, state["special_tokens"], state.get("template")))
+            name, pattern, ranks = state["name"], state.get("pat_str", ""), state.get("mergeable_ranks", {})
+            others = map(state.get, ("template", "model", "tokenizer"))
+            self._build(Definition(name, pattern, ranks, state["special_tokens"], *others))
 
     def __copy__(self) -> Encoding:
         """Makes another object around the same tables."""

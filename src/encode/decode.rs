@@ -10,10 +10,12 @@
 //! looked up one by one; so are all tokens until enough ids have been decoded that the table of rows is worth
 //! building.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::Encoder;
+use super::sentencepiece::SentencePiece;
+use super::tokenizer_json::decode::FileDecoder;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{DecodeError, OutOfMemory};
 use crate::token::TokenId;
@@ -90,7 +92,42 @@ fn rows(vocabulary: &Vocabulary) -> Result<Vec<Row>, OutOfMemory> {
     Ok(rows)
 }
 
+/// The way from ids to text, if that is not joining the bytes of tokens.
+#[derive(Clone, Debug)]
+pub(super) enum Decoder {
+    /// The steps of a `tokenizer.json`.
+    File(Arc<FileDecoder>),
+    /// The rules of a SentencePiece model.
+    SentencePiece(Arc<SentencePiece>),
+}
+
+impl Decoder {
+    /// Number of bytes that the tables occupy, about.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::File(decoder) => decoder.memory(),
+            Self::SentencePiece(_) => 0,
+        }
+    }
+}
+
 impl Encoder {
+    /// The decoder of a `tokenizer.json`.
+    pub(super) fn file_decoder(&self) -> Option<&FileDecoder> {
+        match self.decoder.as_ref()? {
+            Decoder::File(decoder) => Some(decoder),
+            Decoder::SentencePiece(_) => None,
+        }
+    }
+
+    /// The rules of a SentencePiece model for decoding and offsets; `None` for other encoders.
+    pub fn sentencepiece(&self) -> Option<&SentencePiece> {
+        match self.decoder.as_ref()? {
+            Decoder::File(_) => None,
+            Decoder::SentencePiece(model) => Some(model),
+        }
+    }
+
     /// Returns the bytes that `ids` stand for.
     ///
     /// # Errors

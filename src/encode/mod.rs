@@ -4,7 +4,7 @@
 //! Encoder::encode
 //!   with_workspace            acquires a workspace, whose cache outlives the call
 //!   encode_spans              finds tokens that stand in the text, such as allowed special tokens; between them are gaps
-//!     segments                treats gaps by the rules of a model or a file, if the encoder has them
+//!     segments                takes gaps through the pipeline of a model or a file, if the encoder has one
 //!     encode_text             a chunk at a time: asks the checkpoint, reserves memory for ids
 //!       hot_loop              block by block: piece ends, hash, prefetch, probe; on a miss, merge
 //! ```
@@ -36,16 +36,14 @@ use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
-use decode::Rows;
+use decode::{Decoder, Rows};
 use hot_loop::{Mode, PieceEncoder, Source, Workspace};
-use parts::{Part, Parts};
+use parts::{Gap, Part, Parts};
 use pipeline::Prepared;
 use pipeline::added::AddedTokens;
 use pool::WorkspacePool;
 pub use pool::set_process_cache_limit;
-use sentencepiece::SentencePiece;
 use special::{Allowed, SpecialTokens};
-use tokenizer_json::decode::Decoder;
 
 /// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not
 /// touched before it is needed.
@@ -67,9 +65,10 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
-    rules: Option<Rules>,
+    /// What happens to a text besides splitting it and merging its pieces, if anything does.
+    pipeline: Option<Arc<Prepared>>,
     /// The way from ids to text, if that is not joining the bytes of tokens.
-    decoder: Option<Arc<Decoder>>,
+    decoder: Option<Decoder>,
     pool: WorkspacePool,
     rows: Rows,
 }
@@ -89,15 +88,6 @@ impl<'t> From<&'t str> for Passage<'t> {
     }
 }
 
-/// Rules for a text besides splitting it and merging its pieces.
-#[derive(Clone, Debug)]
-enum Rules {
-    /// As a SentencePiece model says.
-    SentencePiece(Arc<SentencePiece>),
-    /// As a `tokenizer.json` says.
-    Pipeline(Arc<Prepared>),
-}
-
 impl Encoder {
     /// Builds an encoder.
     pub fn new(
@@ -109,7 +99,7 @@ impl Encoder {
             vocabulary,
             special_tokens,
             splitter,
-            rules: None,
+            pipeline: None,
             decoder: None,
             pool: WorkspacePool::new(),
             rows: Rows::default(),
@@ -124,15 +114,11 @@ impl Encoder {
         &self,
         special_tokens: SpecialTokens,
     ) -> Result<Self, VocabularyError> {
-        let rules = match &self.rules {
-            Some(Rules::Pipeline(rules)) => {
-                Some(Rules::Pipeline(rules.with_special(&special_tokens)?.into()))
-            }
-            other => other.clone(),
-        };
+        let pipeline = self.pipeline.as_ref();
+        let pipeline = pipeline.map(|pipeline| pipeline.with_special(&special_tokens));
         let (vocabulary, splitter) = (Arc::clone(&self.vocabulary), self.splitter.clone());
         Ok(Self {
-            rules,
+            pipeline: pipeline.transpose()?.map(Arc::new),
             decoder: self.decoder.clone(),
             ..Self::new(vocabulary, special_tokens, splitter)
         })
@@ -153,23 +139,20 @@ impl Encoder {
         &self.splitter
     }
 
-    /// The splitter, if a text may be divided wherever that says: its parts have the ids of the whole. Rules besides
-    /// pieces may look at what stands on both sides.
+    /// The splitter, if a text may be divided wherever that says: its parts have the ids of the whole. A pipeline may look
+    /// at what stands on both sides.
     pub fn divider(&self) -> Option<&Splitter> {
-        self.rules.is_none().then_some(&self.splitter)
+        self.pipeline.is_none().then_some(&self.splitter)
     }
 
     /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A
     /// cache has a [limit](Self::set_cache_limit), and [all](set_process_cache_limit) may have one; there are as many
     /// as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        let rules = match &self.rules {
-            Some(Rules::Pipeline(rules)) => rules.memory(),
-            Some(Rules::SentencePiece(_)) | None => 0,
-        };
+        let pipeline = self.pipeline.as_deref().map_or(0, Prepared::memory);
         let tables = self.vocabulary.memory() + self.splitter.memory() + self.rows.memory();
-        let decoder = self.decoder.as_ref().map_or(0, |decoder| decoder.memory());
-        tables + rules + decoder + self.pool.memory()
+        let decoder = self.decoder.as_ref().map_or(0, Decoder::memory);
+        tables + pipeline + decoder + self.pool.memory()
     }
 
     /// Empties the caches of pieces and frees their memory.
@@ -263,16 +246,16 @@ impl Encoder {
 
     /// The parts of a text: tokens that are found in it as it stands, and gaps between them.
     fn split_at_tokens<'a>(&'a self, text: &'a str, allowed: &'a Allowed) -> Parts<'a> {
-        match &self.rules {
-            Some(Rules::Pipeline(rules)) => rules.parts(text, allowed),
-            _ => Parts::special(&self.special_tokens, text.as_bytes(), allowed),
+        match &self.pipeline {
+            Some(pipeline) => pipeline.parts(&self.special_tokens, text, allowed),
+            None => Parts::special(&self.special_tokens, text.as_bytes(), allowed),
         }
     }
 
     /// Encodes a text, some KB, a piece or a token at a time.
     ///
     /// After each step, `on_span` gets the span that was encoded, the next part of the text, or the gap that the step
-    /// belongs to if the encoder has rules. It may take ids away, or stop the encoding.
+    /// belongs to if the encoder has a pipeline. It may take ids away, or stop the encoding.
     fn encode_spans<'a>(
         &self,
         pieces: &mut PieceEncoder<'a>,
@@ -282,14 +265,18 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         for part in self.split_at_tokens(text, allowed) {
             checkpoint::pass(pieces.checkpoint)?;
-            let flow = match (part, &self.rules) {
+            let flow = match (part, &self.pipeline) {
                 (Part::Token(id, span), _) => {
                     pieces.ids.with_room(1).push(id);
                     on_span(pieces, span)
                 }
-                (Part::Text(gap), Some(rules)) => {
-                    let on_step = |pieces: &mut PieceEncoder<'a>| on_span(pieces, gap.clone());
-                    self.encode_gap(rules, pieces, text, gap.clone(), allowed, on_step)?
+                (Part::Text(span), Some(pipeline)) => {
+                    let on_step = |pieces: &mut PieceEncoder<'a>| on_span(pieces, span.clone());
+                    let gap = Gap {
+                        is_start: pieces.is_start || span.start > 0,
+                        ..Gap::within(text, span.clone())
+                    };
+                    self.encode_gap(pipeline, pieces, gap, allowed, on_step)?
                 }
                 (Part::Text(gap), None) => {
                     let start = gap.start;
@@ -415,8 +402,7 @@ impl Encoder {
         let Passage { text, is_start } = passage.into();
         let mut count = 0;
         let mut ids = Vec::new();
-        let fuses = self.rules.as_ref().and_then(|rules| self.fused(rules));
-        let mode = match fuses {
+        let mode = match self.fused() {
             Some(_) => Mode::Append,
             None => Mode::COUNT,
         };
@@ -452,18 +438,18 @@ impl Encoder {
         // Control tokens of a model, whose names are special tokens, are empty.
         ordinary
             .filter(|bytes| !bytes.is_empty())
-            .or_else(|| self.decoder.as_deref()?.added(id))
+            .or_else(|| self.file_decoder()?.added(id))
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
             .or_else(|| Some(self.added()?.text(id)?.as_bytes()))
             // A tokenizer.json may have a token of no bytes, as Whisper's has.
-            .or_else(|| ordinary.filter(|_| self.decoder.is_some()))
+            .or_else(|| ordinary.filter(|_| self.file_decoder().is_some()))
     }
 
     /// The id of a token, merged or not. Of a `tokenizer.json`, added tokens come first.
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
         let added = || self.added_id(std::str::from_utf8(bytes).ok()?);
         let merged = || self.vocabulary.token(bytes);
-        if self.decoder.is_some() {
+        if self.file_decoder().is_some() {
             added().or_else(merged)
         } else {
             merged().or_else(added)
@@ -485,10 +471,12 @@ impl Encoder {
 
     /// The added tokens of a pipeline.
     fn added(&self) -> Option<&AddedTokens> {
-        match &self.rules {
-            Some(Rules::Pipeline(rules)) => Some(rules.added()),
-            _ => None,
-        }
+        self.pipeline.as_deref().map(Prepared::added)
+    }
+
+    /// The unknown token, if one of it stands for several in a row in a segment that is split.
+    fn fused(&self) -> Option<TokenId> {
+        self.pipeline.as_ref()?.fused()
     }
 }
 

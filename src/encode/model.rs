@@ -1,11 +1,15 @@
 //! The encoder of a SentencePiece model.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::Encoder;
+use super::decode::Decoder;
+use super::pipeline::{Marks, Normalization, Pipeline, Prefix};
 use super::sentencepiece::SentencePiece;
 use super::special::SpecialTokens;
 use crate::error::VocabularyError;
+use crate::normalize::chain::{Chain, Find, Step};
 use crate::normalize::{Flags, Normalizer};
 use crate::sentencepiece::{self, Model, Spec};
 use crate::split::Splitter;
@@ -15,7 +19,8 @@ use crate::util::join::join;
 use crate::util::memory::{self, reserve};
 use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
-use crate::vocabulary::characters::{Kind, MARK, Piece};
+use crate::vocabulary::characters::MARK;
+use crate::vocabulary::listed::scored::{Kind, Piece};
 
 impl Encoder {
     /// Builds the encoder of a model. Its ordinary ids are those of `SentencePieceProcessor.encode`.
@@ -46,7 +51,7 @@ impl Encoder {
             })
         };
         let (vocabulary, adjacency) = join(
-            || Vocabulary::from_characters(&pieces, byte_fallback, &unknown),
+            || Vocabulary::from_scores(&pieces, byte_fallback, &unknown),
             || Adjacency::of(joined().map(|piece| piece.text)),
         );
         let vocabulary = vocabulary?;
@@ -59,24 +64,81 @@ impl Encoder {
             .map(|(_, piece)| piece.text.as_bytes())
             .collect();
         let charsmap = model.normalizer().bytes("precompiled_charsmap");
-        let normalizer = Normalizer::new(&charsmap, flags, &raw)?;
+        let normalizer = Arc::new(Normalizer::new(&charsmap, flags, &raw)?);
         // A space of a symbol is a mark in normalized text, so that the symbol does not occur there.
         let symbols = user_defined()
             .filter(|(_, piece)| !(escapes && piece.text.contains(' ')))
             .map(|(id, piece)| (in_normalized_text(piece.text).into_owned(), id));
-        let sentencepiece = SentencePiece {
-            normalizer,
-            symbols: SpecialTokens::new(symbols.collect())?,
-            denormalizer: denormalizer(model.denormalizer())?,
+        let merges = vocabulary.listed_merges().expect("tokens have scores");
+        let adjacency = if merges.takes_apart() {
+            // What the end of a text holds says how tokens at its start are taken apart.
+            Adjacency::whole()
+        } else {
+            adjacency
         };
-        let splitter = Splitter::Adjacent(adjacency.into(), Tier::current());
-        Ok(Self::with_sentencepiece(
-            vocabulary,
-            special_tokens,
-            splitter,
-            sentencepiece,
-        ))
+        let (normalization, prefix) = normalization(charsmap.is_empty(), &normalizer)?;
+        let pipeline = Pipeline {
+            added: None,
+            symbols: symbols.collect(),
+            normalization,
+            prefix,
+            marks: if escapes {
+                Marks::Normalized
+            } else {
+                Marks::Nothing
+            },
+            fused: merges.unknown().fused(),
+            splitter: Splitter::Adjacent(adjacency.into(), Tier::current()),
+        };
+        let keep_space = (0..).zip(&originals).filter(|(_, piece)| {
+            piece.text.starts_with(' ')
+                || matches!(
+                    piece.kind,
+                    sentencepiece::Kind::Byte | sentencepiece::Kind::Unknown
+                )
+        });
+        let decoder = SentencePiece {
+            normalizer,
+            denormalizer: denormalizer(model.denormalizer())?,
+            keep_space: memory::collect(keep_space.map(|(id, _)| id)),
+        };
+        let encoder = Self::with_pipeline(vocabulary.into(), special_tokens, pipeline)?;
+        Ok(Self {
+            decoder: Some(Decoder::SentencePiece(decoder.into())),
+            ..encoder
+        })
     }
+}
+
+/// Returns what makes normalized text, and where a space is put in front besides: without a map, and where no spaces are
+/// removed or added behind, a model does what a `tokenizer.json` says in steps.
+fn normalization(
+    has_no_map: bool,
+    normalizer: &Arc<Normalizer>,
+) -> Result<(Normalization, Prefix), VocabularyError> {
+    let Flags {
+        add_dummy_prefix,
+        remove_extra_whitespaces,
+        escape_whitespaces,
+        treat_whitespace_as_suffix,
+    } = normalizer.flags();
+    let adds_suffix = add_dummy_prefix && treat_whitespace_as_suffix;
+    if !has_no_map || remove_extra_whitespaces || !escape_whitespaces || adds_suffix {
+        return Ok((
+            Normalization::Model(Arc::clone(normalizer)),
+            Prefix::Nothing,
+        ));
+    }
+    let prefix = if add_dummy_prefix {
+        Prefix::Always
+    } else {
+        Prefix::Nothing
+    };
+    let unmark = Step::Replace {
+        find: Find::Text(MARK.to_string()),
+        content: " ".to_owned(),
+    };
+    Ok((Normalization::Chain(Chain::new(vec![unmark])?), prefix))
 }
 
 /// Returns the pieces of a model with their `texts` in normalized text, where spaces are marks if they are escaped.
@@ -96,7 +158,6 @@ fn pieces<'a>(
     memory::collect(pieces.map(|((id, piece), text)| Piece {
         text,
         score: piece.score,
-        keeps_space: piece.text.starts_with(' '),
         kind: match piece.kind {
             sentencepiece::Kind::Normal | sentencepiece::Kind::Unused
                 if escapes && piece.text.contains(' ') =>

@@ -2,11 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::Encoder;
 use super::hot_loop::{Mode, PieceEncoder, Scratch, Workspace};
-use super::parts::Part;
-use super::segments::{Gap, Segment, fuse};
+use super::parts::{Gap, Part, Segment};
+use super::segments::fuse;
 use super::special::Allowed;
-use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::token::TokenId;
@@ -138,14 +138,11 @@ impl Encoder {
         limit: usize,
         checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
-        match &self.rules {
-            Some(Rules::SentencePiece(rules)) => {
-                return self.normalized_with_offsets(rules, text, allowed, checkpoint);
-            }
-            Some(Rules::Pipeline(rules)) => {
-                return self.segments_with_offsets(rules, text, allowed, limit, checkpoint);
-            }
-            None => {}
+        if let Some(pipeline) = &self.pipeline {
+            return match self.sentencepiece() {
+                Some(model) => self.normalized_with_offsets(model, text, allowed, checkpoint),
+                None => self.segments_with_offsets(pipeline, text, allowed, limit, checkpoint),
+            };
         }
         let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
         let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
@@ -210,14 +207,11 @@ impl Encoder {
                     }
                     Part::Text(span) => span,
                 };
-                let Some(Rules::Pipeline(rules)) = &self.rules else {
+                let Some(pipeline) = &self.pipeline else {
                     self.number_segment(&mut pieces, &text[span], &mut numbers)?;
                     continue;
                 };
-                let gap = Gap {
-                    text: &text[span.clone()],
-                    offset: span.start,
-                };
+                let gap = Gap::within(text, span);
                 let each = |segment: Segment<'_>| {
                     match segment {
                         Segment::Token(id, _) => {
@@ -236,7 +230,8 @@ impl Encoder {
                     }
                     Ok(ControlFlow::Continue(()))
                 };
-                let flow = rules.segments(&gap, allowed, &mut scratch, false, checkpoint, each)?;
+                let flow =
+                    pipeline.segments(gap, allowed, &mut scratch, false, checkpoint, each)?;
                 debug_assert!(flow.is_continue(), "nothing stops it");
             }
             Ok(())
@@ -269,7 +264,7 @@ impl Encoder {
             }
         }
         if adjacency.is_some() {
-            if let Some(unknown) = self.rules.as_ref().and_then(|rules| self.fused(rules)) {
+            if let Some(unknown) = self.fused() {
                 fuse(unknown, pieces.ids, first);
             }
             numbers.end_piece(pieces.ids.len());

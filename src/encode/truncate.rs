@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use super::hot_loop::Workspace;
 use super::offsets::TokenSpans;
-use super::sentencepiece::SentencePiece;
+use super::pipeline::Prepared;
 use super::special::Allowed;
 use super::{Encoder, Passage};
 use crate::checkpoint::{self, Checkpoint};
@@ -362,10 +362,8 @@ impl Fit<'_> {
                 count: known,
             };
             let fitting = self.first_that_fits(workspace, text, limit, certain, candidates)?;
-            let changes_start = self
-                .encoder
-                .sentencepiece()
-                .is_some_and(SentencePiece::changes_start);
+            let pipeline = self.encoder.pipeline.as_deref();
+            let changes_start = pipeline.is_some_and(Prepared::changes_start);
             match fitting {
                 Some(fitting) => return Ok(fitting),
                 None if anchor == text.len() || !changes_start => return Ok(certain),

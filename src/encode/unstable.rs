@@ -5,10 +5,10 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use super::Encoder;
 use super::hot_loop::{Mode, PieceEncoder, Workspace};
-use super::parts::Part;
+use super::parts::{Gap, Part};
 use super::special::Allowed;
-use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::merge;
@@ -85,7 +85,7 @@ impl Encoder {
     }
 
     /// Appends the ids of bytes that may not be UTF-8: those before the first invalid byte are text, except
-    /// its last piece, which is one piece with all bytes from the invalid one on. Of a pipeline,
+    /// its last piece, which is one piece with all bytes from the invalid one on. Through a pipeline,
     /// they are a text in which U+FFFD stands for each byte that is part of no character.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl Encoder {
     }
 
     /// As [`encode_bytes`](Self::encode_bytes), for bytes that are not UTF-8; `allowed` special tokens become their ids,
-    /// without a pipeline only those before the first invalid byte.
+    /// without a pipeline, or by the map of a SentencePiece model, only those before the first invalid byte.
     pub(super) fn encode_not_utf8(
         &self,
         workspace: &mut Workspace,
@@ -114,7 +114,8 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        if let Some(Rules::Pipeline(_)) = &self.rules {
+        let pipeline = self.pipeline.as_ref();
+        if pipeline.is_some_and(|pipeline| !pipeline.reads_bytes()) {
             let text = with_each_byte_replaced(bytes);
             return self.append(workspace, text.as_str(), allowed, ids, checkpoint);
         }
@@ -125,7 +126,7 @@ impl Encoder {
                 valid.expect("valid up to there")
             }
         };
-        if let Some(rules) = &self.rules {
+        if let Some(pipeline) = pipeline {
             // The gap that runs into the invalid bytes goes on with them.
             let last_gap = match self.split_at_tokens(valid, allowed).last() {
                 Some(Part::Text(gap)) => gap.start,
@@ -133,9 +134,9 @@ impl Encoder {
             };
             self.append(workspace, &valid[..last_gap], allowed, ids, checkpoint)?;
             let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
-            let rest = &bytes[last_gap..];
+            let rest = Gap::of_bytes(&bytes[last_gap..]);
             let to_end = |_: &mut PieceEncoder<'_>| ControlFlow::Continue(());
-            let flow = self.encode_gap_of_bytes(rules, &mut pieces, rest, true, to_end)?;
+            let flow = self.encode_gap(pipeline, &mut pieces, rest, allowed, to_end)?;
             debug_assert!(flow.is_continue(), "nothing stops it");
             return Ok(());
         }

@@ -1,19 +1,19 @@
-//! Merges of characters where some tokens are taken apart again: those of the type "unused".
+//! Merges where some tokens are taken apart again: those of the type "unused" of a SentencePiece model.
 //!
 //! Such a token gives way to the two symbols that would have made it when they became neighbours **last**, anywhere in
-//! the text: so a text is merged as a whole, by one heap.
+//! the text: with `ab`, `bc` and an unused `abc`, the end of a text decides how `abc` at its start is taken apart. So a
+//! text is merged as a whole, by one heap.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::queue::{LongMerges, Start};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::merge::queue::Token;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::hash::SeededState;
 use crate::util::memory::Growable;
-use crate::vocabulary::characters::CharacterMerges;
+use crate::vocabulary::listed::{self, ListedMerges};
 
 /// A token inside of this number of others stays as it is.
 const DEEPEST: usize = 100;
@@ -24,46 +24,34 @@ const CHECK_INTERVAL: usize = 1 << 14;
 #[derive(Clone, Copy)]
 struct Symbol {
     id: TokenId,
-    start: usize,
     previous: usize,
     next: usize,
 }
 
-/// Both halves of a symbol, and the length of the left one in bytes.
+/// Both halves of a token, and the number of symbols of the left one.
 type Halves = HashMap<TokenId, (TokenId, TokenId, usize), SeededState>;
 
-/// Appends the symbols of `text` to `tokens`.
+/// Returns the tokens of a text that begins as these symbols, each with the index of its first symbol.
 ///
 /// # Errors
 /// [`EncodeError::Interrupted`] from the checkpoint.
 ///
 /// # Complexity
-/// O(n log n) for n bytes.
+/// O(n log n) for n symbols.
 pub(super) fn merge(
-    merges: &CharacterMerges,
-    text: &[u8],
-    tokens: &mut Vec<Token>,
+    merges: &ListedMerges,
+    start: &[listed::Symbol],
     checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
+) -> Result<Vec<Token>, EncodeError> {
     let mut symbols: Vec<Symbol> = Vec::new();
-    let mut start = 0;
-    while start < text.len() {
-        let (id, length) = merges.first(&text[start..]);
-        let index = symbols.len();
-        let (previous, next) = (index.wrapping_sub(1), index + 1);
-        let symbol = Symbol {
-            id,
-            start,
-            previous,
-            next,
-        };
-        symbols.with_room(1).push(symbol);
-        start += length;
+    symbols.with_room(start.len());
+    for (index, symbol) in start.iter().enumerate() {
+        symbols.push(Symbol {
+            id: symbol.id,
+            previous: index.wrapping_sub(1),
+            next: index + 1,
+        });
     }
-    let end_of = |symbols: &[Symbol], index: usize| {
-        let next = symbols.get(symbols[index].next);
-        next.map_or(text.len(), |next| next.start)
-    };
     let mut halves = Halves::default();
     let mut heap = BinaryHeap::new();
     let mut add = |symbols: &[Symbol], heap: &mut BinaryHeap<_>, index: usize| {
@@ -73,17 +61,13 @@ pub(super) fn merge(
         let Some(right) = symbols.get(left.next) else {
             return;
         };
-        let made = merges.pairs().get(left.id, right.id);
-        if made != NO_TOKEN {
+        let entry = merges.pairs().get(left.id, right.id);
+        if entry != NO_TOKEN {
             halves
                 .with_room(1)
-                .insert(made, (left.id, right.id, right.start - left.start));
-            heap.with_room(1).push(Reverse((
-                merges.rank(made),
-                index,
-                made,
-                end_of(symbols, left.next),
-            )));
+                .insert(merges.likely(entry), (left.id, right.id, left.next - index));
+            let pair = (merges.rank(entry), index, entry, right.next);
+            heap.with_room(1).push(Reverse(pair));
         }
     };
     for index in 0..symbols.len() {
@@ -93,7 +77,7 @@ pub(super) fn merge(
         add(&symbols, &mut heap, index);
     }
     let mut count = 0_usize;
-    while let Some(Reverse((_, index, made, end))) = heap.pop() {
+    while let Some(Reverse((_, index, entry, end))) = heap.pop() {
         count += 1;
         if count.is_multiple_of(CHECK_INTERVAL) {
             checkpoint::pass(checkpoint)?;
@@ -101,33 +85,33 @@ pub(super) fn merge(
         let Symbol { id, next, .. } = symbols[index];
         let is_current = id != NO_TOKEN
             && next < symbols.len()
-            && end_of(&symbols, next) == end
-            && merges.pairs().get(id, symbols[next].id) == made;
+            && symbols[next].next == end
+            && merges.pairs().get(id, symbols[next].id) == entry;
         if !is_current {
             continue;
         }
-        let after = symbols[next].next;
         symbols[next].id = NO_TOKEN;
-        symbols[index].id = made;
-        symbols[index].next = after;
-        if let Some(after) = symbols.get_mut(after) {
+        symbols[index].id = merges.likely(entry);
+        symbols[index].next = end;
+        if let Some(after) = symbols.get_mut(end) {
             after.previous = index;
         }
         let previous = symbols[index].previous;
         add(&symbols, &mut heap, previous);
         add(&symbols, &mut heap, index);
     }
+    let mut tokens = Vec::new();
     let mut index = 0;
     while let Some(symbol) = symbols.get(index) {
-        take_apart(merges, &halves, symbol.id, symbol.start, 0, tokens);
+        take_apart(merges, &halves, symbol.id, index, 0, &mut tokens);
         index = symbol.next;
     }
-    Ok(())
+    Ok(tokens)
 }
 
 /// Appends a symbol, or what an unused one consists of.
 fn take_apart(
-    merges: &CharacterMerges,
+    merges: &ListedMerges,
     halves: &Halves,
     id: TokenId,
     start: usize,
@@ -141,47 +125,4 @@ fn take_apart(
         }
         _ => tokens.with_room(1).push(Token { start, id }),
     }
-}
-
-// Merges of characters for the [queue](super::queue) engine.
-
-impl LongMerges for CharacterMerges {
-    #[inline]
-    fn start(&self, rest: &[u8]) -> Start {
-        let (id, length) = self.first(rest);
-        let rank = match &rest[length..] {
-            [] => NO_TOKEN,
-            after => LongMerges::rank(self, id, self.first(after).0),
-        };
-        Start { id, length, rank }
-    }
-
-    #[inline]
-    fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
-        self.rank(self.pairs().get(left, right))
-    }
-
-    #[inline]
-    fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId {
-        self.made(rank, || self.pairs().get(left, right))
-    }
-
-    #[inline]
-    fn prefetch(&self, left: TokenId, right: TokenId) {
-        self.pairs().prefetch(left, right);
-    }
-
-    fn boundary(&self, bytes: &[u8], end: usize) -> usize {
-        character_boundary(bytes, end)
-    }
-}
-
-/// Returns the last offset in `bytes` at which a character ends, no later than `end`.
-pub(super) fn character_boundary(bytes: &[u8], end: usize) -> usize {
-    let is_inside = |offset: &usize| bytes.get(*offset).is_some_and(|byte| byte & 0xC0 == 0x80);
-    // A character of four bytes has three of these; where there are more, they are no character.
-    (end.saturating_sub(3).max(1)..=end)
-        .rev()
-        .find(|offset| !is_inside(offset))
-        .unwrap_or(end)
 }

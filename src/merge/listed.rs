@@ -1,9 +1,8 @@
-//! Merges that are listed, for both engines.
+//! Merges by list, for both engines.
 
-use super::apart::character_boundary;
-use super::queue::{self, LongMerges, Queue, Start};
+use super::queue::{self, LongMerges, Queue, Start, Token};
 use super::short::{self, ShortMerges, Symbols};
-use super::{Placed, long};
+use super::{Placed, apart, long};
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
@@ -22,22 +21,41 @@ pub(super) fn merge(
     ids: &mut Vec<TokenId>,
     checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
-    if !merges.knows(piece) {
+    let before = ids.len();
+    if merges.takes_apart() {
         let mut symbols = Vec::new();
         merges.start(piece, &mut symbols);
-        let spelled = spelled(&symbols);
-        return long::merge(
+        let tokens = apart::merge(merges, &symbols, checkpoint)?;
+        memory::extend(ids, tokens.iter().map(|token| token.id));
+    } else if merges.knows(piece) {
+        merge_by(merges, piece, long::WINDOW_LEN, ids, checkpoint)?;
+    } else {
+        let mut symbols = Vec::new();
+        merges.start(piece, &mut symbols);
+        let length = SYMBOL * long::WINDOW_LEN;
+        merge_by(
             &Spelled(merges),
-            &spelled,
-            SYMBOL * long::WINDOW_LEN,
+            &spelled(&symbols),
+            length,
             ids,
             checkpoint,
-        );
+        )?;
     }
+    merges.replace_singles(ids, before);
+    Ok(())
+}
+
+fn merge_by(
+    merges: &(impl ShortMerges + LongMerges),
+    piece: &[u8],
+    window: usize,
+    ids: &mut Vec<TokenId>,
+    checkpoint: &dyn Checkpoint,
+) -> Result<(), EncodeError> {
     if short::merge(merges, piece, ids) {
         return Ok(());
     }
-    long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)
+    long::merge(merges, piece, window, ids, checkpoint)
 }
 
 /// Appends the ids of `piece` to `placed`, each with its span in the piece.
@@ -55,12 +73,22 @@ pub(super) fn placed(
 ) -> Result<(), EncodeError> {
     let mut symbols = Vec::new();
     merges.start(piece, &mut symbols);
-    let mut queue = Queue::new();
-    queue.merge(&Spelled(merges), &spelled(&symbols), checkpoint)?;
-    let starts = queue.tokens().skip(1).map(|token| token.start / SYMBOL);
+    let tokens = if merges.takes_apart() {
+        apart::merge(merges, &symbols, checkpoint)?
+    } else {
+        let mut queue = Queue::new();
+        queue.merge(&Spelled(merges), &spelled(&symbols), checkpoint)?;
+        let index = |token: Token| Token {
+            start: token.start / SYMBOL,
+            ..token
+        };
+        memory::collect(queue.tokens().map(index))
+    };
+    let starts = tokens.iter().skip(1).map(|token| token.start);
     let written = merges.written(piece);
     let (mut index, mut start) = (0, 0);
-    for (token, next) in queue.tokens().zip(starts.chain([symbols.len()])) {
+    let mut ids = Vec::new();
+    for (token, next) in tokens.iter().zip(starts.chain([symbols.len()])) {
         let length: usize = symbols[index..next]
             .iter()
             .map(|symbol| symbol.length)
@@ -71,8 +99,18 @@ pub(super) fn placed(
             (Some(first), Some(last)) => first.start..last.end,
             _ => piece.len()..piece.len(),
         };
-        placed.with_room(1).push(Placed { id: token.id, span });
         (index, start) = (next, start + length);
+        if merges.is_single(token.id) {
+            ids.clear();
+            merges.push_single(token.id, &mut ids);
+            let spans = ids.iter().map(|&id| Placed {
+                id,
+                span: span.clone(),
+            });
+            memory::extend(placed, spans);
+        } else {
+            placed.with_room(1).push(Placed { id: token.id, span });
+        }
     }
     Ok(())
 }
@@ -91,17 +129,17 @@ impl LongMerges for ListedMerges {
 
     #[inline]
     fn rank(&self, left: TokenId, right: TokenId) -> TokenId {
-        self.pairs().get(left, right)
+        self.rank(self.pairs().get(left, right))
     }
 
     #[inline]
-    fn made(&self, rank: TokenId, _: TokenId, _: TokenId) -> TokenId {
-        self.made(rank)
+    fn made(&self, rank: TokenId, left: TokenId, right: TokenId) -> TokenId {
+        self.made(rank, || self.pairs().get(left, right))
     }
 
     #[inline]
     fn likely(&self, rank: TokenId) -> TokenId {
-        self.made(rank)
+        self.likely(rank)
     }
 
     #[inline]
@@ -116,6 +154,16 @@ impl LongMerges for ListedMerges {
             character_boundary(bytes, end)
         }
     }
+}
+
+/// Returns the last offset in `bytes` at which a character ends, no later than `end`.
+fn character_boundary(bytes: &[u8], end: usize) -> usize {
+    let is_inside = |offset: &usize| bytes.get(*offset).is_some_and(|byte| byte & 0xC0 == 0x80);
+    // A character of four bytes has three of these; where there are more, they are no character.
+    (end.saturating_sub(3).max(1)..=end)
+        .rev()
+        .find(|offset| !is_inside(offset))
+        .unwrap_or(end)
 }
 
 /// Bytes of a symbol where pieces are spelled by symbols.
@@ -139,7 +187,7 @@ impl LongMerges for Spelled<'_> {
         Start {
             id,
             length: SYMBOL,
-            rank: next.map_or(NO_TOKEN, |next| self.rank(id, next)),
+            rank: next.map_or(NO_TOKEN, |next| LongMerges::rank(self, id, next)),
         }
     }
 
@@ -161,6 +209,47 @@ impl LongMerges for Spelled<'_> {
 
     fn boundary(&self, _: &[u8], end: usize) -> usize {
         end - end % SYMBOL
+    }
+}
+
+impl ShortMerges for Spelled<'_> {
+    #[inline]
+    fn fits(&self) -> bool {
+        ShortMerges::fits(self.0)
+    }
+
+    #[inline]
+    fn pairs(&self) -> &PairTable {
+        self.0.pairs()
+    }
+
+    #[inline]
+    fn fill<const N: usize>(
+        &self,
+        symbols: &mut Symbols<N>,
+        piece: &[u8],
+        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
+    ) {
+        let (spelled, _) = piece.as_chunks();
+        for &symbol in spelled {
+            let rank = |left, right| self.0.rank(look_up(left, right));
+            symbols.push(TokenId::from_ne_bytes(symbol), rank);
+        }
+    }
+
+    #[inline]
+    fn rank(&self, entry: TokenId) -> TokenId {
+        self.0.rank(entry)
+    }
+
+    #[inline]
+    fn likely(&self, rank: TokenId) -> TokenId {
+        self.0.likely(rank)
+    }
+
+    #[inline]
+    fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId {
+        self.0.made(rank, look_up)
     }
 }
 

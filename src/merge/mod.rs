@@ -23,11 +23,9 @@ use std::ops::Range;
 use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
-use crate::util::memory::{self, Growable};
+use crate::util::memory::Growable;
 use crate::vocabulary::byte_merges::ByteMerges;
-use crate::vocabulary::characters::CharacterMerges;
 use crate::vocabulary::{Merges, Vocabulary};
-pub(crate) use queue::Token;
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -70,7 +68,6 @@ pub fn merge(
 ) -> Result<(), EncodeError> {
     match vocabulary.merges() {
         Merges::Bytes(merges) => merge_bytes(merges, piece, ids, checkpoint),
-        Merges::Characters(merges) => merge_characters(merges, piece, ids, checkpoint),
         Merges::Listed(merges) => listed::merge(merges, piece, ids, checkpoint),
     }
 }
@@ -85,20 +82,6 @@ fn merge_bytes(
         return Ok(());
     }
     long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)
-}
-
-fn merge_characters(
-    merges: &CharacterMerges,
-    piece: &[u8],
-    ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    let before = ids.len();
-    if !short::merge(merges, piece, ids) {
-        long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)?;
-    }
-    merges.symbols_to_ids(ids, before);
-    Ok(())
 }
 
 /// An id with the bytes of a piece that it stands for.
@@ -143,29 +126,6 @@ pub fn placed(
             }),
             None => listed::placed(merges, piece, placed, checkpoint)?,
         },
-        Merges::Characters(_) => unreachable!("a model's own rules place its tokens"),
     }
-    Ok(())
-}
-
-/// Appends the symbols of `text`, a whole text or one of its pieces, to `tokens`.
-///
-/// # Errors
-/// As [`encode_piece`].
-///
-/// # Complexity
-/// O(n log n) for n bytes.
-pub(crate) fn symbols(
-    merges: &CharacterMerges,
-    text: &[u8],
-    tokens: &mut Vec<Token>,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    if merges.takes_apart() {
-        return apart::merge(merges, text, tokens, checkpoint);
-    }
-    let mut queue = queue::Queue::new();
-    queue.merge(merges, text, checkpoint)?;
-    memory::extend(tokens, queue.tokens());
     Ok(())
 }

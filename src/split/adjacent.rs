@@ -77,6 +77,15 @@ impl Adjacency {
         adjacency
     }
 
+    /// Joins all characters: a text is one piece.
+    pub fn whole() -> Self {
+        Self {
+            bits: vec![u64::MAX; 2 * ASCII_BITS / 64],
+            shift: 64 - ASCII_BITS.ilog2(),
+            word_start: NO_CHARACTER,
+        }
+    }
+
     /// Returns the same, where text is cut before each space as well.
     #[must_use]
     pub fn by_words(mut self) -> Self {

@@ -37,8 +37,9 @@ use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory::{self, Growable};
 use byte_merges::ByteMerges;
 use byte_pairs::BytePairTable;
-use characters::{CharacterMerges, Kind, MARK, Piece};
+use characters::MARK;
 use halves::Halves;
+use listed::scored::{Kind, Piece};
 use listed::{ListedMerges, Listing};
 use pair_table::PairTable;
 use tokens::Tokens;
@@ -52,14 +53,12 @@ pub struct Vocabulary {
     longest: OnceLock<usize>,
 }
 
-/// Merges of the bytes of a piece, or of its characters.
+/// The merges of a vocabulary: what two adjacent symbols become, and which two are next.
 #[derive(Debug)]
 pub enum Merges {
-    /// Every byte is a token, and merges make tokens of it.
+    /// Every byte is a token, and the rank of a pair is the id of the token that it makes: tiktoken's BPE.
     Bytes(Box<ByteMerges>),
-    /// As SentencePiece does it.
-    Characters(Box<CharacterMerges>),
-    /// As a list of merges says.
+    /// Each pair has a rank, and a token that it makes: the BPE of a `tokenizer.json` or of a SentencePiece model.
     Listed(Box<ListedMerges>),
 }
 
@@ -237,7 +236,7 @@ impl Vocabulary {
         }
     }
 
-    /// Builds a vocabulary whose merges begin with characters: that of a SentencePiece model.
+    /// Builds the vocabulary of a SentencePiece model, whose tokens have scores.
     ///
     /// Decoding writes the unknown token as `unknown`, control tokens as nothing, and each [`MARK`] as a space.
     ///
@@ -246,7 +245,7 @@ impl Vocabulary {
     ///
     /// # Complexity
     /// O(total characters) look-ups.
-    pub fn from_characters(
+    pub fn from_scores(
         pieces: &[Piece<'_>],
         byte_fallback: Option<char>,
         unknown: &str,
@@ -267,8 +266,8 @@ impl Vocabulary {
                 Kind::Unknown => tokens.push_unlisted(id, unknown.as_bytes())?,
             }
         }
-        let merges = CharacterMerges::new(pieces, byte_fallback)?;
-        Ok(Self::of(tokens, Merges::Characters(Box::new(merges))))
+        let merges = ListedMerges::by_scores(pieces, byte_fallback)?;
+        Ok(Self::of(tokens, Merges::Listed(Box::new(merges))))
     }
 
     /// Builds a vocabulary whose merges are listed, of tokens in the order of ids.
@@ -340,26 +339,18 @@ impl Vocabulary {
         &self.merges
     }
 
-    /// The merges of bytes; `None` if characters are merged.
+    /// The merges by rank; `None` if they are listed.
     pub fn byte_merges(&self) -> Option<&ByteMerges> {
         match &self.merges {
             Merges::Bytes(merges) => Some(merges),
-            Merges::Characters(_) | Merges::Listed(_) => None,
+            Merges::Listed(_) => None,
         }
     }
 
-    /// The merges of characters; `None` if bytes are merged.
-    pub fn character_merges(&self) -> Option<&CharacterMerges> {
-        match &self.merges {
-            Merges::Bytes(_) | Merges::Listed(_) => None,
-            Merges::Characters(merges) => Some(merges),
-        }
-    }
-
-    /// The merges of a list; `None` if they follow from the tokens.
+    /// The merges of a list; `None` if the ranks of pairs are the ids of tokens.
     pub fn listed_merges(&self) -> Option<&ListedMerges> {
         match &self.merges {
-            Merges::Bytes(_) | Merges::Characters(_) => None,
+            Merges::Bytes(_) => None,
             Merges::Listed(merges) => Some(merges),
         }
     }
@@ -374,7 +365,6 @@ impl Vocabulary {
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
         let merges = match &self.merges {
             Merges::Bytes(merges) => merges.memory(),
-            Merges::Characters(merges) => merges.memory(),
             Merges::Listed(merges) => merges.memory(),
         };
         self.tokens.memory() + merges + sorted
@@ -423,8 +413,6 @@ impl Vocabulary {
         let id = self.tokens.id(index);
         let is_own = match &self.merges {
             Merges::Bytes(_) => true,
-            // A piece of characters need not become the token that it spells.
-            Merges::Characters(_) => false,
             Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(id),
         };
         is_own.then(|| (self.tokens.span(index), id))
@@ -461,7 +449,6 @@ impl Vocabulary {
             let [byte] = *bytes else { return None };
             match &self.merges {
                 Merges::Bytes(_) => None,
-                Merges::Characters(merges) => merges.byte_token(byte),
                 Merges::Listed(merges) => merges.byte_token(byte),
             }
         })

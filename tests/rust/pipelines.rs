@@ -9,7 +9,7 @@ use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
 use bytemill::encode::pipeline::added::AddedToken;
-use bytemill::encode::pipeline::{Marks, Pipeline, Prefix};
+use bytemill::encode::pipeline::{Marks, Normalization, Pipeline, Prefix};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
 use bytemill::encode::truncate::Keep;
 use bytemill::error::VocabularyError;
@@ -64,8 +64,9 @@ impl Parts {
         let special = special.map(|token| (token.content.clone(), token.id));
         let special = SpecialTokens::new(special.collect())?;
         let pipeline = Pipeline {
-            added,
-            normalizer: Chain::new(self.steps)?,
+            added: Some(added),
+            symbols: Vec::new(),
+            normalization: Normalization::Chain(Chain::new(self.steps)?),
             prefix: self.prefix,
             marks: self.marks,
             fused: None,

@@ -108,7 +108,7 @@ def tokenize(encoding: Encoding, text: str, special: str, lengths_by_id: Callabl
 
 def is_normalizing(encoding: Encoding) -> bool:
     """Returns whether tokens may have other bytes than the text they stand for."""
-    return encoding._model is not None or encoding._tokenizer is not None  # noqa: SLF001 - as above
+    return not encoding._has_ranks  # noqa: SLF001 - as above
 
 
 def spans(

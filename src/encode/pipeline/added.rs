@@ -43,7 +43,8 @@ pub struct AddedToken {
 /// The added tokens of an encoder, and both searches.
 #[derive(Debug)]
 pub(in crate::encode) struct AddedTokens {
-    pub(super) raw: Search,
+    /// `None` if special tokens are searched for as without a pipeline.
+    pub(super) raw: Option<Search>,
     pub(super) normalized: Search,
     /// Those that are not special, by id and by string.
     texts: HashMap<TokenId, String>,
@@ -60,6 +61,10 @@ pub(in crate::encode) struct Search {
     word: Option<Regex>,
     /// Whether U+0020 stands for a mark, which is no blank.
     has_marks: bool,
+    /// Whether a token takes blanks before it or behind it.
+    takes_blanks: bool,
+    /// The last characters of strings.
+    last: HashSet<char>,
     /// Characters that stand beside each other in a string.
     pairs: HashSet<(char, char)>,
     /// The first characters of tokens that look at what stands before them, other than blanks.
@@ -79,6 +84,19 @@ struct Token {
     single_word: bool,
 }
 
+impl Token {
+    /// A token without flags.
+    fn plain(id: TokenId) -> Self {
+        Self {
+            id,
+            special: None,
+            lstrip: false,
+            rstrip: false,
+            single_word: false,
+        }
+    }
+}
+
 /// A token in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::encode) struct Match {
@@ -91,18 +109,25 @@ pub(in crate::encode) struct Match {
 
 impl AddedTokens {
     /// Builds both searches. The ids of special tokens are those of `special`; a special token that `added` does not
-    /// list has no flags. `normalize` makes normalized text, in which U+0020 is a mark if `has_marks` says so.
+    /// list has no flags. `symbols` are found in normalized text as they are. `normalize` makes normalized text, in which
+    /// U+0020 is a mark if `has_marks` says so.
     ///
     /// # Errors
     /// [`VocabularyError`] if `tokenizers` would not always find the same tokens, or if there are too many.
     pub(super) fn new(
-        added: &[AddedToken],
+        added: Option<&[AddedToken]>,
+        symbols: &[(String, TokenId)],
         special: &SpecialTokens,
         has_marks: bool,
         normalize: impl Fn(&str) -> Result<String, VocabularyError>,
     ) -> Result<Self, VocabularyError> {
         let (mut raw, mut normalized) = (Vec::new(), Vec::new());
         let mut listed = memory::filled(false, special.len());
+        let is_searched = added.is_some();
+        let added = added.unwrap_or_default();
+        for (text, id) in symbols {
+            normalized.push((text.clone(), text.clone(), Token::plain(*id)));
+        }
         for token in added {
             let index = special.index(&token.content);
             if let Some(index) = index {
@@ -127,18 +152,15 @@ impl AddedTokens {
         for (index, (text, id)) in special.iter().enumerate() {
             if !listed[index] {
                 let found = Token {
-                    id,
                     special: Some(index),
-                    lstrip: false,
-                    rstrip: false,
-                    single_word: false,
+                    ..Token::plain(id)
                 };
                 raw.push((text.to_owned(), text.to_owned(), found));
             }
         }
         let ordinary = added.iter().filter(|token| !token.special);
         Ok(Self {
-            raw: Search::new(&raw, false)?,
+            raw: is_searched.then(|| Search::new(&raw, false)).transpose()?,
             normalized: Search::new(&normalized, has_marks)?,
             texts: ordinary
                 .clone()
@@ -190,6 +212,13 @@ impl Search {
             tokens: tokens.iter().map(|(.., token)| *token).collect(),
             word: word.then(|| Regex::new(r"^\w").expect("it compiles")),
             has_marks,
+            takes_blanks: tokens
+                .iter()
+                .any(|(.., token)| token.lstrip || token.rstrip),
+            last: tokens
+                .iter()
+                .filter_map(|(text, ..)| text.chars().next_back())
+                .collect(),
             pairs: tokens.iter().flat_map(|(text, ..)| pairs(text)).collect(),
             looking_back: tokens
                 .iter()
@@ -220,12 +249,17 @@ impl Search {
         })
     }
 
-    /// Returns whether a token in a text may depend on both of two characters that stand beside each other, of which
-    /// the first is no blank.
+    /// Returns whether a token in a text may depend on both of two characters that stand beside each other.
     pub(in crate::encode) fn reaches_across(&self, before: char, after: char) -> bool {
         self.pairs.contains(&(before, after))
+            || self.takes_blanks && self.is_blank(before)
             || self.looking_ahead.contains(&before)
             || self.looking_back.contains(&after)
+    }
+
+    /// Returns whether a token in a text may end in this character.
+    pub(in crate::encode) fn may_end_in(&self, character: char) -> bool {
+        self.last.contains(&character) || self.takes_blanks && self.is_blank(character)
     }
 
     /// True if there is nothing to find.
@@ -236,14 +270,14 @@ impl Search {
     /// Returns the first token whose string starts at byte `from` or after it; `taken` is where the token before ends.
     pub(in crate::encode) fn find(
         &self,
-        text: &str,
+        text: &[u8],
         mut from: usize,
         taken: usize,
         allowed: &Allowed,
     ) -> Option<Match> {
         let finder = self.finder.as_ref()?;
         loop {
-            let found = finder.find(text.as_bytes(), from)?;
+            let found = finder.find(text, from)?;
             let Range { mut start, mut end } = found.range();
             from = end;
             let flags = self.tokens[found.pattern().as_usize()];
@@ -252,13 +286,15 @@ impl Search {
                 continue;
             }
             if flags.lstrip {
-                let before = &text[..start];
-                start = before.trim_end_matches(|c| self.is_blank(c)).len();
+                while let Some(blank) = last(&text[..start]).filter(|&c| self.is_blank(c)) {
+                    start -= blank.len_utf8();
+                }
                 start = start.max(taken);
             }
             if flags.rstrip {
-                let after = &text[end..];
-                end += after.len() - after.trim_start_matches(|c| self.is_blank(c)).len();
+                while let Some(blank) = first(&text[end..]).filter(|&c| self.is_blank(c)) {
+                    end += blank.len_utf8();
+                }
             }
             assert!(
                 start <= end,
@@ -273,20 +309,33 @@ impl Search {
     }
 
     /// Returns whether no character of a word stands beside a span.
-    fn is_alone(&self, text: &str, span: Range<usize>) -> bool {
+    fn is_alone(&self, text: &[u8], span: Range<usize>) -> bool {
         let word = self.word.as_ref().expect("a token asks for it");
         let is_word = |c: char| {
             let matched = word.is_match(c.encode_utf8(&mut [0; 4]));
             matched.expect("no backtracking that could fail")
         };
-        let before = text[..span.start].chars().next_back();
-        let after = text[span.end..].chars().next();
+        let before = last(&text[..span.start]);
+        let after = first(&text[span.end..]);
         !before.is_some_and(is_word) && !after.is_some_and(is_word)
     }
 
     fn is_blank(&self, c: char) -> bool {
         c.is_whitespace() && !(self.has_marks && c == ' ')
     }
+}
+
+/// Returns the character that a text begins with.
+fn first(text: &[u8]) -> Option<char> {
+    let chunk = text[..text.len().min(4)].utf8_chunks().next()?;
+    chunk.valid().chars().next()
+}
+
+/// Returns the character that a text ends in.
+fn last(text: &[u8]) -> Option<char> {
+    let is_first = |byte: &u8| byte & 0xC0 != 0x80;
+    let start = text.iter().rposition(is_first)?;
+    first(&text[start..])
 }
 
 /// The characters of a text that stand beside each other.

@@ -1,13 +1,15 @@
-//! Text through a `tokenizer.json`: all that its parts do with it before pieces are merged.
+//! Text through a `tokenizer.json` or a SentencePiece model: all that happens to it before pieces are merged.
 //!
 //! ```text
 //! text            added tokens are found in it as it stands; each gap between them
-//!   gap             is normalized, and added tokens that are normalized as well are found in it; each segment between them
+//!   gap             is normalized, and added tokens that are normalized as well, and user-defined symbols, are found in
+//!                   it; each segment between them
 //!     segment         gets a space in front, where the file adds one
 //!       pieces          end where the splitter says, and go through the hot loop
 //! ```
 //!
-//! A gap that its normalizer keeps is read where it stands.
+//! A gap that its normalizer keeps is read where it stands. Most SentencePiece models change nothing but spaces, which
+//! the tables know as spaces: of such a gap only the first piece is copied, behind the space that the model adds.
 
 pub mod added;
 mod offsets;
@@ -18,15 +20,14 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
+use super::Encoder;
 use super::hot_loop::Scratch;
-use super::parts::{Part, Parts};
-use super::segments::{Gap, Origin, Segment};
+use super::parts::{Gap, Origin, Part, Parts, SPACE, Segment};
 use super::special::{Allowed, SpecialTokens};
-use super::{Encoder, Rules};
 use crate::checkpoint::{self, Checkpoint, RunToEnd};
 use crate::error::{EncodeError, VocabularyError};
-use crate::normalize::MARK;
 use crate::normalize::chain::Chain;
+use crate::normalize::{MARK, Normalizer};
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
@@ -60,13 +61,23 @@ pub enum Marks {
     Segments,
 }
 
-/// The parts of a `tokenizer.json` besides its vocabulary.
-#[derive(Debug)]
+/// What makes normalized text.
+pub enum Normalization {
+    /// The steps of a `tokenizer.json`, or of a SentencePiece model that changes nothing but spaces.
+    Chain(Chain),
+    /// The normalizer of another SentencePiece model, which adds the space in front itself. It reads bytes: one that is
+    /// part of no character becomes U+FFFD, whatever its map makes of a U+FFFD in the text.
+    Model(Arc<Normalizer>),
+}
+
+/// The parts of a `tokenizer.json` or of a SentencePiece model besides its vocabulary.
 pub struct Pipeline {
-    /// The added tokens, no content twice.
-    pub added: Vec<AddedToken>,
+    /// The added tokens, no content twice; `None` if special tokens are found in text as they are without a pipeline.
+    pub added: Option<Vec<AddedToken>>,
+    /// Tokens that are found in normalized text, as they stand there, with their ids.
+    pub symbols: Vec<(String, TokenId)>,
     /// Makes normalized text.
-    pub normalizer: Chain,
+    pub normalization: Normalization,
     /// Where a space is put in front.
     pub prefix: Prefix,
     /// Where spaces stand for marks.
@@ -77,30 +88,93 @@ pub struct Pipeline {
     pub splitter: Splitter,
 }
 
+impl Normalization {
+    /// Returns whether a gap stays as it is.
+    fn keeps(&self, gap: Gap<'_>) -> bool {
+        match (self, gap.text) {
+            (Self::Chain(chain), Some(text)) => chain.keeps(text),
+            (Self::Chain(_), None) | (Self::Model(_), _) => false,
+        }
+    }
+
+    /// Returns whether a text may be divided between two characters of normalized text, the last of `left` and the first
+    /// behind it, which stay as they are and beside each other: its parts are normalized to those of the whole.
+    ///
+    /// With the map of a model it may before a space, behind a letter or digit that becomes itself whatever stands before
+    /// it: so the left side does not end in a space that would be removed, and the right side begins with one that is
+    /// kept, as it begins no text.
+    fn keeps_apart(&self, left: &str, before: char, after: char) -> bool {
+        match self {
+            Self::Chain(chain) => chain.keeps_apart(before, after),
+            Self::Model(normalizer) => {
+                let flags = normalizer.flags();
+                let adds_suffix = flags.add_dummy_prefix && flags.treat_whitespace_as_suffix;
+                !adds_suffix
+                    && after == ' '
+                    && before.is_ascii_alphanumeric()
+                    && normalizer.is_word_by_word()
+                    && last_word(left).is_some_and(|word| normalizer.keeps_end(word))
+            }
+        }
+    }
+
+    /// Returns whether the start of a text may become something else than the same behind other text.
+    fn changes_start(&self) -> bool {
+        match self {
+            Self::Chain(_) => false,
+            Self::Model(normalizer) => {
+                let flags = normalizer.flags();
+                flags.add_dummy_prefix || flags.remove_extra_whitespaces
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        match self {
+            Self::Chain(chain) => chain.memory(),
+            Self::Model(_) => 0,
+        }
+    }
+}
+
+/// The longest word before a cut, in bytes, where normalization works word by word.
+const LONGEST_WORD: usize = 64;
+
+/// Returns what stands behind the last space of a text, unless that is long.
+fn last_word(text: &str) -> Option<&[u8]> {
+    let text = text.as_bytes();
+    let near = &text[text.len().saturating_sub(LONGEST_WORD)..];
+    match near.iter().rposition(|&byte| byte == b' ') {
+        Some(space) => Some(&near[space + 1..]),
+        None => Some(text).filter(|text| text.len() == near.len()),
+    }
+}
+
 impl Pipeline {
-    /// Writes the normalized text of a gap to `out`, which is empty, with the span of each byte if `spans` are wanted.
+    /// Writes the text that the chain makes of a gap to `out`, which is empty, with the space in front, and with the span of
+    /// each byte if `spans` are wanted.
     fn normalize(
         &self,
-        gap: &str,
+        chain: &Chain,
+        gap: Gap<'_>,
         out: &mut String,
         mut spans: Option<&mut Vec<Range<usize>>>,
         checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        let is_divided = gap.len() > CHUNK && self.normalizer.is_local();
+        let text = gap.text.expect("a chain normalizes text");
+        let is_divided = text.len() > CHUNK && chain.is_local();
         let mut start = 0;
-        while start < gap.len() {
+        while start < text.len() {
             checkpoint::pass(checkpoint)?;
-            let end = match gap.as_bytes().get(start + CHUNK..) {
+            let end = match text.as_bytes().get(start + CHUNK..) {
                 Some(rest) if is_divided => {
                     let ascii = rest.iter().position(u8::is_ascii);
-                    ascii.map_or(gap.len(), |ascii| start + CHUNK + ascii)
+                    ascii.map_or(text.len(), |ascii| start + CHUNK + ascii)
                 }
-                _ => gap.len(),
+                _ => text.len(),
             };
             let first = spans.as_ref().map_or(0, |spans| spans.len());
-            let chunk = &gap[start..end];
-            self.normalizer
-                .normalize(chunk, out, spans.as_deref_mut())?;
+            chain.normalize(&text[start..end], out, spans.as_deref_mut())?;
             if let Some(spans) = &mut spans {
                 for span in &mut spans[first..] {
                     *span = start + span.start..start + span.end;
@@ -108,7 +182,7 @@ impl Pipeline {
             }
             start = end;
         }
-        if self.prefix == Prefix::Always && !out.is_empty() {
+        if self.prefix == Prefix::Always && gap.is_start && !out.is_empty() {
             out.with_room(1).insert(0, ' ');
             if let Some(spans) = spans {
                 // It stands for what the first character stands for.
@@ -120,9 +194,9 @@ impl Pipeline {
     }
 
     /// Returns whether a space is put before a segment.
-    fn puts_space(&self, segment: &str, is_first: bool) -> bool {
-        let is_space = segment.starts_with(' ')
-            || self.marks == Marks::Segments && segment.as_bytes().starts_with(MARK);
+    fn puts_space(&self, segment: &[u8], is_first: bool) -> bool {
+        let is_space = segment.starts_with(SPACE)
+            || self.marks == Marks::Segments && segment.starts_with(MARK);
         match self.prefix {
             Prefix::Nothing | Prefix::Always => false,
             Prefix::UnlessSpace => !is_space,
@@ -131,10 +205,15 @@ impl Pipeline {
     }
 
     /// Returns a segment with spaces for its marks, and the span of each byte; `None` if it has none.
-    fn without_marks(&self, text: &str, origin: Origin<'_>) -> Option<(String, Vec<Range<usize>>)> {
-        if self.marks != Marks::Segments || memmem::find(text.as_bytes(), MARK).is_none() {
+    fn without_marks(
+        &self,
+        text: &[u8],
+        origin: Origin<'_>,
+    ) -> Option<(String, Vec<Range<usize>>)> {
+        if self.marks != Marks::Segments || memmem::find(text, MARK).is_none() {
             return None;
         }
+        let text = simdutf8::basic::from_utf8(text).expect("a chain makes text");
         let (mut plain, mut spans) = (String::new(), Vec::new());
         plain.with_room(text.len());
         for (at, character) in text.char_indices() {
@@ -158,7 +237,28 @@ pub struct Prepared {
 
 impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pipeline.fmt(f)
+        let Pipeline {
+            added,
+            symbols,
+            normalization,
+            prefix,
+            marks,
+            fused,
+            splitter,
+        } = &*self.pipeline;
+        let mut debug = f.debug_struct("Pipeline");
+        match normalization {
+            Normalization::Chain(chain) => debug.field("normalization", chain),
+            Normalization::Model(normalizer) => debug.field("normalization", &normalizer.flags()),
+        };
+        debug
+            .field("added", &added.as_ref().map(Vec::len))
+            .field("symbols", &symbols.len())
+            .field("prefix", prefix)
+            .field("marks", marks)
+            .field("fused", fused)
+            .field("splitter", splitter)
+            .finish()
     }
 }
 
@@ -166,7 +266,11 @@ impl Prepared {
     fn new(pipeline: Arc<Pipeline>, special: &SpecialTokens) -> Result<Self, VocabularyError> {
         let normalize = |content: &str| {
             let mut normalized = String::new();
-            let done = pipeline.normalize(content, &mut normalized, None, &RunToEnd);
+            let Normalization::Chain(chain) = &pipeline.normalization else {
+                unreachable!("the symbols of a model are written as in normalized text");
+            };
+            let content_as_gap = Gap::of(content);
+            let done = pipeline.normalize(chain, content_as_gap, &mut normalized, None, &RunToEnd);
             done.map_err(|error| VocabularyError::AddedToken {
                 content: content.to_owned(),
                 reason: error.to_string(),
@@ -174,7 +278,8 @@ impl Prepared {
             Ok(normalized)
         };
         let has_marks = pipeline.marks == Marks::Normalized;
-        let added = AddedTokens::new(&pipeline.added, special, has_marks, normalize)?;
+        let Pipeline { added, symbols, .. } = &*pipeline;
+        let added = AddedTokens::new(added.as_deref(), symbols, special, has_marks, normalize)?;
         Ok(Self { pipeline, added })
     }
 
@@ -184,23 +289,64 @@ impl Prepared {
     }
 
     /// The parts of a text: its added tokens, and gaps.
-    pub(super) fn parts<'a>(&'a self, text: &'a str, allowed: &'a Allowed) -> Parts<'a> {
-        Parts::added(&self.added.raw, text, allowed)
+    pub(super) fn parts<'a>(
+        &'a self,
+        special: &'a SpecialTokens,
+        text: &'a str,
+        allowed: &'a Allowed,
+    ) -> Parts<'a> {
+        match &self.added.raw {
+            Some(raw) => Parts::added(raw, text.as_bytes(), allowed),
+            None => Parts::special(special, text.as_bytes(), allowed),
+        }
     }
 
-    /// Returns whether a text can be cut between two characters where the splitter says so of normalized text, and
-    /// nothing else that the pipeline does reaches across.
+    /// The parts of normalized text: symbols, and text between them.
+    pub(super) fn symbols<'a>(&'a self, normalized: &'a [u8]) -> Parts<'a> {
+        Parts::added(&self.added.normalized, normalized, &Allowed::All)
+    }
+
+    /// Returns whether a text can be cut between two characters, the last of `left` and the first behind it, where the
+    /// splitter says so of normalized text, and nothing else that the pipeline does reaches across. What follows the cut
+    /// does not [start](Gap::is_start) a text then.
     ///
     /// Nothing does if the characters stay as they are and beside each other, and no added token has them beside each other
-    /// or looks at what stands beside it there; and if nothing is done to the start of a text or of a gap.
-    pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
+    /// or looks at what stands beside it there; if they are no marks, which become spaces; and if no space is put before
+    /// what follows the cut, neither because a segment begins there nor, as a gap does, behind a token.
+    pub(super) fn keeps_apart(&self, left: &str, before: char, after: char) -> bool {
         let Self { pipeline, added } = self;
-        pipeline.prefix == Prefix::Nothing
-            && pipeline.marks == Marks::Nothing
-            && pipeline.fused.is_none()
-            && pipeline.normalizer.keeps_apart(before, after)
-            && !added.raw.reaches_across(before, after)
+        let is_mark = |character: char| character.encode_utf8(&mut [0; 4]).as_bytes() == MARK;
+        let has_mark = match pipeline.marks {
+            Marks::Nothing => false,
+            Marks::Normalized => is_mark(before) || is_mark(after),
+            Marks::Segments => true,
+        };
+        let raw = added.raw.as_ref();
+        let is_behind_none = match pipeline.prefix {
+            Prefix::Nothing => true,
+            Prefix::Always => !raw.is_some_and(|raw| raw.may_end_in(before)),
+            Prefix::UnlessSpace | Prefix::FirstUnlessSpace => false,
+        };
+        !has_mark
+            && is_behind_none
+            && pipeline.normalization.keeps_apart(left, before, after)
+            && !raw.is_some_and(|raw| raw.reaches_across(before, after))
             && !added.normalized.reaches_across(before, after)
+    }
+
+    /// Returns whether the start of a text may become other ids than the same behind other text.
+    pub(super) fn changes_start(&self) -> bool {
+        let Pipeline {
+            prefix,
+            normalization,
+            ..
+        } = &*self.pipeline;
+        *prefix != Prefix::Nothing || normalization.changes_start()
+    }
+
+    /// Returns whether text need not be UTF-8.
+    pub(super) fn reads_bytes(&self) -> bool {
+        matches!(self.pipeline.normalization, Normalization::Model(_))
     }
 
     /// The unknown token, if one of it stands for several in a row in a segment, though that is split.
@@ -215,13 +361,13 @@ impl Prepared {
 
     /// Number of bytes that the normalizer's tables occupy.
     pub(super) fn memory(&self) -> usize {
-        self.pipeline.normalizer.memory()
+        self.pipeline.normalization.memory()
     }
 
     /// Makes segments of a gap. They say where they come from if that is `traced`.
     pub(super) fn segments(
         &self,
-        gap: &Gap<'_>,
+        gap: Gap<'_>,
         allowed: &Allowed,
         scratch: &mut Scratch,
         traced: bool,
@@ -230,25 +376,32 @@ impl Prepared {
     ) -> Result<ControlFlow<()>, EncodeError> {
         let Self { pipeline, added } = self;
         let may_be_first = gap.offset == 0 && pipeline.prefix == Prefix::FirstUnlessSpace;
-        let gap = gap.text;
-        let is_always = pipeline.prefix == Prefix::Always;
+        let is_always = pipeline.prefix == Prefix::Always && gap.is_start;
         // A token of normalized text may begin with the space that is put in front.
         let has_space_before = is_always && added.normalized.is_empty();
-        let is_kept = pipeline.normalizer.keeps(gap) && (!is_always || has_space_before);
+        let is_kept = pipeline.normalization.keeps(gap) && (!is_always || has_space_before);
         let Scratch {
-            normalized, spans, ..
+            bytes,
+            normalized,
+            spans,
         } = scratch;
-        let (text, origin) = if is_kept {
-            (gap, Origin::Gap(0))
-        } else {
-            normalized.clear();
-            spans.clear();
-            let is_traced = traced || may_be_first;
-            let wanted = is_traced.then_some(&mut *spans);
-            pipeline.normalize(gap, normalized, wanted, checkpoint)?;
-            let traced = Origin::Spans(spans);
-            let origin = if is_traced { traced } else { Origin::Unknown };
-            (normalized.as_str(), origin)
+        let (text, origin) = match &pipeline.normalization {
+            Normalization::Chain(_) if is_kept => (gap.bytes, Origin::Gap(0)),
+            Normalization::Chain(chain) => {
+                normalized.clear();
+                spans.clear();
+                let is_traced = traced || may_be_first;
+                let wanted = is_traced.then_some(&mut *spans);
+                pipeline.normalize(chain, gap, normalized, wanted, checkpoint)?;
+                let traced = Origin::Spans(spans);
+                let origin = if is_traced { traced } else { Origin::Unknown };
+                (normalized.as_bytes(), origin)
+            }
+            Normalization::Model(normalizer) => {
+                bytes.clear();
+                normalizer.normalize_part(gap.bytes, gap.is_start, SPACE, bytes, None);
+                (bytes.as_slice(), Origin::Unknown)
+            }
         };
         for part in Parts::added(&added.normalized, text, allowed) {
             let flow = match part {
@@ -260,12 +413,12 @@ impl Prepared {
                         is_kept && has_space_before || pipeline.puts_space(text, is_first);
                     let plain = pipeline.without_marks(text, origin);
                     let (text, origin) = match &plain {
-                        Some((plain, spans)) if traced => (plain.as_str(), Origin::Spans(spans)),
-                        Some((plain, _)) => (plain.as_str(), Origin::Unknown),
+                        Some((plain, spans)) if traced => (plain.as_bytes(), Origin::Spans(spans)),
+                        Some((plain, _)) => (plain.as_bytes(), Origin::Unknown),
                         None => (text, origin),
                     };
                     each(Segment::Text {
-                        text: text.as_bytes(),
+                        text,
                         behind_space,
                         origin,
                     })?
@@ -280,11 +433,8 @@ impl Prepared {
 }
 
 impl Encoder {
-    /// Builds the encoder of a `tokenizer.json`. `special_tokens` are the special ones among the added tokens of the
-    /// pipeline, by which their ids are found; others among them have no flags.
-    ///
-    /// # Panics
-    /// If the vocabulary is that of a SentencePiece model.
+    /// Builds the encoder of a pipeline. `special_tokens` are the special ones among its added tokens, by which their ids
+    /// are found; others among them have no flags.
     ///
     /// # Errors
     /// [`VocabularyError`] if the added tokens of a text may depend on chance in `tokenizers`, or make it panic.
@@ -293,12 +443,10 @@ impl Encoder {
         special_tokens: SpecialTokens,
         pipeline: Pipeline,
     ) -> Result<Self, VocabularyError> {
-        let has_model = vocabulary.character_merges().is_some();
-        assert!(!has_model, "a model has rules of its own");
         let splitter = pipeline.splitter.clone();
         let prepared = Prepared::new(pipeline.into(), &special_tokens)?;
         let mut encoder = Self::new(vocabulary, special_tokens, splitter);
-        encoder.rules = Some(Rules::Pipeline(prepared.into()));
+        encoder.pipeline = Some(Arc::new(prepared));
         Ok(encoder)
     }
 }

@@ -10,8 +10,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::encode::Encoder;
 use crate::encode::hot_loop::Scratch;
 use crate::encode::offsets::TokenSpans;
-use crate::encode::parts::Part;
-use crate::encode::segments::{Gap, Origin, Segment};
+use crate::encode::parts::{Gap, Origin, Part, Segment};
 use crate::encode::special::Allowed;
 use crate::error::EncodeError;
 use crate::merge;
@@ -36,19 +35,16 @@ impl Encoder {
                     ControlFlow::Continue(())
                 }
                 Part::Text(span) => {
-                    let gap = Gap {
-                        text: &text[span.clone()],
-                        offset: span.start,
-                    };
+                    let gap = Gap::within(text, span);
                     let each = |segment: Segment<'_>| {
-                        self.place_segment(rules, &gap, segment, &mut spans, checkpoint)?;
+                        self.place_segment(rules, gap, segment, &mut spans, checkpoint)?;
                         Ok(if spans.ids.len() > limit {
                             ControlFlow::Break(())
                         } else {
                             ControlFlow::Continue(())
                         })
                     };
-                    rules.segments(&gap, allowed, &mut scratch, true, checkpoint, each)?
+                    rules.segments(gap, allowed, &mut scratch, true, checkpoint, each)?
                 }
             };
             if flow.is_break() {
@@ -62,7 +58,7 @@ impl Encoder {
     fn place_segment(
         &self,
         rules: &Prepared,
-        gap: &Gap<'_>,
+        gap: Gap<'_>,
         segment: Segment<'_>,
         spans: &mut TokenSpans,
         checkpoint: &dyn Checkpoint,
@@ -112,17 +108,18 @@ impl Encoder {
 }
 
 impl Gap<'_> {
-    fn span_in_text(&self, span: Range<usize>) -> Range<usize> {
+    fn span_in_text(self, span: Range<usize>) -> Range<usize> {
         self.offset + span.start..self.offset + span.end
     }
 
     /// The span of the text that some bytes of this origin come from, of whole characters.
-    fn span(&self, origin: Origin<'_>, bytes: Range<usize>) -> Range<usize> {
+    fn span(self, origin: Origin<'_>, bytes: Range<usize>) -> Range<usize> {
         let Range { mut start, mut end } = origin.span(bytes).expect("it is asked for");
-        while !self.text.is_char_boundary(start) {
+        let text = self.text.expect("a gap of a text");
+        while !text.is_char_boundary(start) {
             start -= 1;
         }
-        while !self.text.is_char_boundary(end) {
+        while !text.is_char_boundary(end) {
             end += 1;
         }
         self.span_in_text(start..end)

@@ -32,7 +32,7 @@ pub struct TextStream {
 
 /// The way from ids to text.
 #[derive(Debug)]
-pub(in crate::encode) struct Decoder {
+pub(in crate::encode) struct FileDecoder {
     manner: Manner,
     /// The bytes of added tokens that the vocabulary does not have.
     added: HashMap<TokenId, Vec<u8>, SeededState>,
@@ -84,7 +84,7 @@ pub(super) fn bytes_of<'a>(
     }
 }
 
-impl Decoder {
+impl FileDecoder {
     /// Builds the decoder of a file. With `has_marks`, the vocabulary has spaces in place of marks.
     pub(super) fn new(
         file: &TokenizerFile<'_>,
@@ -174,7 +174,7 @@ fn joins_characters(steps: &[DecoderStep]) -> Option<usize> {
 impl Encoder {
     /// Returns whether ids become the bytes of their tokens, but for spaces at the start of a text.
     fn joins_bytes(&self) -> bool {
-        let manner = self.decoder.as_deref().map(|decoder| &decoder.manner);
+        let manner = self.file_decoder().map(|decoder| &decoder.manner);
         !matches!(manner, Some(Manner::Texts { .. }))
     }
 
@@ -191,7 +191,7 @@ impl Encoder {
         ids: &[TokenId],
         checkpoint: &dyn Checkpoint,
     ) -> Option<Result<String, DecodeError>> {
-        let decoder = self.decoder.as_deref()?;
+        let decoder = self.file_decoder()?;
         match &decoder.manner {
             Manner::Bytes => None,
             Manner::Characters { byte_tokens, .. } => Some((|| {
@@ -241,7 +241,7 @@ impl Encoder {
     /// Starts the decoding of ids that come one after the other, by the decoder of a file; `None` if their bytes are all
     /// that it needs.
     pub fn text_stream(&self) -> Option<TextStream> {
-        let steps = match &self.decoder.as_deref()?.manner {
+        let steps = match &self.file_decoder()?.manner {
             Manner::Bytes => return None,
             Manner::Characters { stripped, .. } => {
                 let strip = DecoderStep::Strip {
@@ -288,7 +288,7 @@ impl Encoder {
 
     /// The text of a token, as the decoder of a file takes it; the name of a byte for tokens of bytes.
     fn text_of(&self, id: TokenId) -> Result<Cow<'_, str>, DecodeError> {
-        let text = match self.decoder.as_deref().map(|decoder| &decoder.manner) {
+        let text = match self.file_decoder().map(|decoder| &decoder.manner) {
             Some(Manner::Texts { texts, .. }) => texts.get(&id).map(|text| Cow::Borrowed(&**text)),
             Some(Manner::Characters { byte_tokens, .. }) => match byte_tokens.get(&id) {
                 Some(byte) => Some(Cow::Owned(format!("<0x{byte:02X}>"))),
@@ -302,7 +302,7 @@ impl Encoder {
 
     /// Takes away the spaces at the start of a text that the decoder takes away.
     pub(in crate::encode) fn strip_start(&self, text: &mut Vec<u8>) {
-        if let Some(decoder) = &self.decoder
+        if let Some(decoder) = self.file_decoder()
             && let Manner::Characters { stripped, .. } = decoder.manner
         {
             let spaces = text.iter().take(stripped).take_while(|&&byte| byte == b' ');

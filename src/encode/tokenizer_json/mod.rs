@@ -20,8 +20,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Encoder;
+use super::decode::Decoder;
 use super::pipeline::added::AddedToken;
-use super::pipeline::{Marks, Pipeline, Prefix};
+use super::pipeline::{Marks, Normalization, Pipeline, Prefix};
 use super::special::SpecialTokens;
 use crate::huggingface::{Added, FileError, Metaspace, Scheme, TokenizerFile};
 use crate::normalize::chain::{Chain, Find, Step as Normalizing};
@@ -32,7 +33,7 @@ use crate::token::TokenId;
 use crate::util::hash::SeededState;
 use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
-use decode::Decoder;
+use decode::FileDecoder;
 pub use decode::TextStream;
 use ranks::{Ids, Merges};
 use vocabulary::Tables;
@@ -128,18 +129,19 @@ impl Encoder {
             Chain::new(normalizers).map_err(|error| refuse("normalizer", error.to_string()))?;
         let fused = fused.filter(|_| matches!(splitter, Splitter::Adjacent(..)));
         let pipeline = Pipeline {
-            added: added(file),
-            normalizer,
+            added: Some(added(file)),
+            symbols: Vec::new(),
+            normalization: Normalization::Chain(normalizer),
             prefix,
             marks,
             fused,
             splitter,
         };
-        let decoder = Decoder::new(file, &names, &vocabulary, marks != Marks::Nothing);
+        let decoder = FileDecoder::new(file, &names, &vocabulary, marks != Marks::Nothing);
         let encoder = Self::with_pipeline(Arc::new(vocabulary), special_tokens, pipeline)
             .map_err(|error| refuse("added_tokens", error.to_string()))?;
         Ok(Self {
-            decoder: Some(Arc::new(decoder)),
+            decoder: Some(Decoder::File(Arc::new(decoder))),
             ..encoder
         })
     }

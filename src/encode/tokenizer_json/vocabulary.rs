@@ -72,9 +72,7 @@ pub(super) fn build(
         let texts = memory::collect(texts.map(|(each, _)| text(each)));
         Adjacency::of(texts.iter().map(String::as_str))
     });
-    let fused = unknown
-        .token
-        .filter(|_| unknown.is_fused && unknown.byte_tokens.is_none());
+    let fused = unknown.fused();
     let listing = Listing {
         alphabet,
         merges,

@@ -27,7 +27,6 @@ use crate::util::tier::Tier;
 use crate::util::vector::avx2::Avx2;
 use crate::vocabulary::byte_merges::ByteMerges;
 use crate::vocabulary::byte_pairs::{BytePair, BytePairTable};
-use crate::vocabulary::characters::CharacterMerges;
 use crate::vocabulary::listed::{Alphabet, ListedMerges};
 use crate::vocabulary::pair_table::PairTable;
 
@@ -43,7 +42,7 @@ const INDEX_BITS: u32 = 7;
 /// The highest rank that fits into an entry.
 pub const HIGHEST_RANK: TokenId = (u32::MAX >> INDEX_BITS) - 1;
 
-/// The merges to make. A pair has the **rank** of the symbol that it merges into, or [`NO_TOKEN`].
+/// The merges to make. The table has an **entry** for each pair that merges, which says its rank and what it makes.
 pub trait ShortMerges {
     /// Returns whether all ranks are at most [`HIGHEST_RANK`].
     fn fits(&self) -> bool;
@@ -51,7 +50,7 @@ pub trait ShortMerges {
     /// The table of pairs that merge.
     fn pairs(&self) -> &PairTable;
 
-    /// Adds the symbols of `piece`. `look_up` looks up what a pair merges into.
+    /// Adds the symbols of `piece`. `look_up` looks up the entry of a pair.
     fn fill<const N: usize>(
         &self,
         symbols: &mut Symbols<N>,
@@ -59,8 +58,8 @@ pub trait ShortMerges {
         look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
     );
 
-    /// Returns the rank of a symbol that a pair merges into; [`NO_TOKEN`] of itself.
-    fn rank(&self, made: TokenId) -> TokenId;
+    /// Returns the rank of an entry; [`NO_TOKEN`] of itself.
+    fn rank(&self, entry: TokenId) -> TokenId;
 
     /// Returns what two symbols of this rank most likely merge into.
     #[inline(always)]
@@ -68,7 +67,7 @@ pub trait ShortMerges {
         rank
     }
 
-    /// Returns the symbol that a pair of this rank merges into; `look_up` looks it up.
+    /// Returns the symbol that a pair of this rank merges into; `look_up` looks up its entry.
     fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId;
 }
 
@@ -334,44 +333,6 @@ impl<const N: usize> Symbols<N> {
     }
 }
 
-// Short pieces of characters.
-
-impl ShortMerges for CharacterMerges {
-    #[inline]
-    fn fits(&self) -> bool {
-        self.ranks() <= HIGHEST_RANK
-    }
-
-    #[inline]
-    fn pairs(&self) -> &PairTable {
-        self.pairs()
-    }
-
-    #[inline(always)]
-    fn fill<const N: usize>(
-        &self,
-        symbols: &mut Symbols<N>,
-        mut piece: &[u8],
-        look_up: impl Fn(TokenId, TokenId) -> TokenId + Copy,
-    ) {
-        while !piece.is_empty() {
-            let (symbol, length) = self.first(piece);
-            symbols.push(symbol, |left, right| self.rank(look_up(left, right)));
-            piece = &piece[length..];
-        }
-    }
-
-    #[inline(always)]
-    fn rank(&self, made: TokenId) -> TokenId {
-        self.rank(made)
-    }
-
-    #[inline(always)]
-    fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId {
-        self.made(rank, look_up)
-    }
-}
-
 // Short pieces, by a list of merges.
 
 impl ShortMerges for ListedMerges {
@@ -408,24 +369,24 @@ impl ShortMerges for ListedMerges {
         }
         while !piece.is_empty() {
             let (symbol, length) = self.first(piece);
-            symbols.push(symbol, look_up);
+            symbols.push(symbol, |left, right| self.rank(look_up(left, right)));
             piece = &piece[length..];
         }
     }
 
     #[inline(always)]
-    fn rank(&self, rank: TokenId) -> TokenId {
-        rank
+    fn rank(&self, entry: TokenId) -> TokenId {
+        self.rank(entry)
     }
 
     #[inline(always)]
     fn likely(&self, rank: TokenId) -> TokenId {
-        self.made(rank)
+        self.likely(rank)
     }
 
     #[inline(always)]
-    fn made(&self, rank: TokenId, _: impl FnOnce() -> TokenId) -> TokenId {
-        self.made(rank)
+    fn made(&self, rank: TokenId, look_up: impl FnOnce() -> TokenId) -> TokenId {
+        self.made(rank, look_up)
     }
 }
 

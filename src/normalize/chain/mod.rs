@@ -128,10 +128,16 @@ impl Chain {
     }
 
     /// Returns whether a text may be divided between two characters, which stay as they are and beside each other: its
-    /// parts are normalized to those of the whole. True for no others than normal forms.
+    /// parts are normalized to those of the whole. True for no others than normal forms and replaced characters.
     pub fn keeps_apart(&self, before: char, after: char) -> bool {
         self.steps.iter().all(|step| match step {
             Prepared::Form(form) => form.is_ordinary(before) && form.is_ordinary(after),
+            Prepared::ReplaceText(finder, _) => {
+                let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
+                let mut characters = text.chars();
+                let first = characters.next();
+                characters.next().is_none() && first != Some(before) && first != Some(after)
+            }
             _ => false,
         })
     }

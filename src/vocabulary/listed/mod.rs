@@ -1,27 +1,30 @@
-//! Merges that are listed: each pair with a rank of its own, its place in the list.
+//! Merges by list: each pair that merges has a rank, and the token that it makes need not be its rank.
 //!
-//! That is BPE as Hugging Face's `tokenizers` has it. A symbol is a token, known by its id. The list says which pairs
-//! of symbols merge and which token each makes; of all adjacent pairs that are listed, the one listed first merges
-//! first, the leftmost among equals. Where a pair is listed twice, the later place counts. A token may be made of
-//! several pairs, or of none.
+//! A symbol is a token, known by its id. Of all adjacent pairs that merge, the one of lowest rank merges first, the
+//! leftmost among equals. There are two kinds of lists:
+//!
+//! * BPE as Hugging Face's `tokenizers` has it: the rank of a pair is its place in the list of the file. Where a pair is
+//!   listed twice, the later place counts. A token may be made of several pairs, or of none.
+//! * BPE as SentencePiece has it, where tokens have scores: [`scored`].
 //!
 //! A piece begins as the symbols of its **alphabet**: bytes or characters. What has no token is [`Unknown`].
 
 mod proved;
+pub mod scored;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use proved::{Proved, proved};
+use scored::Scored;
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
-use crate::unicode::character::decode;
 use crate::util::hash::SeededState;
 use crate::util::memory::{self, Growable};
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::byte_pairs::BytePairTable;
-use crate::vocabulary::characters::CharacterTable;
+use crate::vocabulary::characters::{CharacterTable, first_character};
 use crate::vocabulary::pair_table::PairTable;
 
 /// The symbols that pieces consist of before anything is merged.
@@ -29,7 +32,7 @@ use crate::vocabulary::pair_table::PairTable;
 pub enum Alphabet {
     /// The token of each byte, [`NO_TOKEN`] where there is none.
     Bytes(Box<[TokenId; 256]>),
-    /// The tokens of characters.
+    /// The symbols of characters.
     Characters(Box<CharacterTable>),
     /// The tokens of characters, which depend on their place in the piece.
     Affixed(Box<Affixed>),
@@ -66,6 +69,14 @@ pub struct Unknown {
     pub is_fused: bool,
 }
 
+impl Unknown {
+    /// The unknown token, if one of it stands for several characters in a row, whatever bytes have tokens.
+    pub(crate) fn fused(&self) -> Option<TokenId> {
+        self.token
+            .filter(|_| self.is_fused && self.byte_tokens.is_none())
+    }
+}
+
 /// How listed merges are built.
 #[derive(Debug)]
 pub struct Listing {
@@ -91,20 +102,22 @@ pub(crate) struct Symbol {
     pub(crate) length: usize,
 }
 
-/// Merges that are listed. See the module.
+/// Merges by list. See the module.
 #[derive(Debug)]
 pub struct ListedMerges {
     alphabet: Alphabet,
+    /// The rank of each pair.
     pairs: PairTable,
-    /// The consequences of the list, if pieces consist of bytes.
+    /// Which merges may be made first, and which tokens their bytes become, if pieces consist of bytes.
     proved: Option<Proved>,
-    /// The token that the pair of each rank makes.
+    /// The token that the pairs of each rank make.
     made: Vec<TokenId>,
     unknown: Unknown,
     whole_pieces: bool,
     spellings: HashMap<Vec<u8>, TokenId, SeededState>,
     space: char,
     knows_all_bytes: bool,
+    scored: Scored,
 }
 
 impl ListedMerges {
@@ -153,6 +166,7 @@ impl ListedMerges {
             spellings: memory::collect_table(spellings),
             space,
             knows_all_bytes,
+            scored: Scored::NOTHING,
         })
     }
 
@@ -174,9 +188,9 @@ impl ListedMerges {
         proved.is_some_and(|proved| proved.is_own.get(id as usize) == Some(&true))
     }
 
-    /// Returns the token that the pair of a rank makes.
+    /// Returns the token that a pair of this rank makes, unless several have the rank.
     #[inline]
-    pub(crate) fn made(&self, rank: TokenId) -> TokenId {
+    pub(crate) fn likely(&self, rank: TokenId) -> TokenId {
         self.made[rank as usize]
     }
 
@@ -245,16 +259,6 @@ impl ListedMerges {
     }
 }
 
-/// Returns the first character of `rest`, which is not empty, as a code point, and its length in bytes. A byte that is no
-/// character counts as U+FFFD.
-#[inline]
-fn first_character(rest: &[u8]) -> (u32, usize) {
-    match rest[0] {
-        ascii @ 0..=127 => (u32::from(ascii), 1),
-        _ => decode(rest).unwrap_or((char::REPLACEMENT_CHARACTER.into(), 1)),
-    }
-}
-
 /// Returns each pair once, with the last of its ranks.
 fn last_of_each(ranked: &[(TokenId, Pair)]) -> Vec<(TokenId, Pair)> {
     let mut last: HashMap<u64, TokenId, SeededState> = HashMap::default();
@@ -267,7 +271,7 @@ fn last_of_each(ranked: &[(TokenId, Pair)]) -> Vec<(TokenId, Pair)> {
 // The symbols that a piece begins as.
 
 impl ListedMerges {
-    /// Returns whether each byte or character of a piece is the token that the alphabet has for it, whatever its place.
+    /// Returns whether each byte or character of a piece is the symbol that the alphabet has for it, whatever its place.
     #[inline]
     pub(crate) fn knows(&self, piece: &[u8]) -> bool {
         match &self.alphabet {
@@ -280,7 +284,7 @@ impl ListedMerges {
         }
     }
 
-    /// Returns the token that `rest`, which is not empty, begins with, and its length in bytes, in a piece that it
+    /// Returns the symbol that `rest`, which is not empty, begins with, and its length in bytes, in a piece that it
     /// [knows](Self::knows).
     #[inline]
     pub(crate) fn first(&self, rest: &[u8]) -> (TokenId, usize) {
