@@ -1,28 +1,80 @@
 //! Cooperative cancellation of long work.
+//!
+//! Long work asks at intervals whether it should go on ([`pass`]), and stops soon after the answer is no. Who answers is
+//! not passed from function to function: it is [set](with) for the current thread while the work runs. Threads that take
+//! part in the work [`inherit`] it.
 
-/// Decides whether work goes on. Long work asks at intervals, and stops soon after the answer is no.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+
+/// Decides whether work goes on.
 pub trait Checkpoint: Sync {
     /// Returns true once the work should stop. Called often, so it must be cheap.
     fn should_stop(&self) -> bool;
-}
-
-/// A checkpoint that never stops work.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RunToEnd;
-
-impl Checkpoint for RunToEnd {
-    fn should_stop(&self) -> bool {
-        false
-    }
 }
 
 /// The error of work that a checkpoint has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Returns the answer of a checkpoint as a result.
-pub(crate) fn pass(checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
-    if checkpoint.should_stop() {
+thread_local! {
+    /// What decides for this thread; without it, work runs to its end.
+    static CURRENT: Cell<Option<&'static dyn Checkpoint>> = const { Cell::new(None) };
+}
+
+/// Runs `work`, which `checkpoint` may stop: it decides for this thread until the work returns or unwinds.
+pub fn with<R>(checkpoint: &dyn Checkpoint, work: impl FnOnce() -> R) -> R {
+    // SAFETY: the reference is used by `should_stop` and `inherit` of this thread alone, which read it from `CURRENT`
+    // while `work` runs; `Restored` takes it from there before the borrow of `checkpoint` ends. `inherit` passes it on
+    // with a lifetime that ends within `work`.
+    let checkpoint =
+        unsafe { std::mem::transmute::<&dyn Checkpoint, &'static dyn Checkpoint>(checkpoint) };
+    let _restored = Restored(CURRENT.replace(Some(checkpoint)));
+    work()
+}
+
+/// Puts back what decided before, also when the work unwinds.
+struct Restored(Option<&'static dyn Checkpoint>);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
+/// What decides for a thread, to be set in others that take part in its work.
+#[derive(Clone, Copy)]
+pub struct Inherited<'a>(Option<&'a dyn Checkpoint>);
+
+impl Inherited<'_> {
+    /// Runs `work` as [`with`] what decides for the thread that this comes from.
+    pub fn with<R>(self, work: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Some(checkpoint) => with(checkpoint, work),
+            None => work(),
+        }
+    }
+}
+
+/// Runs `work` with what decides for this thread.
+pub fn inherit<R>(work: impl FnOnce(Inherited<'_>) -> R) -> R {
+    work(Inherited(CURRENT.get()))
+}
+
+/// Returns true once the work of this thread should stop.
+#[inline]
+pub fn should_stop() -> bool {
+    match CURRENT.get() {
+        Some(checkpoint) => checkpoint.should_stop(),
+        None => false,
+    }
+}
+
+/// Returns an error once the work of this thread should stop.
+#[inline]
+pub(crate) fn pass() -> Result<(), Interrupted> {
+    if should_stop() {
         Err(Interrupted)
     } else {
         Ok(())

@@ -7,7 +7,6 @@ use std::error::Error;
 use std::io::Write;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::split::Splitter;
@@ -36,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             encoder.clear_cache();
         }
         ids.clear();
-        encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+        encoder.encode_ordinary(text, &mut ids)?;
     }
     writeln!(std::io::stdout(), "{} bytes, {} ids", text.len(), ids.len())?;
     Ok(())

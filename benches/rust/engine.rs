@@ -8,7 +8,6 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::merge;
@@ -88,7 +87,7 @@ fn split(criterion: &mut Criterion) -> Outcome {
                 group.bench_function(id, |bencher| {
                     let mut chunk = Vec::new();
                     bencher.iter(|| {
-                        let mut pieces = splitter.pieces(&text, &RunToEnd);
+                        let mut pieces = splitter.pieces(&text);
                         while let Ok(true) = pieces.next_chunk(&mut chunk) {
                             black_box(&chunk);
                         }
@@ -149,7 +148,6 @@ fn merge(criterion: &mut Criterion) -> Outcome {
                 vocabulary.byte_merges().expect("bytes are merged"),
                 piece,
                 ids,
-                &RunToEnd,
             );
         };
         for length in PIECE_LENGTHS {
@@ -178,7 +176,7 @@ fn merge(criterion: &mut Criterion) -> Outcome {
         for (kind, text) in MONOTONOUS {
             for length in [TEXT_LENGTH, 2 * TEXT_LENGTH] {
                 let (piece, mut ids, mut queued) = (text(length), Vec::new(), Vec::new());
-                merge::merge(vocabulary, piece.as_bytes(), &mut ids, &RunToEnd)?;
+                merge::merge(vocabulary, piece.as_bytes(), &mut ids)?;
                 queue(piece.as_bytes(), &mut queued);
                 if ids != queued {
                     return Err(format!("the engines differ on {kind} of {length} bytes").into());
@@ -188,7 +186,7 @@ fn merge(criterion: &mut Criterion) -> Outcome {
                 group.bench_function(id, |bencher| {
                     bencher.iter(|| {
                         ids.clear();
-                        merge::merge(vocabulary, black_box(piece.as_bytes()), &mut ids, &RunToEnd)
+                        merge::merge(vocabulary, black_box(piece.as_bytes()), &mut ids)
                     });
                 });
             }
@@ -208,7 +206,7 @@ fn encode(criterion: &mut Criterion) -> Outcome {
                 let text = text(TEXT_LENGTH);
                 let mut ids = Vec::new();
                 let checked = start(&text);
-                encoder.encode_ordinary(checked, &mut ids, &RunToEnd)?;
+                encoder.encode_ordinary(checked, &mut ids)?;
                 let expected: Vec<TokenId> = support::pieces(encoder.splitter(), checked)?
                     .into_iter()
                     .flat_map(|piece| {
@@ -223,7 +221,7 @@ fn encode(criterion: &mut Criterion) -> Outcome {
                 group.bench_function(id, |bencher| {
                     bencher.iter(|| {
                         ids.clear();
-                        encoder.encode_ordinary(black_box(&text), &mut ids, &RunToEnd)
+                        encoder.encode_ordinary(black_box(&text), &mut ids)
                     });
                 });
             }

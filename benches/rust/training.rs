@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::TrainError;
 use bytemill::split::Splitter;
@@ -19,7 +18,7 @@ const MERGES: usize = 10_000;
 fn counted(text: &str, splitter: &Splitter) -> Result<PieceCounts, TrainError> {
     let mut counts = PieceCounts::new();
     let special = SpecialTokens::default();
-    counts.add(&[Item::Text(text)], Some(splitter), &special, 1, &RunToEnd)?;
+    counts.add(&[Item::Text(text)], Some(splitter), &special, 1)?;
     Ok(counts)
 }
 
@@ -28,7 +27,7 @@ fn learned(
     merges: usize,
     options: &Options,
 ) -> Result<Learned, TrainError> {
-    learning::train(counts, merges, options, &RunToEnd, &mut |_| Ok(()))
+    learning::train(counts, merges, options, &mut |_| Ok(()))
 }
 
 /// Counts pieces: bytes of text per second.
@@ -70,7 +69,7 @@ pub(crate) fn train(criterion: &mut Criterion) -> Outcome {
                 ..Options::default()
             };
             let mut few = counted(start(&text), &splitter)?;
-            let columns = few.columns(&RunToEnd)?;
+            let columns = few.columns()?;
             let pieces: Vec<(&[u8], u64)> = columns.iter().collect();
             if Some(learned(&mut few, 300, &options)?) != reference::train(&pieces, 300, &options) {
                 return Err(format!("wrong merges of {kind} by {}", tie_break.name()).into());

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
@@ -75,9 +74,7 @@ pub(crate) fn run(mut input: Input) {
             last.push(0xE4);
         }
         let spans: Vec<RawText> = texts.iter().map(|bytes| RawText(bytes)).collect();
-        let ragged: Ragged<TokenId> = encoder
-            .encode_batch(&spans, &batch, &RunToEnd)
-            .expect("ids");
+        let ragged: Ragged<TokenId> = encoder.encode_batch(&spans, &batch).expect("ids");
         assert_ragged(&ragged, texts.len(), &batch, |number, ids| {
             // Without special tokens this is the same for texts and bytes.
             let one = Batch {
@@ -87,12 +84,10 @@ pub(crate) fn run(mut input: Input) {
                 ..batch.clone()
             };
             let alone: Ragged<TokenId> = encoder
-                .encode_batch(&spans[number..=number], &one, &RunToEnd)
+                .encode_batch(&spans[number..=number], &one)
                 .expect("ids");
             if batch.policy.allowed == Allowed::Nothing {
-                encoder
-                    .encode_bytes(&texts[number], ids, &RunToEnd)
-                    .expect("ids");
+                encoder.encode_bytes(&texts[number], ids).expect("ids");
                 assert_eq!(*ids, alone.ids);
             } else {
                 *ids = alone.ids;
@@ -104,17 +99,13 @@ pub(crate) fn run(mut input: Input) {
     let texts: Vec<String> = texts
         .map(|(number, text)| text.repeat(lengthened(number, text.len())))
         .collect();
-    let ragged: Ragged<TokenId> = encoder
-        .encode_batch(&texts, &batch, &RunToEnd)
-        .expect("ids");
+    let ragged: Ragged<TokenId> = encoder.encode_batch(&texts, &batch).expect("ids");
     assert_ragged(&ragged, texts.len(), &batch, |number, ids| {
         encoder
-            .encode(&texts[number], &batch.policy.allowed, ids, &RunToEnd)
+            .encode(&texts[number], &batch.policy.allowed, ids)
             .expect("ids");
     });
-    let wide: Ragged<i64> = encoder
-        .encode_batch(&texts, &batch, &RunToEnd)
-        .expect("ids");
+    let wide: Ragged<i64> = encoder.encode_batch(&texts, &batch).expect("ids");
     assert_eq!(wide.offsets, ragged.offsets);
     assert!(
         wide.ids
@@ -123,12 +114,10 @@ pub(crate) fn run(mut input: Input) {
             .eq(ragged.ids.iter().map(|&id| i64::from(id)))
     );
     let counted = encoder
-        .count_batch(&texts, &Policy::ORDINARY, 2, &RunToEnd)
+        .count_batch(&texts, &Policy::ORDINARY, 2)
         .expect("counts");
     for (text, offsets) in texts.iter().zip(counted.windows(2)) {
-        let count = encoder
-            .count(text, &Allowed::Nothing, &RunToEnd)
-            .expect("a count");
+        let count = encoder.count(text, &Allowed::Nothing).expect("a count");
         assert_eq!(offsets[1] - offsets[0], count, "{text:?}");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::Allowed;
 use bytemill::merge::{self, long, short};
@@ -71,9 +70,7 @@ pub(crate) fn run(mut input: Input) {
                 if let Some(expected) = oracle::bytes(&vocabulary, &pattern.regex, &bytes) {
                     for encoder in encoders {
                         let mut ids = vec![7];
-                        encoder
-                            .encode_bytes(&bytes, &mut ids, &RunToEnd)
-                            .expect("ids");
+                        encoder.encode_bytes(&bytes, &mut ids).expect("ids");
                         assert_eq!(ids[1..], expected, "{:?}: {bytes:?}", encoder.splitter());
                     }
                 }
@@ -97,16 +94,12 @@ pub(crate) fn run(mut input: Input) {
 
 fn assert_encodes(encoder: &Encoder, text: &str, expected: &[TokenId]) {
     let mut ids = vec![7];
-    encoder
-        .encode_ordinary(text, &mut ids, &RunToEnd)
-        .expect("ids");
+    encoder.encode_ordinary(text, &mut ids).expect("ids");
     assert_eq!(ids[1..], *expected, "{:?}: {text:?}", encoder.splitter());
-    let count = encoder
-        .count(text, &Allowed::Nothing, &RunToEnd)
-        .expect("a count");
+    let count = encoder.count(text, &Allowed::Nothing).expect("a count");
     assert_eq!(count, expected.len(), "{:?}: {text:?}", encoder.splitter());
     if encoder.splitter().is_native() {
-        let bytes = encoder.decode(expected, &RunToEnd).expect("bytes");
+        let bytes = encoder.decode(expected).expect("bytes");
         assert_eq!(bytes, text.as_bytes());
     }
 }
@@ -129,7 +122,7 @@ fn fill(
     let pieces = oracle::pieces(regex, &text).expect("pieces");
     let mut expected = Vec::new();
     for piece in pieces {
-        merge::encode_piece(vocabulary, piece.as_bytes(), &mut expected, &RunToEnd).expect("ids");
+        merge::encode_piece(vocabulary, piece.as_bytes(), &mut expected).expect("ids");
     }
     for encoder in encoders {
         assert_encodes(encoder, &text, &expected);
@@ -139,14 +132,14 @@ fn fill(
 /// Encodes bytes as one piece, by each engine and in windows of several lengths.
 fn engines(vocabulary: &Vocabulary, piece: &[u8]) {
     let mut expected = Vec::new();
-    merge::queue::merge(byte_merges(vocabulary), piece, &mut expected, &RunToEnd).expect("ids");
+    merge::queue::merge(byte_merges(vocabulary), piece, &mut expected).expect("ids");
     let mut ids = Vec::new();
     if short::merge(byte_merges(vocabulary), piece, &mut ids) {
         assert_eq!(ids, expected, "scan: {piece:?}");
     }
     for length in [1, 7, 64, long::WINDOW_LEN] {
         let mut ids = Vec::new();
-        long::merge(byte_merges(vocabulary), piece, length, &mut ids, &RunToEnd).expect("ids");
+        long::merge(byte_merges(vocabulary), piece, length, &mut ids).expect("ids");
         assert_eq!(ids, expected, "windows of {length}: {piece:?}");
     }
     if piece.len() <= 120 && vocabulary.token(piece).is_none() {

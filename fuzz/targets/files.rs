@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::tokenizer_json::{self, FileEncoder};
@@ -359,9 +358,7 @@ impl File {
             for (allowed, with_special) in [(Allowed::Nothing, false), (Allowed::All, true)] {
                 let expected = self.encode(text, with_special);
                 let mut ids = vec![7];
-                encoder
-                    .encode(text, &allowed, &mut ids, &RunToEnd)
-                    .expect("ids");
+                encoder.encode(text, &allowed, &mut ids).expect("ids");
                 assert_eq!(ids[1..], expected, "{text:?} in {}", self.json());
                 assert_eq!(
                     decoded(encoder, &expected),
@@ -373,12 +370,10 @@ impl File {
             let ordinary = self.encode(text, false);
             let mut ids = Vec::new();
             encoder
-                .encode_bytes(text.as_bytes(), &mut ids, &RunToEnd)
+                .encode_bytes(text.as_bytes(), &mut ids)
                 .expect("ids");
             assert_eq!(ids, ordinary, "{text:?} in {}", self.json());
-            let count = encoder
-                .count(text, &Allowed::Nothing, &RunToEnd)
-                .expect("a count");
+            let count = encoder.count(text, &Allowed::Nothing).expect("a count");
             assert_eq!(count, ordinary.len(), "{text:?} in {}", self.json());
         }
     }
@@ -386,9 +381,9 @@ impl File {
 
 /// The bytes that an encoder makes of ids, or of their text where it does not join bytes.
 pub(crate) fn decoded(encoder: &Encoder, ids: &[TokenId]) -> Result<Vec<u8>, DecodeError> {
-    match encoder.decode_text(ids, &RunToEnd) {
+    match encoder.decode_text(ids) {
         Some(text) => text.map(String::into_bytes),
-        None => encoder.decode(ids, &RunToEnd),
+        None => encoder.decode(ids),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::truncate::{Keep, Truncation};
@@ -65,14 +64,14 @@ pub(crate) fn run(mut input: Input) {
 }
 
 fn count(encoder: &Encoder, text: &str, allowed: &Allowed) -> usize {
-    encoder.count(text, allowed, &RunToEnd).expect("a count")
+    encoder.count(text, allowed).expect("a count")
 }
 
 fn assert_fits(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize) {
     let total = count(encoder, text, allowed);
     for most in [limit, total, total.saturating_sub(1)] {
         let counted = encoder
-            .count_till_limit(text, allowed, most, &RunToEnd)
+            .count_till_limit(text, allowed, most)
             .expect("a count");
         assert_eq!(
             counted,
@@ -88,7 +87,7 @@ fn assert_fits(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize) {
             cut: start,
             count: told,
         } = encoder
-            .truncate(text, allowed, limit, kept, &RunToEnd)
+            .truncate(text, allowed, limit, kept)
             .expect("a part");
         let (before, after) = text.split_at(start);
         let (part, rest) = match kept {
@@ -109,7 +108,7 @@ fn assert_fits(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize) {
 }
 
 fn assert_parts(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize, overlap: usize) {
-    let parts = match encoder.parts(text, allowed, limit, overlap, &RunToEnd) {
+    let parts = match encoder.parts(text, allowed, limit, overlap) {
         Ok(parts) => parts,
         Err(EncodeError::NoRoom {
             character,
@@ -150,11 +149,9 @@ fn assert_parts(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize, 
 fn assert_places(encoder: &Encoder, text: &str, joins_spans: bool) {
     for allowed in [Allowed::Nothing, Allowed::All] {
         let mut ids = Vec::new();
-        encoder
-            .encode(text, &allowed, &mut ids, &RunToEnd)
-            .expect("ids");
+        encoder.encode(text, &allowed, &mut ids).expect("ids");
         let mut offsets = encoder
-            .encode_with_offsets(text, &allowed, &RunToEnd)
+            .encode_with_offsets(text, &allowed)
             .expect("offsets");
         assert_eq!(offsets.ids, ids);
         assert_eq!(

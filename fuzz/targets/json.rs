@@ -1,6 +1,5 @@
 //! Fields of lines of JSON, against `serde_json`'s values: which lines are wrong, and which strings the others hold.
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::documents::json_lines::{self, find_invalid_utf8, line_offsets};
 use bytemill::error::JsonLinesError;
 use serde_json::Value;
@@ -75,7 +74,7 @@ fn check(block: &[u8], field: &str) {
 }
 
 fn found(block: &[u8], field: &str, threads: usize) -> Result<Vec<String>, JsonLinesError> {
-    let fields = json_lines::fields(block, &[field], threads, &RunToEnd)?;
+    let fields = json_lines::fields(block, &[field], threads)?;
     let mut data = vec![0; fields.size()];
     fields.gather(&mut data);
     let strings = fields

@@ -1,6 +1,5 @@
 //! Reference encoding: pieces by the regular expression, each piece by [`reference`].
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
 use bytemill::reference;
 use bytemill::token::TokenId;
@@ -29,8 +28,7 @@ pub(crate) fn piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         return vec![id];
     }
     let mut ids = Vec::new();
-    merge::queue::merge(byte_merges(vocabulary), piece, &mut ids, &RunToEnd)
-        .expect("nothing stops it");
+    merge::queue::merge(byte_merges(vocabulary), piece, &mut ids).expect("nothing stops it");
     ids
 }
 

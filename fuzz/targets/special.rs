@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::EncodeError;
@@ -125,9 +124,7 @@ pub(crate) fn run(mut input: Input) {
         }
         expected.extend(oracle::text(vocabulary, &pattern.regex, &text[offset..]).expect("pieces"));
         let mut ids = Vec::new();
-        encoder
-            .encode(&text, &may, &mut ids, &RunToEnd)
-            .expect("ids");
+        encoder.encode(&text, &may, &mut ids).expect("ids");
         assert_eq!(ids, expected, "{text:?} with {allowed:?}");
 
         let first = search(&disallowed, &text)
@@ -168,9 +165,7 @@ fn assert_model_encodes(
         }
         expected.extend(model.encode(&text.as_bytes()[offset..]));
         let mut ids = Vec::new();
-        encoder
-            .encode(text, &may, &mut ids, &RunToEnd)
-            .expect("ids");
+        encoder.encode(text, &may, &mut ids).expect("ids");
         assert_eq!(ids, expected, "{text:?} with {allowed:?}");
     }
 }
@@ -214,10 +209,9 @@ fn assert_counts(encoder: &Encoder, pattern: &Pattern, tokens: &[String], text: 
         Some(encoder.splitter()),
         encoder.special_tokens(),
         2,
-        &RunToEnd,
     );
     added.expect("counts");
-    let columns = counts.columns(&RunToEnd).expect("columns");
+    let columns = counts.columns().expect("columns");
     assert_eq!(
         columns.iter().collect::<HashMap<_, _>>(),
         expected,

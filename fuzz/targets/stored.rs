@@ -1,7 +1,6 @@
 //! Vocabularies as native files hold them: what is written is read as it was, and what is damaged is refused or is a sound
 //! vocabulary.
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::merge::agreement::merges_of;
 use bytemill::merge::encode_piece;
 use bytemill::vocabulary::Vocabulary;
@@ -38,7 +37,7 @@ pub(crate) fn run(mut input: Input) {
         }
         if let Ok(vocabulary) = Vocabulary::of_stored(&damaged) {
             let mut ids = Vec::new();
-            encode_piece(&vocabulary, part, &mut ids, &RunToEnd).expect("a short piece");
+            encode_piece(&vocabulary, part, &mut ids).expect("a short piece");
             let bytes = ids.iter().filter_map(|id| vocabulary.bytes(*id));
             assert_eq!(bytes.collect::<Vec<_>>().concat(), part);
         }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::token::Pair;
 use bytemill::train::counting::{CountTable, NextTable, PieceCounts};
 use bytemill::train::{Options, TieBreak, learning, reference};
@@ -69,12 +68,12 @@ pub(crate) fn run(mut input: Input) {
         distinct.sort_unstable();
         counts = sum_of([counts, others]);
     } else {
-        counts.merge(&others, &RunToEnd).expect("counts");
+        counts.merge(&others).expect("counts");
     }
-    let columns = counts.columns(&RunToEnd).expect("columns");
+    let columns = counts.columns().expect("columns");
     assert_eq!(columns.iter().collect::<Vec<_>>(), distinct);
     let expected = reference::train(&distinct, count, &options).expect("merges");
-    let learned = learning::train(&mut counts, count, &options, &RunToEnd, &mut |_| Ok(()));
+    let learned = learning::train(&mut counts, count, &options, &mut |_| Ok(()));
     assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
 }
 
@@ -82,7 +81,7 @@ pub(crate) fn run(mut input: Input) {
 fn sum_of(parts: [PieceCounts; 2]) -> PieceCounts {
     let sources = parts.map(|mut counts| {
         let mut table = CountTable::default();
-        let visited = counts.for_each_sorted(&RunToEnd, |piece, count| {
+        let visited = counts.for_each_sorted(|piece, count| {
             table.push(piece, count);
             Ok(())
         });
@@ -91,7 +90,7 @@ fn sum_of(parts: [PieceCounts; 2]) -> PieceCounts {
         Box::new(move || Ok(tables.take())) as NextTable<'_>
     });
     let mut sum = PieceCounts::new();
-    sum.add_sorted(sources.into(), &RunToEnd).expect("counts");
+    sum.add_sorted(sources.into()).expect("counts");
     sum
 }
 

@@ -16,7 +16,6 @@ use memchr::{memchr, memchr_iter};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::checkpoint::Checkpoint;
 use crate::error::JsonLinesError;
 use crate::util::memory::{self, Growable};
 use crate::util::parallel;
@@ -46,13 +45,8 @@ struct FieldBlock {
 ///
 /// # Complexity
 /// Linear in the block, divided by the threads; memory for the strings, once more while they are gathered.
-pub fn fields(
-    block: &[u8],
-    names: &[&str],
-    threads: usize,
-    checkpoint: &dyn Checkpoint,
-) -> Result<Fields, JsonLinesError> {
-    let blocks = parallel::map(&partition(block), threads, checkpoint, |range| {
+pub fn fields(block: &[u8], names: &[&str], threads: usize) -> Result<Fields, JsonLinesError> {
+    let blocks = parallel::map(&partition(block), threads, |range| {
         strings(&block[range.clone()], names).map_err(|(line, reason)| JsonLinesError::Line {
             number: line_breaks(&block[..range.start]) + line,
             reason,

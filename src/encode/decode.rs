@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use super::Encoder;
 use super::sentencepiece::SentencePiece;
 use super::tokenizer_json::decode::FileDecoder;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::{DecodeError, OutOfMemory};
 use crate::token::TokenId;
 use crate::util::lazy::get_or_try_init_nonblocking;
@@ -136,12 +136,8 @@ impl Encoder {
     ///
     /// # Complexity
     /// O(ids + bytes); once per vocabulary, O(vocabulary) for a table of at most 32 bytes a token.
-    pub fn decode(
-        &self,
-        ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Vec<u8>, DecodeError> {
-        self.decode_part(ids, true, checkpoint)
+    pub fn decode(&self, ids: &[TokenId]) -> Result<Vec<u8>, DecodeError> {
+        self.decode_part(ids, true)
     }
 
     /// As [`decode`](Self::decode); ids that are not the start of a text follow others whose bytes are known and not
@@ -149,13 +145,8 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
-    pub fn decode_part(
-        &self,
-        ids: &[TokenId],
-        is_start: bool,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Vec<u8>, DecodeError> {
-        if let Some(text) = self.decode_by_texts(ids, checkpoint) {
+    pub fn decode_part(&self, ids: &[TokenId], is_start: bool) -> Result<Vec<u8>, DecodeError> {
+        if let Some(text) = self.decode_by_texts(ids) {
             return text.map(String::into_bytes);
         }
         let rows = if ids.len() < MIN_IDS {
@@ -171,7 +162,7 @@ impl Encoder {
         };
         let ids = &ids[start..];
         for ids in ids.chunks(CHECK_INTERVAL) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             match rows {
                 Some(rows) => self.decode_by_rows(rows, ids, &mut bytes)?,
                 None => {

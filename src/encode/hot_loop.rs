@@ -19,7 +19,6 @@
 use std::ops::Range;
 
 use crate::cache::{HashBlock, Hashed, PieceCache, ProbeBatch, ProbeCache, Scalar};
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
 use crate::split::native::{self, Sink};
@@ -108,7 +107,6 @@ pub(super) struct PieceEncoder<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) workspace: &'a mut Workspace,
     pub(super) ids: &'a mut Vec<TokenId>,
-    pub(super) checkpoint: &'a dyn Checkpoint,
     pub(super) mode: Mode,
     /// Whether the text that is encoded starts a text, or follows another part of it: a model treats the start as
     /// nothing else.
@@ -147,7 +145,7 @@ impl PieceEncoder<'_> {
             return Ok(());
         }
         let before = self.ids.len();
-        merge::encode_piece(self.vocabulary, piece, self.ids, self.checkpoint)?;
+        merge::encode_piece(self.vocabulary, piece, self.ids)?;
         self.workspace.cache.insert(piece, &self.ids[before..]);
         Ok(())
     }
@@ -207,10 +205,6 @@ impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
         self.pending += 1;
         self.list_hashed(first);
         self.flush_if_full()
-    }
-
-    fn checkpoint(&self) -> &dyn Checkpoint {
-        self.pieces.checkpoint
     }
 }
 
@@ -294,7 +288,7 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
             return Ok(());
         }
         let before = ids.len();
-        merge::encode_piece(self.pieces.vocabulary, piece, ids, self.pieces.checkpoint)?;
+        merge::encode_piece(self.pieces.vocabulary, piece, ids)?;
         if cache.insert_probed(&probe, piece, &ids[before..]) {
             let rest = index..self.pending;
             cache.view().rehash(self.text, &mut pending.probes, rest);

@@ -28,7 +28,7 @@ mod unstable;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::{EncodeError, VocabularyError};
 use crate::merge;
 use crate::split::Splitter;
@@ -174,13 +174,8 @@ impl Encoder {
     ///
     /// # Complexity
     /// O(n log n) for n bytes with a native pattern.
-    pub fn encode_ordinary(
-        &self,
-        text: &str,
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
-        self.encode(text, &Allowed::Nothing, ids, checkpoint)
+    pub fn encode_ordinary(&self, text: &str, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
+        self.encode(text, &Allowed::Nothing, ids)
     }
 
     /// Appends the ids of `text`, in which the `allowed` special tokens become their ids. Text between two
@@ -193,26 +188,18 @@ impl Encoder {
         text: &str,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.with_workspace(|workspace| self.append(workspace, text, allowed, ids, checkpoint))
+        self.with_workspace(|workspace| self.append(workspace, text, allowed, ids))
     }
 
     /// Appends the ids of what follows a [cut](Self::cuts) of a text; special tokens in it are ordinary text.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary).
-    pub fn encode_after_cut(
-        &self,
-        text: &str,
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
+    pub fn encode_after_cut(&self, text: &str, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
         let is_start = false;
         let passage = Passage { text, is_start };
-        self.with_workspace(|workspace| {
-            self.append(workspace, passage, &Allowed::Nothing, ids, checkpoint)
-        })
+        self.with_workspace(|workspace| self.append(workspace, passage, &Allowed::Nothing, ids))
     }
 
     /// Runs `work` with a workspace of the pool.
@@ -233,13 +220,12 @@ impl Encoder {
         passage: impl Into<Passage<'t>>,
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let Passage { text, is_start } = passage.into();
         if ids.capacity() == 0 {
             *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + MIN_IDS)?;
         }
-        let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
+        let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
         pieces.is_start = is_start;
         self.encode_spans(&mut pieces, text, allowed, |_, _| ControlFlow::Continue(()))
     }
@@ -264,7 +250,7 @@ impl Encoder {
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<(), EncodeError> {
         for part in self.split_at_tokens(text, allowed) {
-            checkpoint::pass(pieces.checkpoint)?;
+            checkpoint::pass()?;
             let flow = match (part, &self.pipeline) {
                 (Part::Token(id, span), _) => {
                     pieces.ids.with_room(1).push(id);
@@ -296,14 +282,12 @@ impl Encoder {
         &'a self,
         workspace: &'a mut Workspace,
         ids: &'a mut Vec<TokenId>,
-        checkpoint: &'a dyn Checkpoint,
         mode: Mode,
     ) -> PieceEncoder<'a> {
         PieceEncoder {
             vocabulary: &self.vocabulary,
             workspace,
             ids,
-            checkpoint,
             mode,
             is_start: true,
             stops_at_gaps: false,
@@ -321,12 +305,11 @@ impl Encoder {
         if self.splitter.rule().is_some() {
             return self.encode_pieces(pieces, text, on_span);
         }
-        let checkpoint = pieces.checkpoint;
         let text = simdutf8::basic::from_utf8(text).expect("the caller says so");
-        let mut chunks = self.splitter.pieces(text, checkpoint);
+        let mut chunks = self.splitter.pieces(text);
         let mut chunk = Vec::new();
         while chunks.next_chunk(&mut chunk)? {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let stops_at_gaps = pieces.stops_at_gaps;
             let belong = |before: &Range<usize>, after: &Range<usize>| {
                 !stops_at_gaps || before.end == after.start
@@ -349,7 +332,6 @@ impl Encoder {
         text: &[u8],
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
-        let checkpoint = pieces.checkpoint;
         let rule = self.splitter.rule();
         let (rule, tier) = rule.expect("the splitter of this text has a rule");
         let mut offset = 0;
@@ -357,7 +339,7 @@ impl Encoder {
         let is_estimated = text.len() >= LONG_TEXT && matches!(pieces.mode, Mode::Append);
         let mut has_sampled = false;
         while offset < text.len() {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let start = offset;
             pieces.encode_chunk(Source::Rule(rule, &mut offset), tier, text)?;
             let is_scarce = pieces.ids.capacity() - pieces.ids.len() < MIN_SPARE_IDS;
@@ -379,15 +361,8 @@ impl Encoder {
     ///
     /// # Complexity
     /// As [`encode`](Self::encode); memory O(longest piece).
-    pub fn count(
-        &self,
-        text: &str,
-        allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, EncodeError> {
-        self.with_workspace(|workspace| {
-            self.count_while(workspace, text, allowed, checkpoint, |_| true)
-        })
+    pub fn count(&self, text: &str, allowed: &Allowed) -> Result<usize, EncodeError> {
+        self.with_workspace(|workspace| self.count_while(workspace, text, allowed, |_| true))
     }
 
     /// Counts ids to the end of `text`, or until `go_on` returns false for the count so far.
@@ -396,7 +371,6 @@ impl Encoder {
         workspace: &mut Workspace,
         passage: impl Into<Passage<'t>>,
         allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
         go_on: impl Fn(usize) -> bool,
     ) -> Result<usize, EncodeError> {
         let Passage { text, is_start } = passage.into();
@@ -406,7 +380,7 @@ impl Encoder {
             Some(_) => Mode::Append,
             None => Mode::COUNT,
         };
-        let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, mode);
+        let mut pieces = self.piece_encoder(workspace, &mut ids, mode);
         pieces.is_start = is_start;
         self.encode_spans(&mut pieces, text, allowed, |pieces, _| {
             count += pieces.take_count();
@@ -423,13 +397,8 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`merge::encode_piece`].
-    pub fn encode_piece(
-        &self,
-        piece: &[u8],
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
-        merge::encode_piece(&self.vocabulary, piece, ids, checkpoint)
+    pub fn encode_piece(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
+        merge::encode_piece(&self.vocabulary, piece, ids)
     }
 
     /// The bytes of a token, special or not. An id that is both is the ordinary token.

@@ -7,7 +7,7 @@ use super::hot_loop::{Mode, PieceEncoder, Scratch, Workspace};
 use super::parts::{Gap, Part, Segment};
 use super::segments::fuse;
 use super::special::Allowed;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory::Growable;
@@ -122,11 +122,8 @@ impl Encoder {
         &self,
         text: &str,
         allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
-        self.with_workspace(|workspace| {
-            self.offsets_up_to(workspace, text, allowed, usize::MAX, checkpoint)
-        })
+        self.with_workspace(|workspace| self.offsets_up_to(workspace, text, allowed, usize::MAX))
     }
 
     /// As [`encode_with_offsets`](Self::encode_with_offsets), up to where there are more than `limit` ids, or further.
@@ -136,16 +133,15 @@ impl Encoder {
         text: &str,
         allowed: &Allowed,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
         if let Some(pipeline) = &self.pipeline {
             return match self.sentencepiece() {
-                Some(model) => self.normalized_with_offsets(model, text, allowed, checkpoint),
-                None => self.segments_with_offsets(pipeline, text, allowed, limit, checkpoint),
+                Some(model) => self.normalized_with_offsets(model, text, allowed),
+                None => self.segments_with_offsets(pipeline, text, allowed, limit),
             };
         }
         let (mut ids, mut spans) = (Vec::new(), TokenSpans::default());
-        let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
+        let mut pieces = self.piece_encoder(workspace, &mut ids, Mode::Append);
         pieces.stops_at_gaps = true;
         self.encode_spans(&mut pieces, text, allowed, |pieces, span| {
             spans.extend(self, pieces.ids, span);
@@ -186,19 +182,14 @@ impl Encoder {
     ///
     /// # Complexity
     /// As [`encode`](Self::encode).
-    pub fn piece_numbers(
-        &self,
-        text: &str,
-        allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Vec<usize>, EncodeError> {
+    pub fn piece_numbers(&self, text: &str, allowed: &Allowed) -> Result<Vec<usize>, EncodeError> {
         let mut numbers = Numbers::default();
         let mut ids = Vec::new();
         self.with_workspace(|workspace| {
-            let mut pieces = self.piece_encoder(workspace, &mut ids, checkpoint, Mode::Append);
+            let mut pieces = self.piece_encoder(workspace, &mut ids, Mode::Append);
             let mut scratch = Scratch::default();
             for part in self.split_at_tokens(text, allowed) {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 let span = match part {
                     Part::Token(id, _) => {
                         pieces.ids.with_room(1).push(id);
@@ -230,8 +221,7 @@ impl Encoder {
                     }
                     Ok(ControlFlow::Continue(()))
                 };
-                let flow =
-                    pipeline.segments(gap, allowed, &mut scratch, false, checkpoint, each)?;
+                let flow = pipeline.segments(gap, allowed, &mut scratch, false, each)?;
                 debug_assert!(flow.is_continue(), "nothing stops it");
             }
             Ok(())
@@ -249,9 +239,9 @@ impl Encoder {
         let first = pieces.ids.len();
         let adjacency = self.splitter.adjacency();
         let mut chunk = Vec::new();
-        let mut chunks = self.splitter.pieces(text, pieces.checkpoint);
+        let mut chunks = self.splitter.pieces(text);
         while chunks.next_chunk(&mut chunk)? {
-            checkpoint::pass(pieces.checkpoint)?;
+            checkpoint::pass()?;
             for piece in chunk.drain(..) {
                 let (start, piece) = (piece.start, &text.as_bytes()[piece]);
                 if start > 0 && adjacency.is_some_and(|adjacency| adjacency.begins_word(piece)) {

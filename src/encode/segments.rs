@@ -27,11 +27,10 @@ impl Encoder {
         mut on_step: impl FnMut(&mut PieceEncoder<'a>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
         let mut scratch = std::mem::take(&mut pieces.workspace.scratch);
-        let checkpoint = pieces.checkpoint;
         let fused = pipeline.fused();
         let each =
             |segment: Segment<'_>| self.encode_segment(fused, pieces, &segment, &mut on_step);
-        let flow = pipeline.segments(gap, allowed, &mut scratch, false, checkpoint, each);
+        let flow = pipeline.segments(gap, allowed, &mut scratch, false, each);
         pieces.workspace.scratch = scratch;
         flow
     }
@@ -45,7 +44,7 @@ impl Encoder {
         segment: &Segment<'_>,
         mut on_step: impl FnMut(&mut PieceEncoder<'a>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
-        checkpoint::pass(pieces.checkpoint)?;
+        checkpoint::pass()?;
         let (text, behind_space) = match *segment {
             Segment::Token(id, _) => {
                 pieces.ids.with_room(1).push(id);
@@ -80,9 +79,7 @@ impl Encoder {
         pieces: &mut PieceEncoder<'_>,
         text: &[u8],
     ) -> Result<usize, EncodeError> {
-        let end = self
-            .splitter
-            .first_piece_end(SPACE[0], text, pieces.checkpoint)?;
+        let end = self.splitter.first_piece_end(SPACE[0], text)?;
         let mut copy = std::mem::take(&mut pieces.workspace.behind_space);
         copy.clear();
         copy.with_room(SPACE.len()).extend_from_slice(SPACE);

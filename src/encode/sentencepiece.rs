@@ -8,7 +8,7 @@ use super::Encoder;
 use super::offsets::TokenSpans;
 use super::parts::{Part, SPACE};
 use super::special::Allowed;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
 use crate::normalize::Normalizer;
@@ -45,7 +45,6 @@ impl Encoder {
         text: &[u8],
         start: usize,
         all: &mut NormalizedSpans,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let pipeline = self.pipeline.as_deref();
         let pipeline = pipeline.expect("a model has a pipeline");
@@ -65,7 +64,7 @@ impl Encoder {
         };
         let mut placed = Vec::new();
         for part in pipeline.symbols(normalized) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let segment = match part {
                 Part::Text(span) => span,
                 Part::Token(id, span) => {
@@ -75,7 +74,7 @@ impl Encoder {
             };
             placed.clear();
             let piece = &normalized[segment.clone()];
-            merge::placed(&self.vocabulary, piece, &mut placed, checkpoint)?;
+            merge::placed(&self.vocabulary, piece, &mut placed)?;
             if let Some(unknown) = pipeline.fused() {
                 placed.dedup_by(|next, token| {
                     let is_fused = [next.id, token.id] == [unknown; 2];
@@ -103,14 +102,13 @@ impl Encoder {
         model: &SentencePiece,
         text: &str,
         allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
         let mut all = NormalizedSpans::default();
         for part in self.split_at_tokens(text, allowed) {
             match part {
                 Part::Text(gap) => {
                     let ordinary = &text.as_bytes()[gap.clone()];
-                    self.add_normalized_spans(model, ordinary, gap.start, &mut all, checkpoint)?;
+                    self.add_normalized_spans(model, ordinary, gap.start, &mut all)?;
                 }
                 Part::Token(id, span) => all.spans.push(id, span),
             }
@@ -126,10 +124,9 @@ impl Encoder {
         &self,
         model: &SentencePiece,
         text: &[u8],
-        checkpoint: &dyn Checkpoint,
     ) -> Result<NormalizedSpans, EncodeError> {
         let mut all = NormalizedSpans::default();
-        self.add_normalized_spans(model, text, 0, &mut all, checkpoint)?;
+        self.add_normalized_spans(model, text, 0, &mut all)?;
         Ok(all)
     }
 

@@ -29,7 +29,7 @@ use super::offsets::TokenSpans;
 use super::pipeline::Prepared;
 use super::special::Allowed;
 use super::{Encoder, Passage};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::split::Splitter;
 use crate::util::memory::Growable;
@@ -71,7 +71,6 @@ pub struct Truncation {
 struct Fit<'a> {
     encoder: &'a Encoder,
     allowed: &'a Allowed,
-    checkpoint: &'a dyn Checkpoint,
 }
 
 impl Encoder {
@@ -87,9 +86,8 @@ impl Encoder {
         text: &str,
         allowed: &Allowed,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, EncodeError> {
-        let fit = self.fit(allowed, checkpoint);
+        let fit = self.fit(allowed);
         self.with_workspace(|workspace| fit.count_up_to(workspace, text, limit))
     }
 
@@ -107,9 +105,8 @@ impl Encoder {
         allowed: &Allowed,
         limit: usize,
         keep: Keep,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Truncation, EncodeError> {
-        let fit = self.fit(allowed, checkpoint);
+        let fit = self.fit(allowed);
         self.with_workspace(|workspace| {
             if let Some(count) = fit.count_up_to(workspace, text, limit)? {
                 let cut = match keep {
@@ -139,10 +136,9 @@ impl Encoder {
         allowed: &Allowed,
         limit: usize,
         overlap: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<Range<usize>>, EncodeError> {
         let whole = iter::once(0..text.len()).filter(|whole| !whole.is_empty());
-        let fit = self.fit(allowed, checkpoint);
+        let fit = self.fit(allowed);
         self.with_workspace(|workspace| {
             if fit.count_up_to(workspace, text, limit)?.is_some() {
                 return Ok(whole.collect());
@@ -150,7 +146,7 @@ impl Encoder {
             let mut parts = Vec::new();
             let mut last = 0..0;
             while last.end < text.len() {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 last = fit.next_part(workspace, text, last, limit, overlap)?;
                 parts.with_room(1).push(last.clone());
             }
@@ -167,11 +163,10 @@ impl Encoder {
             && bytes > limit.saturating_mul(self.vocabulary.longest())
     }
 
-    fn fit<'a>(&'a self, allowed: &'a Allowed, checkpoint: &'a dyn Checkpoint) -> Fit<'a> {
+    fn fit<'a>(&'a self, allowed: &'a Allowed) -> Fit<'a> {
         Fit {
             encoder: self,
             allowed,
-            checkpoint,
         }
     }
 }
@@ -247,7 +242,7 @@ impl Fit<'_> {
         go_on: impl Fn(usize) -> bool,
     ) -> Result<usize, EncodeError> {
         self.encoder
-            .count_while(workspace, passage, self.allowed, self.checkpoint, go_on)
+            .count_while(workspace, passage, self.allowed, go_on)
     }
 
     /// Keeps the beginning of a text.
@@ -261,13 +256,9 @@ impl Fit<'_> {
         let TokenSpans { starts, .. } = loop {
             let end = self.cut_after(text, size);
             let end = end.unwrap_or_else(|| boundary_before(text, size));
-            let spans = self.encoder.offsets_up_to(
-                workspace,
-                &text[..end],
-                self.allowed,
-                limit,
-                self.checkpoint,
-            )?;
+            let spans = self
+                .encoder
+                .offsets_up_to(workspace, &text[..end], self.allowed, limit)?;
             if spans.ids.len() > limit {
                 break spans;
             }
@@ -311,13 +302,9 @@ impl Fit<'_> {
             let from = text.len().saturating_sub(size);
             let start = self.cut_after(text, from).filter(|_| from > 0);
             let start = start.unwrap_or_else(|| boundary_after(text, from));
-            let spans = self.encoder.offsets_up_to(
-                workspace,
-                &text[start..],
-                self.allowed,
-                usize::MAX,
-                self.checkpoint,
-            )?;
+            let spans =
+                self.encoder
+                    .offsets_up_to(workspace, &text[start..], self.allowed, usize::MAX)?;
             if spans.ids.len() > limit {
                 break (start, spans);
             }

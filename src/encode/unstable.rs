@@ -9,7 +9,7 @@ use super::Encoder;
 use super::hot_loop::{Mode, PieceEncoder, Workspace};
 use super::parts::{Gap, Part};
 use super::special::Allowed;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::merge;
 use crate::token::TokenId;
@@ -30,12 +30,11 @@ impl Encoder {
         &self,
         text: &str,
         allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(Vec<TokenId>, HashSet<Vec<TokenId>>), EncodeError> {
         let mut stable = Vec::new();
-        self.encode(text, allowed, &mut stable, checkpoint)?;
-        let last_piece = self.last_piece(text, allowed, checkpoint)?;
-        let unstable = self.take_unstable(&mut stable, last_piece, checkpoint)?;
+        self.encode(text, allowed, &mut stable)?;
+        let last_piece = self.last_piece(text, allowed)?;
+        let unstable = self.take_unstable(&mut stable, last_piece)?;
         let mut completions = HashSet::new();
         if unstable.is_empty() {
             return Ok((stable, completions));
@@ -44,7 +43,7 @@ impl Encoder {
         let sorted = self.vocabulary.sorted_by_bytes();
         // A token may start at any offset in the unstable bytes.
         for cut in 0..unstable.len() {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let (head, tail) = unstable.split_at(cut);
             let first = sorted.partition_point(|&id| self.spelling(id) < tail);
             for &id in sorted[first..]
@@ -58,8 +57,8 @@ impl Encoder {
                 let possible = [head, self.spelling(id)].concat();
                 let mut ids = Vec::new();
                 match std::str::from_utf8(&possible) {
-                    Ok(possible) => self.encode_ordinary(possible, &mut ids, checkpoint)?,
-                    Err(_) => merge::merge(&self.vocabulary, &possible, &mut ids, checkpoint)?,
+                    Ok(possible) => self.encode_ordinary(possible, &mut ids)?,
+                    Err(_) => merge::merge(&self.vocabulary, &possible, &mut ids)?,
                 }
                 let mut spelled = 0;
                 let needed = ids.iter().take_while(|&&id| {
@@ -77,8 +76,8 @@ impl Encoder {
             && last.is_whitespace()
         {
             let mut ids = Vec::new();
-            merge::merge(&self.vocabulary, &unstable[..cut], &mut ids, checkpoint)?;
-            merge::merge(&self.vocabulary, &unstable[cut..], &mut ids, checkpoint)?;
+            merge::merge(&self.vocabulary, &unstable[..cut], &mut ids)?;
+            merge::merge(&self.vocabulary, &unstable[cut..], &mut ids)?;
             completions.insert(ids);
         }
         Ok((stable, completions))
@@ -90,17 +89,12 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode_ordinary`].
-    pub fn encode_bytes(
-        &self,
-        bytes: &[u8],
-        ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
+    pub fn encode_bytes(&self, bytes: &[u8], ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
         if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-            return self.encode_ordinary(text, ids, checkpoint);
+            return self.encode_ordinary(text, ids);
         }
         self.with_workspace(|workspace| {
-            self.encode_not_utf8(workspace, bytes, &Allowed::Nothing, ids, checkpoint)
+            self.encode_not_utf8(workspace, bytes, &Allowed::Nothing, ids)
         })
     }
 
@@ -112,12 +106,11 @@ impl Encoder {
         bytes: &[u8],
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let pipeline = self.pipeline.as_ref();
         if pipeline.is_some_and(|pipeline| !pipeline.reads_bytes()) {
             let text = with_each_byte_replaced(bytes);
-            return self.append(workspace, text.as_str(), allowed, ids, checkpoint);
+            return self.append(workspace, text.as_str(), allowed, ids);
         }
         let valid = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => text,
@@ -132,8 +125,8 @@ impl Encoder {
                 Some(Part::Text(gap)) => gap.start,
                 Some(Part::Token(..)) | None => valid.len(),
             };
-            self.append(workspace, &valid[..last_gap], allowed, ids, checkpoint)?;
-            let mut pieces = self.piece_encoder(workspace, ids, checkpoint, Mode::Append);
+            self.append(workspace, &valid[..last_gap], allowed, ids)?;
+            let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
             let rest = Gap::of_bytes(&bytes[last_gap..]);
             let to_end = |_: &mut PieceEncoder<'_>| ControlFlow::Continue(());
             let flow = self.encode_gap(pipeline, &mut pieces, rest, allowed, to_end)?;
@@ -141,12 +134,12 @@ impl Encoder {
             return Ok(());
         }
         let mut tokens = Vec::new();
-        self.append(workspace, valid, allowed, &mut tokens, checkpoint)?;
-        let last_piece = self.last_piece(valid, allowed, checkpoint)?;
-        let mut rest = self.take_unstable(&mut tokens, last_piece, checkpoint)?;
+        self.append(workspace, valid, allowed, &mut tokens)?;
+        let last_piece = self.last_piece(valid, allowed)?;
+        let mut rest = self.take_unstable(&mut tokens, last_piece)?;
         let invalid = &bytes[valid.len()..];
         rest.with_room(invalid.len()).extend_from_slice(invalid);
-        merge::encode_piece(&self.vocabulary, &rest, &mut tokens, checkpoint)?;
+        merge::encode_piece(&self.vocabulary, &rest, &mut tokens)?;
         ids.with_room(tokens.len()).append(&mut tokens);
         Ok(())
     }
@@ -156,17 +149,16 @@ impl Encoder {
         &self,
         text: &'t str,
         allowed: &Allowed,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<&'t [u8]>, EncodeError> {
         let ordinary = match self.split_at_tokens(text, allowed).last() {
             Some(Part::Text(gap)) => &text[gap],
             Some(Part::Token(..)) | None => return Ok(None),
         };
-        let mut pieces = self.splitter.pieces(ordinary, checkpoint);
+        let mut pieces = self.splitter.pieces(ordinary);
         let mut chunk = Vec::new();
         let mut last = None;
         while pieces.next_chunk(&mut chunk)? {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             last = chunk.last().cloned();
         }
         // As bytes, because an external splitter may cut within characters.
@@ -180,11 +172,10 @@ impl Encoder {
         &self,
         ids: &mut Vec<TokenId>,
         last_piece: Option<&[u8]>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, EncodeError> {
         let mut last_ids = Vec::new();
         if let Some(piece) = last_piece {
-            self.encode_piece(piece, &mut last_ids, checkpoint)?;
+            self.encode_piece(piece, &mut last_ids)?;
         }
         let is_whitespace = |id: &TokenId| {
             self.vocabulary.bytes(*id).is_some_and(|token| {

@@ -21,7 +21,6 @@
 use std::collections::BTreeSet;
 
 use super::listed::{self, Below};
-use crate::checkpoint::RunToEnd;
 use crate::error::VocabularyError;
 use crate::token::{Pair, TokenId};
 use crate::util::join::join;
@@ -72,7 +71,7 @@ pub(crate) fn by_rank<'a>(
     let unmade = |id: &TokenId| vocabulary.bytes(*id).unwrap_or_default();
     let stands_alone = |id: &TokenId| {
         let mut ids = Vec::new();
-        super::merge(&vocabulary, unmade(id), &mut ids, &RunToEnd).is_ok() && ids.len() > 2
+        super::merge(&vocabulary, unmade(id), &mut ids).is_ok() && ids.len() > 2
     };
     if !whole.iter().all(stands_alone) {
         return None;
@@ -170,7 +169,7 @@ pub(crate) fn derive(
             }
             let below = Below { merges, limit: id };
             parts.clear();
-            listed::merge_below(&below, token, &mut parts, &RunToEnd)
+            listed::merge_below(&below, token, &mut parts)
                 .map_err(|_| VocabularyError::TooLarge)?;
             match parts[..] {
                 [left, right] => derived

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::merge::queue::Token;
 use crate::token::{NO_TOKEN, TokenId};
@@ -41,7 +41,6 @@ type Halves = HashMap<TokenId, (TokenId, TokenId, usize), SeededState>;
 pub(super) fn merge(
     merges: &ListedMerges,
     start: &[listed::Symbol],
-    checkpoint: &dyn Checkpoint,
 ) -> Result<Vec<Token>, EncodeError> {
     let mut symbols: Vec<Symbol> = Vec::new();
     symbols.with_room(start.len());
@@ -72,7 +71,7 @@ pub(super) fn merge(
     };
     for index in 0..symbols.len() {
         if index % CHECK_INTERVAL == 0 {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         }
         add(&symbols, &mut heap, index);
     }
@@ -80,7 +79,7 @@ pub(super) fn merge(
     while let Some(Reverse((_, index, entry, end))) = heap.pop() {
         count += 1;
         if count.is_multiple_of(CHECK_INTERVAL) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         }
         let Symbol { id, next, .. } = symbols[index];
         let is_current = id != NO_TOKEN

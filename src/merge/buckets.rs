@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem;
 
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 
@@ -105,10 +105,7 @@ impl Buckets {
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during very long buckets.
     #[inline]
-    pub(super) fn pop(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<(TokenId, u32)>, Interrupted> {
+    pub(super) fn pop(&mut self) -> Result<Option<(TokenId, u32)>, Interrupted> {
         loop {
             let next = self.sorted.get(self.taken).copied();
             if !self.early.is_empty()
@@ -126,7 +123,7 @@ impl Buckets {
                 self.limit = 0;
                 return Ok(None);
             }
-            self.open_bucket(checkpoint)?;
+            self.open_bucket()?;
         }
     }
 
@@ -139,7 +136,7 @@ impl Buckets {
 
     /// Sorts the entries of the lowest bucket; of a large one only those of its lowest rank, if these are many: it
     /// is so in runs, whose merges soon create pairs of the next ranks.
-    fn open_bucket(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
+    fn open_bucket(&mut self) -> Result<(), Interrupted> {
         let lowest = self.occupied.trailing_zeros() as usize;
         let (mut rank, mut same, mut count) = (u64::MAX, 0, 0);
         let mut index = self.first[lowest];
@@ -173,7 +170,7 @@ impl Buckets {
         }
         if self.sorted.len() > SORT_LIMIT && !self.sorted.is_sorted_by(|a, b| a > b) {
             for entries in self.sorted.chunks(SORT_LIMIT) {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 let early = self.early.with_room(entries.len());
                 early.extend(entries.iter().copied().map(Reverse));
             }

@@ -3,7 +3,6 @@
 use super::queue::{self, LongMerges, Queue, Start, Token};
 use super::short::{self, ShortMerges, Symbols};
 use super::{Placed, apart, long};
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::memory::{self, Growable};
@@ -19,27 +18,20 @@ pub(super) fn merge(
     merges: &ListedMerges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     let before = ids.len();
     if merges.takes_apart() {
         let mut symbols = Vec::new();
         merges.start(piece, &mut symbols);
-        let tokens = apart::merge(merges, &symbols, checkpoint)?;
+        let tokens = apart::merge(merges, &symbols)?;
         memory::extend(ids, tokens.iter().map(|token| token.id));
     } else if merges.knows(piece) {
-        merge_by(merges, piece, long::WINDOW_LEN, ids, checkpoint)?;
+        merge_by(merges, piece, long::WINDOW_LEN, ids)?;
     } else {
         let mut symbols = Vec::new();
         merges.start(piece, &mut symbols);
         let length = SYMBOL * long::WINDOW_LEN;
-        merge_by(
-            &Spelled(merges),
-            &spelled(&symbols),
-            length,
-            ids,
-            checkpoint,
-        )?;
+        merge_by(&Spelled(merges), &spelled(&symbols), length, ids)?;
     }
     merges.replace_singles(ids, before);
     Ok(())
@@ -50,12 +42,11 @@ fn merge_by(
     piece: &[u8],
     window: usize,
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     if short::merge(merges, piece, ids) {
         return Ok(());
     }
-    long::merge(merges, piece, window, ids, checkpoint)
+    long::merge(merges, piece, window, ids)
 }
 
 /// Appends the ids of `piece` to `placed`, each with its span in the piece.
@@ -69,15 +60,14 @@ pub(super) fn placed(
     merges: &ListedMerges,
     piece: &[u8],
     placed: &mut Vec<Placed>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     let mut symbols = Vec::new();
     merges.start(piece, &mut symbols);
     let tokens = if merges.takes_apart() {
-        apart::merge(merges, &symbols, checkpoint)?
+        apart::merge(merges, &symbols)?
     } else {
         let mut queue = Queue::new();
-        queue.merge(&Spelled(merges), &spelled(&symbols), checkpoint)?;
+        queue.merge(&Spelled(merges), &spelled(&symbols))?;
         let index = |token: Token| Token {
             start: token.start / SYMBOL,
             ..token
@@ -338,10 +328,9 @@ pub(super) fn merge_below(
     merges: &Below<'_>,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     if short::merge(merges, piece, ids) {
         return Ok(());
     }
-    queue::merge(merges, piece, ids, checkpoint)
+    queue::merge(merges, piece, ids)
 }

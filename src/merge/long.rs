@@ -28,7 +28,7 @@
 //! the end of the piece, back to the first.
 
 use super::queue::{LongMerges, Queue, Start, Token};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::memory::{self, Growable};
@@ -67,7 +67,6 @@ pub fn merge(
     piece: &[u8],
     mut length: usize,
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     let mut queue = Queue::new();
     let mut tokens: Vec<Token> = Vec::new();
@@ -86,11 +85,11 @@ pub fn merge(
         let bytes = &rest[..merges.boundary(rest, window.length.min(rest.len()))];
         if bytes == last {
             // In a run, windows are equal, and so are their tokens.
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         } else if put_inert(merges, bytes, &mut tokens) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         } else {
-            queue.merge(merges, bytes, checkpoint)?;
+            queue.merge(merges, bytes)?;
             tokens.clear();
             memory::extend(&mut tokens, queue.tokens());
         }

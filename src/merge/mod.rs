@@ -20,7 +20,6 @@ pub mod short;
 
 use std::ops::Range;
 
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory::Growable;
@@ -40,7 +39,6 @@ pub fn encode_piece(
     vocabulary: &Vocabulary,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     if let Merges::Bytes(merges) = vocabulary.merges()
         && merges.may_be_unmade(piece.len())
@@ -53,7 +51,7 @@ pub fn encode_piece(
         ids.with_room(1).push(id);
         return Ok(());
     }
-    merge(vocabulary, piece, ids, checkpoint)
+    merge(vocabulary, piece, ids)
 }
 
 /// As [`encode_piece`], without the look-up of the whole piece as a token.
@@ -64,11 +62,10 @@ pub fn merge(
     vocabulary: &Vocabulary,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     match vocabulary.merges() {
-        Merges::Bytes(merges) => merge_bytes(merges, piece, ids, checkpoint),
-        Merges::Listed(merges) => listed::merge(merges, piece, ids, checkpoint),
+        Merges::Bytes(merges) => merge_bytes(merges, piece, ids),
+        Merges::Listed(merges) => listed::merge(merges, piece, ids),
     }
 }
 
@@ -76,12 +73,11 @@ fn merge_bytes(
     merges: &ByteMerges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     if short::merge(merges, piece, ids) {
         return Ok(());
     }
-    long::merge(merges, piece, long::WINDOW_LEN, ids, checkpoint)
+    long::merge(merges, piece, long::WINDOW_LEN, ids)
 }
 
 /// An id with the bytes of a piece that it stands for.
@@ -104,12 +100,11 @@ pub fn placed(
     vocabulary: &Vocabulary,
     piece: &[u8],
     placed: &mut Vec<Placed>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     match vocabulary.merges() {
         Merges::Bytes(_) => {
             let (mut ids, mut start) = (Vec::new(), 0);
-            encode_piece(vocabulary, piece, &mut ids, checkpoint)?;
+            encode_piece(vocabulary, piece, &mut ids)?;
             placed
                 .with_room(ids.len())
                 .extend(ids.into_iter().map(|id| {
@@ -124,7 +119,7 @@ pub fn placed(
                 id,
                 span: 0..piece.len(),
             }),
-            None => listed::placed(merges, piece, placed, checkpoint)?,
+            None => listed::placed(merges, piece, placed)?,
         },
     }
     Ok(())

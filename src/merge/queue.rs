@@ -19,7 +19,7 @@
 //! ms (o200k), two, three or six merges before alike.
 
 use super::buckets::Buckets;
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
 use crate::util::memory::{self, Growable};
@@ -114,10 +114,9 @@ pub fn merge(
     merges: &impl LongMerges,
     piece: &[u8],
     ids: &mut Vec<TokenId>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     let mut queue = Queue::new();
-    queue.merge(merges, piece, checkpoint)?;
+    queue.merge(merges, piece)?;
     memory::extend(ids, queue.tokens().map(|token| token.id));
     Ok(())
 }
@@ -163,7 +162,6 @@ impl Queue {
         &mut self,
         merges: &impl LongMerges,
         piece: &[u8],
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         if piece.len() >= END as usize {
             return Err(EncodeError::PieceTooLong(piece.len()));
@@ -175,7 +173,7 @@ impl Queue {
         while offset < piece.len() {
             // A very long piece would take seconds without a pass of the checkpoint.
             if offset >= next_check {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 next_check = offset + CHECK_INTERVAL as usize;
             }
             let Start { id, length, rank } = merges.start(&piece[offset..]);
@@ -195,16 +193,12 @@ impl Queue {
             self.symbols.extend((1..length).map(|_| symbol));
             (offset, previous) = (offset + length, index);
         }
-        self.merge_all(merges, checkpoint)?;
+        self.merge_all(merges)?;
         Ok(())
     }
 
-    fn merge_all(
-        &mut self,
-        merges: &impl LongMerges,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), Interrupted> {
-        while let Some((rank, index)) = self.pairs.pop(checkpoint)? {
+    fn merge_all(&mut self, merges: &impl LongMerges) -> Result<(), Interrupted> {
+        while let Some((rank, index)) = self.pairs.pop()? {
             self.prefetch_coming(merges);
             let Self { symbols, pairs, .. } = self;
             let Symbol {
@@ -243,7 +237,7 @@ impl Queue {
             }
             self.until_check -= 1;
             if self.until_check == 0 {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 self.until_check = CHECK_INTERVAL;
             }
         }

@@ -15,7 +15,6 @@ use super::objects::new_bytes;
 use super::runtime::{run, run_alongside};
 use super::splitter::CoreSplitter;
 use super::strings::{SharedText, to_shared_texts, wrong_type};
-use crate::checkpoint::Checkpoint;
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
@@ -32,11 +31,9 @@ impl PieceCounts {
     pub(super) fn with<R: Send, E: Into<PyErr> + Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut counting::PieceCounts, &dyn Checkpoint) -> Result<R, E> + Send,
+        work: impl FnOnce(&mut counting::PieceCounts) -> Result<R, E> + Send,
     ) -> PyResult<R> {
-        run(py, usize::MAX, |checkpoint| {
-            work(&mut self.lock(), checkpoint)
-        })
+        run(py, usize::MAX, || work(&mut self.lock()))
     }
 
     /// As [`with`](Self::with), for work that cannot fail.
@@ -45,7 +42,7 @@ impl PieceCounts {
         py: Python<'_>,
         work: impl FnOnce(&mut counting::PieceCounts) -> R + Send,
     ) -> PyResult<R> {
-        self.with(py, |counts, _| Ok::<R, TrainError>(work(counts)))
+        self.with(py, |counts| Ok::<R, TrainError>(work(counts)))
     }
 
     fn lock(&self) -> MutexGuard<'_, counting::PieceCounts> {
@@ -72,10 +69,8 @@ impl PieceCounts {
         guarded(|| {
             let py = batches.py();
             let (splitter, special) = pieces_by(splitter, special)?;
-            let add = |texts: &[Text],
-                       counts: &mut counting::PieceCounts,
-                       checkpoint: &dyn Checkpoint| {
-                counts.add(&items(texts), splitter, &special, num_threads, checkpoint)
+            let add = |texts: &[Text], counts: &mut counting::PieceCounts| {
+                counts.add(&items(texts), splitter, &special, num_threads)
             };
             let mut batches = batches.into_iter().map(|batch| texts(&batch?, num_threads));
             let mut batch = batches.next().transpose()?;
@@ -84,11 +79,10 @@ impl PieceCounts {
             let is_sequential = !ahead || num_threads <= 1 || external;
             while let Some(texts) = batch {
                 batch = if is_sequential {
-                    self.with(py, |counts, checkpoint| add(&texts, counts, checkpoint))?;
+                    self.with(py, |counts| add(&texts, counts))?;
                     batches.next().transpose()?
                 } else {
-                    let count =
-                        |checkpoint: &dyn Checkpoint| add(&texts, &mut self.lock(), checkpoint);
+                    let count = || add(&texts, &mut self.lock());
                     run_alongside(py, count, || batches.next().transpose())?
                 };
             }
@@ -109,7 +103,7 @@ impl PieceCounts {
                     .iter()
                     .map(|piece| piece.extract::<PyBackedBytes>().map_err(PyErr::from));
                 let pieces = memory::try_collect(pieces)?;
-                self.with(py, |all, _| {
+                self.with(py, |all| {
                     add_rows(all, pieces.iter().map(|piece| &**piece), &numbers)
                 })
             } else if let Ok((data, offsets)) =
@@ -118,9 +112,9 @@ impl PieceCounts {
                 let bounds = copied(&offsets);
                 let pieces = bounds.windows(2).map(|pair| piece_between(&data, pair));
                 let pieces = memory::try_collect::<&[u8], PyErr>(pieces)?;
-                self.with(py, |all, _| add_rows(all, pieces.iter().copied(), &numbers))
+                self.with(py, |all| add_rows(all, pieces.iter().copied(), &numbers))
             } else {
-                arrow::with_texts(pieces, |texts, _| {
+                arrow::with_texts(pieces, |texts| {
                     let pieces = texts.iter().map(|text| text.0);
                     add_rows(&mut self.lock(), pieces, &numbers)
                 })
@@ -137,31 +131,27 @@ impl PieceCounts {
     ) -> PyResult<()> {
         guarded(|| {
             let (splitter, special) = pieces_by(splitter, special)?;
-            arrow::with_texts(column, |texts, checkpoint| {
+            arrow::with_texts(column, |texts| {
                 let mut items = memory::vec_with_capacity(texts.len());
                 for text in texts {
                     Item::split_bytes(text.0, &mut items);
                 }
                 let mut counts = self.lock();
-                Ok(counts.add(&items, splitter, &special, num_threads, checkpoint)?)
+                Ok(counts.add(&items, splitter, &special, num_threads)?)
             })
         })
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
     fn add_sorted(&self, py: Python<'_>, sources: Vec<Py<PyIterator>>) -> PyResult<()> {
-        guarded(|| {
-            self.with(py, |counts, checkpoint| {
-                counts.add_sorted(next_tables(&sources), checkpoint)
-            })
-        })
+        guarded(|| self.with(py, |counts| counts.add_sorted(next_tables(&sources))))
     }
 
     fn write_sorted(&self, write: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
         guarded(|| {
             let mut writer = TableWriter::new(write, rows);
-            self.with(write.py(), |counts, checkpoint| {
-                counts.for_each_sorted(checkpoint, |piece, count| writer.push(piece, count))?;
+            self.with(write.py(), |counts| {
+                counts.for_each_sorted(|piece, count| writer.push(piece, count))?;
                 writer.flush()
             })
         })
@@ -173,7 +163,7 @@ impl PieceCounts {
             // Never holds both locks: threads that merge each other's counts would deadlock, and both may be
             // one object.
             let other = other.get().read(py, |counts| counts.clone())?;
-            self.with(py, |counts, checkpoint| counts.merge(&other, checkpoint))
+            self.with(py, |counts| counts.merge(&other))
         })
     }
 
@@ -203,7 +193,7 @@ impl PieceCounts {
 
     fn most_common<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            let most = self.with(py, |counts, checkpoint| counts.most_common(n, checkpoint))?;
+            let most = self.with(py, |counts| counts.most_common(n))?;
             list(py, &most)
         })
     }

@@ -28,8 +28,8 @@ pub(super) fn json_fields<'py>(
         let (py, block) = (block.py(), Bytes::of(block)?);
         let threads = threads_for(block.len(), num_threads);
         let names: Vec<&str> = fields.iter().map(|name| &**name).collect();
-        let (fields, offsets) = run(py, block.len(), |checkpoint| {
-            let fields = json_lines::fields(&block, &names, threads, checkpoint)?;
+        let (fields, offsets) = run(py, block.len(), || {
+            let fields = json_lines::fields(&block, &names, threads)?;
             let offsets = fields.offsets();
             Ok::<_, crate::error::JsonLinesError>((fields, offsets))
         })?;

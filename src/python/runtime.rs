@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::util::memory::reserve::{self, SHORTAGE};
 use crate::util::parallel;
@@ -22,15 +22,15 @@ const MIN_DETACHED_BYTES: usize = 1024;
 /// works alone.
 const BYTES_PER_THREAD: usize = 64 * 1024;
 
-/// Runs `work`, which processes `size` bytes, and releases the GIL if that pays. Its checkpoint stops it once
-/// a signal handler has raised; the error is then what the handler raised.
+/// Runs `work`, which processes `size` bytes, and releases the GIL if that pays. It is stopped once a signal handler has
+/// raised; the error is then what the handler raised.
 pub(super) fn run<R: Send, E: Into<PyErr> + Send>(
     py: Python<'_>,
     size: usize,
-    work: impl FnOnce(&dyn Checkpoint) -> Result<R, E> + Send,
+    work: impl FnOnce() -> Result<R, E> + Send,
 ) -> PyResult<R> {
     let signals = Signals::new();
-    let result = detached(py, size, || work(&signals));
+    let result = detached(py, size, || checkpoint::with(&signals, work));
     result.map_err(|error| signals.raised_or(error))
 }
 
@@ -47,7 +47,7 @@ pub(super) fn detached<R: Send>(py: Python<'_>, size: usize, work: impl FnOnce()
 /// an exception from `here` that is no `Exception`. If both fail, the error is that of the work.
 pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
     py: Python<'_>,
-    work: impl Fn(&dyn Checkpoint) -> Result<(), E> + Sync,
+    work: impl Fn() -> Result<(), E> + Sync,
     here: impl FnOnce() -> PyResult<H>,
 ) -> PyResult<H> {
     let (stopped, done) = (Flag::default(), Flag::default());
@@ -58,11 +58,11 @@ pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
                 done.raise();
                 caller.unpark();
             });
-            work(&stopped)
+            checkpoint::with(&stopped, &work)
         });
         let Ok(worker) = worker else {
             // The system refuses another thread.
-            run(py, usize::MAX, |checkpoint| work(checkpoint))?;
+            run(py, usize::MAX, &work)?;
             return here();
         };
         let here = here();
@@ -71,9 +71,9 @@ pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
         {
             stopped.raise();
         }
-        let joined = run(py, usize::MAX, |checkpoint| {
+        let joined = run(py, usize::MAX, || {
             while !done.is_raised() {
-                if checkpoint.should_stop() {
+                if checkpoint::should_stop() {
                     stopped.raise();
                     return Err(EncodeError::Interrupted);
                 }

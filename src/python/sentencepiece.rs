@@ -372,9 +372,7 @@ impl<'m> EncodedPieces<'m> {
         let rules = encoder.sentencepiece().ok_or_else(|| {
             PyValueError::new_err("expected the encoder of a SentencePiece model")
         })?;
-        let parts = run(core.py(), text.len(), |checkpoint| {
-            encoder.encode_parts(rules, text, checkpoint)
-        })?;
+        let parts = run(core.py(), text.len(), || encoder.encode_parts(rules, text))?;
         let escapes = model.normalizer().flag("escape_whitespaces");
         let (mut pieces, mut has_surface) = (Vec::new(), Vec::new());
         let mut start = 0;

@@ -9,7 +9,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::error::{Raised, guarded};
-use crate::checkpoint::RunToEnd;
 use crate::split::chain::oniguruma;
 use crate::split::chain::step::{Behavior, Pattern, Step};
 use crate::split::{ExternalSplitter, Splitter, coverage};
@@ -45,7 +44,7 @@ impl CoreSplitter {
     /// Returns the byte offsets of the pieces of a text, flat: start, end, start, end, ...
     fn offsets(&self, text: &str) -> PyResult<Vec<usize>> {
         guarded(|| {
-            let mut pieces = self.0.pieces(text, &RunToEnd);
+            let mut pieces = self.0.pieces(text);
             let (mut offsets, mut chunk) = (Vec::new(), Vec::new());
             while pieces.next_chunk(&mut chunk)? {
                 offsets.extend(chunk.iter().flat_map(|piece| [piece.start, piece.end]));

@@ -12,7 +12,7 @@ use super::counting::{PieceCounts, Text, texts};
 use super::error::guarded;
 use super::runtime::{run, run_alongside};
 use super::sentencepiece::spec_of;
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::normalize::{Flags, Normalizer};
 use crate::sentencepiece::{NORMALIZER, Spec, TRAINER};
 use crate::token::Pair;
@@ -60,9 +60,9 @@ pub(super) fn train_merges(
             threads: num_threads,
         };
         let mut report = Report::new(progress);
-        let learned = counts.get().with(py, |counts, checkpoint| {
+        let learned = counts.get().with(py, |counts| {
             let mut report = |done| report.call(done, merges);
-            learning::train(counts, merges, &options, checkpoint, &mut report)
+            learning::train(counts, merges, &options, &mut report)
         });
         report.raised()?;
         Ok(LearnedMerges {
@@ -259,9 +259,9 @@ impl SentenceCounts {
             let mut batches = batches.into_iter().map(|batch| texts(&batch?, num_threads));
             let mut batch = batches.next().transpose()?;
             while let Some(texts) = batch {
-                let read = |checkpoint: &dyn Checkpoint| {
+                let read = || {
                     let texts = memory::collect(texts.iter().map(Text::as_bytes));
-                    self.lock().read(&texts, lines, num_threads, checkpoint)
+                    self.lock().read(&texts, lines, num_threads)
                 };
                 if num_threads <= 1 {
                     run(py, usize::MAX, read)?;
@@ -317,15 +317,15 @@ impl SentenceCounts {
                 }
             };
             let mut report = Report::new(progress);
-            let learned = run(py, usize::MAX, |checkpoint| {
+            let learned = run(py, usize::MAX, || {
                 let mut reader = self.lock();
-                let words = reader.finish(num_threads, checkpoint)?;
-                let learner = Learner::new(words, &rules, &coverage, num_threads, checkpoint)?;
+                let words = reader.finish(num_threads)?;
+                let learner = Learner::new(words, &rules, &coverage, num_threads)?;
                 let required = learner.required();
                 let wanted = most.saturating_sub(required);
                 let pieces = (required <= most).then(|| {
                     let mut report = |done| report.call(done, wanted);
-                    learner.learn(most, num_threads, checkpoint, &mut report)
+                    learner.learn(most, num_threads, &mut report)
                 });
                 Ok::<_, SentenceError>((required, pieces.transpose()?))
             });

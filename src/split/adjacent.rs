@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 
 use super::masks::Masks;
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::hash::{GOLDEN_RATIO, SeededState};
 
@@ -170,31 +170,21 @@ impl Adjacency {
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
-    pub(super) fn piece_end(
-        &self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn piece_end(&self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
         let (first, length) = character(&text[offset..]);
         let rest = offset + length;
-        Ok(rest + self.end_after(first, &text[rest..], checkpoint)?)
+        Ok(rest + self.end_after(first, &text[rest..])?)
     }
 
     /// Returns where in `text` the piece ends that begins with the character `before` in front of it.
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
-    pub(super) fn end_after(
-        &self,
-        mut before: u32,
-        text: &[u8],
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn end_after(&self, mut before: u32, text: &[u8]) -> Result<usize, Interrupted> {
         let (mut end, mut next_check) = (0, CHECK_INTERVAL);
         while end < text.len() {
             if end >= next_check {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 next_check = end + CHECK_INTERVAL;
             }
             let (after, length) = character(&text[end..]);

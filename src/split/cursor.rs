@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::borders::Borders;
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::unicode::character::decode;
 use crate::unicode::classify::{Class, class_of_code_point};
 
@@ -53,23 +53,16 @@ pub(super) struct Haystack<'t> {
     start: usize,
     borders: Borders,
     has_borders: bool,
-    checkpoint: &'t dyn Checkpoint,
 }
 
 impl<'t> Haystack<'t> {
     /// Returns what the rules see of `text` from the piece at `start` on. The checkpoint is passed during long runs.
-    pub(super) fn new(
-        text: &'t [u8],
-        start: usize,
-        borders: Borders,
-        checkpoint: &'t dyn Checkpoint,
-    ) -> Self {
+    pub(super) fn new(text: &'t [u8], start: usize, borders: Borders) -> Self {
         Self {
             text,
             start,
             borders,
             has_borders: borders != Borders::NONE,
-            checkpoint,
         }
     }
 
@@ -127,7 +120,7 @@ impl<'t> Haystack<'t> {
             if offset == self.text.len() {
                 return Ok(offset);
             }
-            checkpoint::pass(self.checkpoint)?;
+            checkpoint::pass()?;
         }
     }
 

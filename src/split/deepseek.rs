@@ -15,7 +15,7 @@ use super::cursor::Haystack;
 use super::masks::{Classify, Masks, characters};
 use super::rules::{self, Tail};
 use super::starts::{self, Starts};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::unicode::character;
 use crate::unicode::classify::Class;
 use crate::unicode::property::{is_new_number, is_sign};
@@ -77,13 +77,8 @@ impl Deepseek {
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
-    pub(super) fn piece_end(
-        self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
-        let haystack = Haystack::new(text, offset, BORDERS, checkpoint);
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
+        let haystack = Haystack::new(text, offset, BORDERS);
         let kind_at = |offset: usize| {
             let (class, length) = haystack.class_at(offset)?;
             Some((self.kind(class, &text[offset..]), length))

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
 
 use super::automaton::{Automaton, Trace};
-use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
 use crate::util::memory::Growable;
 
@@ -75,12 +74,11 @@ impl General {
         offset: &mut usize,
         trace: &mut Trace,
         matches: &mut Vec<Range<usize>>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let regex = match &self.engine {
             Engine::Automaton(automaton) => {
                 let part = &text.as_bytes()[part];
-                return Ok(automaton.fill(part, offset, trace, matches, checkpoint)?);
+                return Ok(automaton.fill(part, offset, trace, matches)?);
             }
             Engine::Backtracking(regex) => regex,
         };

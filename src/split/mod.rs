@@ -37,7 +37,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::error::{EncodeError, PatternError};
 use crate::unicode::utf8::Character;
 use crate::util::tier::Tier;
@@ -155,11 +155,10 @@ impl Splitter {
         &self,
         before: u8,
         text: &[u8],
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<usize>, Interrupted> {
         match self {
             Self::Adjacent(adjacency, _) => {
-                let end = adjacency.end_after(before.into(), text, checkpoint)?;
+                let end = adjacency.end_after(before.into(), text)?;
                 Ok(Some(end))
             }
             _ => Ok(None),
@@ -207,11 +206,10 @@ impl Splitter {
     }
 
     /// Returns the pieces of `text`. The checkpoint is passed during long pieces.
-    pub fn pieces<'a>(&'a self, text: &'a str, checkpoint: &'a dyn Checkpoint) -> Pieces<'a> {
+    pub fn pieces<'a>(&'a self, text: &'a str) -> Pieces<'a> {
         Pieces {
             splitter: self,
             text,
-            checkpoint,
             offset: 0,
             trace: Trace::default(),
             progress: match self {
@@ -227,7 +225,6 @@ impl Splitter {
 pub struct Pieces<'a> {
     splitter: &'a Splitter,
     text: &'a str,
-    checkpoint: &'a dyn Checkpoint,
     offset: usize,
     /// Of a general pattern.
     trace: Trace,
@@ -253,7 +250,7 @@ impl Pieces<'_> {
         }
         if let Some((rule, tier)) = self.splitter.rule() {
             let text = self.text.as_bytes();
-            native::fill(rule, tier, text, &mut self.offset, chunk, self.checkpoint)?;
+            native::fill(rule, tier, text, &mut self.offset, chunk)?;
             self.done = self.offset == text.len();
             return Ok(!chunk.is_empty());
         }
@@ -268,7 +265,6 @@ impl Pieces<'_> {
                         &mut self.offset,
                         &mut self.trace,
                         chunk,
-                        self.checkpoint,
                     )?;
                 }
                 self.done = self.offset == self.text.len();
@@ -277,7 +273,7 @@ impl Pieces<'_> {
                 let limit = self.offset.saturating_add(CHUNK_BYTES);
                 while chunk.len() < CHUNK && self.offset < limit && !self.done {
                     let known = chunk.len();
-                    cascade.fill(self.text, &mut self.progress, chunk, self.checkpoint)?;
+                    cascade.fill(self.text, &mut self.progress, chunk)?;
                     match &chunk[known..] {
                         [.., last] => self.offset = last.end,
                         [] => self.done = true,

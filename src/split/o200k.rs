@@ -8,7 +8,7 @@
 use super::borders::Borders;
 use super::cursor::Haystack;
 use super::rules::{self, Contractions, Tail};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::unicode::character::first;
 use crate::unicode::classify::Class;
 use crate::unicode::property::is_han;
@@ -34,13 +34,8 @@ impl O200k {
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
     #[inline]
-    pub(super) fn piece_end(
-        self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
-        let haystack = Haystack::new(text, offset, Borders::NONE, checkpoint);
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
+        let haystack = Haystack::new(text, offset, Borders::NONE);
         let Some((class, length)) = haystack.class_at(offset) else {
             return Ok(text.len());
         };
@@ -159,16 +154,11 @@ impl Cl100k {
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
     #[inline]
-    pub(super) fn piece_end(
-        self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
         if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let haystack = Haystack::new(text, offset, self.borders, checkpoint);
+        let haystack = Haystack::new(text, offset, self.borders);
         let Some((first, length)) = haystack.class_at(offset) else {
             return Ok(text.len());
         };
@@ -213,16 +203,11 @@ impl R50k {
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
     #[inline]
-    pub(super) fn piece_end(
-        self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
         if let Some(end) = rules::contraction_end(text, offset, self.contractions) {
             return Ok(end);
         }
-        let haystack = Haystack::new(text, offset, self.borders, checkpoint);
+        let haystack = Haystack::new(text, offset, self.borders);
         let Some((first, length)) = haystack.class_at(offset) else {
             return Ok(text.len());
         };

@@ -10,7 +10,7 @@ use super::o200k::Cl100k;
 use super::o200k::O200k;
 use super::o200k::R50k;
 use super::rules::{Contractions, Tail};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 
 /// A pattern with native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,17 +151,12 @@ impl Family {
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
-    pub(super) fn piece_end(
-        self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
         match self {
-            Self::R50k(family) => family.piece_end(text, offset, checkpoint),
-            Self::Cl100k(family) => family.piece_end(text, offset, checkpoint),
-            Self::O200k(family) => family.piece_end(text, offset, checkpoint),
-            Self::Deepseek(family) => family.piece_end(text, offset, checkpoint),
+            Self::R50k(family) => family.piece_end(text, offset),
+            Self::Cl100k(family) => family.piece_end(text, offset),
+            Self::O200k(family) => family.piece_end(text, offset),
+            Self::Deepseek(family) => family.piece_end(text, offset),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::adjacent::Adjacency;
 use super::pattern::Family;
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 
 /// A way to split with code of its own, in which every byte is in a piece.
 #[derive(Clone, Copy, Debug)]
@@ -18,15 +18,10 @@ impl Rule<'_> {
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
-    pub(super) fn piece_end(
-        self,
-        text: &[u8],
-        offset: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, Interrupted> {
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
         match self {
-            Self::Family(family) => family.piece_end(text, offset, checkpoint),
-            Self::Adjacency(adjacency) => adjacency.piece_end(text, offset, checkpoint),
+            Self::Family(family) => family.piece_end(text, offset),
+            Self::Adjacency(adjacency) => adjacency.piece_end(text, offset),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::util::memory::Growable;
 
@@ -30,12 +29,8 @@ pub trait Text {
     ///
     /// # Errors
     /// [`EncodeError::OutOfMemory`]; [`EncodeError::Interrupted`] from the checkpoint.
-    fn transcode<'r>(
-        &self,
-        buffer: &'r mut String,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<&'r str>, EncodeError> {
-        let _ = (buffer, checkpoint);
+    fn transcode<'r>(&self, buffer: &'r mut String) -> Result<Option<&'r str>, EncodeError> {
+        let _ = buffer;
         Ok(None)
     }
 }

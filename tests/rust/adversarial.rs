@@ -4,7 +4,6 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::EncodeError;
@@ -34,7 +33,7 @@ fn encoders() -> Result<[Encoder; 3], Box<dyn Error>> {
 
 fn encode(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
     let mut ids = Vec::new();
-    encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+    encoder.encode_ordinary(text, &mut ids)?;
     Ok(ids)
 }
 
@@ -82,7 +81,7 @@ fn long_pieces_are_the_definition_by_rounds() -> TestResult {
             };
             let text = text(length);
             let mut ids = Vec::new();
-            merge::encode_piece(&vocabulary, text.as_bytes(), &mut ids, &RunToEnd)?;
+            merge::encode_piece(&vocabulary, text.as_bytes(), &mut ids)?;
             assert!(ids == by_rounds(&vocabulary, text.as_bytes()), "{kind}");
         }
     }
@@ -96,10 +95,7 @@ fn a_megabyte_of_text_comes_back() -> TestResult {
             let text = text(length);
             let ids = encode(encoder, &text)?;
             assert!(ids.len() <= text.len());
-            assert!(
-                encoder.decode(&ids, &RunToEnd)? == text.as_bytes(),
-                "{kind}"
-            );
+            assert!(encoder.decode(&ids)? == text.as_bytes(), "{kind}");
         }
     }
     Ok(())
@@ -162,7 +158,7 @@ fn merging_grows_no_faster_than_n_log_n() -> TestResult {
     for (kind, text) in MONOTONOUS {
         assert_no_explosion(kind, 20_000, text, |text| {
             let mut ids = Vec::new();
-            merge::encode_piece(&vocabulary, text.as_bytes(), &mut ids, &RunToEnd)?;
+            merge::encode_piece(&vocabulary, text.as_bytes(), &mut ids)?;
             Ok(())
         })?;
     }
@@ -182,7 +178,7 @@ fn splitting_grows_linearly() -> TestResult {
             for end in ["", "b", ".", "\n"] {
                 let prepare = |length: usize| unit.repeat(length / unit.len()) + end;
                 assert_no_explosion(unit, 20_000, prepare, |text| {
-                    let mut pieces = splitter.pieces(text, &RunToEnd);
+                    let mut pieces = splitter.pieces(text);
                     let mut chunk = Vec::new();
                     while pieces.next_chunk(&mut chunk)? {}
                     Ok(())
@@ -227,7 +223,7 @@ fn vocabularies_of_long_tokens() -> TestResult {
     for length in [2, 3, 299, 300, 301, 1000] {
         let piece = vec![b'a'; length];
         let mut ids = Vec::new();
-        merge::encode_piece(&vocabulary, &piece, &mut ids, &RunToEnd)?;
+        merge::encode_piece(&vocabulary, &piece, &mut ids)?;
         assert_eq!(
             ids,
             reference::encode_piece(&vocabulary, &piece),
@@ -235,7 +231,7 @@ fn vocabularies_of_long_tokens() -> TestResult {
         );
     }
     let mut ids = Vec::new();
-    merge::encode_piece(&vocabulary, &vec![b'a'; MEGABYTE], &mut ids, &RunToEnd)?;
+    merge::encode_piece(&vocabulary, &vec![b'a'; MEGABYTE], &mut ids)?;
     assert_eq!(ids, [TokenId::try_from(longest)?]);
     Ok(())
 }

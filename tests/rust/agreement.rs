@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::error::Error;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::merge;
 use bytemill::merge::agreement::merges_of;
 use bytemill::reference;
@@ -38,7 +37,7 @@ fn merged_short(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 
 fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    match merge::queue::merge(byte_merges(vocabulary), piece, &mut ids, &RunToEnd) {
+    match merge::queue::merge(byte_merges(vocabulary), piece, &mut ids) {
         Ok(()) => ids,
         Err(error) => panic!("{error}"),
     }
@@ -46,7 +45,7 @@ fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 
 fn encoded(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    match merge::encode_piece(vocabulary, piece, &mut ids, &RunToEnd) {
+    match merge::encode_piece(vocabulary, piece, &mut ids) {
         Ok(()) => ids,
         Err(error) => panic!("{error}"),
     }
@@ -428,10 +427,10 @@ fn engines_append() -> TestResult {
         let done = merge::short::merge(byte_merges(&vocabulary), &piece, &mut ids);
         assert_eq!(ids, if done { expected.clone() } else { vec![7, 256] });
         ids.truncate(2);
-        merge::queue::merge(byte_merges(&vocabulary), &piece, &mut ids, &RunToEnd)?;
+        merge::queue::merge(byte_merges(&vocabulary), &piece, &mut ids)?;
         assert_eq!(ids, expected);
         ids.truncate(2);
-        merge::encode_piece(&vocabulary, &piece, &mut ids, &RunToEnd)?;
+        merge::encode_piece(&vocabulary, &piece, &mut ids)?;
         assert_eq!(ids, expected);
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! Automata of patterns against fancy-regex, which defines what patterns mean.
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::split::general::General;
@@ -85,7 +84,7 @@ fn expression(random: &mut Random, depth: usize) -> String {
 /// The pieces of a text, or none if the engine gives up.
 fn pieces(general: &General, text: &str) -> Option<Vec<String>> {
     let splitter = Splitter::General(Box::new(general.clone()));
-    let mut pieces = splitter.pieces(text, &RunToEnd);
+    let mut pieces = splitter.pieces(text);
     let (mut found, mut chunk) = (Vec::new(), Vec::new());
     loop {
         match pieces.next_chunk(&mut chunk) {

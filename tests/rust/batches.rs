@@ -3,7 +3,6 @@
 use std::error::Error;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
@@ -45,7 +44,7 @@ fn batches_equal_the_texts_one_by_one() -> TestResult {
         let mut offsets = vec![0];
         for text in &texts {
             expected.push(7);
-            encoder.encode(text, &allowed, &mut expected, &RunToEnd)?;
+            encoder.encode(text, &allowed, &mut expected)?;
             expected.extend([8, 9]);
             offsets.push(expected.len());
         }
@@ -55,11 +54,11 @@ fn batches_equal_the_texts_one_by_one() -> TestResult {
         };
         for threads in [0, 1, 2, 3, 8] {
             let batch = Batch::new(policy.clone(), threads).between(vec![7], vec![8, 9]);
-            let ragged: Ragged<TokenId> = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
+            let ragged: Ragged<TokenId> = encoder.encode_batch(&texts, &batch)?;
             assert_eq!(ragged.offsets, offsets);
             assert!(ragged.ids == expected, "{threads} threads");
 
-            let wide: Ragged<i64> = encoder.encode_batch(&texts, &batch, &RunToEnd)?;
+            let wide: Ragged<i64> = encoder.encode_batch(&texts, &batch)?;
             assert_eq!(wide.offsets, offsets);
             assert!(
                 wide.ids
@@ -81,15 +80,12 @@ fn counts_are_the_numbers_of_ids() -> TestResult {
         let mut offsets = vec![0];
         for text in &texts {
             let mut ids = Vec::new();
-            encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
-            assert_eq!(
-                encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
-                ids.len()
-            );
+            encoder.encode_ordinary(text, &mut ids)?;
+            assert_eq!(encoder.count(text, &Allowed::Nothing)?, ids.len());
             offsets.push(offsets[offsets.len() - 1] + ids.len());
         }
         for threads in [1, 2, 5] {
-            let counts = encoder.count_batch(&texts, &Policy::ORDINARY, threads, &RunToEnd)?;
+            let counts = encoder.count_batch(&texts, &Policy::ORDINARY, threads)?;
             assert_eq!(counts, offsets);
         }
     }
@@ -101,7 +97,7 @@ fn no_texts_give_no_ids() -> TestResult {
     let none: [&str; 0] = [];
     for threads in [1, 4] {
         let batch = Batch::new(Policy::ORDINARY, threads);
-        let ragged: Ragged<TokenId> = encoder(O200K)?.encode_batch(&none, &batch, &RunToEnd)?;
+        let ragged: Ragged<TokenId> = encoder(O200K)?.encode_batch(&none, &batch)?;
         assert_eq!((ragged.ids, ragged.offsets), (vec![], vec![0]));
     }
     Ok(())
@@ -119,7 +115,7 @@ fn the_first_text_with_a_disallowed_token_is_the_error() -> TestResult {
     };
     for threads in [1, 2, 8] {
         let batch = Batch::new(policy.clone(), threads);
-        let outcome = encoder.encode_batch::<TokenId>(&texts, &batch, &RunToEnd);
+        let outcome = encoder.encode_batch::<TokenId>(&texts, &batch);
         let Err(EncodeError::Disallowed { token, start }) = outcome else {
             return Err(format!("no error with {threads} threads").into());
         };
@@ -140,15 +136,15 @@ fn spans_are_texts_or_bytes() -> TestResult {
     }
     let mut expected: Vec<TokenId> = Vec::new();
     for bytes in &all {
-        encoder.encode_bytes(bytes, &mut expected, &RunToEnd)?;
+        encoder.encode_bytes(bytes, &mut expected)?;
     }
     let spans: Vec<RawText> = all.iter().map(|bytes| RawText(bytes)).collect();
     for threads in [1, 2, 8] {
         let batch = Batch::new(Policy::ORDINARY, threads);
-        let ragged: Ragged<TokenId> = encoder.encode_batch(&spans, &batch, &RunToEnd)?;
+        let ragged: Ragged<TokenId> = encoder.encode_batch(&spans, &batch)?;
         assert_eq!(ragged.offsets.len(), all.len() + 1);
         assert!(ragged.ids == expected, "{threads} threads");
-        let counts = encoder.count_batch(&spans, &Policy::ORDINARY, threads, &RunToEnd)?;
+        let counts = encoder.count_batch(&spans, &Policy::ORDINARY, threads)?;
         assert_eq!(counts, ragged.offsets);
     }
     Ok(())
@@ -163,11 +159,11 @@ fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
         disallowed: Allowed::Nothing.into(),
     };
     let encode = |policy: &Policy| -> Result<Ragged<TokenId>, EncodeError> {
-        encoder.encode_batch(&span, &Batch::new(policy.clone(), 1), &RunToEnd)
+        encoder.encode_batch(&span, &Batch::new(policy.clone(), 1))
     };
     let ids = encode(&policy)?.ids;
     assert_eq!(ids.iter().filter(|&&id| id == 200_010).count(), 1);
-    assert_eq!(encoder.decode(&ids, &RunToEnd)?, span[0].0);
+    assert_eq!(encoder.decode(&ids)?, span[0].0);
 
     policy.disallowed = Allowed::All.into();
     assert!(matches!(
@@ -175,7 +171,7 @@ fn special_tokens_in_bytes_that_are_not_utf8() -> TestResult {
         Err(EncodeError::Disallowed { start: 1, .. })
     ));
     let span = [RawText(&span[0].0[7..])];
-    let outcome = encoder.encode_batch::<TokenId>(&span, &Batch::new(policy, 1), &RunToEnd);
+    let outcome = encoder.encode_batch::<TokenId>(&span, &Batch::new(policy, 1));
     assert!(matches!(
         outcome,
         Err(EncodeError::Disallowed { start: 5, .. })

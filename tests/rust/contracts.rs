@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::{Interrupted, RunToEnd};
+use bytemill::checkpoint::Interrupted;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, Found, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError, PatternError, VocabularyError};
@@ -54,7 +54,6 @@ fn public_types_are_at_home_in_any_thread() {
         panics::<PatternError>(),
         panics::<DecodeError>(),
         panics::<Interrupted>(),
-        panics::<RunToEnd>(),
     ];
     for name in names {
         assert!(name.starts_with("bytemill::"), "{name}");
@@ -339,7 +338,7 @@ fn batches_keep_the_order() {
     for threads in [0, 1, 2, 3, 64, usize::MAX] {
         for count in [0, 1, 2, 31, 32, 33, 1000, 5000] {
             let items: Vec<usize> = (0..count).collect();
-            let done = parallel::map(&items, threads, &RunToEnd, |item| {
+            let done = parallel::map(&items, threads, |item| {
                 if item % 97 == 0 {
                     thread::yield_now();
                 }
@@ -368,7 +367,7 @@ fn batches_answer_with_the_first_failing_item() {
             let mut random = Random::new(round);
             let failing = [random.below(2000), random.below(2000), random.below(2000)];
             let worked = AtomicUsize::new(0);
-            let outcome = parallel::map(&items, threads, &RunToEnd, |item| {
+            let outcome = parallel::map(&items, threads, |item| {
                 worked.fetch_add(1, Ordering::Relaxed);
                 if failing.contains(item) {
                     Err(Failed(*item))
@@ -390,7 +389,7 @@ fn batches_end_early_when_an_item_fails() {
     let items: Vec<usize> = (0..20_000).collect();
     for threads in [1, 2, 64] {
         let worked = AtomicUsize::new(0);
-        let outcome = parallel::map(&items, threads, &RunToEnd, |item| {
+        let outcome = parallel::map(&items, threads, |item| {
             worked.fetch_add(1, Ordering::Relaxed);
             if *item == 10 {
                 return Err(Failed(*item));

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{EncodeError, TrainError};
 use bytemill::split::Splitter;
@@ -67,7 +66,7 @@ fn one_by_one(
 }
 
 fn rows(counts: &mut PieceCounts) -> Result<Counted, TrainError> {
-    let columns = counts.columns(&RunToEnd)?;
+    let columns = counts.columns()?;
     let rows = columns.iter().map(|(piece, count)| (piece.to_vec(), count));
     Ok(rows.collect())
 }
@@ -117,16 +116,16 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
             for document in batch {
                 Item::split_bytes(document, &mut items);
             }
-            counts.add(&items, splitter.as_ref(), &special, threads, &RunToEnd)?;
+            counts.add(&items, splitter.as_ref(), &special, threads)?;
         }
         for (number, document) in documents.iter().enumerate() {
             let mut items = Vec::new();
             Item::split_bytes(document, &mut items);
             let part = &mut halves[usize::from(number >= half)];
-            part.add(&items, splitter.as_ref(), &special, threads, &RunToEnd)?;
+            part.add(&items, splitter.as_ref(), &special, threads)?;
         }
         let [mut first, second] = halves;
-        first.merge(&second, &RunToEnd)?;
+        first.merge(&second)?;
         let total: u64 = expected.iter().map(|(_, count)| count).sum();
         let found = rows(&mut counts)?;
         if found != expected || rows(&mut first)? != expected || counts.total() != total {
@@ -141,7 +140,7 @@ fn difference(seed: usize, parts: usize) -> Result<Option<String>, TrainError> {
         .iter()
         .map(|(piece, count)| (piece.as_slice(), *count));
     again.add_pieces(borrowed)?;
-    let same = rows(&mut again)? == rows(&mut last)? && again.len(&RunToEnd)? == expected.len();
+    let same = rows(&mut again)? == rows(&mut last)? && again.len()? == expected.len();
     Ok((!same).then(|| format!("{expected:?} counted as pieces")))
 }
 
@@ -169,7 +168,7 @@ fn invalid_utf8_is_counted_as_pieces() -> TestResult {
     let mut counts = PieceCounts::new();
     let splitter = Splitter::new(PUBLISHED[1])?;
     let special = SpecialTokens::default();
-    counts.add(&items, Some(&splitter), &special, 1, &RunToEnd)?;
+    counts.add(&items, Some(&splitter), &special, 1)?;
     let expected: [(&[u8], u64); 5] = [
         (b"ab", 1),
         (b"\xFF\xFE\xC3", 1),
@@ -190,7 +189,7 @@ fn texts_and_pieces_keep_their_order() -> TestResult {
     let special = SpecialTokens::new(Vec::new())?;
     let items = [Item::Text("a b"), Item::Piece(b"a"), Item::Text(" b a")];
     let mut counts = PieceCounts::new();
-    counts.add(&items, Some(&splitter), &special, 1, &RunToEnd)?;
+    counts.add(&items, Some(&splitter), &special, 1)?;
     let expected = [(b"a".to_vec(), 2), (b" b".to_vec(), 2), (b" a".to_vec(), 1)];
     assert_eq!(rows(&mut counts)?, expected);
     Ok(())
@@ -202,7 +201,7 @@ fn most_common_pieces_come_first() -> TestResult {
     let pieces: [(&[u8], u64); 4] = [(b"x", 2), (b"once", 1), (b"y", 2), (b"z", 9)];
     counts.add_pieces(pieces.into_iter())?;
     let mut most = |number: usize| -> Result<Vec<Vec<u8>>, TrainError> {
-        let columns = counts.most_common(number, &RunToEnd)?;
+        let columns = counts.most_common(number)?;
         Ok(columns.iter().map(|(piece, _)| piece.to_vec()).collect())
     };
     assert_eq!(most(3)?, [b"z", b"x", b"y"]);
@@ -221,7 +220,8 @@ fn counting_can_be_interrupted() -> TestResult {
             let mut counts = PieceCounts::new();
             let checkpoint = Patience::new(patience);
             let items = [Item::Text(&text)];
-            let result = counts.add(&items, Some(&splitter), &special, threads, &checkpoint);
+            let result =
+                checkpoint.during(|| counts.add(&items, Some(&splitter), &special, threads));
             assert!(matches!(result, Err(TrainError::Interrupted)));
         }
     }
@@ -229,7 +229,7 @@ fn counting_can_be_interrupted() -> TestResult {
 }
 
 /// A method that reads counts.
-type Read = fn(&mut PieceCounts, &dyn Checkpoint) -> Result<(), TrainError>;
+type Read = fn(&mut PieceCounts) -> Result<(), TrainError>;
 
 /// Reading many pieces stops at the first checkpoint that says so, whichever it is, and changes nothing.
 #[test]
@@ -248,27 +248,23 @@ fn reading_can_be_interrupted() -> TestResult {
         .map(|(piece, count)| (piece.as_slice(), *count));
     counts.add_pieces(borrowed)?;
     let reads: [(&str, Read); 2] = [
-        ("columns", |counts, checkpoint| {
-            counts.columns(checkpoint).map(drop)
-        }),
-        ("most_common", |counts, checkpoint| {
-            counts.most_common(10, checkpoint).map(drop)
-        }),
+        ("columns", |counts| counts.columns().map(drop)),
+        ("most_common", |counts| counts.most_common(10).map(drop)),
     ];
     for (what, read) in reads {
         let endless = Patience::new(usize::MAX);
-        read(&mut counts, &endless)?;
+        endless.during(|| read(&mut counts))?;
         assert!(endless.asked() >= 20, "{what}: {}", endless.asked());
         let step = endless.asked() / 8;
         for patience in (0..endless.asked()).step_by(step) {
             let checkpoint = Patience::new(patience);
-            let result = read(&mut counts, &checkpoint);
+            let result = checkpoint.during(|| read(&mut counts));
             assert!(matches!(result, Err(TrainError::Interrupted)), "{what}");
             assert_eq!(checkpoint.asked(), patience + 1, "{what} continued");
         }
     }
     assert_eq!(rows(&mut counts)?, pieces);
-    let most = counts.most_common(60_000, &RunToEnd)?;
+    let most = counts.most_common(60_000)?;
     let mut expected = pieces;
     expected.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     expected.truncate(60_000);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::DecodeError;
@@ -40,17 +39,14 @@ fn one_by_one(encoder: &Encoder, ids: &[TokenId]) -> Result<Vec<u8>, DecodeError
 fn warm_up(encoder: &Encoder) -> TestResult {
     let before = encoder.memory();
     let known: Vec<TokenId> = encoder.vocabulary().ids().collect();
-    assert_eq!(
-        encoder.decode(&known, &RunToEnd)?,
-        one_by_one(encoder, &known)?
-    );
+    assert_eq!(encoder.decode(&known)?, one_by_one(encoder, &known)?);
     let more = encoder.memory() - before;
     assert!(more > 0 && more <= 32 * known.len(), "{more} bytes");
     Ok(())
 }
 
 fn assert_same(encoder: &Encoder, ids: &[TokenId]) {
-    let found = encoder.decode(ids, &RunToEnd);
+    let found = encoder.decode(ids);
     assert!(found == one_by_one(encoder, ids), "{} ids", ids.len());
 }
 
@@ -89,11 +85,11 @@ fn rows_are_built_when_they_are_worth_it() -> TestResult {
     let encoder = encoder(Builtin::R50k.vocabulary()?, &[])?;
     let before = encoder.memory();
     for _ in 0..1000 {
-        assert_eq!(encoder.decode(&[97; 31], &RunToEnd)?.len(), 31);
+        assert_eq!(encoder.decode(&[97; 31])?.len(), 31);
     }
-    assert_eq!(encoder.decode(&vec![97; 40_000], &RunToEnd)?.len(), 40_000);
+    assert_eq!(encoder.decode(&vec![97; 40_000])?.len(), 40_000);
     assert_eq!(encoder.memory(), before);
-    assert_eq!(encoder.decode(&vec![97; 11_000], &RunToEnd)?.len(), 11_000);
+    assert_eq!(encoder.decode(&vec![97; 11_000])?.len(), 11_000);
     assert!(encoder.memory() > before + 16 * 50_000);
     Ok(())
 }
@@ -140,7 +136,7 @@ fn an_unknown_id_at_every_index() -> TestResult {
         ids[7] = 60_000;
         for index in 0..ids.len() {
             let known = std::mem::replace(&mut ids[index], unknown);
-            let outcome = encoder.decode(&ids, &RunToEnd);
+            let outcome = encoder.decode(&ids);
             assert_eq!(outcome, Err(DecodeError::UnknownToken(unknown)));
             ids[index] = known;
         }
@@ -159,7 +155,7 @@ fn threads_build_the_rows_at_once() -> TestResult {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..3 {
-                    let found = encoder.decode(&ids, &RunToEnd);
+                    let found = encoder.decode(&ids);
                     assert!(found.as_ref() == Ok(&expected));
                 }
             });

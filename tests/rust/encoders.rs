@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::{DecodeError, EncodeError};
@@ -36,7 +35,7 @@ fn encoder(special: &[(&str, TokenId)], pattern: &str) -> Result<Encoder, Box<dy
 
 fn encode(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenId>, EncodeError> {
     let mut ids = Vec::new();
-    encoder.encode(text, allowed, &mut ids, &RunToEnd)?;
+    encoder.encode(text, allowed, &mut ids)?;
     Ok(ids)
 }
 
@@ -56,15 +55,15 @@ fn spans_between_special_tokens_are_texts() -> TestResult {
         let [before, after] = spans;
         let text = format!("{before}<|x|>{after}<|y|><|x|>");
         let mut expected = Vec::new();
-        encoder.encode_ordinary(before, &mut expected, &RunToEnd)?;
+        encoder.encode_ordinary(before, &mut expected)?;
         expected.push(200_000);
-        encoder.encode_ordinary(after, &mut expected, &RunToEnd)?;
+        encoder.encode_ordinary(after, &mut expected)?;
         expected.extend([200_001, 200_000]);
         assert_eq!(encode(&encoder, &text, &Allowed::All)?, expected);
-        assert_eq!(encoder.decode(&expected, &RunToEnd)?, text.as_bytes());
+        assert_eq!(encoder.decode(&expected)?, text.as_bytes());
 
         let mut ordinary = Vec::new();
-        encoder.encode_ordinary(&text, &mut ordinary, &RunToEnd)?;
+        encoder.encode_ordinary(&text, &mut ordinary)?;
         assert_eq!(encode(&encoder, &text, &Allowed::Nothing)?, ordinary);
         assert!(ordinary.iter().all(|id| *id < 200_000));
     }
@@ -83,7 +82,7 @@ fn decoding() -> TestResult {
         ],
         CL100K,
     )?;
-    let decoded = |ids: &[TokenId]| encoder.decode(ids, &RunToEnd);
+    let decoded = |ids: &[TokenId]| encoder.decode(ids);
     assert_eq!(decoded(&[])?, b"");
     assert_eq!(decoded(&[200_018, 100_256])?, b"<|first|><|hole|>");
     assert_eq!(Some(&*decoded(&[97])?), encoder.vocabulary().bytes(97));
@@ -106,8 +105,8 @@ fn decoding() -> TestResult {
 fn text_that_the_pattern_drops_is_not_encoded() -> TestResult {
     let encoder = encoder(&[], r"\p{L}+")?;
     let mut ids = Vec::new();
-    encoder.encode_ordinary("ab 12 cd", &mut ids, &RunToEnd)?;
-    assert_eq!(encoder.decode(&ids, &RunToEnd)?, b"abcd");
+    encoder.encode_ordinary("ab 12 cd", &mut ids)?;
+    assert_eq!(encoder.decode(&ids)?, b"abcd");
     Ok(())
 }
 
@@ -129,7 +128,7 @@ fn pieces_between_dropped_text_are_encoded_where_they_stand() -> TestResult {
     ];
     for count in [0, 1, 3, 40, 3_000] {
         let text: String = (0..count).map(|_| *random.pick::<&str>(&parts)).collect();
-        let spans = encoder.encode_with_offsets(&text, &Allowed::Nothing, &RunToEnd)?;
+        let spans = encoder.encode_with_offsets(&text, &Allowed::Nothing)?;
         let is_letter = |character: char| character.is_alphabetic() || character == '\0';
         let mut expected = Vec::new();
         let mut kept = vec![false; text.len() + 1];
@@ -141,7 +140,7 @@ fn pieces_between_dropped_text_are_encoded_where_they_stand() -> TestResult {
                 first.len_utf8()
             };
             if is_letter(first) || first.is_ascii_digit() {
-                reference.encode_piece(&rest.as_bytes()[..end], &mut expected, &RunToEnd)?;
+                reference.encode_piece(&rest.as_bytes()[..end], &mut expected)?;
                 let start = text.len() - rest.len();
                 kept[start..start + end].fill(true);
             }
@@ -157,12 +156,9 @@ fn pieces_between_dropped_text_are_encoded_where_they_stand() -> TestResult {
         assert_eq!(covered, kept.iter().filter(|kept| **kept).count());
         assert!(spans.starts.iter().all(|&start| kept[start]));
         let mut ids = Vec::new();
-        encoder.encode_ordinary(&text, &mut ids, &RunToEnd)?;
+        encoder.encode_ordinary(&text, &mut ids)?;
         assert_eq!(ids, expected);
-        assert_eq!(
-            encoder.count(&text, &Allowed::Nothing, &RunToEnd)?,
-            expected.len()
-        );
+        assert_eq!(encoder.count(&text, &Allowed::Nothing)?, expected.len());
     }
     Ok(())
 }
@@ -172,7 +168,7 @@ fn a_pattern_that_gives_up_is_an_error() -> TestResult {
     // A backreference, so that there is no automaton.
     let encoder = encoder(&[], r"(c?)(?:(?=a)a+)+\1(?=b)")?;
     let text = "a".repeat(40);
-    let outcome = encoder.encode_ordinary(&text, &mut Vec::new(), &RunToEnd);
+    let outcome = encoder.encode_ordinary(&text, &mut Vec::new());
     assert!(
         matches!(outcome, Err(EncodeError::Pattern(_))),
         "{outcome:?}"
@@ -193,9 +189,9 @@ fn bytes_that_are_not_text() -> TestResult {
             bytes = random.bytes(&every, length);
         }
         let mut ids = vec![5];
-        encoder.encode_bytes(&bytes, &mut ids, &RunToEnd)?;
+        encoder.encode_bytes(&bytes, &mut ids)?;
         assert_eq!(ids[0], 5);
-        assert_eq!(encoder.decode(&ids[1..], &RunToEnd)?, bytes);
+        assert_eq!(encoder.decode(&ids[1..])?, bytes);
         if let Ok(text) = std::str::from_utf8(&bytes) {
             assert_eq!(ids[1..], encode(&encoder, text, &Allowed::Nothing)?);
         }
@@ -217,13 +213,13 @@ fn unfinished_text_is_spelled_by_its_completions() -> TestResult {
         "hello  \n",
         "don'",
     ] {
-        let (stable, completions) = encoder.encode_with_unstable(text, &Allowed::All, &RunToEnd)?;
-        let before = encoder.decode(&stable, &RunToEnd)?;
+        let (stable, completions) = encoder.encode_with_unstable(text, &Allowed::All)?;
+        let before = encoder.decode(&stable)?;
         let unstable = text.as_bytes().strip_prefix(before.as_slice());
         let unstable = unstable.ok_or("the stable ids do not begin the text")?;
         assert_eq!(unstable.is_empty(), completions.is_empty(), "{text}");
         for completion in completions {
-            let spelled = encoder.decode(&completion, &RunToEnd)?;
+            let spelled = encoder.decode(&completion)?;
             assert!(spelled.starts_with(unstable), "{text}: {spelled:?}");
         }
     }
@@ -312,23 +308,22 @@ fn external_splitters_on_unfinished_text() -> TestResult {
     let text = "a中bc";
     for given in [vec![0..1, 2..3], vec![0..2], vec![2..6]] {
         let encoder = with(Splitter::External(Arc::new(Given(Ok(given.clone())))))?;
-        let (stable, completions) =
-            encoder.encode_with_unstable(text, &Allowed::Nothing, &RunToEnd)?;
+        let (stable, completions) = encoder.encode_with_unstable(text, &Allowed::Nothing)?;
         let spelled: Vec<&[u8]> = given
             .iter()
             .map(|piece| &text.as_bytes()[piece.clone()])
             .collect();
-        let stable = encoder.decode(&stable, &RunToEnd)?;
+        let stable = encoder.decode(&stable)?;
         assert_eq!(stable, spelled[..given.len() - 1].concat());
         assert!(!completions.is_empty());
         let bytes = [text.as_bytes(), b"\xFF"].concat();
         let mut ids = Vec::new();
-        encoder.encode_bytes(&bytes, &mut ids, &RunToEnd)?;
+        encoder.encode_bytes(&bytes, &mut ids)?;
         let spelled = [&spelled.concat(), b"\xFF".as_slice()].concat();
-        assert_eq!(encoder.decode(&ids, &RunToEnd)?, spelled);
+        assert_eq!(encoder.decode(&ids)?, spelled);
     }
     let encoder = with(Splitter::External(Arc::new(Fickle(AtomicUsize::new(0)))))?;
-    let (stable, _) = encoder.encode_with_unstable(text, &Allowed::Nothing, &RunToEnd)?;
+    let (stable, _) = encoder.encode_with_unstable(text, &Allowed::Nothing)?;
     assert!(stable.is_empty());
     Ok(())
 }
@@ -401,10 +396,7 @@ fn limits_and_tiers_of_the_cache_change_no_id() -> TestResult {
                     ids,
                     "{tier:?} {limit}"
                 );
-                assert_eq!(
-                    encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
-                    ids.len()
-                );
+                assert_eq!(encoder.count(text, &Allowed::Nothing)?, ids.len());
             }
             let used = encoder.memory();
             encoder.clear_cache();
@@ -445,10 +437,7 @@ fn assert_defined(encoders: &[Encoder], vocabulary: &Vocabulary, text: &str) -> 
         for _ in 0..3 {
             let ids = encode(encoder, text, &Allowed::Nothing)?;
             assert_eq!(ids, expected, "{:?}: {text:?}", encoder.splitter());
-            assert_eq!(
-                encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
-                expected.len()
-            );
+            assert_eq!(encoder.count(text, &Allowed::Nothing)?, expected.len());
         }
     }
     Ok(())
@@ -548,17 +537,17 @@ fn ids_of_every_size_and_tokens_of_any_bytes() -> TestResult {
             }
             for (token, id) in &ranks {
                 let mut bytes = Vec::new();
-                encoders[0].encode_bytes(token, &mut bytes, &RunToEnd)?;
-                assert_eq!(encoders[0].decode(&bytes, &RunToEnd)?, *token);
+                encoders[0].encode_bytes(token, &mut bytes)?;
+                assert_eq!(encoders[0].decode(&bytes)?, *token);
                 let mut piece = Vec::new();
-                encoders[0].encode_piece(token, &mut piece, &RunToEnd)?;
+                encoders[0].encode_piece(token, &mut piece)?;
                 assert_eq!(piece, [*id]);
             }
             for _ in 0..20 {
                 let length = random.below(40);
                 let bytes = random.bytes(b"ab\0\xFF\xE4\xB8\xAD", length);
                 let mut ids = Vec::new();
-                encoders[0].encode_piece(&bytes, &mut ids, &RunToEnd)?;
+                encoders[0].encode_piece(&bytes, &mut ids)?;
                 assert_eq!(ids, reference::encode_piece(&vocabulary, &bytes));
             }
         }

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::error::Error;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::merge;
@@ -126,12 +125,12 @@ fn merging() -> TestResult {
             "{name}"
         );
         let mut found = Vec::new();
-        merge::encode_piece(&vocabulary, &piece, &mut found, &RunToEnd)?;
+        merge::encode_piece(&vocabulary, &piece, &mut found)?;
         assert_eq!(found, expected, "{name}");
 
         let (mut scanned, mut queued) = (Vec::new(), Vec::new());
         let done = merge::short::merge(byte_merges(&vocabulary), &piece, &mut scanned);
-        merge::queue::merge(byte_merges(&vocabulary), &piece, &mut queued, &RunToEnd)?;
+        merge::queue::merge(byte_merges(&vocabulary), &piece, &mut queued)?;
         if !done {
             // Too long for `merge::short`.
             assert!(scanned.is_empty(), "{name}");
@@ -152,7 +151,7 @@ fn merging() -> TestResult {
             });
             let rebuilt = Vocabulary::from_merges(&bytes, merges.into_iter())?;
             let mut found = Vec::new();
-            merge::encode_piece(&rebuilt, &piece, &mut found, &RunToEnd)?;
+            merge::encode_piece(&rebuilt, &piece, &mut found)?;
             assert_eq!(found, expected, "{name}");
         }
     }
@@ -193,9 +192,9 @@ fn encoding_and_decoding() -> TestResult {
         };
         let (plain, expected) = (text(&case, "text")?, ids(&case)?);
         let mut found = Vec::new();
-        encoder.encode_ordinary(plain, &mut found, &RunToEnd)?;
+        encoder.encode_ordinary(plain, &mut found)?;
         assert_eq!(found, expected, "{}", text(&case, "name")?);
-        assert_eq!(encoder.decode(&expected, &RunToEnd)?, plain.as_bytes());
+        assert_eq!(encoder.decode(&expected)?, plain.as_bytes());
     }
     Ok(())
 }
@@ -233,7 +232,7 @@ fn training() -> TestResult {
             train::reference::train(&counted, wanted, &options).ok_or("no initial vocabulary")?;
         let mut counts = PieceCounts::new();
         counts.add_pieces(counted.into_iter())?;
-        let learned = learning::train(&mut counts, wanted, &options, &RunToEnd, &mut |_| Ok(()))?;
+        let learned = learning::train(&mut counts, wanted, &options, &mut |_| Ok(()))?;
         assert_eq!(learned, merges, "{}", text(&case, "name")?);
         let found: Vec<[u64; 2]> = merges
             .pairs

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::{Checkpoint, Interrupted, RunToEnd};
+use bytemill::checkpoint::{self, Interrupted};
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::truncate::Keep;
@@ -30,10 +30,10 @@ fn encoder() -> Result<Encoder, Box<dyn Error>> {
 fn assert_stops(
     what: &str,
     least: usize,
-    work: impl Fn(&dyn Checkpoint) -> Result<(), EncodeError>,
+    work: impl Fn() -> Result<(), EncodeError>,
 ) -> TestResult {
     let endless = Patience::new(usize::MAX);
-    work(&endless)?;
+    endless.during(&work)?;
     let asked = endless.asked();
     assert!(
         asked >= least,
@@ -42,14 +42,14 @@ fn assert_stops(
     let step = (asked / 10).max(1);
     for patience in (0..asked).step_by(step).chain([asked - 1]) {
         let checkpoint = Patience::new(patience);
-        let outcome = work(&checkpoint);
+        let outcome = checkpoint.during(&work);
         assert!(
             matches!(outcome, Err(EncodeError::Interrupted)),
             "{what}: {outcome:?}"
         );
         assert_eq!(checkpoint.asked(), patience + 1, "{what} went on");
     }
-    work(&Patience::new(asked))?;
+    Patience::new(asked).during(&work)?;
     Ok(())
 }
 
@@ -58,19 +58,11 @@ fn one_long_piece_stops() -> TestResult {
     let vocabulary = Builtin::R50k.vocabulary()?;
     for (kind, text) in MONOTONOUS {
         let piece = text(60_000);
-        let work = |checkpoint: &dyn Checkpoint| {
-            merge::encode_piece(&vocabulary, piece.as_bytes(), &mut Vec::new(), checkpoint)
-        };
+        let work = || merge::encode_piece(&vocabulary, piece.as_bytes(), &mut Vec::new());
         assert_stops(kind, 60_000 >> 14, work)?;
         let piece = text(MEGABYTE);
-        let work = |checkpoint: &dyn Checkpoint| {
-            merge::queue::merge(
-                byte_merges(&vocabulary),
-                piece.as_bytes(),
-                &mut Vec::new(),
-                checkpoint,
-            )
-        };
+        let work =
+            || merge::queue::merge(byte_merges(&vocabulary), piece.as_bytes(), &mut Vec::new());
         assert_stops(kind, MEGABYTE >> 14, work)?;
     }
     Ok(())
@@ -83,12 +75,8 @@ fn long_pieces_ask_in_proportion() -> TestResult {
     for (kind, text) in MONOTONOUS {
         let asked = |length| -> Result<usize, EncodeError> {
             let checkpoint = Patience::new(usize::MAX);
-            merge::merge(
-                &vocabulary,
-                text(length).as_bytes(),
-                &mut Vec::new(),
-                &checkpoint,
-            )?;
+            checkpoint
+                .during(|| merge::merge(&vocabulary, text(length).as_bytes(), &mut Vec::new()))?;
             Ok(checkpoint.asked())
         };
         let (small, large) = (asked(100_000)?, asked(400_000)?);
@@ -104,11 +92,11 @@ fn long_pieces_ask_in_proportion() -> TestResult {
 fn texts_of_many_pieces_stop() -> TestResult {
     let encoder = encoder()?;
     let ordinary = |text: String, least: usize| {
-        assert_stops("encode_ordinary", least, |checkpoint| {
-            encoder.encode_ordinary(&text, &mut Vec::new(), checkpoint)
+        assert_stops("encode_ordinary", least, || {
+            encoder.encode_ordinary(&text, &mut Vec::new())
         })?;
-        assert_stops("encode", least, |checkpoint| {
-            encoder.encode(&text, &Allowed::All, &mut Vec::new(), checkpoint)
+        assert_stops("encode", least, || {
+            encoder.encode(&text, &Allowed::All, &mut Vec::new())
         })
     };
     ordinary("a".to_owned(), 1)?;
@@ -121,8 +109,8 @@ fn texts_of_many_pieces_stop() -> TestResult {
 fn texts_of_special_tokens_stop() -> TestResult {
     let encoder = encoder()?;
     let text = "<|endoftext|>".repeat(100_000);
-    assert_stops("special tokens", 1, |checkpoint| {
-        encoder.encode(&text, &Allowed::All, &mut Vec::new(), checkpoint)
+    assert_stops("special tokens", 1, || {
+        encoder.encode(&text, &Allowed::All, &mut Vec::new())
     })
 }
 
@@ -150,15 +138,11 @@ fn the_search_for_the_end_of_a_piece_stops() -> TestResult {
                 }
                 long += 1;
                 let what = text.chars().take(3).collect::<String>();
-                assert_stops(
-                    &format!("{what:?} in {pattern}"),
-                    megabytes - 1,
-                    |checkpoint| {
-                        let mut all = splitter.pieces(text, checkpoint);
-                        while all.next_chunk(&mut Vec::new())? {}
-                        Ok(())
-                    },
-                )?;
+                assert_stops(&format!("{what:?} in {pattern}"), megabytes - 1, || {
+                    let mut all = splitter.pieces(text);
+                    while all.next_chunk(&mut Vec::new())? {}
+                    Ok(())
+                })?;
             }
         }
     }
@@ -173,7 +157,7 @@ fn texts_of_long_pieces_ask_at_least_once_a_megabyte() -> TestResult {
     let (_, letters) = MONOTONOUS[MONOTONOUS.len() - 1];
     let text = (letters(15_000) + " ").repeat(150);
     let checkpoint = Patience::new(usize::MAX);
-    encoder.encode_ordinary(&text, &mut Vec::new(), &checkpoint)?;
+    checkpoint.during(|| encoder.encode_ordinary(&text, &mut Vec::new()))?;
     let megabytes = text.len() / MEGABYTE;
     assert!(
         checkpoint.asked() >= megabytes,
@@ -187,14 +171,12 @@ fn texts_of_long_pieces_ask_at_least_once_a_megabyte() -> TestResult {
 fn unfinished_text_and_bytes_stop() -> TestResult {
     let encoder = encoder()?;
     let text = "word ".repeat(10_000) + "unfi";
-    assert_stops("encode_with_unstable", 5, |checkpoint| {
-        encoder
-            .encode_with_unstable(&text, &Allowed::All, checkpoint)
-            .map(drop)
+    assert_stops("encode_with_unstable", 5, || {
+        encoder.encode_with_unstable(&text, &Allowed::All).map(drop)
     })?;
     let bytes = [text.as_bytes(), &vec![0xFF; 100_000]].concat();
-    assert_stops("encode_bytes", 5, |checkpoint| {
-        encoder.encode_bytes(&bytes, &mut Vec::new(), checkpoint)
+    assert_stops("encode_bytes", 5, || {
+        encoder.encode_bytes(&bytes, &mut Vec::new())
     })
 }
 
@@ -202,20 +184,16 @@ fn unfinished_text_and_bytes_stop() -> TestResult {
 fn truncation_and_offsets_stop() -> TestResult {
     let encoder = encoder()?;
     let text = "word ".repeat(10_000);
-    assert_stops("parts", 100, |checkpoint| {
+    assert_stops("parts", 100, || {
+        encoder.parts(&text, &Allowed::Nothing, 100, 10).map(drop)
+    })?;
+    assert_stops("truncate", 2, || {
         encoder
-            .parts(&text, &Allowed::Nothing, 100, 10, checkpoint)
+            .truncate(&text, &Allowed::Nothing, 5_000, Keep::End)
             .map(drop)
     })?;
-    assert_stops("truncate", 2, |checkpoint| {
-        encoder
-            .truncate(&text, &Allowed::Nothing, 5_000, Keep::End, checkpoint)
-            .map(drop)
-    })?;
-    assert_stops("encode_with_offsets", 5, |checkpoint| {
-        encoder
-            .encode_with_offsets(&text, &Allowed::All, checkpoint)
-            .map(drop)
+    assert_stops("encode_with_offsets", 5, || {
+        encoder.encode_with_offsets(&text, &Allowed::All).map(drop)
     })
 }
 
@@ -224,12 +202,12 @@ fn decoding_stops() -> TestResult {
     let encoder = encoder()?;
     let ids = vec![50; MEGABYTE];
     let endless = Patience::new(usize::MAX);
-    encoder.decode(&ids, &endless)?;
+    endless.during(|| encoder.decode(&ids))?;
     assert!(endless.asked() >= 10);
     for patience in 0..endless.asked() {
         let checkpoint = Patience::new(patience);
         assert_eq!(
-            encoder.decode(&ids, &checkpoint),
+            checkpoint.during(|| encoder.decode(&ids)),
             Err(DecodeError::Interrupted)
         );
         assert_eq!(checkpoint.asked(), patience + 1);
@@ -244,9 +222,11 @@ fn batches_stop() {
     for threads in [0, 1, 2, 8] {
         for patience in [0, 1, 5, 500] {
             let worked = AtomicUsize::new(0);
-            let outcome = parallel::map(&items, threads, &Patience::new(patience), |&item| {
-                worked.fetch_add(1, Ordering::Relaxed);
-                Ok::<usize, EncodeError>(item)
+            let outcome = Patience::new(patience).during(|| {
+                parallel::map(&items, threads, |&item| {
+                    worked.fetch_add(1, Ordering::Relaxed);
+                    Ok::<usize, EncodeError>(item)
+                })
             });
             assert!(
                 matches!(outcome, Err(EncodeError::Interrupted)),
@@ -262,19 +242,19 @@ fn batches_stop() {
 fn batches_of_long_items_stop() -> TestResult {
     let encoder = encoder()?;
     let texts = vec!["word ".repeat(20_000); 8];
-    let work = |checkpoint: &dyn Checkpoint| {
-        parallel::map(&texts, 2, checkpoint, |text| {
+    let work = || {
+        parallel::map(&texts, 2, |text| {
             let mut ids = Vec::new();
-            encoder.encode_ordinary(text, &mut ids, checkpoint)?;
+            encoder.encode_ordinary(text, &mut ids)?;
             Ok::<_, EncodeError>(ids)
         })
     };
     let endless = Patience::new(usize::MAX);
     let mut expected = Vec::new();
-    encoder.encode_ordinary(&texts[0], &mut expected, &RunToEnd)?;
-    assert!(work(&endless)?.iter().all(|ids| *ids == expected));
+    encoder.encode_ordinary(&texts[0], &mut expected)?;
+    assert!(endless.during(work)?.iter().all(|ids| *ids == expected));
     for patience in [0, 1, 10, endless.asked() / 2] {
-        let outcome = work(&Patience::new(patience));
+        let outcome = Patience::new(patience).during(work);
         assert!(matches!(outcome, Err(EncodeError::Interrupted)));
     }
     Ok(())
@@ -287,5 +267,27 @@ fn an_interruption_is_an_error_of_either_kind() {
         EncodeError::Interrupted
     ));
     assert_eq!(DecodeError::from(Interrupted), DecodeError::Interrupted);
-    assert!(!RunToEnd.should_stop());
+    assert!(!checkpoint::should_stop());
+}
+
+/// What decides for a thread decides while the work runs, also in the threads that take part in it, and no longer.
+#[test]
+fn checkpoints_hold_while_work_runs() {
+    let (outer, inner) = (Patience::new(0), Patience::new(usize::MAX));
+    outer.during(|| {
+        assert!(checkpoint::should_stop());
+        inner.during(|| assert!(!checkpoint::should_stop()));
+        let unwinds = || inner.during(|| panic!("as a test"));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(unwinds)).is_err());
+        assert!(checkpoint::should_stop());
+        checkpoint::inherit(|inherited| {
+            std::thread::scope(|scope| {
+                let alone = scope.spawn(checkpoint::should_stop);
+                let taking_part = scope.spawn(|| inherited.with(checkpoint::should_stop));
+                assert!(!alone.join().expect("it does not panic"));
+                assert!(taking_part.join().expect("it does not panic"));
+            });
+        });
+    });
+    assert!(!checkpoint::should_stop());
 }

@@ -1,14 +1,13 @@
 //! Fields of lines of JSON: the same strings with any number of threads, and the first invalid line.
 //! `test_json_fields.py` compares with Python's `json`.
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::documents::json_lines::{fields, find_invalid_utf8, line_breaks, line_offsets};
 use bytemill::error::JsonLinesError;
 
 use crate::support::{Patience, TestResult};
 
 fn found(block: &[u8], threads: usize) -> Result<Vec<String>, JsonLinesError> {
-    let fields = fields(block, &["text"], threads, &RunToEnd)?;
+    let fields = fields(block, &["text"], threads)?;
     let mut data = vec![0; fields.size()];
     fields.gather(&mut data);
     let strings = fields
@@ -117,7 +116,8 @@ fn errors_name_the_line() {
 fn reading_can_be_interrupted() {
     let lines = "{\"text\": \"some words\"}\n".repeat(100_000);
     for threads in [1, 2] {
-        let result = fields(lines.as_bytes(), &["text"], threads, &Patience::new(3));
+        let read = || fields(lines.as_bytes(), &["text"], threads);
+        let result = Patience::new(3).during(read);
         assert!(matches!(result, Err(JsonLinesError::Interrupted)));
     }
 }
@@ -147,12 +147,12 @@ fn of_several_fields_the_first_counts() -> TestResult {
         (r#"{"b": "alone"}"#, "alone"),
     ];
     for (line, text) in lines {
-        let fields = fields(line.as_bytes(), &["a", "b"], 1, &RunToEnd)?;
+        let fields = fields(line.as_bytes(), &["a", "b"], 1)?;
         let mut data = vec![0; fields.size()];
         fields.gather(&mut data);
         assert_eq!(data, text.as_bytes(), "{line}");
     }
-    let missing = fields(br#"{"c": ""}"#, &["a", "b"], 1, &RunToEnd);
+    let missing = fields(br#"{"c": ""}"#, &["a", "b"], 1);
     assert!(matches!(
         missing,
         Err(JsonLinesError::Line { reason, .. })

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::SpecialTokens;
 use bytemill::merge::{self, Placed};
@@ -208,7 +207,7 @@ fn engines_agree_with_the_definition() {
             expected.extend(written.encode(piece).into_iter().map(|token| token.id));
             if let Ok(text) = str::from_utf8(&written.bytes(piece)) {
                 encoder
-                    .encode_ordinary(text, &mut ids, &RunToEnd)
+                    .encode_ordinary(text, &mut ids)
                     .expect("nothing interrupts it");
                 assert_eq!(ids, expected, "{piece:?} by {:?}", written.merges);
             }
@@ -230,12 +229,10 @@ fn engines_agree_with_the_definition() {
             let expected_ids: Vec<TokenId> = expected.iter().map(|token| token.id).collect();
             let bytes = written.bytes(&piece);
             let mut ids = Vec::new();
-            merge::encode_piece(&vocabulary, &bytes, &mut ids, &RunToEnd)
-                .expect("nothing interrupts it");
+            merge::encode_piece(&vocabulary, &bytes, &mut ids).expect("nothing interrupts it");
             assert_eq!(ids, expected_ids, "{piece:?} by {:?}", written.merges);
             let mut tokens = Vec::new();
-            merge::placed(&vocabulary, &bytes, &mut tokens, &RunToEnd)
-                .expect("nothing interrupts it");
+            merge::placed(&vocabulary, &bytes, &mut tokens).expect("nothing interrupts it");
             assert_eq!(tokens, expected, "{piece:?} by {:?}", written.merges);
             let is_known = piece
                 .chars()
@@ -243,7 +240,7 @@ fn engines_agree_with_the_definition() {
             if is_known && !(written.whole_pieces && written.ids.contains_key(&piece)) {
                 let length = random.within(1..9);
                 ids.clear();
-                merge::long::merge(merges, &bytes, length, &mut ids, &RunToEnd)
+                merge::long::merge(merges, &bytes, length, &mut ids)
                     .expect("nothing interrupts it");
                 assert_eq!(ids, expected_ids, "{piece:?} in windows of {length}");
             }

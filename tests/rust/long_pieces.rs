@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::merge::{long, queue};
 use bytemill::reference;
 use bytemill::token::{NO_TOKEN, TokenId};
@@ -15,7 +14,7 @@ use crate::support::{MEGABYTE, MONOTONOUS, TestResult, byte_merges, ranks_with_b
 
 fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    match queue::merge(byte_merges(vocabulary), piece, &mut ids, &RunToEnd) {
+    match queue::merge(byte_merges(vocabulary), piece, &mut ids) {
         Ok(()) => ids,
         Err(error) => panic!("{error}"),
     }
@@ -24,7 +23,7 @@ fn queued(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
 fn windowed(vocabulary: &Vocabulary, piece: &[u8], length: usize) -> Vec<TokenId> {
     // Ids are appended: earlier contents stay, even when a window is merged again.
     let mut ids = vec![7, 8, 9];
-    match long::merge(byte_merges(vocabulary), piece, length, &mut ids, &RunToEnd) {
+    match long::merge(byte_merges(vocabulary), piece, length, &mut ids) {
         Ok(()) => {
             assert_eq!(ids.drain(..3).as_slice(), [7, 8, 9]);
             ids

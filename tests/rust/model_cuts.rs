@@ -1,6 +1,5 @@
 //! Cuts of texts for SentencePiece models: the ids of both parts are those of the whole, and truncation counts rightly.
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::truncate::Keep;
@@ -90,7 +89,7 @@ fn model(random: &mut Random, options: usize) -> Result<Model, Box<dyn std::erro
 
 fn ids(encoder: &Encoder, text: &str) -> Result<Vec<u32>, EncodeError> {
     let mut ids = Vec::new();
-    encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+    encoder.encode_ordinary(text, &mut ids)?;
     Ok(ids)
 }
 
@@ -106,7 +105,7 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
             let whole = ids(&encoder, &text)?;
             for cut in encoder.cuts(&text, 0..usize::MAX) {
                 let mut parts = ids(&encoder, &text[..cut])?;
-                encoder.encode_after_cut(&text[cut..], &mut parts, &RunToEnd)?;
+                encoder.encode_after_cut(&text[cut..], &mut parts)?;
                 assert_eq!(parts, whole, "{text:?} at {cut}, model {seed}");
                 cuts[usize::from(
                     encoder
@@ -130,8 +129,7 @@ fn truncation_counts_what_is_kept() -> TestResult {
             let text = word(&mut random, 60);
             for limit in [0, 1, 2, 5, 9] {
                 for keep in [Keep::Start, Keep::End] {
-                    let part =
-                        encoder.truncate(&text, &Allowed::Nothing, limit, keep, &RunToEnd)?;
+                    let part = encoder.truncate(&text, &Allowed::Nothing, limit, keep)?;
                     let kept = match keep {
                         Keep::Start => &text[..part.cut],
                         Keep::End => &text[part.cut..],

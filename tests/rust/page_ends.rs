@@ -8,7 +8,6 @@ use std::ptr::{NonNull, null_mut, with_exposed_provenance_mut};
 use std::slice;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::documents::json_lines;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::{Batch, Ragged};
@@ -117,22 +116,19 @@ fn texts_of_every_length_on_every_tier() -> TestResult {
             let text = text_of(&mut random, length);
             let expected_pieces = pieces(encoders[0].splitter(), &text)?;
             let mut expected = Vec::new();
-            encoders[0].encode(&text, &Allowed::All, &mut expected, &RunToEnd)?;
+            encoders[0].encode(&text, &Allowed::All, &mut expected)?;
             for encoder in &encoders {
                 fenced_text(&mut fenced, &text, |text| {
                     assert_eq!(pieces(encoder.splitter(), text)?, expected_pieces);
                     // Cold, then from the cache.
                     for _ in 0..2 {
                         let mut ids = Vec::new();
-                        encoder.encode(text, &Allowed::All, &mut ids, &RunToEnd)?;
+                        encoder.encode(text, &Allowed::All, &mut ids)?;
                         assert_eq!(ids, expected, "{:?}: {text:?}", encoder.splitter());
                     }
                     let mut ordinary = Vec::new();
-                    encoder.encode_ordinary(text, &mut ordinary, &RunToEnd)?;
-                    assert_eq!(
-                        encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
-                        ordinary.len()
-                    );
+                    encoder.encode_ordinary(text, &mut ordinary)?;
+                    assert_eq!(encoder.count(text, &Allowed::Nothing)?, ordinary.len());
                     Ok(())
                 })?;
             }
@@ -158,10 +154,10 @@ fn ids_of_every_number() -> TestResult {
                     .collect();
                 for at_end in [true, false] {
                     let ids = fenced.holding(&ids, at_end);
-                    assert_eq!(encoder.decode(ids, &RunToEnd)?, expected, "round {round}");
+                    assert_eq!(encoder.decode(ids)?, expected, "round {round}");
                 }
             }
-            encoder.decode(&known, &RunToEnd)?;
+            encoder.decode(&known)?;
         }
     }
     Ok(())
@@ -191,19 +187,18 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
                 .map(|encoders| &encoders[encoders.len() - 1])
             {
                 let (mut expected, mut ids) = (Vec::new(), Vec::new());
-                encoder.encode_bytes(&bytes, &mut expected, &RunToEnd)?;
+                encoder.encode_bytes(&bytes, &mut expected)?;
                 let inside = fenced.holding(&bytes, at_end);
-                encoder.encode_bytes(inside, &mut ids, &RunToEnd)?;
+                encoder.encode_bytes(inside, &mut ids)?;
                 assert_eq!(ids, expected, "{bytes:?}");
-                let ragged: Ragged<u32> =
-                    encoder.encode_batch(&[RawText(inside)], &batch, &RunToEnd)?;
+                let ragged: Ragged<u32> = encoder.encode_batch(&[RawText(inside)], &batch)?;
                 assert_eq!(ragged.ids, expected, "{bytes:?}");
 
                 let vocabulary = encoder.vocabulary();
                 let piece = fenced.holding(text.as_bytes(), at_end);
                 let (mut expected, mut ids) = (Vec::new(), Vec::new());
-                merge::encode_piece(vocabulary, text.as_bytes(), &mut expected, &RunToEnd)?;
-                merge::encode_piece(vocabulary, piece, &mut ids, &RunToEnd)?;
+                merge::encode_piece(vocabulary, text.as_bytes(), &mut expected)?;
+                merge::encode_piece(vocabulary, piece, &mut ids)?;
                 assert_eq!(ids, expected, "{text:?}");
             }
             let inside = fenced.holding(&bytes, at_end);
@@ -217,7 +212,7 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
             );
             let inside = fenced.holding(line.as_bytes(), at_end);
             assert_eq!(
-                json_lines::fields(inside, &["text"], 1, &RunToEnd)?.size(),
+                json_lines::fields(inside, &["text"], 1)?.size(),
                 length / 2 * 2
             );
 
@@ -226,13 +221,7 @@ fn bytes_pieces_and_lines_of_every_length() -> TestResult {
             let splitter = encoders[2][0].splitter();
             let mut items = Vec::new();
             Item::split_bytes(inside, &mut items);
-            counts.add(
-                &items,
-                Some(splitter),
-                &SpecialTokens::default(),
-                1,
-                &RunToEnd,
-            )?;
+            counts.add(&items, Some(splitter), &SpecialTokens::default(), 1)?;
             let expected = pieces(splitter, &text)?.len();
             assert_eq!(usize::try_from(counts.total())?, expected);
         }

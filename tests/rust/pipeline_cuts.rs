@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
 use bytemill::encode::pipeline::added::AddedToken;
@@ -112,7 +111,7 @@ fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::err
 
 fn ids(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
     let mut ids = Vec::new();
-    encoder.encode_ordinary(text, &mut ids, &RunToEnd)?;
+    encoder.encode_ordinary(text, &mut ids)?;
     Ok(ids)
 }
 
@@ -130,12 +129,12 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
             let whole = ids(&encoder, &text)?;
             for cut in encoder.cuts(&text, 0..usize::MAX) {
                 let mut parts = ids(&encoder, &text[..cut])?;
-                encoder.encode_after_cut(&text[cut..], &mut parts, &RunToEnd)?;
+                encoder.encode_after_cut(&text[cut..], &mut parts)?;
                 assert_eq!(parts, whole, "{text:?} at {cut}, pipeline {seed}");
                 cuts[seed % KINDS] += 1;
             }
             for keep in [Keep::Start, Keep::End] {
-                let part = encoder.truncate(&text, &Allowed::Nothing, 5, keep, &RunToEnd)?;
+                let part = encoder.truncate(&text, &Allowed::Nothing, 5, keep)?;
                 let kept = match keep {
                     Keep::Start => &text[..part.cut],
                     Keep::End => &text[part.cut..],
@@ -159,7 +158,7 @@ fn long_texts_are_divided_among_threads() -> TestResult {
         let long: String = (0..20_000).map(|_| text(&mut random, 40)).collect();
         let whole = ids(&encoder, &long)?;
         let batch = Batch::new(Policy::ORDINARY, 2);
-        let divided = encoder.encode_batch::<TokenId>(&[long.as_str()], &batch, &RunToEnd)?;
+        let divided = encoder.encode_batch::<TokenId>(&[long.as_str()], &batch)?;
         assert!(divided.ids == whole, "pipeline {seed}");
         assert!(encoder.cut(&long, long.len() / 2).is_some());
     }

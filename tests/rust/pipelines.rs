@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
 use bytemill::encode::pipeline::added::AddedToken;
@@ -84,8 +83,8 @@ impl Parts {
 /// Encodes a text in every way, which must agree, and returns its ids.
 fn ids(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenId>, Box<dyn Error>> {
     let mut ids = Vec::new();
-    encoder.encode(text, allowed, &mut ids, &RunToEnd)?;
-    let spans = encoder.encode_with_offsets(text, allowed, &RunToEnd)?;
+    encoder.encode(text, allowed, &mut ids)?;
+    let spans = encoder.encode_with_offsets(text, allowed)?;
     assert_eq!(spans.ids, ids, "with offsets, of {text:?}");
     let policy = Policy {
         allowed: allowed.clone(),
@@ -93,19 +92,19 @@ fn ids(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenId>,
     };
     for threads in [1, 2] {
         let batch = Batch::new(policy.clone(), threads);
-        let batch = encoder.encode_batch::<TokenId>(&[text, text], &batch, &RunToEnd)?;
+        let batch = encoder.encode_batch::<TokenId>(&[text, text], &batch)?;
         assert_eq!(batch.ids, [ids.as_slice(), &ids].concat(), "of {text:?}");
     }
     if *allowed == Allowed::Nothing {
         assert_eq!(
-            encoder.count(text, &Allowed::Nothing, &RunToEnd)?,
+            encoder.count(text, &Allowed::Nothing)?,
             ids.len(),
             "of {text:?}"
         );
-        let counts = encoder.count_batch(&[text], &Policy::ORDINARY, 2, &RunToEnd)?;
+        let counts = encoder.count_batch(&[text], &Policy::ORDINARY, 2)?;
         assert_eq!(counts, [0, ids.len()], "of {text:?}");
         let mut of_bytes = Vec::new();
-        encoder.encode_bytes(text.as_bytes(), &mut of_bytes, &RunToEnd)?;
+        encoder.encode_bytes(text.as_bytes(), &mut of_bytes)?;
         assert_eq!(of_bytes, ids, "of {text:?}");
     }
     Ok(ids)
@@ -125,7 +124,7 @@ fn shown(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<String, Box
 }
 
 fn offsets(encoder: &Encoder, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error>> {
-    let mut spans = encoder.encode_with_offsets(text, &Allowed::All, &RunToEnd)?;
+    let mut spans = encoder.encode_with_offsets(text, &Allowed::All)?;
     spans.to_characters(text);
     let spans = spans.starts.iter().zip(spans.ends);
     Ok(spans.map(|(&start, end)| start..end).collect())
@@ -147,9 +146,9 @@ fn a_pipeline_that_does_nothing_encodes_like_pieces() -> TestResult {
             .map(|_| ['a', ' ', '1', '\n', 'é', '中', '.', 'T'][random.below(8)])
             .collect();
         let mut expected = Vec::new();
-        plain.encode_ordinary(&text, &mut expected, &RunToEnd)?;
+        plain.encode_ordinary(&text, &mut expected)?;
         assert_eq!(ids(&kept, &text, &Allowed::Nothing)?, expected, "{text:?}");
-        let mut spans = plain.encode_with_offsets(&text, &Allowed::Nothing, &RunToEnd)?;
+        let mut spans = plain.encode_with_offsets(&text, &Allowed::Nothing)?;
         spans.to_characters(&text);
         let spans: Vec<_> = spans.starts.iter().zip(spans.ends).collect();
         let expected: Vec<_> = spans.iter().map(|&(&start, end)| start..end).collect();
@@ -277,12 +276,12 @@ fn a_long_gap_is_normalized_in_chunks() -> TestResult {
     let count = (5 << 19) / part.len();
     let text = part.repeat(count);
     let (mut short, mut ids) = (Vec::new(), Vec::new());
-    encoder.encode_ordinary(part, &mut short, &RunToEnd)?;
-    encoder.encode_ordinary(&text, &mut ids, &RunToEnd)?;
+    encoder.encode_ordinary(part, &mut short)?;
+    encoder.encode_ordinary(&text, &mut ids)?;
     assert_eq!((ids[0], short[0]), (32, 32));
     assert_eq!(ids[1..], short[1..].repeat(count));
-    let spans = encoder.encode_with_offsets(&text, &Allowed::Nothing, &RunToEnd)?;
-    let first = encoder.encode_with_offsets(part, &Allowed::Nothing, &RunToEnd)?;
+    let spans = encoder.encode_with_offsets(&text, &Allowed::Nothing)?;
+    let first = encoder.encode_with_offsets(part, &Allowed::Nothing)?;
     assert_eq!(spans.ids, ids);
     for (index, place) in (0..count).zip((1..).step_by(short.len() - 1)) {
         let shifted = |offsets: &[usize]| -> Vec<usize> {
@@ -413,23 +412,23 @@ fn parts_of_a_text_fit() -> TestResult {
             .map(|_| ['a', 'B', ' ', 'C', 'é', 'ﬁ', '.'][random.below(7)])
             .collect();
         for limit in [4, 7, 20] {
-            let parts = encoder.parts(&text, &Allowed::Nothing, limit, 0, &RunToEnd)?;
+            let parts = encoder.parts(&text, &Allowed::Nothing, limit, 0)?;
             let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
             assert_eq!(joined, text);
             for part in parts {
                 assert!(
-                    encoder.count(&text[part], &Allowed::Nothing, &RunToEnd)? <= limit,
+                    encoder.count(&text[part], &Allowed::Nothing)? <= limit,
                     "{text:?}"
                 );
             }
             for keep in [Keep::Start, Keep::End] {
-                let cut = encoder.truncate(&text, &Allowed::Nothing, limit, keep, &RunToEnd)?;
+                let cut = encoder.truncate(&text, &Allowed::Nothing, limit, keep)?;
                 let kept = match keep {
                     Keep::Start => &text[..cut.cut],
                     Keep::End => &text[cut.cut..],
                 };
                 assert_eq!(
-                    encoder.count(kept, &Allowed::Nothing, &RunToEnd)?,
+                    encoder.count(kept, &Allowed::Nothing)?,
                     cut.count,
                     "{text:?}"
                 );
@@ -448,8 +447,8 @@ fn bytes_that_are_no_character_are_replaced() -> TestResult {
     };
     let encoder = encoder.over_bytes()?;
     let (mut ids, mut expected) = (Vec::new(), Vec::new());
-    encoder.encode_bytes(b"a|\xE4\xB8|b", &mut ids, &RunToEnd)?;
-    encoder.encode_ordinary("a|\u{FFFD}\u{FFFD}|b", &mut expected, &RunToEnd)?;
+    encoder.encode_bytes(b"a|\xE4\xB8|b", &mut ids)?;
+    encoder.encode_ordinary("a|\u{FFFD}\u{FFFD}|b", &mut expected)?;
     assert_eq!(ids, expected);
     assert_eq!(ids.iter().filter(|&&id| id == ADDED).count(), 2);
     Ok(())

@@ -1,6 +1,5 @@
 //! Sorted counts of other processes: their sum is that of one process, in memory or in files.
 
-use bytemill::checkpoint::{Checkpoint, RunToEnd};
 use bytemill::encode::special::SpecialTokens;
 use bytemill::error::TrainError;
 use bytemill::train::counting::{CountTable, Item, NextTable, PieceCounts};
@@ -22,21 +21,16 @@ fn words(random: &mut Random, number: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn add(
-    counts: &mut PieceCounts,
-    words: &[Vec<u8>],
-    threads: usize,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), TrainError> {
+fn add(counts: &mut PieceCounts, words: &[Vec<u8>], threads: usize) -> Result<(), TrainError> {
     let items: Vec<Item<'_>> = words.iter().map(|word| Item::Piece(word)).collect();
     let special = SpecialTokens::default();
-    counts.add(&items, None, &special, threads, checkpoint)
+    counts.add(&items, None, &special, threads)
 }
 
 /// Returns the counts as sorted tables of a few rows each.
 fn sorted_tables(counts: &mut PieceCounts, rows: usize) -> Result<Vec<CountTable>, TrainError> {
     let mut tables = vec![CountTable::default()];
-    counts.for_each_sorted(&RunToEnd, |piece, count| {
+    counts.for_each_sorted(|piece, count| {
         if tables.last().is_none_or(|table| table.counts.len() == rows) {
             tables.push(CountTable::default());
         }
@@ -57,7 +51,7 @@ fn sorted_counts_of_others_add_up() -> TestResult {
     let mut random = Random::new(5);
     let words = words(&mut random, 6_000);
     let mut whole = PieceCounts::new();
-    add(&mut whole, &words, 1, &RunToEnd)?;
+    add(&mut whole, &words, 1)?;
     let expected = sorted_tables(&mut whole, usize::MAX)?;
     let pieces: Vec<&[u8]> = expected[0].iter().map(|(piece, _)| piece).collect();
     assert!(pieces.is_sorted());
@@ -65,7 +59,7 @@ fn sorted_counts_of_others_add_up() -> TestResult {
         let mut sources = Vec::new();
         for part in words.chunks(words.len() / number + 1) {
             let mut counts = PieceCounts::new();
-            add(&mut counts, part, 2, &RunToEnd)?;
+            add(&mut counts, part, 2)?;
             sources.push(source(sorted_tables(&mut counts, 1 + number)?));
             assert_eq!(
                 counts.total(),
@@ -74,14 +68,14 @@ fn sorted_counts_of_others_add_up() -> TestResult {
             );
         }
         let mut merged = PieceCounts::new();
-        merged.add_sorted(sources, &RunToEnd)?;
+        merged.add_sorted(sources)?;
         assert_eq!(sorted_tables(&mut merged, usize::MAX)?, expected);
         assert_eq!(
             (merged.total(), merged.text_bytes()),
             (whole.total(), whole.text_bytes())
         );
         // More may be counted, and merged, afterwards.
-        add(&mut merged, &words, 1, &RunToEnd)?;
+        add(&mut merged, &words, 1)?;
         assert_eq!(merged.total(), 2 * whole.total());
     }
     Ok(())
@@ -103,7 +97,7 @@ fn sources_that_are_not_sorted_are_refused() {
         vec![table(&[("", 1)])],
     ] {
         let mut counts = PieceCounts::new();
-        let refused = counts.add_sorted(vec![source(tables)], &RunToEnd);
+        let refused = counts.add_sorted(vec![source(tables)]);
         assert!(matches!(
             refused,
             Err(TrainError::NotSorted(_) | TrainError::NotCounted(_))
@@ -117,9 +111,9 @@ fn in_files(words: &[Vec<u8>], parts: usize) -> Result<PieceCounts, TrainError> 
     let mut sum = PieceCounts::new();
     for part in words.chunks(words.len().div_ceil(parts)) {
         let mut counts = PieceCounts::new();
-        add(&mut counts, part, 1, &RunToEnd)?;
+        add(&mut counts, part, 1)?;
         let tables = sorted_tables(&mut counts, 7)?;
-        sum.add_sorted(vec![source(tables)], &RunToEnd)?;
+        sum.add_sorted(vec![source(tables)])?;
     }
     Ok(sum)
 }
@@ -130,19 +124,19 @@ fn thousands_of_files_are_merged() -> TestResult {
     let mut random = Random::new(2);
     let words = words(&mut random, 2_500);
     let mut whole = PieceCounts::new();
-    add(&mut whole, &words, 1, &RunToEnd)?;
+    add(&mut whole, &words, 1)?;
     let expected = sorted_tables(&mut whole, usize::MAX)?;
     let mut counts = in_files(&words, 2_500)?;
-    assert_eq!(counts.len(&RunToEnd)?, whole.len(&RunToEnd)?);
+    assert_eq!(counts.len()?, whole.len()?);
     assert_eq!(sorted_tables(&mut counts, usize::MAX)?, expected);
     // Pieces can be added after reading.
-    add(&mut counts, &words, 1, &RunToEnd)?;
+    add(&mut counts, &words, 1)?;
     let twice = sorted_tables(&mut counts, usize::MAX)?;
     assert_eq!(twice[0].bytes, expected[0].bytes);
     let doubled: Vec<u64> = expected[0].counts.iter().map(|count| 2 * count).collect();
     assert_eq!(twice[0].counts, doubled);
-    let most = counts.most_common(100, &RunToEnd)?;
-    let most_of_all = whole.most_common(100, &RunToEnd)?;
+    let most = counts.most_common(100)?;
+    let most_of_all = whole.most_common(100)?;
     assert!(
         most.counts.iter().eq(most_of_all
             .counts
@@ -166,11 +160,10 @@ fn every_tie_rule_learns_the_same_from_files() -> TestResult {
             threads: 2,
             ..Options::default()
         };
-        let learned = |mut counts: PieceCounts| {
-            learning::train(&mut counts, 300, &options, &RunToEnd, &mut |_| Ok(()))
-        };
+        let learned =
+            |mut counts: PieceCounts| learning::train(&mut counts, 300, &options, &mut |_| Ok(()));
         let mut whole = PieceCounts::new();
-        add(&mut whole, &words, 2, &RunToEnd)?;
+        add(&mut whole, &words, 2)?;
         let expected = learned(whole)?;
         assert_eq!(expected.len(), 300);
         for parts in [1, 50] {
@@ -193,22 +186,22 @@ fn counts_in_files_and_in_memory_add_up() -> TestResult {
     first.sort_unstable();
     second.sort_unstable();
     let mut whole = PieceCounts::new();
-    add(&mut whole, first, 2, &RunToEnd)?;
-    add(&mut whole, second, 2, &RunToEnd)?;
-    let expected = whole.columns(&RunToEnd)?;
+    add(&mut whole, first, 2)?;
+    add(&mut whole, second, 2)?;
+    let expected = whole.columns()?;
     for is_in_files in [[true, false], [false, true], [true, true]] {
         let counted = |words: &[Vec<u8>], is_in_files| {
             if is_in_files {
                 return in_files(words, 1);
             }
             let mut counts = PieceCounts::new();
-            add(&mut counts, words, 2, &RunToEnd)?;
+            add(&mut counts, words, 2)?;
             Ok::<PieceCounts, TrainError>(counts)
         };
         let mut left = counted(first, is_in_files[0])?;
         let right = counted(second, is_in_files[1])?;
-        left.merge(&right, &RunToEnd)?;
-        assert_eq!(left.columns(&RunToEnd)?, expected, "{is_in_files:?}");
+        left.merge(&right)?;
+        assert_eq!(left.columns()?, expected, "{is_in_files:?}");
     }
     Ok(())
 }
@@ -223,16 +216,16 @@ fn interruption_loses_nothing() -> TestResult {
         })
         .collect();
     let mut counts = in_files(&words[..60_000], 5)?;
-    add(&mut counts, &words[40_000..], 2, &RunToEnd)?;
-    let expected = counts.clone().columns(&RunToEnd)?;
+    add(&mut counts, &words[40_000..], 2)?;
+    let expected = counts.clone().columns()?;
     let endless = Patience::new(usize::MAX);
-    counts.clone().columns(&endless)?;
+    endless.during(|| counts.clone().columns())?;
     assert!(endless.asked() > 5, "{}", endless.asked());
     for patience in (0..endless.asked()).step_by(endless.asked().div_ceil(12)) {
         let mut attempt = counts.clone();
-        let result = attempt.columns(&Patience::new(patience));
+        let result = Patience::new(patience).during(|| attempt.columns());
         assert!(matches!(result, Err(TrainError::Interrupted)), "{patience}");
-        assert_eq!(attempt.columns(&RunToEnd)?, expected, "{patience}");
+        assert_eq!(attempt.columns()?, expected, "{patience}");
     }
     Ok(())
 }

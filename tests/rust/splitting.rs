@@ -3,7 +3,6 @@
 
 use std::ops::RangeInclusive;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::split::Splitter;
 
 use crate::spellings::{self, SPELLERS, Spelling};
@@ -217,7 +216,7 @@ fn chunks_are_never_empty_and_the_end_is_final() -> TestResult {
         let splitter = Splitter::new(pattern)?;
         for count in [0, 1, 2048, 4096, 5000] {
             let text = " a".repeat(count);
-            let mut pieces = splitter.pieces(&text, &RunToEnd);
+            let mut pieces = splitter.pieces(&text);
             let (mut chunk, mut found) = (Vec::new(), 0);
             while pieces.next_chunk(&mut chunk)? {
                 assert!(!chunk.is_empty());

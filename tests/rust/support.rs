@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
-use bytemill::checkpoint::{Checkpoint, RunToEnd};
+use bytemill::checkpoint::{self, Checkpoint};
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
@@ -119,7 +119,7 @@ pub(crate) const MONOTONOUS: [(&str, Writer); 9] = [
 /// All pieces of a text, through the chunks that the splitter hands out.
 pub(crate) fn pieces(splitter: &Splitter, text: &str) -> Result<Vec<Range<usize>>, EncodeError> {
     let (mut all, mut chunk) = (Vec::new(), Vec::new());
-    let mut pieces = splitter.pieces(text, &RunToEnd);
+    let mut pieces = splitter.pieces(text);
     while pieces.next_chunk(&mut chunk)? {
         all.append(&mut chunk);
     }
@@ -168,7 +168,7 @@ impl Judge {
     /// Returns how the pieces of `text` differ from the matches of the regular expression, if they do.
     pub(crate) fn difference(&self, text: &str) -> Option<String> {
         let mut expected = self.regex.find_iter(text);
-        let mut pieces = self.splitter.pieces(text, &RunToEnd);
+        let mut pieces = self.splitter.pieces(text);
         let mut chunk = Vec::new();
         let same = loop {
             match pieces.next_chunk(&mut chunk) {
@@ -343,6 +343,11 @@ impl Patience {
             patience,
             asked: AtomicUsize::new(0),
         }
+    }
+
+    /// Runs `work`, which this may stop.
+    pub(crate) fn during<R>(&self, work: impl FnOnce() -> R) -> R {
+        checkpoint::with(self, work)
     }
 
     pub(crate) fn asked(&self) -> usize {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::{Batch, Ragged};
 use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
@@ -113,14 +112,14 @@ fn encode_rounds(
         for at in [own, other, own] {
             let (text, ids) = &expected[at];
             let mut found = Vec::new();
-            let outcome = encoder.encode_ordinary(text, &mut found, &RunToEnd);
+            let outcome = encoder.encode_ordinary(text, &mut found);
             if outcome.is_err() || found != *ids {
                 return Some(format!("ids of text {at}"));
             }
-            if encoder.count(text, &Allowed::Nothing, &RunToEnd).ok() != Some(ids.len()) {
+            if encoder.count(text, &Allowed::Nothing).ok() != Some(ids.len()) {
                 return Some(format!("the count of text {at}"));
             }
-            if encoder.decode(ids, &RunToEnd).ok().as_deref() != Some(text.as_bytes()) {
+            if encoder.decode(ids).ok().as_deref() != Some(text.as_bytes()) {
                 return Some(format!("the text of ids {at}"));
             }
         }
@@ -129,9 +128,8 @@ fn encode_rounds(
             disallowed: Allowed::Nothing.into(),
         };
         let texts = [&expected[own].0, &expected[other].0];
-        let ragged: Option<Ragged<TokenId>> = encoder
-            .encode_batch(&texts, &Batch::new(policy, 2), &RunToEnd)
-            .ok();
+        let ragged: Option<Ragged<TokenId>> =
+            encoder.encode_batch(&texts, &Batch::new(policy, 2)).ok();
         let both = [expected[own].1.as_slice(), &expected[other].1].concat();
         if ragged.map(|ragged| ragged.ids) != Some(both) {
             return Some(format!("ids of texts {own} and {other} in a batch"));

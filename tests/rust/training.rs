@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::token::{Pair, TokenId};
 use bytemill::train::counting::PieceCounts;
@@ -24,7 +23,7 @@ fn borrowed(words: &Words) -> Vec<(&[u8], u64)> {
 fn trained(words: &Words, merges: usize, options: &Options) -> Result<Learned, TrainError> {
     let mut counts = PieceCounts::new();
     counts.add_pieces(borrowed(words).into_iter())?;
-    learning::train(&mut counts, merges, options, &RunToEnd, &mut |_| Ok(()))
+    learning::train(&mut counts, merges, options, &mut |_| Ok(()))
 }
 
 /// Pieces of few symbols, so that pairs are often equally frequent; some with repeats, huge counts or many
@@ -214,7 +213,7 @@ fn threads_change_nothing() -> TestResult {
                 threads,
                 ..Options::default()
             };
-            learning::train(&mut counts, 500, &options, &RunToEnd, &mut |_| Ok(()))
+            learning::train(&mut counts, 500, &options, &mut |_| Ok(()))
         });
         let one = one?;
         assert_eq!(one.len(), 500);
@@ -254,7 +253,7 @@ fn work_on_long_pieces_is_linear() -> TestResult {
             counts.add_pieces([(text(length).as_bytes(), 1)].into_iter())?;
             let patience = Patience::new(usize::MAX);
             let options = Options::default();
-            learning::train(&mut counts, 200, &options, &patience, &mut |_| Ok(()))?;
+            patience.during(|| learning::train(&mut counts, 200, &options, &mut |_| Ok(())))?;
             Ok(patience.asked())
         };
         let (small, large) = (asked(MEGABYTE)?, asked(4 * MEGABYTE)?);
@@ -277,7 +276,8 @@ fn training_can_be_interrupted() -> TestResult {
     let mut train = |patience: usize| {
         let patience = Patience::new(patience);
         let options = Options::default();
-        let result = learning::train(&mut counts, 9000, &options, &patience, &mut |_| Ok(()));
+        let train = || learning::train(&mut counts, 9000, &options, &mut |_| Ok(()));
+        let result = patience.during(train);
         (result, patience.asked())
     };
     let (result, asked) = train(usize::MAX);
@@ -291,7 +291,7 @@ fn training_can_be_interrupted() -> TestResult {
     // Also by the progress callback.
     let options = Options::default();
     let mut reported = Vec::new();
-    let result = learning::train(&mut counts, 9000, &options, &RunToEnd, &mut |done| {
+    let result = learning::train(&mut counts, 9000, &options, &mut |done| {
         reported.push(done);
         if done > 4000 {
             Err(bytemill::checkpoint::Interrupted)
@@ -340,12 +340,12 @@ fn large_counts_are_exact_or_refused() -> TestResult {
 
     let mut counts = PieceCounts::new();
     counts.add_pieces([(b"a".as_slice(), u64::MAX)].into_iter())?;
-    let before = counts.columns(&RunToEnd)?;
+    let before = counts.columns()?;
     let more = counts.add_pieces([(b"b".as_slice(), 1)].into_iter());
     assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
-    let more = counts.merge(&counts.clone(), &RunToEnd);
+    let more = counts.merge(&counts.clone());
     assert!(matches!(more, Err(TrainError::TooManyOccurrences)));
-    assert_eq!(counts.columns(&RunToEnd)?, before);
+    assert_eq!(counts.columns()?, before);
     assert_eq!(counts.total(), u64::MAX);
     Ok(())
 }

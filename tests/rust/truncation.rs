@@ -4,7 +4,6 @@ use std::error::Error;
 use std::ops::Range;
 
 use bytemill::builtin::Builtin;
-use bytemill::checkpoint::RunToEnd;
 use bytemill::encode::Encoder;
 use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::encode::truncate::Keep;
@@ -50,7 +49,7 @@ fn all_parts(
             Keep::Start => &text[..cut],
             Keep::End => &text[cut..],
         };
-        Ok((cut, encoder.count(part, allowed, &RunToEnd)?))
+        Ok((cut, encoder.count(part, allowed)?))
     });
     counted.collect()
 }
@@ -88,7 +87,7 @@ fn allowed_special_tokens_stay_whole() -> TestResult {
                         Keep::Start => fitting.max(),
                         Keep::End => fitting.min(),
                     };
-                    let part = encoder.truncate(&text, allowed, limit, keep, &RunToEnd)?;
+                    let part = encoder.truncate(&text, allowed, limit, keep)?;
                     assert!(all.contains(&(part.cut, part.count)), "{text:?} to {limit}");
                     assert!(part.count <= limit, "{text:?} to {limit}");
                     // A single long piece may be cut shorter than possible.
@@ -100,8 +99,8 @@ fn allowed_special_tokens_stay_whole() -> TestResult {
                         );
                     }
                     cut_at_tokens += usize::from(text[part.cut..].starts_with("<|x|>"));
-                    let count = encoder.count(&text, allowed, &RunToEnd)?;
-                    let till = encoder.count_till_limit(&text, allowed, limit, &RunToEnd)?;
+                    let count = encoder.count(&text, allowed)?;
+                    let till = encoder.count_till_limit(&text, allowed, limit)?;
                     assert_eq!(till, (count <= limit).then_some(count));
                     if limit > 4 {
                         assert_parts(&encoder, &text, allowed, limit, limit / 3)?;
@@ -128,8 +127,7 @@ fn the_longest_part_is_kept() -> TestResult {
                         Keep::Start => fitting.max(),
                         Keep::End => fitting.min(),
                     };
-                    let part =
-                        encoder.truncate(&text, &Allowed::Nothing, limit, keep, &RunToEnd)?;
+                    let part = encoder.truncate(&text, &Allowed::Nothing, limit, keep)?;
                     assert!(part.count <= limit, "{text:?}");
                     assert!(all.contains(&(part.cut, part.count)), "{text:?}");
                     // A single long piece may be cut shorter than possible.
@@ -154,13 +152,13 @@ fn assert_parts(
     limit: usize,
     overlap: usize,
 ) -> Result<Vec<Range<usize>>, EncodeError> {
-    let parts = encoder.parts(text, allowed, limit, overlap, &RunToEnd)?;
+    let parts = encoder.parts(text, allowed, limit, overlap)?;
     let mut last = 0;
     for part in &parts {
         assert!(part.start <= last && last < part.end, "{parts:?}");
         let part_of_text = &text[part.clone()];
-        assert!(encoder.count(part_of_text, allowed, &RunToEnd)? <= limit);
-        assert!(encoder.count(&text[part.start..last], allowed, &RunToEnd)? <= overlap);
+        assert!(encoder.count(part_of_text, allowed)? <= limit);
+        assert!(encoder.count(&text[part.start..last], allowed)? <= overlap);
         last = part.end;
     }
     assert_eq!(last, text.len());
@@ -188,7 +186,7 @@ fn parts_are_the_text() -> TestResult {
 #[test]
 fn a_character_that_does_not_fit() -> TestResult {
     let encoder = encoder(CL100K)?;
-    let outcome = encoder.parts("中文 🧿", &Allowed::Nothing, 2, 0, &RunToEnd);
+    let outcome = encoder.parts("中文 🧿", &Allowed::Nothing, 2, 0);
     assert!(
         matches!(
             outcome,
@@ -201,11 +199,7 @@ fn a_character_that_does_not_fit() -> TestResult {
         ),
         "{outcome:?}"
     );
-    assert!(
-        encoder
-            .parts("", &Allowed::Nothing, 1, 0, &RunToEnd)?
-            .is_empty()
-    );
+    assert!(encoder.parts("", &Allowed::Nothing, 1, 0)?.is_empty());
     Ok(())
 }
 
@@ -213,7 +207,7 @@ fn a_character_that_does_not_fit() -> TestResult {
 fn offsets_of_ids() -> TestResult {
     let encoder = encoder(r"\w+")?;
     let text = "  é  ab-<|x|> 中 abb";
-    let mut spans = encoder.encode_with_offsets(text, &Allowed::All, &RunToEnd)?;
+    let mut spans = encoder.encode_with_offsets(text, &Allowed::All)?;
     let parts: Vec<&[u8]> = spans
         .ids
         .iter()

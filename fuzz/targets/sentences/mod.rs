@@ -4,7 +4,6 @@
 mod case;
 mod definition;
 
-use bytemill::checkpoint::RunToEnd;
 use bytemill::error::TrainError;
 use bytemill::normalize::Normalizer;
 use bytemill::train::sentencepiece::{Coverage, Learner, Sampling, SentenceError, SentenceReader};
@@ -78,14 +77,14 @@ impl Case {
         let texts: Vec<&[u8]> = self.texts.iter().map(Vec::as_slice).collect();
         for texts in texts.chunks(way.texts_at_once) {
             if !reader.is_complete() {
-                reader.read(texts, self.are_lines, way.threads, &RunToEnd)?;
+                reader.read(texts, self.are_lines, way.threads)?;
             }
         }
         let (accepted, too_long) = (reader.accepted, reader.too_long);
-        let words = reader.finish(way.threads, &RunToEnd)?;
-        let learner = Learner::new(words, &self.pieces, &self.coverage, way.threads, &RunToEnd)?;
+        let words = reader.finish(way.threads)?;
+        let learner = Learner::new(words, &self.pieces, &self.coverage, way.threads)?;
         let required = learner.required();
-        let learn = || learner.learn(self.most, way.threads, &RunToEnd, &mut |_| Ok(()));
+        let learn = || learner.learn(self.most, way.threads, &mut |_| Ok(()));
         let pieces = (required <= self.most).then(learn);
         Ok(Learned {
             accepted,

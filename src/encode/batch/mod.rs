@@ -16,7 +16,6 @@ use std::ops::Range;
 use super::hot_loop::Workspace;
 use super::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use super::{BYTES_PER_ID, Encoder, LONG_TEXT, Passage, SAMPLE, reserve_ids};
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
@@ -82,10 +81,9 @@ impl Encoder {
         &self,
         texts: &[impl Text + Sync],
         batch: &Batch,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Ragged<T>, EncodeError> {
         let allowed = &batch.policy.allowed;
-        self.map_work_items(texts, allowed, batch.threads, checkpoint, |worker, item| {
+        self.map_work_items(texts, allowed, batch.threads, |worker, item| {
             let bytes: usize = item.spans(texts).map(|(_, span)| span.len()).sum();
             if worker.output.ids.capacity() == 0 {
                 worker.output.ids = memory::try_vec_with_capacity(bytes / BYTES_PER_ID)?;
@@ -93,7 +91,7 @@ impl Encoder {
             let (mut done, mut will_sample) = (0, bytes >= LONG_TEXT);
             for (text, span) in item.spans(texts) {
                 done += span.len();
-                self.encode_text_span(worker, text, span, batch, checkpoint)?;
+                self.encode_text_span(worker, text, span, batch)?;
                 if will_sample && done < bytes && done >= bytes / SAMPLE {
                     will_sample = false;
                     reserve_ids(&mut worker.output.ids, 0, done, bytes);
@@ -112,7 +110,6 @@ impl Encoder {
         text: &impl Text,
         span: Range<usize>,
         batch: &Batch,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let Worker {
             workspace,
@@ -124,7 +121,7 @@ impl Encoder {
             allowed,
             disallowed,
         } = &batch.policy;
-        let transcoded = text.transcode(transcoded, checkpoint)?;
+        let transcoded = text.transcode(transcoded)?;
         // Unlike the ids of a text, those around it may be many more than its bytes.
         memory::try_reserve(ids, batch.prepend.len() + batch.append.len())?;
         let (is_start, is_end) = (span.start == 0, span.end == text.len());
@@ -134,11 +131,11 @@ impl Encoder {
         }
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
             let passage = Passage { text, is_start };
-            self.append(workspace, passage, allowed, ids, checkpoint)?;
+            self.append(workspace, passage, allowed, ids)?;
         } else {
             debug_assert!(is_start && is_end, "only UTF-8 is divided");
             let bytes = text.bytes();
-            self.encode_not_utf8(workspace, bytes, allowed, ids, checkpoint)?;
+            self.encode_not_utf8(workspace, bytes, allowed, ids)?;
         }
         if is_end {
             ids.extend_from_slice(&batch.append);
@@ -160,14 +157,13 @@ impl Encoder {
         texts: &[impl Text + Sync],
         policy: &Policy,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<usize>, EncodeError> {
         let Policy {
             allowed,
             disallowed,
         } = policy;
         let counted: Ragged<TokenId> =
-            self.map_work_items(texts, allowed, threads, checkpoint, |worker, item| {
+            self.map_work_items(texts, allowed, threads, |worker, item| {
                 let Worker {
                     workspace,
                     output,
@@ -175,16 +171,16 @@ impl Encoder {
                 } = worker;
                 for (text, span) in item.spans(texts) {
                     let (is_start, is_end) = (span.start == 0, span.end == text.len());
-                    let transcoded = text.transcode(transcoded, checkpoint)?;
+                    let transcoded = text.transcode(transcoded)?;
                     if is_start {
                         refuse(text, transcoded, &self.special_tokens, disallowed)?;
                     }
                     output.count += if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
                         let passage = Passage { text, is_start };
-                        self.count_while(workspace, passage, allowed, checkpoint, |_| true)?
+                        self.count_while(workspace, passage, allowed, |_| true)?
                     } else {
                         let (bytes, mut ids) = (text.bytes(), Vec::new());
-                        self.encode_not_utf8(workspace, bytes, allowed, &mut ids, checkpoint)?;
+                        self.encode_not_utf8(workspace, bytes, allowed, &mut ids)?;
                         ids.len()
                     };
                     if is_end {
@@ -202,7 +198,6 @@ impl Encoder {
         texts: &[impl Text + Sync],
         allowed: &Allowed,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
         work: impl Fn(&mut Worker, &WorkItem) -> Result<(), EncodeError> + Sync,
     ) -> Result<Ragged<T>, EncodeError> {
         // An allowed special token may lie across a cut.
@@ -221,7 +216,7 @@ impl Encoder {
             work(worker, item)?;
             Ok(ordered.put(*index, &mut worker.output)?)
         };
-        parallel::map_with(&items, threads, checkpoint, acquire, release, work)
+        parallel::map_with(&items, threads, acquire, release, work)
             .map(|_: Vec<()>| ordered.finish())
     }
 }

@@ -24,7 +24,7 @@ use super::Encoder;
 use super::hot_loop::Scratch;
 use super::parts::{Gap, Origin, Part, Parts, SPACE, Segment};
 use super::special::{Allowed, SpecialTokens};
-use crate::checkpoint::{self, Checkpoint, RunToEnd};
+use crate::checkpoint;
 use crate::error::{EncodeError, VocabularyError};
 use crate::normalize::chain::Chain;
 use crate::normalize::{MARK, Normalizer};
@@ -159,13 +159,12 @@ impl Pipeline {
         gap: Gap<'_>,
         out: &mut String,
         mut spans: Option<&mut Vec<Range<usize>>>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let text = gap.text.expect("a chain normalizes text");
         let is_divided = text.len() > CHUNK && chain.is_local();
         let mut start = 0;
         while start < text.len() {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let end = match text.as_bytes().get(start + CHUNK..) {
                 Some(rest) if is_divided => {
                     let ascii = rest.iter().position(u8::is_ascii);
@@ -270,7 +269,7 @@ impl Prepared {
                 unreachable!("the symbols of a model are written as in normalized text");
             };
             let content_as_gap = Gap::of(content);
-            let done = pipeline.normalize(chain, content_as_gap, &mut normalized, None, &RunToEnd);
+            let done = pipeline.normalize(chain, content_as_gap, &mut normalized, None);
             done.map_err(|error| VocabularyError::AddedToken {
                 content: content.to_owned(),
                 reason: error.to_string(),
@@ -371,7 +370,6 @@ impl Prepared {
         allowed: &Allowed,
         scratch: &mut Scratch,
         traced: bool,
-        checkpoint: &dyn Checkpoint,
         mut each: impl FnMut(Segment<'_>) -> Result<ControlFlow<()>, EncodeError>,
     ) -> Result<ControlFlow<()>, EncodeError> {
         let Self { pipeline, added } = self;
@@ -392,7 +390,7 @@ impl Prepared {
                 spans.clear();
                 let is_traced = traced || may_be_first;
                 let wanted = is_traced.then_some(&mut *spans);
-                pipeline.normalize(chain, gap, normalized, wanted, checkpoint)?;
+                pipeline.normalize(chain, gap, normalized, wanted)?;
                 let traced = Origin::Spans(spans);
                 let origin = if is_traced { traced } else { Origin::Unknown };
                 (normalized.as_bytes(), origin)

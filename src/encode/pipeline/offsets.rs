@@ -6,7 +6,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::Prepared;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::encode::Encoder;
 use crate::encode::hot_loop::Scratch;
 use crate::encode::offsets::TokenSpans;
@@ -23,12 +23,11 @@ impl Encoder {
         text: &str,
         allowed: &Allowed,
         limit: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<TokenSpans, EncodeError> {
         let mut spans = TokenSpans::default();
         let mut scratch = Scratch::default();
         for part in self.split_at_tokens(text, allowed) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let flow = match part {
                 Part::Token(id, span) => {
                     spans.push(id, span);
@@ -37,14 +36,14 @@ impl Encoder {
                 Part::Text(span) => {
                     let gap = Gap::within(text, span);
                     let each = |segment: Segment<'_>| {
-                        self.place_segment(rules, gap, segment, &mut spans, checkpoint)?;
+                        self.place_segment(rules, gap, segment, &mut spans)?;
                         Ok(if spans.ids.len() > limit {
                             ControlFlow::Break(())
                         } else {
                             ControlFlow::Continue(())
                         })
                     };
-                    rules.segments(gap, allowed, &mut scratch, true, checkpoint, each)?
+                    rules.segments(gap, allowed, &mut scratch, true, each)?
                 }
             };
             if flow.is_break() {
@@ -61,7 +60,6 @@ impl Encoder {
         gap: Gap<'_>,
         segment: Segment<'_>,
         spans: &mut TokenSpans,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let (text, behind_space, origin) = match segment {
             Segment::Token(id, span) => {
@@ -80,13 +78,13 @@ impl Encoder {
         let text = with_space.as_deref().unwrap_or(text);
         let first = spans.ids.len();
         let (mut chunk, mut placed) = (Vec::new(), Vec::new());
-        let mut pieces = self.splitter.pieces(text, checkpoint);
+        let mut pieces = self.splitter.pieces(text);
         while pieces.next_chunk(&mut chunk)? {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             for piece in chunk.drain(..) {
                 placed.clear();
                 let bytes = &text.as_bytes()[piece.clone()];
-                merge::placed(&self.vocabulary, bytes, &mut placed, checkpoint)?;
+                merge::placed(&self.vocabulary, bytes, &mut placed)?;
                 for token in &placed {
                     // An empty span stands for the character before it, a space before the one after.
                     let end = (piece.start + token.span.end).saturating_sub(before).max(1);

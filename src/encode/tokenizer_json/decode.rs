@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::Names;
 use super::text_steps::{Text, TextSteps, byte_named};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::encode::Encoder;
 use crate::error::DecodeError;
 use crate::huggingface::{DecoderStep, TokenizerFile};
@@ -186,20 +186,16 @@ impl Encoder {
     ///
     /// # Complexity
     /// O(ids + bytes).
-    pub fn decode_text(
-        &self,
-        ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
-    ) -> Option<Result<String, DecodeError>> {
+    pub fn decode_text(&self, ids: &[TokenId]) -> Option<Result<String, DecodeError>> {
         let decoder = self.file_decoder()?;
         match &decoder.manner {
             Manner::Bytes => None,
             Manner::Characters { byte_tokens, .. } => Some((|| {
-                let mut text = self.characters(ids, byte_tokens, checkpoint)?;
+                let mut text = self.characters(ids, byte_tokens)?;
                 self.strip_start(&mut text);
                 Ok(into_text(text))
             })()),
-            Manner::Texts { .. } => self.decode_by_texts(ids, checkpoint),
+            Manner::Texts { .. } => self.decode_by_texts(ids),
         }
     }
 
@@ -207,12 +203,11 @@ impl Encoder {
     pub(in crate::encode) fn decode_by_texts(
         &self,
         ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
     ) -> Option<Result<String, DecodeError>> {
         let mut stream = self.text_stream().filter(|_| !self.joins_bytes())?;
         let mut text = String::new();
         let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
-        let pushed = self.push_ids(&mut stream, ids, true, checkpoint, each);
+        let pushed = self.push_ids(&mut stream, ids, true, each);
         Some(pushed.map(|()| text))
     }
 
@@ -221,13 +216,12 @@ impl Encoder {
     pub fn decode_with_offsets(
         &self,
         ids: &[TokenId],
-        checkpoint: &dyn Checkpoint,
     ) -> Option<Result<(String, Vec<usize>), DecodeError>> {
         let mut stream = self.text_stream()?;
         let mut text = String::new();
         // So many characters are those of each token.
         let mut counts = memory::filled(0, ids.len());
-        let pushed = self.push_ids(&mut stream, ids, true, checkpoint, |(character, number)| {
+        let pushed = self.push_ids(&mut stream, ids, true, |(character, number)| {
             text.with_room(character.len_utf8()).push(character);
             counts[number] += 1;
         });
@@ -266,13 +260,12 @@ impl Encoder {
         stream: &mut TextStream,
         ids: &[TokenId],
         is_end: bool,
-        checkpoint: &dyn Checkpoint,
         mut each: impl FnMut((char, usize)),
     ) -> Result<(), DecodeError> {
         let mut rest = ids;
         loop {
             let (part, others) = rest.split_at(rest.len().min(CHECK_INTERVAL));
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let numbered = (stream.count..).zip(part);
             let texts = numbered.map(|(number, id)| Ok(Text::new(&self.text_of(*id)?, number)));
             let texts = memory::try_collect::<_, DecodeError>(texts)?;
@@ -316,12 +309,11 @@ impl Encoder {
         &self,
         ids: &[TokenId],
         byte_tokens: &HashMap<TokenId, u8, SeededState>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Vec<u8>, DecodeError> {
         let mut text = memory::vec_with_capacity(ids.len() * 4);
         let mut run = Vec::new();
         for ids in ids.chunks(CHECK_INTERVAL) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             for id in ids {
                 if let Some(&byte) = byte_tokens.get(id) {
                     run.with_room(1).push(byte);

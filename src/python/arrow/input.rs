@@ -10,7 +10,7 @@ use pyo3::types::PyTuple;
 
 use super::interface::{Array, Schema, Stream, Struct, take};
 use super::values::{Layout, Values, malformed};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::util::memory;
 use crate::util::text::RawText;
@@ -56,7 +56,7 @@ pub(super) struct Column {
 
 impl Column {
     /// Reads all chunks of a column.
-    pub(super) fn read(source: Source, checkpoint: &dyn Checkpoint) -> PyResult<Self> {
+    pub(super) fn read(source: Source) -> PyResult<Self> {
         match source {
             Source::Array(schema, array) => Ok(Self {
                 layout: Layout::of(&schema)?,
@@ -68,7 +68,7 @@ impl Column {
                 let layout = Layout::of(&schema)?;
                 let mut chunks = Vec::new();
                 loop {
-                    checkpoint::pass(checkpoint).map_err(EncodeError::from)?;
+                    checkpoint::pass().map_err(EncodeError::from)?;
                     let mut chunk = Array::RELEASED;
                     stream.call(stream.get_next, &mut chunk)?;
                     if chunk.is_released() {
@@ -81,10 +81,7 @@ impl Column {
     }
 
     /// Returns the texts, nulls being empty ones; and, if there are nulls, which of them are not null.
-    pub(super) fn texts(
-        &self,
-        checkpoint: &dyn Checkpoint,
-    ) -> PyResult<(Vec<RawText<'_>>, Option<Vec<bool>>)> {
+    pub(super) fn texts(&self) -> PyResult<(Vec<RawText<'_>>, Option<Vec<bool>>)> {
         let chunks = self.chunks.iter();
         let chunks = chunks.map(|chunk| Values::of(chunk, self.layout));
         let chunks = chunks.collect::<PyResult<Vec<_>>>()?;
@@ -95,7 +92,7 @@ impl Column {
         for values in &chunks {
             for index in 0..values.len() {
                 if texts.len() % CHECK_INTERVAL == 0 {
-                    checkpoint::pass(checkpoint).map_err(EncodeError::from)?;
+                    checkpoint::pass().map_err(EncodeError::from)?;
                 }
                 let value = values.get(index)?;
                 if value.is_none() {

@@ -27,7 +27,6 @@ use pyo3::prelude::*;
 
 use super::encoding::CoreBpe;
 use super::runtime::{run, threads_for};
-use crate::checkpoint::{Checkpoint, RunToEnd};
 use crate::encode::batch::Batch;
 use crate::util::text::RawText;
 use input::Column;
@@ -37,11 +36,11 @@ use output::Lists;
 /// Runs `work` on the texts of a column with the GIL released. Nulls are empty texts.
 pub(super) fn with_texts<R: Send>(
     column: &Bound<'_, PyAny>,
-    work: impl FnOnce(&[RawText<'_>], &dyn Checkpoint) -> PyResult<R> + Send,
+    work: impl FnOnce(&[RawText<'_>]) -> PyResult<R> + Send,
 ) -> PyResult<R> {
     let source = input::Source::of(column)?;
-    run(column.py(), usize::MAX, |checkpoint| {
-        read_texts(source, checkpoint, |texts| work(texts, checkpoint))
+    run(column.py(), usize::MAX, || {
+        read_texts(source, |texts| work(texts))
     })
 }
 
@@ -50,16 +49,15 @@ pub(super) fn with_few_texts<R>(
     column: &Bound<'_, PyAny>,
     work: impl FnOnce(&[RawText<'_>]) -> PyResult<R>,
 ) -> PyResult<R> {
-    read_texts(input::Source::of(column)?, &RunToEnd, work)
+    read_texts(input::Source::of(column)?, work)
 }
 
 fn read_texts<R>(
     source: input::Source,
-    checkpoint: &dyn Checkpoint,
     work: impl FnOnce(&[RawText<'_>]) -> PyResult<R>,
 ) -> PyResult<R> {
-    let column = Column::read(source, checkpoint)?;
-    let (texts, _) = column.texts(checkpoint)?;
+    let column = Column::read(source)?;
+    let (texts, _) = column.texts()?;
     work(&texts)
 }
 
@@ -71,15 +69,15 @@ pub(super) fn encode(
 ) -> PyResult<EncodedColumn> {
     let py = column.py();
     let source = input::Source::of(column)?;
-    let lists = run(py, usize::MAX, |checkpoint| -> PyResult<Lists> {
-        let column = Column::read(source, checkpoint)?;
-        let (texts, validity) = column.texts(checkpoint)?;
+    let lists = run(py, usize::MAX, || -> PyResult<Lists> {
+        let column = Column::read(source)?;
+        let (texts, validity) = column.texts()?;
         let size = texts.iter().map(|text| text.0.len()).sum();
         let batch = Batch {
             threads: threads_for(size, batch.threads),
             ..batch
         };
-        let ragged = core.encoder.encode_batch(&texts, &batch, checkpoint)?;
+        let ragged = core.encoder.encode_batch(&texts, &batch)?;
         Ok(Lists::new(&ragged.offsets, ragged.ids, validity))
     })?;
     Ok(EncodedColumn::new(lists))

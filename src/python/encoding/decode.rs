@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreBpe;
-use crate::checkpoint::Checkpoint;
 use crate::encode::tokenizer_json::TextStream;
 use crate::error::DecodeError;
 use crate::python::error::guarded;
@@ -39,8 +38,8 @@ pub(super) fn one_string<'py>(
     let ids = TokenIds::from_py(tokens)?;
     let ids = ids.as_slice()?;
     let replaces = errors == "replace";
-    let decoded = run(py, ids.len() * BYTES_PER_ID, |checkpoint| {
-        decode_one(core, ids, replaces, checkpoint)
+    let decoded = run(py, ids.len() * BYTES_PER_ID, || {
+        decode_one(core, ids, replaces)
     })?;
     text(core, py, &decoded, errors)
 }
@@ -52,17 +51,12 @@ enum Decoded {
 }
 
 /// Decodes the ids of a text, in which what is not UTF-8 may be replaced.
-fn decode_one(
-    core: &CoreBpe,
-    ids: &[TokenId],
-    replaces: bool,
-    checkpoint: &dyn Checkpoint,
-) -> Result<Decoded, DecodeError> {
+fn decode_one(core: &CoreBpe, ids: &[TokenId], replaces: bool) -> Result<Decoded, DecodeError> {
     let encoder = &core.encoder;
-    let text = || encoder.decode_text(ids, checkpoint);
+    let text = || encoder.decode_text(ids);
     match replaces.then(text).flatten() {
         Some(text) => text.map(Decoded::Text),
-        None => encoder.decode(ids, checkpoint).map(Decoded::Bytes),
+        None => encoder.decode(ids).map(Decoded::Bytes),
     }
 }
 
@@ -73,18 +67,16 @@ pub(super) fn with_offsets(
 ) -> PyResult<Option<(String, Vec<usize>)>> {
     let ids = TokenIds::from_py(tokens)?;
     let ids = ids.as_slice()?;
-    run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
-        core.encoder
-            .decode_with_offsets(ids, checkpoint)
-            .transpose()
+    run(tokens.py(), ids.len() * BYTES_PER_ID, || {
+        core.encoder.decode_with_offsets(ids).transpose()
     })
 }
 
 fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>, is_start: bool) -> PyResult<Vec<u8>> {
     let ids = TokenIds::from_py(tokens)?;
     let ids = ids.as_slice()?;
-    run(tokens.py(), ids.len() * BYTES_PER_ID, |checkpoint| {
-        core.encoder.decode_part(ids, is_start, checkpoint)
+    run(tokens.py(), ids.len() * BYTES_PER_ID, || {
+        core.encoder.decode_part(ids, is_start)
     })
 }
 
@@ -94,9 +86,7 @@ pub(super) fn many_bytes<'py>(
     num_threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = rows.py();
-    let decoded = decoded_rows(rows, num_threads, |ids, checkpoint| {
-        core.encoder.decode(ids, checkpoint)
-    })?;
+    let decoded = decoded_rows(rows, num_threads, |ids| core.encoder.decode(ids))?;
     new_list(py, decoded.iter().map(|bytes| new_bytes(py, bytes)))
 }
 
@@ -108,9 +98,7 @@ pub(super) fn many_strings<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = rows.py();
     let replaces = errors == "replace";
-    let decoded = decoded_rows(rows, num_threads, |ids, checkpoint| {
-        decode_one(core, ids, replaces, checkpoint)
-    })?;
+    let decoded = decoded_rows(rows, num_threads, |ids| decode_one(core, ids, replaces))?;
     let texts = decoded
         .iter()
         .map(|decoded| text(core, py, decoded, errors));
@@ -120,16 +108,14 @@ pub(super) fn many_strings<'py>(
 fn decoded_rows<R: Send + Sync>(
     rows: &Bound<'_, PyList>,
     num_threads: usize,
-    decode: impl Fn(&[TokenId], &dyn Checkpoint) -> Result<R, DecodeError> + Sync,
+    decode: impl Fn(&[TokenId]) -> Result<R, DecodeError> + Sync,
 ) -> PyResult<Vec<R>> {
     let py = rows.py();
     let rows = memory::try_collect(rows.iter().map(|tokens| TokenIds::from_py(&tokens)))?;
     let rows = memory::try_collect(rows.iter().map(TokenIds::as_slice))?;
     let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID).sum();
-    run(py, size, |checkpoint| {
-        parallel::map(&rows, threads_for(size, num_threads), checkpoint, |ids| {
-            decode(ids, checkpoint)
-        })
+    run(py, size, || {
+        parallel::map(&rows, threads_for(size, num_threads), |ids| decode(ids))
     })
 }
 
@@ -209,10 +195,10 @@ impl CoreTextStream {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let text = run(py, ids.len() * BYTES_PER_ID, |checkpoint| {
+        let text = run(py, ids.len() * BYTES_PER_ID, || {
             let mut text = String::new();
             let each = |(character, _)| text.push(character);
-            encoder.push_ids(&mut stream, ids, is_end, checkpoint, each)?;
+            encoder.push_ids(&mut stream, ids, is_end, each)?;
             Ok::<_, DecodeError>(text)
         })?;
         Ok((text, stream))

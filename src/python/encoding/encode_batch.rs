@@ -120,9 +120,8 @@ pub(super) fn counts<'py>(
     let texts = batch_texts(py, &strings, num_threads)?;
     let size = texts.iter().map(Text::len).sum();
     let threads = threads_for(size, num_threads);
-    let offsets = run(py, size, |checkpoint| {
-        core.encoder
-            .count_batch(&texts, policy, threads, checkpoint)
+    let offsets = run(py, size, || {
+        core.encoder.count_batch(&texts, policy, threads)
     })?;
     complete?;
     arrays::offsets(py, offsets.windows(2).map(|text| text[1] - text[0]))
@@ -140,7 +139,5 @@ fn encode<T: Integer>(
         threads: threads_for(size, batch.threads),
         ..batch
     };
-    run(py, size, |checkpoint| {
-        core.encoder.encode_batch(texts, &batch, checkpoint)
-    })
+    run(py, size, || core.encoder.encode_batch(texts, &batch))
 }

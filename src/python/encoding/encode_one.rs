@@ -36,22 +36,21 @@ pub(super) fn array<'py>(
 
 fn ids(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<TokenId>> {
     let (py, text) = (text.py(), self::text(text)?);
-    run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+    run(py, text.len(), || -> Result<_, EncodeError> {
         let mut ids = Vec::new();
         let special_tokens = core.encoder.special_tokens();
         special_tokens.refuse(&text, &policy.disallowed)?;
-        core.encoder
-            .encode(&text, &policy.allowed, &mut ids, checkpoint)?;
+        core.encoder.encode(&text, &policy.allowed, &mut ids)?;
         Ok(ids)
     })
 }
 
 pub(super) fn count(core: &CoreBpe, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<usize> {
     let (py, text) = (text.py(), self::text(text)?);
-    run(py, text.len(), |checkpoint| {
+    run(py, text.len(), || {
         let special_tokens = core.encoder.special_tokens();
         special_tokens.refuse(&text, &policy.disallowed)?;
-        core.encoder.count(&text, &policy.allowed, checkpoint)
+        core.encoder.count(&text, &policy.allowed)
     })
 }
 
@@ -61,11 +60,10 @@ pub(super) fn with_unstable(
     policy: &Policy,
 ) -> PyResult<(Vec<TokenId>, Vec<Vec<TokenId>>)> {
     let (py, text) = (text.py(), self::text(text)?);
-    let (stable, completions) = run(py, usize::MAX, |checkpoint| {
+    let (stable, completions) = run(py, usize::MAX, || {
         let special_tokens = core.encoder.special_tokens();
         special_tokens.refuse(&text, &policy.disallowed)?;
-        core.encoder
-            .encode_with_unstable(&text, &policy.allowed, checkpoint)
+        core.encoder.encode_with_unstable(&text, &policy.allowed)
     })?;
     Ok((stable, memory::collect(completions)))
 }
@@ -76,9 +74,9 @@ pub(super) fn bytes<'py>(
     py: Python<'py>,
     data: &[u8],
 ) -> PyResult<Bound<'py, PyList>> {
-    let ids = run(py, data.len(), |checkpoint| -> Result<_, EncodeError> {
+    let ids = run(py, data.len(), || -> Result<_, EncodeError> {
         let mut ids = Vec::new();
-        core.encoder.encode_bytes(data, &mut ids, checkpoint)?;
+        core.encoder.encode_bytes(data, &mut ids)?;
         Ok(ids)
     })?;
     core.interned.list(py, &ids)
@@ -91,11 +89,10 @@ pub(super) fn pieces<'py>(
     pieces: &[impl AsRef<[u8]> + Sync],
 ) -> PyResult<Bound<'py, PyList>> {
     let size = pieces.iter().map(|piece| piece.as_ref().len()).sum();
-    let ids = run(py, size, |checkpoint| -> Result<_, EncodeError> {
+    let ids = run(py, size, || -> Result<_, EncodeError> {
         let mut ids = Vec::new();
         for piece in pieces {
-            core.encoder
-                .encode_piece(piece.as_ref(), &mut ids, checkpoint)?;
+            core.encoder.encode_piece(piece.as_ref(), &mut ids)?;
         }
         Ok(ids)
     })?;
@@ -105,12 +102,12 @@ pub(super) fn pieces<'py>(
 /// Splits a text into its pieces.
 pub(super) fn split<'py>(core: &CoreBpe, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let (py, text) = (text.py(), self::text(text)?);
-    let pieces = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+    let pieces = run(py, text.len(), || -> Result<_, EncodeError> {
         let mut all = Vec::new();
         let mut chunk = Vec::new();
-        let mut pieces = core.encoder.splitter().pieces(&text, checkpoint);
+        let mut pieces = core.encoder.splitter().pieces(&text);
         while pieces.next_chunk(&mut chunk)? {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             all.with_room(chunk.len()).append(&mut chunk);
         }
         Ok(all)

@@ -24,12 +24,10 @@ pub(super) fn arrays<'py>(
     characters: bool,
 ) -> PyResult<Arrays<'py>> {
     let (py, text) = (text.py(), self::text(text)?);
-    let encoded = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
+    let encoded = run(py, text.len(), || -> Result<_, EncodeError> {
         let special_tokens = core.encoder.special_tokens();
         special_tokens.refuse(&text, &policy.disallowed)?;
-        let mut encoded = core
-            .encoder
-            .encode_with_offsets(&text, &policy.allowed, checkpoint)?;
+        let mut encoded = core.encoder.encode_with_offsets(&text, &policy.allowed)?;
         if characters {
             encoded.to_characters(&text);
         }
@@ -49,9 +47,8 @@ pub(super) fn piece_numbers<'py>(
     policy: &Policy,
 ) -> PyResult<Offsets<'py>> {
     let (py, text) = (text.py(), self::text(text)?);
-    let numbers = run(py, text.len(), |checkpoint| -> Result<_, EncodeError> {
-        core.encoder
-            .piece_numbers(&text, &policy.allowed, checkpoint)
+    let numbers = run(py, text.len(), || -> Result<_, EncodeError> {
+        core.encoder.piece_numbers(&text, &policy.allowed)
     })?;
     arrays::offsets(py, numbers)
 }

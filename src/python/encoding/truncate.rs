@@ -24,10 +24,9 @@ pub(super) fn count(
         return Ok(None);
     }
     let (py, text) = (text.py(), self::text(text)?);
-    run(py, text.len(), |checkpoint| {
+    run(py, text.len(), || {
         refuse(core, &text, policy)?;
-        core.encoder
-            .count_till_limit(&text, &policy.allowed, limit, checkpoint)
+        core.encoder.count_till_limit(&text, &policy.allowed, limit)
     })
 }
 
@@ -48,10 +47,9 @@ pub(super) fn truncate(
         Cow::Borrowed(text)
     };
     let text = self::text(&window)?;
-    let part = run(py, text.len(), |checkpoint| {
+    let part = run(py, text.len(), || {
         refuse(core, &text, policy)?;
-        core.encoder
-            .truncate(&text, &policy.allowed, limit, kept, checkpoint)
+        core.encoder.truncate(&text, &policy.allowed, limit, kept)
     })?;
     let part_of_text = match kept {
         Keep::Start => &text[..part.cut],
@@ -71,11 +69,9 @@ pub(super) fn parts(
     overlap: usize,
 ) -> PyResult<Vec<(usize, usize)>> {
     let (py, text) = (text.py(), self::text(text)?);
-    run(py, text.len(), |checkpoint| {
+    run(py, text.len(), || {
         refuse(core, &text, policy)?;
-        let parts = core
-            .encoder
-            .parts(&text, &policy.allowed, limit, overlap, checkpoint)?;
+        let parts = core.encoder.parts(&text, &policy.allowed, limit, overlap)?;
         let mut starts = CharCounter::new(text.as_bytes());
         let mut ends = CharCounter::new(text.as_bytes());
         let characters = parts

@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use pyo3::types::string::PyStringData;
 
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::split::Splitter;
 use crate::unicode::utf8::{self, Character};
@@ -99,22 +98,18 @@ impl<'a> Characters<'a> {
     }
 
     /// As [`utf8::transcode`].
-    fn transcode_into(
-        self,
-        text: &mut String,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
+    fn transcode_into(self, text: &mut String) -> Result<(), EncodeError> {
         match self {
-            Self::Ucs1(characters) => utf8::transcode(characters, text, checkpoint),
-            Self::Ucs2(characters) => utf8::transcode(characters, text, checkpoint),
-            Self::Ucs4(characters) => utf8::transcode(characters, text, checkpoint),
+            Self::Ucs1(characters) => utf8::transcode(characters, text),
+            Self::Ucs2(characters) => utf8::transcode(characters, text),
+            Self::Ucs4(characters) => utf8::transcode(characters, text),
         }
     }
 
     /// Converts the characters to UTF-8, with surrogates repaired.
-    pub(super) fn to_utf8(self, checkpoint: &dyn Checkpoint) -> Result<String, EncodeError> {
+    pub(super) fn to_utf8(self) -> Result<String, EncodeError> {
         let mut text = String::new();
-        self.transcode_into(&mut text, checkpoint)?;
+        self.transcode_into(&mut text)?;
         Ok(text)
     }
 }
@@ -132,12 +127,8 @@ impl Text for Characters<'_> {
         self.len()
     }
 
-    fn transcode<'r>(
-        &self,
-        buffer: &'r mut String,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<&'r str>, EncodeError> {
-        self.transcode_into(buffer, checkpoint)?;
+    fn transcode<'r>(&self, buffer: &'r mut String) -> Result<Option<&'r str>, EncodeError> {
+        self.transcode_into(buffer)?;
         Ok(Some(buffer))
     }
 }

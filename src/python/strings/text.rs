@@ -9,7 +9,6 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 
 use super::read::Characters;
-use crate::checkpoint::Checkpoint;
 use crate::error::EncodeError;
 use crate::python::runtime::{run, threads_for};
 use crate::split::Splitter;
@@ -27,9 +26,7 @@ pub(in crate::python) fn text<'a>(argument: &'a Bound<'_, PyAny>) -> PyResult<Co
     let Some(characters) = Characters::of(string) else {
         return Ok(Cow::Borrowed(string.to_str()?));
     };
-    let text = run(string.py(), characters.len(), |checkpoint| {
-        characters.to_utf8(checkpoint)
-    });
+    let text = run(string.py(), characters.len(), || characters.to_utf8());
     text.map(Cow::Owned)
 }
 
@@ -96,14 +93,10 @@ impl Text for BatchText<'_> {
         }
     }
 
-    fn transcode<'r>(
-        &self,
-        buffer: &'r mut String,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<&'r str>, EncodeError> {
+    fn transcode<'r>(&self, buffer: &'r mut String) -> Result<Option<&'r str>, EncodeError> {
         match self {
-            Self::Shared(text) => text.transcode(buffer, checkpoint),
-            Self::Short(characters) => characters.transcode(buffer, checkpoint),
+            Self::Shared(text) => text.transcode(buffer),
+            Self::Short(characters) => characters.transcode(buffer),
         }
     }
 }
@@ -168,10 +161,10 @@ fn to_utf8_all<'a, T: From<SharedText>>(
     }
     let characters = without_utf8.iter().map(|(_, characters)| characters);
     let size = characters.map(Characters::len).sum();
-    let transcoded = run(py, size, |checkpoint| {
+    let transcoded = run(py, size, || {
         let threads = threads_for(size / ENCODING_COST, num_threads);
-        parallel::map(&without_utf8, threads, checkpoint, |(_, characters)| {
-            let mut text = characters.to_utf8(checkpoint)?;
+        parallel::map(&without_utf8, threads, |(_, characters)| {
+            let mut text = characters.to_utf8()?;
             // Capacity is for the longest UTF-8, and there may be many texts.
             text.shrink_to_fit();
             Ok::<_, EncodeError>(text)

@@ -19,7 +19,7 @@ use scan::{Transition, transitions};
 use states::{DEAD, Kind, States};
 pub(super) use syntax::single;
 
-use crate::checkpoint::{Checkpoint, Interrupted, pass};
+use crate::checkpoint::{self, Interrupted};
 use crate::util::memory::Growable;
 
 /// Characters between two passes of the checkpoint.
@@ -63,7 +63,6 @@ impl Trace {
 struct Attempt<'a> {
     text: &'a [u8],
     steps: usize,
-    checkpoint: &'a dyn Checkpoint,
 }
 
 impl Attempt<'_> {
@@ -75,7 +74,7 @@ impl Attempt<'_> {
             return Ok(());
         }
         self.steps = 0;
-        pass(self.checkpoint)
+        checkpoint::pass()
     }
 }
 
@@ -138,14 +137,9 @@ impl Automaton {
         text: &[u8],
         offset: usize,
         trace: &mut Trace,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Range<usize>>, Interrupted> {
         let mut start = offset;
-        let mut attempt = Attempt {
-            text,
-            steps: 0,
-            checkpoint,
-        };
+        let mut attempt = Attempt { text, steps: 0 };
         loop {
             let (cell, length) = self.cell(text, start);
             if self.can_start[cell]

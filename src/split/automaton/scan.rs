@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::states::{DEAD, Kind, States};
 use super::{Attempt, Automaton, STRIDE, TRACED, Trace};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::split::{CHUNK, CHUNK_BYTES};
 use crate::util::memory::Growable;
 
@@ -45,7 +45,6 @@ impl Automaton {
         offset: &mut usize,
         trace: &mut Trace,
         matches: &mut Vec<Range<usize>>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         let rest = &text[*offset..];
         if rest.len() <= SHORT && !rest.iter().any(|&byte| self.needed[usize::from(byte)]) {
@@ -59,11 +58,7 @@ impl Automaton {
         while *offset < limit && matches.len() < CHUNK {
             let mut stop = Stop::Unknown;
             if self.starts_in_one_way() && !trace.covers(*offset) {
-                let mut attempt = Attempt {
-                    text,
-                    steps: 0,
-                    checkpoint,
-                };
+                let mut attempt = Attempt { text, steps: 0 };
                 *offset = self.next_start(text, *offset, limit);
                 if *offset == text.len() {
                     break;
@@ -79,7 +74,7 @@ impl Automaton {
             let found = match stop {
                 Stop::Full => continue,
                 Stop::Ended(end) => Some(*offset..end),
-                Stop::Unknown => self.find(text, *offset, trace, checkpoint)?,
+                Stop::Unknown => self.find(text, *offset, trace)?,
             };
             *offset = found.as_ref().map_or(text.len(), |found| found.end);
             matches.with_room(1).extend(found);

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::step::{Behavior, Rule};
-use crate::checkpoint::Checkpoint;
 use crate::error::{EncodeError, PatternError};
 use crate::split::automaton::Trace;
 use crate::split::general::General;
@@ -75,9 +74,8 @@ impl Cascade {
         text: &str,
         progress: &mut [Progress],
         pieces: &mut Vec<Range<usize>>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
-        self.refill(self.levels.len(), text, progress, checkpoint)?;
+        self.refill(self.levels.len(), text, progress)?;
         if let Some(last) = progress.last_mut() {
             pieces.with_room(last.pieces.len());
             pieces.extend(last.pieces.drain(..));
@@ -91,21 +89,20 @@ impl Cascade {
         count: usize,
         text: &str,
         progress: &mut [Progress],
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), EncodeError> {
         let Some(above) = count.checked_sub(1) else {
             return Ok(());
         };
         while progress[above].pieces.is_empty() {
             if progress[above].is_done() {
-                self.refill(above, text, progress, checkpoint)?;
+                self.refill(above, text, progress)?;
                 let piece = above.checked_sub(1);
                 let Some(piece) = piece.and_then(|level| progress[level].pieces.pop_front()) else {
                     break;
                 };
                 progress[above].begin(piece);
             }
-            self.levels[above].fill(text, &mut progress[above], checkpoint)?;
+            self.levels[above].fill(text, &mut progress[above])?;
         }
         Ok(())
     }
@@ -160,23 +157,18 @@ impl Progress {
 
 impl Level {
     /// Adds the next pieces of the piece that it splits.
-    fn fill(
-        &self,
-        text: &str,
-        progress: &mut Progress,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), EncodeError> {
+    fn fill(&self, text: &str, progress: &mut Progress) -> Result<(), EncodeError> {
         let (has_matches, has_gaps) = match self.behavior {
             Behavior::Isolated => (true, true),
             Behavior::Removed => (self.invert, !self.invert),
             Behavior::Contiguous | Behavior::MergedWithPrevious | Behavior::MergedWithNext => {
-                let next = self.merged(text, progress, checkpoint)?;
+                let next = self.merged(text, progress)?;
                 progress.pieces.with_room(1).extend(next);
                 return Ok(());
             }
         };
         let Range { start, end } = progress.piece;
-        let searched = self.search(text, progress, checkpoint)?;
+        let searched = self.search(text, progress)?;
         let mut offset = progress.offset;
         progress.pieces.with_room(2 * progress.matches.len() + 1);
         for found in progress.matches.drain(..) {
@@ -204,14 +196,13 @@ impl Level {
         &self,
         text: &str,
         progress: &mut Progress,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Range<usize>>, EncodeError> {
-        let Some(segment) = self.segment(text, progress, checkpoint)? else {
+        let Some(segment) = self.segment(text, progress)? else {
             return Ok(None);
         };
         let Segment { mut span, is_match } = segment;
         if self.behavior == Behavior::Contiguous {
-            while let Some(next) = self.segment(text, progress, checkpoint)? {
+            while let Some(next) = self.segment(text, progress)? {
                 if next.is_match != is_match {
                     progress.ahead = Some(next);
                     break;
@@ -219,7 +210,7 @@ impl Level {
                 span.end = next.span.end;
             }
         } else if is_match == (self.behavior == Behavior::MergedWithNext) {
-            match self.segment(text, progress, checkpoint)? {
+            match self.segment(text, progress)? {
                 Some(next) if next.is_match != is_match => span.end = next.span.end,
                 next => progress.ahead = next,
             }
@@ -228,19 +219,14 @@ impl Level {
     }
 
     /// Returns the next match or gap, roles changed if the rule inverts them.
-    fn segment(
-        &self,
-        text: &str,
-        progress: &mut Progress,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<Segment>, EncodeError> {
+    fn segment(&self, text: &str, progress: &mut Progress) -> Result<Option<Segment>, EncodeError> {
         if let Some(segment) = progress.ahead.take() {
             return Ok(Some(segment));
         }
         let found = match progress.found.take() {
             Some(found) => Some(found),
             None if progress.offset == progress.piece.end => return Ok(None),
-            None => self.find(text, progress, checkpoint)?,
+            None => self.find(text, progress)?,
         };
         let segment = |span: Range<usize>, is_match: bool| Segment {
             span,
@@ -271,10 +257,9 @@ impl Level {
         &self,
         text: &str,
         progress: &mut Progress,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<Range<usize>>, EncodeError> {
         if progress.matches.is_empty() {
-            self.search(text, progress, checkpoint)?;
+            self.search(text, progress)?;
             progress.matches.reverse();
         }
         let start = progress.piece.start;
@@ -283,12 +268,7 @@ impl Level {
     }
 
     /// Finds the next matches in the piece, as offsets in it. Returns where in the text the search ended.
-    fn search(
-        &self,
-        text: &str,
-        progress: &mut Progress,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, EncodeError> {
+    fn search(&self, text: &str, progress: &mut Progress) -> Result<usize, EncodeError> {
         let Range { start, end } = progress.piece;
         let mut offset = progress.offset - start;
         match &self.engine {
@@ -298,7 +278,6 @@ impl Level {
                 &mut offset,
                 &mut progress.trace,
                 &mut progress.matches,
-                checkpoint,
             )?,
             Engine::Native(family, tier) => native::fill(
                 rule::Rule::Family(*family),
@@ -306,7 +285,6 @@ impl Level {
                 &text.as_bytes()[start..end],
                 &mut offset,
                 &mut progress.matches,
-                checkpoint,
             )?,
         }
         Ok(offset + start)

@@ -19,7 +19,7 @@ use super::rule::Rule;
 use super::rules::Tail;
 use super::starts::{self, Han};
 use super::{CHUNK, CHUNK_BYTES};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;
@@ -41,15 +41,11 @@ pub(crate) trait Sink {
     fn is_full(&self) -> bool {
         false
     }
-
-    /// The checkpoint that is passed during long pieces.
-    fn checkpoint(&self) -> &dyn Checkpoint;
 }
 
 /// A sink that collects pieces.
 struct Chunk<'c> {
     pieces: &'c mut Vec<Range<usize>>,
-    checkpoint: &'c dyn Checkpoint,
 }
 
 impl Sink for Chunk<'_> {
@@ -78,10 +74,6 @@ impl Sink for Chunk<'_> {
     fn is_full(&self) -> bool {
         self.pieces.len() >= CHUNK
     }
-
-    fn checkpoint(&self) -> &dyn Checkpoint {
-        self.checkpoint
-    }
 }
 
 /// Appends the next few hundred pieces of `text` from `offset` on to `pieces` and moves `offset` past them.
@@ -94,9 +86,8 @@ pub(super) fn fill(
     text: &[u8],
     offset: &mut usize,
     pieces: &mut Vec<Range<usize>>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), Interrupted> {
-    let mut chunk = Chunk { pieces, checkpoint };
+    let mut chunk = Chunk { pieces };
     split_into(rule, tier, text, offset, &mut chunk)
 }
 
@@ -291,7 +282,7 @@ fn split_piece<S: Sink>(
     block: Option<&Block>,
     sink: &mut S,
 ) -> Result<usize, S::Error> {
-    let end = rule.piece_end(text, offset, sink.checkpoint())?;
+    let end = rule.piece_end(text, offset)?;
     match block {
         Some(block) if end - offset < BLOCK_LEN => {
             sink.block(block, offset, 1 << (end - offset))?;

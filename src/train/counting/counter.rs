@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Counted;
 use super::key;
 use super::piece_map::{CountProbe, PieceMap};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
@@ -101,7 +101,6 @@ pub(super) struct CountContext<'s> {
     pub(super) splitter: Option<&'s Splitter>,
     /// Cut texts and are not counted.
     pub(super) special: &'s SpecialTokens,
-    pub(super) checkpoint: &'s dyn Checkpoint,
 }
 
 impl<'a, 's> PieceCounter<'a, 's> {
@@ -260,14 +259,14 @@ impl<'a, 's> PieceCounter<'a, 's> {
         if let Some((rule, tier)) = splitter.rule() {
             let mut offset = 0;
             while offset < text.len() {
-                checkpoint::pass(self.context.checkpoint)?;
+                checkpoint::pass()?;
                 native::split_into(rule, tier, text.as_bytes(), &mut offset, self)?;
             }
             return Ok(());
         }
-        let mut pieces = splitter.pieces(text, self.context.checkpoint);
+        let mut pieces = splitter.pieces(text);
         while pieces.next_chunk(chunk)? {
-            checkpoint::pass(self.context.checkpoint)?;
+            checkpoint::pass()?;
             for piece in chunk.drain(..) {
                 self.piece(text.as_bytes(), piece)?;
             }
@@ -326,9 +325,5 @@ impl Sink for PieceCounter<'_, '_> {
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), TrainError> {
         let first = self.base + piece.start as u64;
         self.count_piece(text, piece, first)
-    }
-
-    fn checkpoint(&self) -> &dyn Checkpoint {
-        self.context.checkpoint
     }
 }

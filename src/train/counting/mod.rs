@@ -28,7 +28,7 @@ pub(super) use self::piece_map::PieceMap;
 pub use self::reading::CountTable;
 pub use self::sorted::NextTable;
 use self::sorted::RunStore;
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
@@ -73,7 +73,6 @@ impl PieceCounts {
         splitter: Option<&Splitter>,
         special: &SpecialTokens,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         let mut bases = memory::vec_with_capacity(items.len());
         let mut position = self.next_position;
@@ -103,7 +102,7 @@ impl PieceCounts {
             Ok::<u64, TrainError>(counter.pieces)
         };
         self.next_position = position;
-        let counted = self.count_with(&work_items, &source, threads, checkpoint, work)?;
+        let counted = self.count_with(&work_items, &source, threads, work)?;
         self.total += counted.iter().sum::<u64>();
         self.text_bytes += u128::from(bytes);
         Ok(())
@@ -119,7 +118,6 @@ impl PieceCounts {
         blocks: &[B],
         bytes: usize,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
         work: impl Fn(&mut PieceCounter<'_, '_>, &B) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E>
     where
@@ -141,7 +139,7 @@ impl PieceCounts {
             counter.flush()?;
             Ok::<(R, u64), E>((result, counter.pieces))
         };
-        let counted = self.count_with(&blocks, &source, threads, checkpoint, work)?;
+        let counted = self.count_with(&blocks, &source, threads, work)?;
         let sum = checked_sum(counted.iter().map(|(_, pieces)| *pieces))?;
         self.total = self
             .total
@@ -160,7 +158,6 @@ impl PieceCounts {
         items: &[T],
         source: &CountSource<'_>,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
         work: impl Fn(&mut PieceCounter<'_, '_>, &T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E>
     where
@@ -171,7 +168,6 @@ impl PieceCounts {
         let context = CountContext {
             splitter: source.splitter,
             special: source.special,
-            checkpoint,
         };
         // Before other threads run: while one of them faults in its first pages, the system gives no memory
         // to another.
@@ -181,7 +177,6 @@ impl PieceCounts {
         parallel::map_with(
             items,
             threads,
-            checkpoint,
             || BorrowedMap::new(&pool),
             drop,
             |map, item| work(&mut PieceCounter::new(map.map(), &context), item),
@@ -219,7 +214,7 @@ impl PieceCounts {
     /// # Errors
     /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, or if
     /// interrupted; the counts are unspecified then.
-    pub fn merge(&mut self, other: &Self, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    pub fn merge(&mut self, other: &Self) -> Result<(), TrainError> {
         self.total = self
             .total
             .checked_add(other.total)
@@ -230,9 +225,9 @@ impl PieceCounts {
         if self.maps.is_empty() {
             self.maps.push(PieceMap::default());
         }
-        self.runs.add_runs(&other.runs, shift, checkpoint)?;
+        self.runs.add_runs(&other.runs, shift)?;
         for theirs in &other.maps {
-            self.maps[0].merge(theirs, shift, checkpoint)?;
+            self.maps[0].merge(theirs, shift)?;
         }
         Ok(())
     }
@@ -244,13 +239,9 @@ impl PieceCounts {
     /// [`TrainError::NotSorted`], [`TrainError::NotCounted`] if a source is not what it must be;
     /// [`TrainError::TooManyOccurrences`]; [`TrainError`] of sources and of temporary files, or if interrupted. Nothing
     /// is counted then.
-    pub fn add_sorted(
-        &mut self,
-        sources: Vec<NextTable<'_>>,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), TrainError> {
+    pub fn add_sorted(&mut self, sources: Vec<NextTable<'_>>) -> Result<(), TrainError> {
         let (start, counted) = (self.next_position, self.total);
-        let sum = self.runs.add_sorted(sources, start, checkpoint, |total| {
+        let sum = self.runs.add_sorted(sources, start, |total| {
             counted
                 .checked_add(total)
                 .map(|_| ())

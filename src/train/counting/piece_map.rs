@@ -10,7 +10,7 @@ use bytemuck::Zeroable;
 use super::Counted;
 use super::key::{self, PieceKey};
 use super::long_pieces::LongPieceMap;
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
 use crate::util::hash;
 use crate::util::memory::{self, LargeVec};
@@ -205,16 +205,11 @@ impl PieceMap {
     }
 
     /// Adds all counts of `other`, whose positions are shifted by `shift`.
-    pub(super) fn merge(
-        &mut self,
-        other: &Self,
-        shift: u64,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), Interrupted> {
+    pub(super) fn merge(&mut self, other: &Self, shift: u64) -> Result<(), Interrupted> {
         let blocks = other.slots.len() >> BLOCK_LOG2;
         for start in (0..blocks).step_by(BLOCKS_PER_BATCH) {
             if start % (CHECK_INTERVAL >> BLOCK_LOG2) == 0 {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
             }
             let batch = start..blocks.min(start + BLOCKS_PER_BATCH);
             let slots = batch.flat_map(|index| other.block(index));
@@ -274,10 +269,9 @@ impl PieceMap {
     /// Calls `visit(piece, counted)` for every piece, in no particular order, until it fails.
     pub(super) fn for_each(
         &self,
-        checkpoint: &dyn Checkpoint,
         visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
-        self.for_each_in_part(0, 1, checkpoint, visit)
+        self.for_each_in_part(0, 1, visit)
     }
 
     /// As [`for_each`](Self::for_each), for one of `parts` parts of the pieces. Each part has about as many
@@ -286,13 +280,12 @@ impl PieceMap {
         &self,
         part: usize,
         parts: usize,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         let blocks = self.slots.len() >> BLOCK_LOG2;
         for index in blocks * part / parts..blocks * (part + 1) / parts {
             if index % (CHECK_INTERVAL >> BLOCK_LOG2) == 0 {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
             }
             for slot in self.block(index).iter().filter(|slot| !slot.is_empty()) {
                 let (bytes, length) = key::decode(slot.key);
@@ -302,7 +295,7 @@ impl PieceMap {
         let long = self.long.iter().skip(part).step_by(parts);
         for (index, (piece, counted)) in long.enumerate() {
             if index % CHECK_INTERVAL == 0 {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
             }
             visit(piece, counted)?;
         }

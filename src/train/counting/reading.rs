@@ -6,7 +6,6 @@ use super::counter::PieceCounter;
 use super::piece_map::PieceMap;
 use super::sorted::{SortBuffer, SortOrder, SortedRun, for_each_of_map};
 use super::{Counted, PieceCounts};
-use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::util::memory::{self, Growable};
 use crate::util::parallel;
@@ -18,13 +17,12 @@ impl PieceCounts {
     /// Those of `visit`; [`TrainError`] of temporary files, or if interrupted.
     pub fn for_each_sorted(
         &mut self,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
-        match self.gather(checkpoint)? {
-            Gathered::Map(map) => for_each_of_map(map, checkpoint, visit),
-            Gathered::Run(run) => run.for_each(checkpoint, visit),
+        match self.gather()? {
+            Gathered::Map(map) => for_each_of_map(map, visit),
+            Gathered::Run(run) => run.for_each(visit),
         }
     }
 
@@ -32,23 +30,20 @@ impl PieceCounts {
     ///
     /// # Errors
     /// With sorted counts of other processes: [`TrainError`] of temporary files, or if interrupted.
-    pub fn len(&mut self, checkpoint: &dyn Checkpoint) -> Result<usize, TrainError> {
-        Ok(match self.gather(checkpoint)? {
+    pub fn len(&mut self) -> Result<usize, TrainError> {
+        Ok(match self.gather()? {
             Gathered::Map(map) => map.len(),
             Gathered::Run(run) => run.pieces,
         })
     }
 
     /// Total length of all different pieces in bytes.
-    pub(in crate::train) fn bytes(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<usize, TrainError> {
-        if let Gathered::Run(run) = self.gather(checkpoint)? {
+    pub(in crate::train) fn bytes(&mut self) -> Result<usize, TrainError> {
+        if let Gathered::Run(run) = self.gather()? {
             return Ok(run.bytes);
         }
         let mut bytes = 0;
-        self.for_each(checkpoint, |piece, _| {
+        self.for_each(|piece, _| {
             bytes += piece.len();
             Ok(())
         })?;
@@ -56,11 +51,8 @@ impl PieceCounts {
     }
 
     /// The map of all pieces, or `None` if some are in files.
-    pub(in crate::train) fn map(
-        &mut self,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Option<&PieceMap>, TrainError> {
-        Ok(match self.gather(checkpoint)? {
+    pub(in crate::train) fn map(&mut self) -> Result<Option<&PieceMap>, TrainError> {
+        Ok(match self.gather()? {
             Gathered::Map(map) => Some(map),
             Gathered::Run(..) => None,
         })
@@ -69,20 +61,18 @@ impl PieceCounts {
     /// Calls `visit(piece, count)` for every piece, in no particular order, until it fails.
     pub(in crate::train) fn for_each(
         &mut self,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
-        match self.gather(checkpoint)? {
-            Gathered::Map(map) => map.for_each(checkpoint, visit),
-            Gathered::Run(run) => run.for_each(checkpoint, visit),
+        match self.gather()? {
+            Gathered::Map(map) => map.for_each(visit),
+            Gathered::Run(run) => run.for_each(visit),
         }
     }
 
     /// As [`for_each`](Self::for_each), in the order of first occurrence.
     pub(in crate::train) fn for_each_in_order(
         &mut self,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[u8], u64) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         let visit = |piece: &[u8], counted: Counted| visit(piece, counted.count);
@@ -91,11 +81,11 @@ impl PieceCounts {
             buffer.push(piece, counted);
             Ok(())
         };
-        match self.gather(checkpoint)? {
-            Gathered::Map(map) => map.for_each(checkpoint, push)?,
-            Gathered::Run(run) => run.for_each(checkpoint, push)?,
+        match self.gather()? {
+            Gathered::Map(map) => map.for_each(push)?,
+            Gathered::Run(run) => run.for_each(push)?,
         }
-        buffer.for_each_sorted(SortOrder::First, usize::MAX, checkpoint, visit)
+        buffer.for_each_sorted(SortOrder::First, usize::MAX, visit)
     }
 
     /// Returns the counts of parts of all pieces. `new_cut` makes, for each thread, the
@@ -108,26 +98,25 @@ impl PieceCounts {
     >(
         mut self,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
         new_cut: impl Fn() -> C + Sync,
     ) -> Result<Self, TrainError> {
         let mut parts = Self::default();
-        if let Some(map) = self.map(checkpoint)? {
+        if let Some(map) = self.map()? {
             let threads = threads.min(parallel::cores()).max(1);
             let indices = memory::collect(0..threads);
-            parts.add_blocks(&indices, 0, threads, checkpoint, |counter, &index| {
+            parts.add_blocks(&indices, 0, threads, |counter, &index| {
                 let mut cut = new_cut();
-                map.for_each_in_part(index, threads, checkpoint, |piece, counted| {
+                map.for_each_in_part(index, threads, |piece, counted| {
                     cut(counter, piece, counted.count)
                 })
             })?;
             return Ok(parts);
         }
         let whole = [Mutex::new(self)];
-        parts.add_blocks(&whole, 0, 1, checkpoint, |counter, whole| {
+        parts.add_blocks(&whole, 0, 1, |counter, whole| {
             let mut cut = new_cut();
             let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
-            whole.for_each(checkpoint, |piece, count| cut(counter, piece, count))
+            whole.for_each(|piece, count| cut(counter, piece, count))
         })?;
         Ok(parts)
     }
@@ -136,9 +125,9 @@ impl PieceCounts {
     ///
     /// # Errors
     /// As [`len`](Self::len).
-    pub fn columns(&mut self, checkpoint: &dyn Checkpoint) -> Result<CountTable, TrainError> {
-        let mut table = CountTable::with_capacity(self.len(checkpoint)?, self.bytes(checkpoint)?);
-        self.for_each_in_order(checkpoint, |piece, count| {
+    pub fn columns(&mut self) -> Result<CountTable, TrainError> {
+        let mut table = CountTable::with_capacity(self.len()?, self.bytes()?);
+        self.for_each_in_order(|piece, count| {
             table.push(piece, count);
             Ok(())
         })?;
@@ -150,20 +139,16 @@ impl PieceCounts {
     ///
     /// # Errors
     /// As [`len`](Self::len).
-    pub fn most_common(
-        &mut self,
-        most: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<CountTable, TrainError> {
+    pub fn most_common(&mut self, most: usize) -> Result<CountTable, TrainError> {
         let mut buffer = SortBuffer::default();
         let mut first = 0;
-        self.for_each_in_order(checkpoint, |piece, count| {
+        self.for_each_in_order(|piece, count| {
             buffer.push(piece, Counted { count, first });
             first += 1;
             Ok(())
         })?;
         let mut table = CountTable::default();
-        buffer.for_each_sorted(SortOrder::Count, most, checkpoint, |piece, counted| {
+        buffer.for_each_sorted(SortOrder::Count, most, |piece, counted| {
             if table.counts.len() < most {
                 table.push(piece, counted.count);
             }
@@ -173,16 +158,16 @@ impl PieceCounts {
     }
 
     /// Merges all counts: into one map if there are no runs, else into one run.
-    fn gather(&mut self, checkpoint: &dyn Checkpoint) -> Result<Gathered<'_>, TrainError> {
+    fn gather(&mut self) -> Result<Gathered<'_>, TrainError> {
         if !self.runs.is_empty() {
             while let Some(map) = self.maps.last() {
                 if map.len() > 0 {
-                    self.runs.add_map(map, checkpoint)?;
+                    self.runs.add_map(map)?;
                 }
                 self.maps.pop();
             }
         }
-        if let Some(run) = self.runs.merge_all(checkpoint)? {
+        if let Some(run) = self.runs.merge_all()? {
             return Ok(Gathered::Run(run));
         }
         self.maps.sort_by_key(PieceMap::len);

@@ -6,7 +6,7 @@ use super::batch::Merge;
 use super::deltas::PairDeltas;
 use super::offset::Offset;
 use super::partition::CorpusPartition;
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 
 /// Occurrences visited between two checkpoints.
 const CHECK_INTERVAL: usize = 1 << 16;
@@ -35,7 +35,6 @@ pub(super) fn apply_merge<O: Offset>(
     partition: &mut CorpusPartition,
     occurrences: &[O],
     deltas: &mut PairDeltas<O>,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), Interrupted> {
     let Merge {
         pair,
@@ -45,7 +44,7 @@ pub(super) fn apply_merge<O: Offset>(
     let length = lengths[0] + lengths[1];
     for chunk in occurrences.chunks(CHECK_INTERVAL) {
         if occurrences.len() > CHECK_INTERVAL {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         }
         for (next, &occurrence) in chunk.iter().enumerate() {
             if let Some(&later) = chunk.get(next + PREFETCH_AHEAD) {

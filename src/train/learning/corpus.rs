@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::offset::Offset;
 use super::partition::{CorpusPartition, MAX_HISTOGRAM_COUNT};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
 use crate::train::counting::PieceCounts;
@@ -39,16 +39,15 @@ impl Corpus {
     pub(in crate::train) fn partitions_for(
         counts: &mut PieceCounts,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<usize, TrainError> {
-        let pieces = counts.len(checkpoint)?;
+        let pieces = counts.len()?;
         let most = threads
             .min(parallel::cores())
             .min(MAX_PARTITIONS)
             .min(pieces);
         let mut worth = pieces / MIN_PARTITION_PIECES;
         if worth < most {
-            worth = worth.max(counts.bytes(checkpoint)? / MIN_PARTITION_BYTES);
+            worth = worth.max(counts.bytes()? / MIN_PARTITION_BYTES);
         }
         Ok(most.min(worth).max(1))
     }
@@ -66,19 +65,18 @@ impl Corpus {
         in_order: bool,
         number: usize,
         new_push: impl Fn() -> P + Sync,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Self, TrainError> {
-        if !in_order && let Some(map) = counts.map(checkpoint)? {
+        if !in_order && let Some(map) = counts.map()? {
             let indices: Vec<usize> = (0..number).collect();
-            let partitions = parallel::map(&indices, number, checkpoint, |&index| {
+            let partitions = parallel::map(&indices, number, |&index| {
                 let mut cells = 0;
-                map.for_each_in_part(index, number, checkpoint, |piece, _| {
+                map.for_each_in_part(index, number, |piece, _| {
                     cells += CorpusPartition::cells_of(piece.len());
                     Ok(())
                 })?;
                 let mut partition = CorpusPartition::with_capacity(cells);
                 let mut push = new_push();
-                map.for_each_in_part(index, number, checkpoint, |piece, counted| {
+                map.for_each_in_part(index, number, |piece, counted| {
                     push(&mut partition, piece, counted.count)
                 })?;
                 Ok::<CorpusPartition, TrainError>(partition)
@@ -86,8 +84,8 @@ impl Corpus {
             return Self::of(partitions);
         }
         // Fills one after the other, each with the same number of bytes.
-        let pieces = counts.len(checkpoint)? / number + 1;
-        let bytes = counts.bytes(checkpoint)? / number + 1;
+        let pieces = counts.len()? / number + 1;
+        let bytes = counts.bytes()? / number + 1;
         let cells = CorpusPartition::cells_of(bytes) + pieces * CorpusPartition::cells_of(0);
         let mut partitions = memory::vec_with_capacity(number);
         partitions.resize_with(number, || CorpusPartition::with_capacity(cells));
@@ -99,9 +97,9 @@ impl Corpus {
             push(partition, piece, count)
         };
         if in_order {
-            counts.for_each_in_order(checkpoint, visit)?;
+            counts.for_each_in_order(visit)?;
         } else {
-            counts.for_each(checkpoint, visit)?;
+            counts.for_each(visit)?;
         }
         Self::of(partitions)
     }
@@ -154,12 +152,11 @@ impl Corpus {
     pub(in crate::train) fn for_each_piece(
         &self,
         length: impl Fn(TokenId) -> u32,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[TokenId]),
     ) -> Result<(), Interrupted> {
         for index in 0..self.partitions() {
             let partition = self.partition(index);
-            partition.for_each_piece(&length, checkpoint, &mut visit)?;
+            partition.for_each_piece(&length, &mut visit)?;
         }
         Ok(())
     }
@@ -217,7 +214,6 @@ impl Corpus {
 #[cfg(test)]
 mod tests {
     use super::{Corpus, MAX_PARTITIONS, MIN_PARTITION_BYTES, MIN_PARTITION_PIECES};
-    use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
     use crate::train::counting::PieceCounts;
     use crate::util::parallel;
@@ -232,7 +228,7 @@ mod tests {
             .collect();
         let mut counts = PieceCounts::new();
         counts.add_pieces(pieces.iter().map(|piece| (&piece[..], 1)))?;
-        Corpus::partitions_for(&mut counts, threads, &RunToEnd)
+        Corpus::partitions_for(&mut counts, threads)
     }
 
     #[test]

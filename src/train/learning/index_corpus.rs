@@ -12,7 +12,7 @@ use super::pair_index::{PairIndex, shard_of};
 use super::pair_table::{PairStats, PairTable};
 use super::partition::CorpusPartition;
 use super::policy::MergePolicy;
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::token::{Pair, TokenId};
 use crate::util::memory::{self, AtomicInteger, Growable, LargeVec};
 use crate::util::parallel;
@@ -37,13 +37,12 @@ pub(super) fn index_corpus<O: Offset>(
     corpus: &Corpus,
     policy: &MergePolicy,
     shards: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<IndexedCorpus<O>, Interrupted> {
     if policy.lengths.len() <= 256 && policy.lengths.iter().all(|&length| length == 1) {
-        index_with::<O, BytePairCounter<O>>(corpus, policy, |_| 1, shards, checkpoint)
+        index_with::<O, BytePairCounter<O>>(corpus, policy, |_| 1, shards)
     } else {
         let length = |token: TokenId| policy.lengths[token as usize];
-        index_with::<O, PairTable<O>>(corpus, policy, length, shards, checkpoint)
+        index_with::<O, PairTable<O>>(corpus, policy, length, shards)
     }
 }
 
@@ -53,23 +52,16 @@ fn index_with<O: Offset, C: PairCounter<O> + Send>(
     policy: &MergePolicy,
     length: impl Fn(TokenId) -> u32 + Sync,
     shards: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<IndexedCorpus<O>, Interrupted> {
     let mut indexes: Vec<PairIndex<O>> = (0..shards).map(|_| PairIndex::default()).collect();
     let partitions: Vec<usize> = (0..corpus.partitions()).collect();
-    let mut counters = parallel::map(&partitions, partitions.len(), checkpoint, |&partition| {
+    let mut counters = parallel::map(&partitions, partitions.len(), |&partition| {
         let mut counter = C::default();
         let partition = corpus.partition(partition);
-        for_each_pair(
-            &partition,
-            &length,
-            &mut counter,
-            checkpoint,
-            |stats, found| {
-                stats.count += found.count;
-                stats.occurrences += O::from(1);
-            },
-        )?;
+        for_each_pair(&partition, &length, &mut counter, |stats, found| {
+            stats.count += found.count;
+            stats.occurrences += O::from(1);
+        })?;
         Ok::<_, Interrupted>(Mutex::new(counter))
     })?;
     let mut total = C::default();
@@ -102,23 +94,17 @@ fn index_with<O: Offset, C: PairCounter<O> + Send>(
         pool
     });
     let pools: Vec<_> = pools.collect();
-    parallel::map(&partitions, partitions.len(), checkpoint, |&partition| {
+    parallel::map(&partitions, partitions.len(), |&partition| {
         let counter = counters[partition].lock();
         let mut counter = counter.unwrap_or_else(PoisonError::into_inner);
         let partition = corpus.partition(partition);
-        for_each_pair(
-            &partition,
-            &length,
-            &mut *counter,
-            checkpoint,
-            |stats, found| {
-                if stats.next != O::NONE {
-                    let pool = &pools[shard_of(found.pair, shards)];
-                    pool[stats.next.get()].store(O::new(found.occurrence));
-                    stats.next += O::from(1);
-                }
-            },
-        )?;
+        for_each_pair(&partition, &length, &mut *counter, |stats, found| {
+            if stats.next != O::NONE {
+                let pool = &pools[shard_of(found.pair, shards)];
+                pool[stats.next.get()].store(O::new(found.occurrence));
+                stats.next += O::from(1);
+            }
+        })?;
         Ok::<_, Interrupted>(())
     })?;
     for (index, pool) in indexes.iter_mut().zip(pools) {
@@ -141,12 +127,11 @@ fn for_each_pair<O: Offset, C: PairCounter<O>>(
     partition: &CorpusPartition,
     length: impl Fn(TokenId) -> u32,
     counter: &mut C,
-    checkpoint: &dyn Checkpoint,
     mut visit: impl FnMut(&mut PairStats<O>, FoundPair),
 ) -> Result<(), Interrupted> {
     let mut ahead: [Option<FoundPair>; PREFETCH_AHEAD] = [None; PREFETCH_AHEAD];
     let mut next = 0;
-    partition.for_each_pair(length, checkpoint, |occurrence, pair, count| {
+    partition.for_each_pair(length, |occurrence, pair, count| {
         let found = FoundPair {
             occurrence,
             pair,

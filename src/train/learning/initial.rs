@@ -6,7 +6,7 @@ use super::partition::CorpusPartition;
 use super::policy::Restriction;
 use super::tie_break::TieBreaker;
 use super::token_bytes::TokenBytes;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::TrainError;
 use crate::merge;
 use crate::token::{Pair, TokenId};
@@ -34,7 +34,7 @@ impl InitialState {
     ///
     /// # Errors
     /// [`TrainError`] if the initial merges do not form a vocabulary, or if interrupted.
-    pub(super) fn new(options: &Options, checkpoint: &dyn Checkpoint) -> Result<Self, TrainError> {
+    pub(super) fn new(options: &Options) -> Result<Self, TrainError> {
         let initial = &options.initial;
         let mut ties = TieBreaker::new(options.tie_break, initial);
         let byte_tokens = initial.byte_tokens()?;
@@ -49,7 +49,7 @@ impl InitialState {
             lengths.push(length);
             ties.push(pair);
         }
-        let reserved = unreachable_tokens(&vocabulary, initial.merges.len(), checkpoint)?;
+        let reserved = unreachable_tokens(&vocabulary, initial.merges.len())?;
         let restriction = (!reserved.is_empty()).then(|| {
             let mut tokens = TokenBytes::new(initial.bytes.map(|byte| [byte]));
             for &pair in &initial.merges {
@@ -70,7 +70,6 @@ impl InitialState {
     /// merges make of it.
     pub(super) fn new_push(
         &self,
-        checkpoint: &dyn Checkpoint,
     ) -> impl FnMut(&mut CorpusPartition, &[u8], u64) -> Result<(), TrainError> {
         let mut ids = Vec::new();
         let mut unchecked = 0;
@@ -79,18 +78,18 @@ impl InitialState {
             unchecked += piece.len();
             if unchecked > CHECK_INTERVAL {
                 unchecked = 0;
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
             }
             if only_bytes {
                 let token = |byte| self.byte_tokens[usize::from(byte)];
-                return partition.push_units(piece, token, count, checkpoint);
+                return partition.push_units(piece, token, count);
             }
             ids.clear();
-            merge::merge(&self.vocabulary, piece, &mut ids, checkpoint)?;
+            merge::merge(&self.vocabulary, piece, &mut ids)?;
             let tokens = ids
                 .iter()
                 .map(|&token| (token, self.lengths[token as usize]));
-            partition.push(piece.len(), tokens, count, checkpoint)
+            partition.push(piece.len(), tokens, count)
         }
     }
 }
@@ -121,7 +120,6 @@ impl Restriction for Reserved {
 fn unreachable_tokens(
     vocabulary: &Vocabulary,
     merges: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<HashSet<Vec<u8>, SeededState>, TrainError> {
     let mut unreachable = HashSet::default();
     let mut ids = Vec::new();
@@ -129,7 +127,7 @@ fn unreachable_tokens(
         let bytes = vocabulary.bytes(token);
         let bytes = bytes.expect("each initial merge makes a token");
         ids.clear();
-        merge::merge(vocabulary, bytes, &mut ids, checkpoint)?;
+        merge::merge(vocabulary, bytes, &mut ids)?;
         if ids != [token] {
             unreachable.insert(bytes.to_vec());
         }

@@ -51,7 +51,7 @@ pub(super) use self::tie_break::TieBreaker;
 use self::workers::WorkerPool;
 use super::counting::PieceCounts;
 use super::{Learned, Options};
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
 use crate::token::Pair;
 
@@ -71,13 +71,12 @@ pub fn train(
     counts: &mut PieceCounts,
     merges: usize,
     options: &Options,
-    checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Learned, TrainError> {
-    let partitions = Corpus::partitions_for(counts, options.threads, checkpoint)?;
-    let (corpus, policy) = prepare(counts, options, partitions, checkpoint)?;
+    let partitions = Corpus::partitions_for(counts, options.threads)?;
+    let (corpus, policy) = prepare(counts, options, partitions)?;
     let least = options.min_frequency;
-    learn::<u32>(&corpus, policy, merges, least, checkpoint, progress)
+    learn::<u32>(&corpus, policy, merges, least, progress)
 }
 
 /// Returns the corpus of counted pieces, in some partitions, and the policy of the options.
@@ -85,15 +84,13 @@ fn prepare(
     counts: &mut PieceCounts,
     options: &Options,
     partitions: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(Corpus, MergePolicy), TrainError> {
-    let initial = InitialState::new(options, checkpoint)?;
+    let initial = InitialState::new(options)?;
     let corpus = Corpus::new(
         counts,
         initial.ties.depends_on_occurrences(),
         partitions,
-        || initial.new_push(checkpoint),
-        checkpoint,
+        || initial.new_push(),
     )?;
     let policy = MergePolicy::new(
         initial.ties,
@@ -115,7 +112,6 @@ pub(super) fn learn<O: Offset>(
     policy: MergePolicy,
     merges: usize,
     min_frequency: u64,
-    checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Learned, TrainError> {
     let mut learned = Learned::default();
@@ -124,12 +120,12 @@ pub(super) fn learn<O: Offset>(
         min_count: min_frequency.max(1),
     };
     let rest = if O::suffices(corpus.end()) {
-        learn_with::<O>(corpus, policy, goal, &mut learned, checkpoint, progress)?
+        learn_with::<O>(corpus, policy, goal, &mut learned, progress)?
     } else {
         Some(policy)
     };
     if let Some(policy) = rest {
-        let rest = learn_with::<usize>(corpus, policy, goal, &mut learned, checkpoint, progress)?;
+        let rest = learn_with::<usize>(corpus, policy, goal, &mut learned, progress)?;
         assert!(rest.is_none(), "no pool is longer than the memory");
     }
     Ok(learned)
@@ -151,19 +147,20 @@ fn learn_with<O: Offset>(
     policy: MergePolicy,
     goal: Goal,
     learned: &mut Learned,
-    checkpoint: &dyn Checkpoint,
     progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
 ) -> Result<Option<MergePolicy>, TrainError> {
     let state = TrainingState::<O>::new(corpus, policy);
     let workers = WorkerPool::new(&state);
-    let is_done = thread::scope(|scope| {
-        let _guard = workers.start(scope, &state, checkpoint);
-        let mut trainer = Trainer {
-            state: &state,
-            workers: &workers,
-            queue: CandidateQueue::default(),
-        };
-        trainer.learn(goal, learned, checkpoint, progress)
+    let is_done = checkpoint::inherit(|inherited| {
+        thread::scope(|scope| {
+            let _guard = workers.start(scope, &state, inherited);
+            let mut trainer = Trainer {
+                state: &state,
+                workers: &workers,
+                queue: CandidateQueue::default(),
+            };
+            trainer.learn(goal, learned, progress)
+        })
     })?;
     Ok((!is_done).then(|| state.into_policy()))
 }
@@ -184,7 +181,6 @@ impl<O: Offset> Trainer<'_, O> {
         &mut self,
         goal: Goal,
         learned: &mut Learned,
-        checkpoint: &dyn Checkpoint,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<bool, TrainError> {
         let Goal { merges, min_count } = goal;
@@ -192,7 +188,7 @@ impl<O: Offset> Trainer<'_, O> {
             0 => min_count.max(self.state.corpus.expected_min_count(merges)),
             indexed_before => indexed_before,
         };
-        self.index(indexed_count, checkpoint)?;
+        self.index(indexed_count)?;
         let mut visited = 0;
         while learned.len() < merges {
             let before = learned.len();
@@ -203,11 +199,11 @@ impl<O: Offset> Trainer<'_, O> {
                     break;
                 }
                 indexed_count = min_count.max(indexed_count / 8);
-                self.index(indexed_count, checkpoint)?;
+                self.index(indexed_count)?;
                 continue;
             }
             for step in [Step::Merge, Step::UpdateCounts] {
-                self.workers.run(step, self.state, checkpoint)?;
+                self.workers.run(step, self.state)?;
             }
             if self.is_exhausted() {
                 return Ok(learned.len() >= merges);
@@ -215,7 +211,7 @@ impl<O: Offset> Trainer<'_, O> {
             self.push_new_candidates();
             if visited >= CHECK_INTERVAL || before / 1024 != learned.len() / 1024 {
                 visited = 0;
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 progress(learned.len())?;
             }
         }
@@ -229,7 +225,7 @@ impl<O: Offset> Trainer<'_, O> {
     }
 
     /// Indexes all pairs of the corpus with a count of at least `min_count`, and makes them candidates.
-    fn index(&mut self, min_count: u64, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
+    fn index(&mut self, min_count: u64) -> Result<(), Interrupted> {
         self.queue = CandidateQueue::default();
         self.state.policy_mut().min_count = min_count;
         let policy = self.state.policy();
@@ -238,7 +234,7 @@ impl<O: Offset> Trainer<'_, O> {
         for shard in &mut shards.0 {
             shard.index = PairIndex::default();
         }
-        let indexed = index_corpus(self.state.corpus, &policy, shards.0.len(), checkpoint)?;
+        let indexed = index_corpus(self.state.corpus, &policy, shards.0.len())?;
         for (shard, index) in shards.0.iter_mut().zip(indexed.indexes) {
             shard.index = index;
         }
@@ -341,7 +337,6 @@ impl<O: Offset> Trainer<'_, O> {
 #[cfg(test)]
 mod tests {
     use super::{Offset, learn, prepare};
-    use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
     use crate::train::counting::PieceCounts;
     use crate::train::{Learned, Options, TieBreak, reference};
@@ -382,9 +377,9 @@ mod tests {
         options: &Options,
         partitions: usize,
     ) -> Result<Learned, TrainError> {
-        let (corpus, policy) = prepare(counts, options, partitions, &RunToEnd)?;
+        let (corpus, policy) = prepare(counts, options, partitions)?;
         let least = options.min_frequency;
-        learn::<O>(&corpus, policy, merges, least, &RunToEnd, &mut |_| Ok(()))
+        learn::<O>(&corpus, policy, merges, least, &mut |_| Ok(()))
     }
 
     pub(super) fn borrowed(pieces: &Pieces) -> Vec<(&[u8], u64)> {

@@ -72,7 +72,6 @@ offset!(u16, std::sync::atomic::AtomicU16);
 mod tests {
 
     use super::Offset;
-    use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
     use crate::train::counting::{CountTable, PieceCounts};
     use crate::train::learning::tests::{Pieces, borrowed, learned_with, pieces};
@@ -102,7 +101,7 @@ mod tests {
             options: &Options,
             partitions: usize,
         ) -> Result<(), TrainError> {
-            let (corpus, policy) = prepare(counts, options, partitions, &RunToEnd)?;
+            let (corpus, policy) = prepare(counts, options, partitions)?;
             if !O::suffices(corpus.end()) {
                 self.never += 1;
                 return Ok(());
@@ -110,10 +109,7 @@ mod tests {
             let mut learned = Learned::default();
             let min_count = options.min_frequency.max(1);
             let goal = Goal { merges, min_count };
-            let rest =
-                learn_with::<O>(&corpus, policy, goal, &mut learned, &RunToEnd, &mut |_| {
-                    Ok(())
-                })?;
+            let rest = learn_with::<O>(&corpus, policy, goal, &mut learned, &mut |_| Ok(()))?;
             if rest.is_none() {
                 self.to_the_end += 1;
             } else {
@@ -188,12 +184,12 @@ mod tests {
                 assert_eq!(expected.len(), 600);
                 let mut in_a_file = PieceCounts::new();
                 let mut table = CountTable::default();
-                counts.for_each_sorted(&RunToEnd, |piece, count| {
+                counts.for_each_sorted(|piece, count| {
                     table.push(piece, count);
                     Ok(())
                 })?;
                 let mut table = Some(table);
-                in_a_file.add_sorted(vec![Box::new(|| Ok(table.take()))], &RunToEnd)?;
+                in_a_file.add_sorted(vec![Box::new(|| Ok(table.take()))])?;
                 for partitions in [1, 3] {
                     for counts in [&mut *counts, &mut in_a_file] {
                         let learned = [
@@ -229,10 +225,10 @@ mod tests {
             let counts = &mut counted(&pieces)?;
             for partitions in [1, 3] {
                 let expected = learned_with::<u32>(counts, 300, &options, partitions)?;
-                let (mut corpus, policy) = prepare(counts, &options, partitions, &RunToEnd)?;
+                let (mut corpus, policy) = prepare(counts, &options, partitions)?;
                 corpus.shift((1 << 32) - corpus.end() / 2);
                 assert!(!u32::suffices(corpus.end()));
-                let learned = learn::<u32>(&corpus, policy, 300, 1, &RunToEnd, &mut |_| Ok(()))?;
+                let learned = learn::<u32>(&corpus, policy, 300, 1, &mut |_| Ok(()))?;
                 assert_eq!(learned, expected, "{} {partitions}", tie_break.name());
                 assert_eq!(learned.len(), 300);
             }

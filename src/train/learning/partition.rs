@@ -15,7 +15,7 @@
 //! heads of count 0. So a block belongs to one piece and can store the head of that piece; and a short piece
 //! is in one cache line.
 
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
 use crate::token::{Pair, TokenId};
 use crate::util::memory::{self, Growable, LargeVec};
@@ -112,7 +112,6 @@ impl CorpusPartition {
         units: &[U],
         token: impl Fn(U) -> TokenId,
         count: u64,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         if units.len() < 2 {
             return Ok(());
@@ -120,7 +119,7 @@ impl CorpusPartition {
         let head = self.begin_piece(units.len(), count)?;
         for chunk in units.chunks(CHECK_INTERVAL) {
             if units.len() > CHECK_INTERVAL {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
             }
             self.cells.extend(chunk.iter().map(|&unit| token(unit)));
         }
@@ -137,7 +136,6 @@ impl CorpusPartition {
         length: usize,
         tokens: impl ExactSizeIterator<Item = (TokenId, u32)>,
         count: u64,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         if tokens.len() < 2 {
             return Ok(());
@@ -145,7 +143,7 @@ impl CorpusPartition {
         let head = self.begin_piece(length, count)?;
         for (index, (token, length)) in tokens.enumerate() {
             if index % CHECK_INTERVAL == CHECK_INTERVAL - 1 {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
             }
             self.cells.push(token);
             if length > 1 {
@@ -217,14 +215,13 @@ impl CorpusPartition {
     pub(super) fn for_each_pair(
         &self,
         length: impl Fn(TokenId) -> u32,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(usize, Pair, u64),
     ) -> Result<(), Interrupted> {
         let mut index = 0;
         let mut count = 0;
         let mut before: Option<(usize, TokenId)> = None;
         while index < self.cells.len() {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             let end = self.cells.len().min(index + CHECK_INTERVAL);
             while let Some(&token) = self.cells[..end].get(index) {
                 if token & HEAD != 0 {
@@ -247,14 +244,13 @@ impl CorpusPartition {
     pub(super) fn for_each_piece(
         &self,
         length: impl Fn(TokenId) -> u32,
-        checkpoint: &dyn Checkpoint,
         mut visit: impl FnMut(&[TokenId]),
     ) -> Result<(), Interrupted> {
         let mut tokens = Vec::new();
         let (mut index, mut next_check) = (0, 0);
         while let Some(&token) = self.cells.get(index) {
             if index >= next_check {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 next_check = index + CHECK_INTERVAL;
             }
             if token & HEAD == 0 {
@@ -380,14 +376,13 @@ fn length_at_end(last: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{CorpusPartition, MAX_PIECE_LEN};
-    use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
 
     #[test]
     fn a_length_fits_beside_a_flag() {
         let mut partition = CorpusPartition::with_capacity(0);
         // Units of no size take no memory.
-        let added = partition.push_units(&[(); MAX_PIECE_LEN], |()| 0, 1, &RunToEnd);
+        let added = partition.push_units(&[(); MAX_PIECE_LEN], |()| 0, 1);
         assert!(matches!(
             added,
             Err(TrainError::PieceTooLong(MAX_PIECE_LEN))

@@ -5,7 +5,7 @@ use super::deltas::{PairDeltas, Side};
 use super::offset::Offset;
 use super::pair_index::PairIndex;
 use super::policy::MergePolicy;
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::token::{Pair, TokenId};
 use crate::util::memory::Growable;
 
@@ -63,7 +63,6 @@ impl<O: Offset> PairShard<O> {
         batch: &MergeBatch,
         deltas: &[&PairDeltas<O>],
         policy: &MergePolicy,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         self.sum_new_pairs(batch, deltas);
         for new in self.new_pairs.iter().take(PREFETCH_AHEAD) {
@@ -86,7 +85,7 @@ impl<O: Offset> PairShard<O> {
                 self.new_candidates.with_room(1).push((new.pair, new.count));
             }
         }
-        self.write_occurrences(batch, deltas, checkpoint)?;
+        self.write_occurrences(batch, deltas)?;
         // After all inserts: a later merge may take occurrences from a pair that an earlier one has formed.
         for deltas in deltas {
             let decrements = deltas.decrements(self.number);
@@ -180,7 +179,6 @@ impl<O: Offset> PairShard<O> {
         &mut self,
         batch: &MergeBatch,
         deltas: &[&PairDeltas<O>],
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         let shard = self.number;
         let pool = self.index.pool();
@@ -195,7 +193,7 @@ impl<O: Offset> PairShard<O> {
                     (pairs, pair_of_neighbor) = pair_of_neighbor.split_at(found.neighbors.len());
                     for chunk in found.occurrences.chunks(CHECK_INTERVAL) {
                         if found.occurrences.len() > CHECK_INTERVAL {
-                            checkpoint::pass(checkpoint)?;
+                            checkpoint::pass()?;
                         }
                         for &(neighbor, occurrence) in chunk {
                             let new = &mut self.new_pairs[pairs[neighbor as usize] as usize];

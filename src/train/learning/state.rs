@@ -19,7 +19,7 @@ use super::offset::Offset;
 use super::pair_index::shard_of;
 use super::policy::MergePolicy;
 use super::shard::PairShard;
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::token::Pair;
 use crate::util::memory;
 
@@ -114,19 +114,14 @@ impl<'c, O: Offset> TrainingState<'c, O> {
     }
 
     /// Runs a task of a step.
-    pub(super) fn run(
-        &self,
-        step: Step,
-        task: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), Interrupted> {
+    pub(super) fn run(&self, step: Step, task: usize) -> Result<(), Interrupted> {
         match step {
-            Step::Merge => self.merge(task, checkpoint),
-            Step::UpdateCounts => self.update_counts(task, checkpoint),
+            Step::Merge => self.merge(task),
+            Step::UpdateCounts => self.update_counts(task),
         }
     }
 
-    fn merge(&self, task: usize, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
+    fn merge(&self, task: usize) -> Result<(), Interrupted> {
         let batch = self.batch();
         let shards: Vec<_> = self.shards.iter().map(read).collect();
         let range = if batch.is_shared() {
@@ -163,19 +158,19 @@ impl<'c, O: Offset> TrainingState<'c, O> {
                 prefetch_first(*next, &partitions, by_merge[index + 1]);
             }
             for (partition, occurrences) in partitions.iter_mut().zip(by_merge[index]) {
-                apply_merge(*merge, partition, occurrences, &mut deltas, checkpoint)?;
+                apply_merge(*merge, partition, occurrences, &mut deltas)?;
             }
             deltas.end(*merge);
         }
         Ok(())
     }
 
-    fn update_counts(&self, shard: usize, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
+    fn update_counts(&self, shard: usize) -> Result<(), Interrupted> {
         let (batch, policy) = (self.batch(), self.policy());
         let deltas = self.deltas.iter().take(self.deltas_of(&batch)).map(read);
         let deltas: Vec<_> = deltas.collect();
         let deltas: Vec<_> = deltas.iter().map(|deltas| &**deltas).collect();
-        write(&self.shards[shard]).update_counts(&batch, &deltas, &policy, checkpoint)
+        write(&self.shards[shard]).update_counts(&batch, &deltas, &policy)
     }
 }
 

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{BOUNDARY, for_each_character};
-use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::token::TokenId;
 use crate::train::counting::PieceCounts;
@@ -42,14 +41,13 @@ pub(super) struct Alphabet {
 pub(super) fn count_characters(
     spans: &mut PieceCounts,
     threads: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<BTreeMap<char, u64>, TrainError> {
     let threads = threads.min(parallel::cores()).max(1);
-    let tables = if let Some(map) = spans.map(checkpoint)? {
+    let tables = if let Some(map) = spans.map()? {
         let parts: Vec<usize> = (0..threads).collect();
-        parallel::map(&parts, threads, checkpoint, |&part| {
+        parallel::map(&parts, threads, |&part| {
             let mut table = CharacterTable::default();
-            map.for_each_in_part(part, threads, checkpoint, |span, counted| {
+            map.for_each_in_part(part, threads, |span, counted| {
                 table.add(span, counted.count);
                 Ok(())
             })?;
@@ -57,7 +55,7 @@ pub(super) fn count_characters(
         })?
     } else {
         let mut table = CharacterTable::default();
-        spans.for_each(checkpoint, |span, count| {
+        spans.for_each(|span, count| {
             table.add(span, count);
             Ok(())
         })?;

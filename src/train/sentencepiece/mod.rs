@@ -39,7 +39,7 @@ use self::rules::TextRestriction;
 use self::spans::count_spans;
 use super::counting::PieceCounts;
 use super::learning::{self, Corpus, MergePolicy, Offset, TieBreaker};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::error::TrainError;
 use crate::token::Pair;
 use crate::util::memory::{self, reserve};
@@ -99,10 +99,9 @@ impl Learner {
         rules: &PieceRules,
         coverage: &Coverage,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Self, SentenceError> {
-        let mut spans = count_spans(words, rules, threads, checkpoint)?;
-        let counts = count_characters(&mut spans, threads, checkpoint)?;
+        let mut spans = count_spans(words, rules, threads)?;
+        let counts = count_characters(&mut spans, threads)?;
         let is_balanced = *coverage == Coverage::Balanced;
         // No share of nothing can be covered.
         if counts.is_empty() && !is_balanced {
@@ -134,10 +133,9 @@ impl Learner {
         self,
         most: usize,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<Vec<String>, TrainError> {
-        self.learn_with::<u32>(most, threads, checkpoint, progress)
+        self.learn_with::<u32>(most, threads, progress)
     }
 
     /// As [`learn`](Self::learn), with [offsets](learning::learn) of type `O`.
@@ -145,7 +143,6 @@ impl Learner {
         self,
         most: usize,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<Vec<String>, TrainError> {
         let wanted = most.saturating_sub(self.required());
@@ -155,7 +152,7 @@ impl Learner {
             alphabet,
             is_balanced,
         } = self;
-        let corpus = corpus(&mut spans, &alphabet, threads, checkpoint)?;
+        let corpus = corpus(&mut spans, &alphabet, threads)?;
         // Their memory is free while merges are learned.
         drop(spans);
         let policy = MergePolicy::new(
@@ -164,10 +161,10 @@ impl Learner {
             Some(rules.max_length),
             Some(Box::new(TextRestriction::new(rules, alphabet.characters()))),
         );
-        let merges = learning::learn::<O>(&corpus, policy, wanted, 1, checkpoint, progress)?;
+        let merges = learning::learn::<O>(&corpus, policy, wanted, 1, progress)?;
         let mut pieces = texts(&alphabet, &merges.pairs);
         if merges.len() < wanted {
-            let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, &rules, checkpoint)?;
+            let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, &rules)?;
             let known: HashSet<&String> = pieces.iter().collect();
             let more = more.into_iter().filter(|piece| !known.contains(piece));
             let more: Vec<String> = more.take(wanted - merges.len()).collect();
@@ -195,18 +192,17 @@ fn corpus(
     spans: &mut PieceCounts,
     alphabet: &Alphabet,
     threads: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<Corpus, TrainError> {
-    let partitions = Corpus::partitions_for(spans, threads, checkpoint)?;
+    let partitions = Corpus::partitions_for(spans, threads)?;
     let new_push = || {
         let mut tokens = Vec::new();
         move |partition: &mut learning::CorpusPartition, span: &[u8], count| {
             alphabet.for_each_run(span, &mut tokens, |run| {
-                partition.push_units(run, |token| token, count, checkpoint)
+                partition.push_units(run, |token| token, count)
             })
         }
     };
-    Corpus::new(spans, false, partitions, new_push, checkpoint)
+    Corpus::new(spans, false, partitions, new_push)
 }
 
 /// Returns the text of each merge.
@@ -231,7 +227,6 @@ fn texts(alphabet: &Alphabet, merges: &[Pair]) -> Vec<String> {
 mod tests {
     use super::spans::tests::DEFAULT;
     use super::{Alphabet, Coverage, Learner, Offset, count_characters};
-    use crate::checkpoint::RunToEnd;
     use crate::error::TrainError;
     use crate::train::counting::PieceCounts;
 
@@ -243,14 +238,14 @@ mod tests {
         let mut spans = PieceCounts::new();
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         spans.add_pieces(pieces)?;
-        let counts = count_characters(&mut spans, 1, &RunToEnd)?;
+        let counts = count_characters(&mut spans, 1)?;
         let learner = Learner {
             spans,
             rules: DEFAULT,
             alphabet: Alphabet::choose(counts, coverage),
             is_balanced: *coverage == Coverage::Balanced,
         };
-        learner.learn_with::<O>(most, 2, &RunToEnd, &mut |_| Ok(()))
+        learner.learn_with::<O>(most, 2, &mut |_| Ok(()))
     }
 
     /// From a few words, whose pairs run out, to more than 16 bits can tell apart.

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter};
 use super::words::{Buffer, SentenceWords, Words};
 use super::words::{WordRules, for_each_between};
 use super::{INNER_MARK, MARK};
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
 use crate::normalize::Normalizer;
 use crate::train::counting::{PieceCounter, PieceCounts};
@@ -164,14 +164,13 @@ impl SentenceReader {
         texts: &[&[u8]],
         are_lines: bool,
         threads: usize,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), SentenceError> {
         let blocks = blocks(texts, are_lines);
         let reading = &self.reading;
         if let Some(sample) = &mut self.sample {
             let mut found = Found::default();
             for block in blocks {
-                checkpoint::pass(checkpoint)?;
+                checkpoint::pass()?;
                 block.for_each_sentence(|text| {
                     if !sample.is_complete()
                         && let Some(sentence) = reading.sentence(text, &mut found)?
@@ -222,9 +221,7 @@ impl SentenceReader {
             }
             Ok::<Found, SentenceError>(found)
         };
-        let found = self
-            .words
-            .add_blocks(&blocks, bytes, threads, checkpoint, count)?;
+        let found = self.words.add_blocks(&blocks, bytes, threads, count)?;
         for found in found {
             self.add(found);
         }
@@ -240,11 +237,7 @@ impl SentenceReader {
     ///
     /// # Errors
     /// [`SentenceError`]; the counts are unspecified then.
-    pub fn finish(
-        &mut self,
-        threads: usize,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<Words<'_>, SentenceError> {
+    pub fn finish(&mut self, threads: usize) -> Result<Words<'_>, SentenceError> {
         if let Some(sample) = self.sample.take() {
             let bytes = sample.sentences.iter().map(|(text, _)| text.len()).sum();
             let blocks = memory::collect(sample.sentences.chunks(BLOCK_SENTENCES));
@@ -256,8 +249,7 @@ impl SentenceReader {
                 }
                 sentences.count(&mut buffer, counter)
             };
-            self.words
-                .add_blocks(&blocks, bytes, threads, checkpoint, count)?;
+            self.words.add_blocks(&blocks, bytes, threads, count)?;
         }
         Ok(Words {
             counts: std::mem::take(&mut self.words),

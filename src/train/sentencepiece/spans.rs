@@ -6,7 +6,6 @@
 use super::as_in_pieces;
 use super::rules::PieceRules;
 use super::words::Words;
-use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::train::counting::{PieceCounter, PieceCounts};
 
@@ -78,7 +77,6 @@ pub(super) fn count_spans(
     words: Words<'_>,
     rules: &PieceRules,
     threads: usize,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<PieceCounts, TrainError> {
     let Words { counts, sentences } = words;
     let separator = Separator::new(*rules);
@@ -91,7 +89,7 @@ pub(super) fn count_spans(
             })
         }
     };
-    counts.count_parts(threads, checkpoint, new_cut)
+    counts.count_parts(threads, new_cut)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::alphabet::Alphabet;
 use super::rules::{PieceRules, TextRestriction};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::Interrupted;
 use crate::token::{Pair, TokenId};
 use crate::train::learning::{Corpus, Restriction};
 use crate::util::hash::SeededState;
@@ -26,7 +26,6 @@ pub(super) fn pieces(
     alphabet: &Alphabet,
     merges: &[Pair],
     rules: &PieceRules,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<Vec<String>, Interrupted> {
     let first = alphabet.len();
     let tokens = (first..).map(|token| TokenId::try_from(token).expect("it was learned"));
@@ -38,7 +37,7 @@ pub(super) fn pieces(
     let mut seen = Set::default();
     let mut units = Vec::new();
     let length = |token: TokenId| lengths[token as usize];
-    corpus.for_each_piece(length, checkpoint, |tokens| {
+    corpus.for_each_piece(length, |tokens| {
         units.clear();
         for &token in tokens {
             append_units(token, first, merges, &mut units);

@@ -25,7 +25,7 @@ mod widen;
 
 pub use widen::{Width, widen};
 
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::util::memory::{self, Growable};
 use crate::util::tier::Tier;
@@ -105,28 +105,23 @@ impl Character for u32 {
 /// # Complexity
 /// O(n) for n characters. Capacity is for the longest UTF-8 that they may have; memory that is not needed is
 /// not touched.
-pub fn transcode<C: Character>(
-    characters: &[C],
-    text: &mut String,
-    checkpoint: &dyn Checkpoint,
-) -> Result<(), EncodeError> {
-    transcode_with(Tier::current(), characters, text, checkpoint)
+pub fn transcode<C: Character>(characters: &[C], text: &mut String) -> Result<(), EncodeError> {
+    transcode_with(Tier::current(), characters, text)
 }
 
 fn transcode_with<C: Character>(
     tier: Tier,
     characters: &[C],
     text: &mut String,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     clear_and_reserve(text, characters)?;
     let mut bytes = [0; size_of::<Bytes>()];
     for interval in characters.chunks(CHECK_INTERVAL) {
-        checkpoint::pass(checkpoint)?;
+        checkpoint::pass()?;
         for chunk in interval.chunks(CHUNK) {
             let length = store(tier, chunk, &mut bytes);
             let Ok(utf8) = simdutf8::basic::from_utf8(&bytes[..length]) else {
-                return transcode_repaired(characters, text, checkpoint);
+                return transcode_repaired(characters, text);
             };
             text.with_room(utf8.len()).push_str(utf8);
         }
@@ -150,7 +145,6 @@ fn clear_and_reserve<C: Character>(text: &mut String, characters: &[C]) -> Resul
 fn transcode_repaired<C: Character>(
     characters: &[C],
     text: &mut String,
-    checkpoint: &dyn Checkpoint,
 ) -> Result<(), EncodeError> {
     text.clear();
     let units = characters
@@ -158,7 +152,7 @@ fn transcode_repaired<C: Character>(
         .flat_map(|character| utf16(character.number()));
     for (index, character) in char::decode_utf16(units).enumerate() {
         if index % CHECK_INTERVAL == 0 {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         }
         text.with_room(4)
             .push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -270,7 +264,7 @@ const ALPHABETS: [&str; 8] = [
 #[cfg(test)]
 mod tests {
     use super::{ALPHABETS, CHECK_INTERVAL, CHUNK, Character, transcode, transcode_with};
-    use crate::checkpoint::{Checkpoint, RunToEnd};
+    use crate::checkpoint::{self, Checkpoint};
     use crate::error::EncodeError;
     use crate::util::tier::Tier;
 
@@ -278,7 +272,7 @@ mod tests {
     fn text(characters: &[impl Character]) -> String {
         let text = |tier| {
             let mut text = "what was there before".to_owned();
-            let result = transcode_with(tier, characters, &mut text, &RunToEnd);
+            let result = transcode_with(tier, characters, &mut text);
             result.map_or_else(|error| error.to_string(), |()| text)
         };
         let scalar = text(Tier::Scalar);
@@ -385,7 +379,7 @@ mod tests {
                 true
             }
         }
-        let result = transcode(&[0x41_u32], &mut String::new(), &Stopped);
+        let result = checkpoint::with(&Stopped, || transcode(&[0x41_u32], &mut String::new()));
         assert!(matches!(result, Err(EncodeError::Interrupted)));
     }
 }

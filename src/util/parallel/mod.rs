@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory;
 pub(crate) use work_items::{WorkItem, partition};
@@ -29,7 +29,6 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub fn map<T, R, E>(
     items: &[T],
     threads: usize,
-    checkpoint: &dyn Checkpoint,
     work: impl Fn(&T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E>
 where
@@ -38,7 +37,7 @@ where
     E: Send + Sync + From<Interrupted>,
 {
     let work = |(): &mut (), item: &T| work(item);
-    map_with(items, threads, checkpoint, || (), |()| (), work)
+    map_with(items, threads, || (), |()| (), work)
 }
 
 /// As [`map`], with a state for each thread: `acquire` runs before its first item and `release` after its
@@ -49,7 +48,6 @@ where
 pub fn map_with<T, S, R, E>(
     items: &[T],
     threads: usize,
-    checkpoint: &dyn Checkpoint,
     acquire: impl Fn() -> S + Sync,
     release: impl Fn(S) + Sync,
     work: impl Fn(&mut S, &T) -> Result<R, E> + Sync,
@@ -62,7 +60,7 @@ where
     let threads = threads.min(items.len());
     let threads = if threads > 1 { threads.min(cores()) } else { 1 };
     let attempt = |state: &mut S, item: &T| {
-        checkpoint::pass(checkpoint)
+        checkpoint::pass()
             .map_err(E::from)
             .and_then(|()| work(state, item))
     };
@@ -107,30 +105,32 @@ where
         release(state);
     };
     let caller = thread::current();
-    thread::scope(|scope| {
-        let mut others = memory::vec_with_capacity(threads - 1);
-        for _ in 1..threads {
-            let thread = thread::Builder::new().spawn_scoped(scope, || {
-                let _exit = ExitGuard {
-                    running: &running,
-                    caller: &caller,
-                };
-                work_on();
-            });
-            match thread {
-                Ok(thread) => others.push(thread),
-                // The system allows no more threads; the others do the work.
-                Err(_) => drop(running.fetch_sub(1, Ordering::Release)),
+    checkpoint::inherit(|inherited| {
+        thread::scope(|scope| {
+            let mut others = memory::vec_with_capacity(threads - 1);
+            for _ in 1..threads {
+                let thread = thread::Builder::new().spawn_scoped(scope, || {
+                    let _exit = ExitGuard {
+                        running: &running,
+                        caller: &caller,
+                    };
+                    inherited.with(work_on);
+                });
+                match thread {
+                    Ok(thread) => others.push(thread),
+                    // The system allows no more threads; the others do the work.
+                    Err(_) => drop(running.fetch_sub(1, Ordering::Release)),
+                }
             }
-        }
-        work_on();
-        while running.load(Ordering::Acquire) > 0 && !checkpoint.should_stop() {
-            thread::park_timeout(POLL_INTERVAL);
-        }
-        // A scope tells that a thread has panicked, but not why.
-        for thread in others {
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        }
+            work_on();
+            while running.load(Ordering::Acquire) > 0 && !checkpoint::should_stop() {
+                thread::park_timeout(POLL_INTERVAL);
+            }
+            // A scope tells that a thread has panicked, but not why.
+            for thread in others {
+                thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            }
+        });
     });
     // Stops at the first error. All items before it have a result: they were handed out before, and a thread
     // finishes its chunk unless an item of it fails.

@@ -9,7 +9,7 @@ use super::super::key;
 use super::super::long_pieces::LongPiece;
 use super::super::piece_map::{PieceMap, PieceSlot};
 use super::{PieceCursor, SortOrder, kway_merge};
-use crate::checkpoint::{self, Checkpoint, Interrupted};
+use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
 use crate::util::memory::{self, Growable, LargeVec};
 
@@ -20,12 +20,11 @@ const CHUNK: usize = 1 << 16;
 /// still has its pieces.
 pub(in crate::train::counting) fn for_each_of_map(
     map: &PieceMap,
-    checkpoint: &dyn Checkpoint,
     visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
     let mut sorted = SortedPieces::new(map.clone());
-    sorted.sort(checkpoint)?;
-    kway_merge(sorted.cursors(), checkpoint, visit)
+    sorted.sort()?;
+    kway_merge(sorted.cursors(), visit)
 }
 
 /// A map taken apart.
@@ -47,14 +46,14 @@ impl SortedPieces {
     }
 
     /// Sorts each chunk by bytes.
-    fn sort(&mut self, checkpoint: &dyn Checkpoint) -> Result<(), Interrupted> {
+    fn sort(&mut self) -> Result<(), Interrupted> {
         for chunk in self.slots.chunks_mut(CHUNK) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             chunk.sort_unstable_by_key(|slot| key::sort_key(slot.key));
         }
         let bytes = |piece: &LongPiece| &self.arena[piece.range()];
         for chunk in self.long.chunks_mut(CHUNK) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             chunk.sort_unstable_by(|left, right| bytes(left).cmp(bytes(right)));
         }
         Ok(())
@@ -172,12 +171,11 @@ impl SortBuffer {
         &mut self,
         order: SortOrder,
         most: usize,
-        checkpoint: &dyn Checkpoint,
         visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
         debug_assert!(order != SortOrder::Bytes, "rows are sorted by their counts");
         for chunk in self.rows.chunks_mut(CHUNK) {
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
             chunk.sort_unstable_by_key(|row| order.sort_key(&[], row.counted));
         }
         let cursors = self.rows.chunks(CHUNK).map(|rows| RowCursor {
@@ -186,7 +184,7 @@ impl SortBuffer {
             rest: &rows[..most.min(rows.len())],
             current: None,
         });
-        kway_merge(memory::collect(cursors), checkpoint, visit)
+        kway_merge(memory::collect(cursors), visit)
     }
 }
 

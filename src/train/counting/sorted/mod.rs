@@ -22,7 +22,7 @@ pub use self::runs::NextTable;
 pub(super) use self::runs::{RunStore, SortedRun};
 use super::Counted;
 use super::key::MAX_KEY_LEN;
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
 use crate::error::TrainError;
 use crate::util::memory::Growable;
 
@@ -82,7 +82,6 @@ pub(super) trait PieceCursor {
 /// O(n log k) for n pieces of k cursors.
 pub(super) fn kway_merge(
     cursors: Vec<impl PieceCursor>,
-    checkpoint: &dyn Checkpoint,
     mut visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
     let mut heap = BinaryHeap::new();
@@ -121,7 +120,7 @@ pub(super) fn kway_merge(
         unchecked += 1 + piece.len() / MAX_KEY_LEN;
         if unchecked >= CHECK_INTERVAL {
             unchecked = 0;
-            checkpoint::pass(checkpoint)?;
+            checkpoint::pass()?;
         }
     }
     if counted.count > 0 {

@@ -17,7 +17,6 @@ use super::super::piece_map::PieceMap;
 use super::super::{CountTable, Counted};
 use super::in_memory::for_each_of_map;
 use super::{PieceCursor, SortOrder, kway_merge};
-use crate::checkpoint::Checkpoint;
 use crate::error::TrainError;
 use crate::util::memory::Growable;
 
@@ -53,13 +52,12 @@ impl RunStore {
         &mut self,
         sources: Vec<NextTable<'_>>,
         start: u64,
-        checkpoint: &dyn Checkpoint,
         check_total: impl FnOnce(u64) -> Result<(), TrainError>,
     ) -> Result<SortedSum, TrainError> {
         let mut sum = SortedSum::default();
         let mut writer = RunWriter::new().map_err(TrainError::TemporaryFile)?;
         let cursors = sources.into_iter().map(TableCursor::new).collect();
-        kway_merge(cursors, checkpoint, |piece, counted| {
+        kway_merge(cursors, |piece, counted| {
             let first = start + sum.pieces;
             sum.add(piece, counted.count)?;
             writer
@@ -69,25 +67,21 @@ impl RunStore {
         let run = writer.finish().map_err(TrainError::TemporaryFile)?;
         check_total(sum.total)?;
         if sum.pieces > 0 {
-            self.push(LeveledRun { level: 0, run }, checkpoint)?;
+            self.push(LeveledRun { level: 0, run })?;
         }
         Ok(sum)
     }
 
     /// Adds a copy of the pieces of a map as a run.
-    pub(in crate::train::counting) fn add_map(
-        &mut self,
-        map: &PieceMap,
-        checkpoint: &dyn Checkpoint,
-    ) -> Result<(), TrainError> {
+    pub(in crate::train::counting) fn add_map(&mut self, map: &PieceMap) -> Result<(), TrainError> {
         let mut writer = RunWriter::new().map_err(TrainError::TemporaryFile)?;
-        for_each_of_map(map, checkpoint, |piece, counted| {
+        for_each_of_map(map, |piece, counted| {
             writer
                 .push(piece, counted)
                 .map_err(TrainError::TemporaryFile)
         })?;
         let run = writer.finish().map_err(TrainError::TemporaryFile)?;
-        self.push(LeveledRun { level: 0, run }, checkpoint)
+        self.push(LeveledRun { level: 0, run })
     }
 
     /// Adds all runs of `other`, whose positions are shifted by `shift`.
@@ -95,12 +89,11 @@ impl RunStore {
         &mut self,
         other: &Self,
         shift: u64,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), TrainError> {
         for LeveledRun { level, run } in &other.runs {
             let mut run = run.clone();
             run.shift += shift;
-            self.push(LeveledRun { level: *level, run }, checkpoint)?;
+            self.push(LeveledRun { level: *level, run })?;
         }
         Ok(())
     }
@@ -108,11 +101,10 @@ impl RunStore {
     /// Merges all runs into one and returns it, or `None` if there are none.
     pub(in crate::train::counting) fn merge_all(
         &mut self,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<Option<SortedRun>, TrainError> {
         if let [_, _, ..] = &self.runs[..] {
             let level = self.runs.iter().map(|run| run.level).max().unwrap_or(0);
-            let run = write_run(&self.runs, checkpoint)?;
+            let run = write_run(&self.runs)?;
             self.runs = vec![LeveledRun { level, run }];
         }
         Ok(self.runs.first().map(|run| run.run.clone()))
@@ -120,7 +112,7 @@ impl RunStore {
 
     /// Adds a run, and merges the runs of its level if there are enough. The run is added even if merging
     /// fails.
-    fn push(&mut self, added: LeveledRun, checkpoint: &dyn Checkpoint) -> Result<(), TrainError> {
+    fn push(&mut self, added: LeveledRun) -> Result<(), TrainError> {
         let mut level = added.level;
         self.runs.push(added);
         while self.runs.iter().filter(|run| run.level == level).count() >= FAN_IN {
@@ -131,7 +123,7 @@ impl RunStore {
                 .filter(|run| is_full(run))
                 .cloned()
                 .collect();
-            let run = write_run(&full, checkpoint)?;
+            let run = write_run(&full)?;
             self.runs.retain(|run| !is_full(run));
             level += 1;
             self.runs.push(LeveledRun { level, run });
@@ -141,10 +133,10 @@ impl RunStore {
 }
 
 /// Merges runs into a new one.
-fn write_run(runs: &[LeveledRun], checkpoint: &dyn Checkpoint) -> Result<SortedRun, TrainError> {
+fn write_run(runs: &[LeveledRun]) -> Result<SortedRun, TrainError> {
     let mut writer = RunWriter::new().map_err(TrainError::TemporaryFile)?;
     let readers = runs.iter().map(|run| run.run.reader()).collect();
-    kway_merge(readers, checkpoint, |piece, counted| {
+    kway_merge(readers, |piece, counted| {
         writer
             .push(piece, counted)
             .map_err(TrainError::TemporaryFile)
@@ -193,10 +185,9 @@ impl SortedRun {
     /// Calls `visit(piece, counted)` for each piece, sorted by bytes.
     pub(in crate::train::counting) fn for_each(
         &self,
-        checkpoint: &dyn Checkpoint,
         visit: impl FnMut(&[u8], Counted) -> Result<(), TrainError>,
     ) -> Result<(), TrainError> {
-        kway_merge(vec![self.reader()], checkpoint, visit)
+        kway_merge(vec![self.reader()], visit)
     }
 
     /// Returns a reader of all pieces.

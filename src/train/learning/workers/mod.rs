@@ -18,7 +18,7 @@ use std::thread::{self, Scope};
 use self::slot::TaskSlot;
 use super::offset::Offset;
 use super::state::{Step, TrainingState};
-use crate::checkpoint::{Checkpoint, Interrupted};
+use crate::checkpoint::{self, Inherited, Interrupted};
 
 /// Batches with at least this many occurrences wake sleeping workers. Those of a large corpus have 3,000;
 /// with 4,096 here, workers slept through two of three steps.
@@ -62,14 +62,15 @@ impl WorkerPool {
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         state: &'scope TrainingState<'_, O>,
-        checkpoint: &'scope dyn Checkpoint,
+        inherited: Inherited<'scope>,
     ) -> ShutdownGuard<'scope> {
         let guard = ShutdownGuard(self);
         for (number, slot) in (1..).zip(&self.slots) {
             let serve = move || {
                 slot.serve(|task| {
                     let step = task.step;
-                    let run = AssertUnwindSafe(|| state.run(step, number, checkpoint));
+                    let run = || inherited.with(|| state.run(step, number));
+                    let run = AssertUnwindSafe(run);
                     task.result = catch_unwind(run);
                 });
             };
@@ -83,7 +84,6 @@ impl WorkerPool {
         &self,
         step: Step,
         state: &TrainingState<'_, impl Offset>,
-        checkpoint: &dyn Checkpoint,
     ) -> Result<(), Interrupted> {
         let batch = state.batch();
         let (occurrences, is_shared) = (batch.occurrences, batch.is_shared());
@@ -95,10 +95,10 @@ impl WorkerPool {
                 slot.offer(is_worth_waking, |task| task.step = step);
             }
         }
-        state.run(step, 0, checkpoint)?;
+        state.run(step, 0)?;
         // Only this thread can find out that it should stop. Workers then find out, too, and stop soon.
         let while_waiting = || {
-            checkpoint.should_stop();
+            checkpoint::should_stop();
         };
         for (number, slot) in others.zip(&self.slots) {
             let result = slot.take_back(while_waiting, |task| {
@@ -106,7 +106,7 @@ impl WorkerPool {
             });
             match result {
                 Some(result) => result.unwrap_or_else(|panic| resume_unwind(panic))?,
-                None => state.run(step, number, checkpoint)?,
+                None => state.run(step, number)?,
             }
         }
         Ok(())
