@@ -155,6 +155,13 @@ pub enum VocabularyError {
         /// Number of parts that remain.
         parts: usize,
     },
+    /// No list of merges gives the ids that merging by rank gives, because of this token.
+    MadeOfHigher {
+        /// The token.
+        token: Vec<u8>,
+        /// Its id.
+        id: TokenId,
+    },
     /// A special token is the empty string, which would match everywhere.
     EmptySpecialToken(TokenId),
     /// An added token cannot be normalized.
@@ -240,6 +247,12 @@ impl fmt::Display for VocabularyError {
                 f,
                 "the token {} comes apart in {parts} parts under the merges of lower rank: \
                  expected exactly two, so it cannot be written as a merge",
+                display_bytes(token)
+            ),
+            Self::MadeOfHigher { token, id } => write!(
+                f,
+                "the token {} with the id {id} is made of a token with a higher id: merging by a list of pairs would give \
+                 different token IDs than merging by rank",
                 display_bytes(token)
             ),
             Self::Normalizer(error) => error.fmt(f),

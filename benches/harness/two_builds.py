@@ -1,11 +1,14 @@
 """Compares two commits of this library: the ids first, then the time, in fresh processes that alternate.
 
-    python benches/harness/two_builds.py BASE [OTHER] --corpus DIR [--rounds N] [--builds DIR] [--output FILE]
+    python benches/harness/two_builds.py BASE [OTHER] --corpus DIR [--models DIR] [--rounds N] [--builds DIR]
+        [--output FILE]
 
-OTHER is HEAD if it is not given. Both commits are built in release mode, each into a folder of its own below
-`--builds`, where a later call finds them. In each round each build runs once for each text, and the order
-changes from round to round. A figure is the best of a few repetitions in one process; ratios are of medians.
-The exit code is 1 if the builds give other ids, or if a row is slower by more than `--tolerance`.
+Tokenizer files in the folder `--models`, which `--write-models` writes, are measured as well: a SentencePiece
+model, the same model as a tokenizer.json, a model with a map of characters, and chains. OTHER is HEAD if it
+is not given. Both commits are built in release mode, each into a folder of its own below `--builds`, where a
+later call finds them. In each round each build runs once for each text, and the order changes from round to
+round. A figure is the best of a few repetitions in one process; ratios are of medians. The exit code is 1 if
+the builds give other ids, or if a row is slower by more than `--tolerance`.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -41,7 +45,26 @@ def best(repetitions: int, work: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def measure(path: Path, *, trains: bool) -> dict[str, Any]:
+def write_models(folder: Path, text: Path) -> None:
+    """Writes the tokenizer files that are compared, one of them trained on a text."""
+    # Only here: the processes that measure import nothing but the build.
+    sys.path[:0] = [str(ROOT / part) for part in ("benches", "tests")]
+    import bytemill
+    from harness.model_files import GENERAL, NATIVE, write_chain, write_sentencepiece
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = write_sentencepiece(folder)
+    shutil.copy(files["sentencepiece"], folder / "llama.model")
+    shutil.copy(files["tokenizers"], folder / "llama.json")
+    for name in ("Qwen 3", "DeepSeek V3", "BLOOM"):
+        (folder / name).mkdir(exist_ok=True)
+        written = write_chain(*(NATIVE | GENERAL)[name], folder / name)
+        shutil.copy(written["tokenizers"], folder / f"{name}.json")
+    trained = bytemill.train([text.read_text(encoding="utf-8")], 8000, kind="sentencepiece")
+    trained.save_sentencepiece(folder / "nfkc.model")
+
+
+def measure(path: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
     """Measures every row for one text and returns the seconds, with a digest of all ids."""
     import bytemill
 
@@ -50,8 +73,9 @@ def measure(path: Path, *, trains: bool) -> dict[str, Any]:
     strings = [text[start : start + SHORT] for start in range(0, min(len(text), 2_000_000), SHORT)]
     seconds: dict[str, float] = {}
     digest = hashlib.sha256()
-    for name in ENCODINGS:
-        encoding = bytemill.get_encoding(name)
+    files = [] if models is None else sorted([*models.glob("*.model"), *models.glob("*.json")])
+    loaded = [(file.name, bytemill.Encoding.from_file(file)) for file in files]
+    for name, encoding in [*((name, bytemill.get_encoding(name)) for name in ENCODINGS), *loaded]:
         ids = encoding.encode_to_numpy(text)
         digest.update(ids.tobytes())
 
@@ -82,6 +106,8 @@ def measure(path: Path, *, trains: bool) -> dict[str, Any]:
         }
         for row, (repetitions, work) in rows.items():
             seconds[f"{row}, {name}"] = best(repetitions, work)
+    for file in files:
+        seconds[f"load, {file.name}"] = best(5, lambda file=file: bytemill.Encoding.from_file(file))  # type: ignore[misc]
     if trains:
         source = [path.read_bytes()]
         counts = bytemill.count_pieces(source, num_threads=1)
@@ -126,9 +152,11 @@ def build(revision: str, builds: Path) -> Path:
     return site
 
 
-def run(site: Path, text: Path, *, trains: bool) -> dict[str, Any]:
+def run(site: Path, text: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
     """Measures one build in a process of its own."""
     command = [sys.executable, __file__, "--worker", str(text)] + ["--trains"] * trains
+    if models is not None:
+        command += ["--models", str(models)]
     environment = os.environ | {"PYTHONPATH": str(site), "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     result: dict[str, Any] = json.loads(done.stdout)
@@ -153,6 +181,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("revisions", nargs="*")
     parser.add_argument("--corpus", type=Path, help="a folder of .txt files")
+    parser.add_argument("--models", type=Path, help="a folder of tokenizer files")
+    parser.add_argument("--write-models", type=Path, help="write such a folder, and exit")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--tolerance", type=float, default=0.03)
     parser.add_argument("--builds", type=Path, default=Path(tempfile.gettempdir()) / "bytemill-builds")
@@ -160,8 +190,12 @@ def main() -> int:
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--trains", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.write_models and options.corpus:
+        write_models(options.write_models, min(options.corpus.glob("*.txt")))
+        return 0
     if options.worker:
-        print(json.dumps(measure(options.worker, trains=options.trains)))
+        measured = measure(options.worker, trains=options.trains, models=options.models)
+        print(json.dumps(measured))
         return 0
     if options.corpus is None or not 1 <= len(options.revisions) <= 2:
         parser.error("expected one or two commits and --corpus")
@@ -175,7 +209,7 @@ def main() -> int:
             digests = set()
             order = [(0, base), (1, other)]
             for index, site in order if number % 2 == 0 else reversed(order):
-                result = run(site, text, trains=text == trained_on)
+                result = run(site, text, trains=text == trained_on, models=options.models)
                 digests.add(result["digest"])
                 for row, seconds in result["seconds"].items():
                     times.setdefault(f"{text.stem}: {row}", [[], []])[index].append(seconds)

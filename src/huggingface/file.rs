@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::json::{At, FileError, LargeFields, Object, Place};
 use super::model::{Model, ModelFields, ModelSeed};
-use super::steps::{self, Added, DecoderStep, PreTokenizer, Template};
+use super::steps::{self, Added, AddedIds, DecoderStep, PreTokenizer, Template};
 use crate::error::VocabularyError;
-use crate::merge::agreement::merges_of;
+use crate::merge::agreement::listed_or_refused;
 use crate::normalize::chain::Step;
 use crate::token::{Pair, TokenId};
 use crate::util::memory::{self, Growable};
@@ -42,6 +42,17 @@ impl<'a> TokenizerFile<'a> {
     /// # Complexity
     /// O(bytes).
     pub fn read(contents: &'a [u8]) -> Result<Self, FileError> {
+        Self::with_ids(contents, AddedIds::Numbered)
+    }
+
+    /// As [`read`](Self::read), with these ids of added tokens.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    ///
+    /// # Complexity
+    /// O(bytes).
+    pub fn with_ids(contents: &'a [u8], added_ids: AddedIds) -> Result<Self, FileError> {
         let text = simdutf8::compat::from_utf8(contents)
             .map_err(|error| FileError::new("", format!("expected JSON in UTF-8: {error}")))?;
         let place = Place::default();
@@ -72,7 +83,7 @@ impl<'a> TokenizerFile<'a> {
         let template = steps::read_template(&root.get("post_processor")?)?;
         let ids = model.vocabulary.iter().map(|(text, id)| (&**text, *id));
         let ids: HashMap<&str, TokenId> = memory::collect_table(ids);
-        let added = steps::read_added(&root.get("added_tokens")?, &ids)?;
+        let added = steps::read_added(&root.get("added_tokens")?, &ids, added_ids)?;
         Ok(Self {
             model,
             added,
@@ -82,6 +93,19 @@ impl<'a> TokenizerFile<'a> {
             template,
         })
     }
+}
+
+/// Reads the JSON of a normalizer as its steps.
+///
+/// # Errors
+/// As [`TokenizerFile::read`].
+///
+/// # Complexity
+/// O(bytes).
+pub fn read_normalizer(contents: &[u8]) -> Result<Vec<Step>, FileError> {
+    let value: Value = serde_json::from_slice(contents)
+        .map_err(|error| FileError::new("normalizer", error.to_string()))?;
+    steps::normalizers(&At::new(&value, "normalizer"))
 }
 
 /// The large fields of a file, and those that are left out.
@@ -110,20 +134,21 @@ impl<'de> LargeFields<'de> for Fields<'de, '_> {
 
 // Tokens and merges as entries of a `tokenizer.json`, spelled as Python's `json` spells them.
 
-/// Returns the entries `vocab` and `merges` of a model of a vocabulary that merges bytes.
+/// Returns the entries `vocab` and `merges` of a model of a vocabulary that merges bytes, and whether whole pieces have to
+/// be looked up, as there are tokens that no merges make.
 ///
 /// `others` are further tokens of the file, as they are spelled there, with ids that the vocabulary does not have.
 ///
 /// # Errors
-/// As [`merges_of`].
+/// As [`listed_or_refused`].
 ///
 /// # Complexity
 /// O(total bytes) merges.
 pub fn model_entries(
     vocabulary: &Vocabulary,
     others: &[(String, TokenId)],
-) -> Result<String, VocabularyError> {
-    let merges = merges_of(vocabulary)?;
+) -> Result<(String, bool), VocabularyError> {
+    let merges = listed_or_refused(vocabulary)?;
     let mut tokens: Vec<(TokenId, Option<&str>)> =
         memory::collect(vocabulary.ids().map(|id| (id, None)));
     memory::extend(
@@ -131,6 +156,7 @@ pub fn model_entries(
         others.iter().map(|(text, id)| (*id, Some(text.as_str()))),
     );
     tokens.sort_unstable();
+    let has_whole = merges.len() < vocabulary.lengths().filter(|&length| length > 1).count();
     let spelled = |json: &mut String, id| {
         json.push('"');
         for &byte in vocabulary.bytes(id).unwrap_or_default() {
@@ -166,7 +192,7 @@ pub fn model_entries(
         separator = ", ";
     }
     json.push(']');
-    Ok(json)
+    Ok((json, has_whole))
 }
 
 /// Appends an entry, which is then empty; unwinds with [`OutOfMemory`](crate::error::OutOfMemory).
@@ -187,7 +213,8 @@ mod write_tests {
         ranks.push((b"\"\\ ".to_vec(), 302));
         let vocabulary = Vocabulary::from_ranks(ranks)?;
         let others = [("<\n\">", 301), ("<s>", 3)].map(|(text, id)| (text.to_owned(), id));
-        let json = model_entries(&vocabulary, &others)?;
+        let (json, has_whole) = model_entries(&vocabulary, &others)?;
+        assert!(!has_whole);
         assert!(
             json.starts_with(r#""vocab": {"<s>": 3, "Ā": 10, "ā": 11, "#),
             "{json}"

@@ -235,14 +235,25 @@ pub struct Added {
     pub normalized: bool,
 }
 
+/// Which ids added tokens have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddedIds {
+    /// Those that the library gives them when it reads a file.
+    Numbered,
+    /// Those that the file says: a tokenizer in use may have others than it would have after it was saved.
+    Listed,
+}
+
 /// Reads the added tokens, no content twice. `vocabulary` has the ids of the model's tokens.
 ///
+/// Where ids are numbered, this is how the library does it:
 /// A token of the model keeps its id. Others are numbered in the order of the file from the number of the model's tokens
 /// on, even where that is the id of another token: of added tokens with the same id, only the last is one. If a content
 /// is listed twice, the last flags count, but it stays special; an empty content counts for nothing.
 pub(super) fn read_added(
     list: &At<'_>,
     vocabulary: &HashMap<&str, TokenId>,
+    ids: AddedIds,
 ) -> Result<Vec<Added>, FileError> {
     if list.is_null() {
         return Ok(Vec::new());
@@ -274,7 +285,9 @@ pub(super) fn read_added(
             *first = token;
             continue;
         }
-        if let Some(&id) = vocabulary.get(content) {
+        if ids == AddedIds::Listed {
+            token.id = token.listed_id;
+        } else if let Some(&id) = vocabulary.get(content) {
             token.id = id;
         } else {
             token.id = next_id;

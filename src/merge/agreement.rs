@@ -40,17 +40,28 @@ pub(crate) fn by_rank<'a>(
     listed: &[(TokenId, Pair)],
     whole_pieces: bool,
 ) -> Option<Vocabulary> {
+    agreeing(tokens, listed, whole_pieces).ok()
+}
+
+/// As [`by_rank`]; otherwise a token that no merges make and that is made of two others all the same, if that is why.
+fn agreeing<'a>(
+    tokens: impl Iterator<Item = (TokenId, &'a [u8])> + Clone,
+    listed: &[(TokenId, Pair)],
+    whole_pieces: bool,
+) -> Result<Vocabulary, Option<TokenId>> {
     let mut pairs = in_order_of_made(listed);
-    let mut vocabulary = Vocabulary::from_pairs(tokens, &pairs).ok()?;
-    if vocabulary.byte_merges()?.pairs().len() < pairs.len() {
+    let mut vocabulary = Vocabulary::from_pairs(tokens, &pairs).map_err(|_| None)?;
+    if vocabulary.byte_merges().ok_or(None)?.pairs().len() < pairs.len() {
         // A pair is there twice.
-        return None;
+        return Err(None);
     }
     let mut whole: BTreeSet<TokenId> = BTreeSet::new();
     let merges = loop {
-        let Derived { mut merges, others } = derive(&vocabulary, vocabulary.byte_merges()?).ok()?;
+        let merges_by_rank = vocabulary.byte_merges().ok_or(None)?;
+        let Derived { mut merges, others } =
+            derive(&vocabulary, merges_by_rank).map_err(|_| None)?;
         if !(others.is_empty() || whole_pieces) {
-            return None;
+            return Err(None);
         }
         let known = whole.len();
         whole.extend(others.into_iter().map(|(id, _)| id));
@@ -60,24 +71,24 @@ pub(crate) fn by_rank<'a>(
         }
         // Without these, others may be made of other pairs.
         pairs.retain(|(made, _)| !whole.contains(made));
-        vocabulary = vocabulary.with_pairs(&pairs).ok()?;
+        vocabulary = vocabulary.with_pairs(&pairs).map_err(|_| None)?;
     };
     if !is_in_order(listed, &merges) {
-        return None;
+        return Err(None);
     }
     if merges.len() < pairs.len() {
-        vocabulary = vocabulary.with_pairs(&merges).ok()?;
+        vocabulary = vocabulary.with_pairs(&merges).map_err(|_| None)?;
     }
     let unmade = |id: &TokenId| vocabulary.bytes(*id).unwrap_or_default();
     let stands_alone = |id: &TokenId| {
         let mut ids = Vec::new();
         super::merge(&vocabulary, unmade(id), &mut ids).is_ok() && ids.len() > 2
     };
-    if !whole.iter().all(stands_alone) {
-        return None;
+    if let Some(&id) = whole.iter().find(|id| !stands_alone(id)) {
+        return Err(Some(id));
     }
     let lengths = memory::collect(whole.iter().map(|id| unmade(id).len()));
-    Some(vocabulary.with_unmade(lengths))
+    Ok(vocabulary.with_unmade(lengths))
 }
 
 /// Returns a shortest list of merges that gives the same ids as merging by rank, if there is one: the pair of each token
@@ -87,10 +98,41 @@ pub(crate) fn by_rank<'a>(
 /// O(total bytes) merges, some times over.
 pub fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
     let derived = derive(vocabulary, vocabulary.byte_merges()?).ok()?;
+    listed_among(vocabulary, &derived.merges).ok()
+}
+
+/// As [`listed`], of whichever pairs the tokens can be made of.
+///
+/// # Errors
+/// [`VocabularyError::MadeOfHigher`] if there is no such list; [`VocabularyError::CharactersMerge`].
+///
+/// # Complexity
+/// As [`listed`].
+pub fn listed_or_refused(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
+    if vocabulary.byte_merges().is_none() {
+        return Err(VocabularyError::CharactersMerge);
+    }
+    if let Some(merges) = listed(vocabulary) {
+        return Ok(merges);
+    }
+    // Without tokens that no merges make, others may be made of other pairs.
+    listed_among(vocabulary, &vocabulary.every_split()).map_err(|id| {
+        let id = id.unwrap_or_else(|| vocabulary.highest_id());
+        let token = vocabulary.bytes(id).unwrap_or_default().to_vec();
+        VocabularyError::MadeOfHigher { token, id }
+    })
+}
+
+/// Returns a shortest list among these merges; otherwise as [`agreeing`].
+fn listed_among(
+    vocabulary: &Vocabulary,
+    merges: &[(TokenId, Pair)],
+) -> Result<Vec<(TokenId, Pair)>, Option<TokenId>> {
     let spans = vocabulary.spans();
     let tokens = memory::collect(spans.map(|(span, id)| (id, &vocabulary.all_bytes()[span])));
-    let by_list = by_rank(tokens.iter().copied(), &derived.merges, true)?;
-    Some(derive(&by_list, by_list.byte_merges()?).ok()?.merges)
+    let by_list = agreeing(tokens.iter().copied(), merges, true)?;
+    let derived = derive(&by_list, by_list.byte_merges().ok_or(None)?);
+    derived.map(|derived| derived.merges).map_err(|_| None)
 }
 
 /// Returns listed merges in the order of what they make, those of one token in the order of the list.

@@ -1,7 +1,5 @@
 //! The class `Normalizer`, and the maps of characters that it takes.
 
-use fancy_regex::Regex;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
@@ -10,7 +8,8 @@ use super::error::guarded;
 use super::objects::new_bytes;
 use super::runtime::detached;
 use super::strings::{new_string, text as text_of, wrong_type};
-use crate::normalize::chain::{Chain, Find, Step};
+use crate::huggingface::read_normalizer;
+use crate::normalize::chain::Chain;
 use crate::normalize::rules::{Rules, charsmap};
 use crate::normalize::{Flags, MARK, Normalizer};
 
@@ -165,65 +164,18 @@ pub(super) fn charsmap_rules(py: Python<'_>, charsmap: &[u8]) -> PyResult<Vec<(S
     })
 }
 
-// The class `NormalizerChain`, for tests.
+// The class `NormalizerChain`.
 
 /// Normalizes texts as `tokenizers` does.
 #[pyclass(name = "NormalizerChain", module = "bytemill._core", frozen)]
 pub(super) struct CoreChain(Chain);
 
-/// A step: its name, as in a `tokenizer.json`, and its values.
-#[derive(FromPyObject)]
-enum Given {
-    Plain(String),
-    Strip(String, bool, bool),
-    Replace(String, String, String),
-    Prepend(String, String),
-}
-
-impl Given {
-    fn into_step(self) -> PyResult<Step> {
-        let name = match &self {
-            Self::Plain(name)
-            | Self::Strip(name, ..)
-            | Self::Replace(name, ..)
-            | Self::Prepend(name, _) => name.clone(),
-        };
-        let unknown =
-            || PyValueError::new_err(format!("there is no step {name:?} with these values"));
-        let replace = |find, content| Step::Replace { find, content };
-        Ok(match self {
-            Self::Plain(name) => match name.as_str() {
-                "NFC" => Step::Nfc,
-                "NFD" => Step::Nfd,
-                "NFKC" => Step::Nfkc,
-                "NFKD" => Step::Nfkd,
-                "Lowercase" => Step::Lowercase,
-                "StripAccents" => Step::StripAccents,
-                _ => return Err(unknown()),
-            },
-            Self::Strip(name, left, right) if name == "Strip" => Step::Strip { left, right },
-            Self::Prepend(name, text) if name == "Prepend" => Step::Prepend(text),
-            Self::Replace(name, text, content) if name == "Replace" => {
-                replace(Find::Text(text), content)
-            }
-            Self::Replace(name, pattern, content) if name == "Regex" => {
-                let regex = Regex::new(&pattern);
-                let regex = regex.map_err(|error| PyValueError::new_err(error.to_string()))?;
-                replace(Find::Regex(Box::new(regex)), content)
-            }
-            _ => return Err(unknown()),
-        })
-    }
-}
-
 #[pymethods]
 impl CoreChain {
+    /// Takes the JSON of the normalizer of a file.
     #[new]
-    fn new(steps: Vec<Given>) -> PyResult<Self> {
-        guarded(|| {
-            let steps = steps.into_iter().map(Given::into_step);
-            Ok(Self(Chain::new(steps.collect::<PyResult<_>>()?)?))
-        })
+    fn new(contents: &[u8]) -> PyResult<Self> {
+        guarded(|| Ok(Self(Chain::new(read_normalizer(contents)?)?)))
     }
 
     fn keeps(&self, py: Python<'_>, text: &str) -> PyResult<bool> {

@@ -7,7 +7,7 @@ use super::encoding::CoreBpe;
 use super::error::guarded;
 use crate::encode::special::SpecialTokens;
 use crate::encode::tokenizer_json::{FileEncoder, special_tokens};
-use crate::huggingface::{FileError, Template, TokenizerFile};
+use crate::huggingface::{AddedIds, FileError, Template, TokenizerFile};
 use crate::token::TokenId;
 
 /// Special tokens by text, with their ids.
@@ -17,17 +17,24 @@ type Tokens = Vec<(String, TokenId)>;
 type Read<'py> = (CoreBpe, Bound<'py, PyDict>, Tokens, Tokens, Option<String>);
 
 /// Returns the core of a file with its special tokens, these with their ids, and those that the library puts around a text.
-/// With `is_live`, the file is what a tokenizer in use would be saved as: an error if ids change by that.
+/// With `is_live`, the file is what a tokenizer in use would be saved as: an error if ids change by that. With `keeps_ids`,
+/// added tokens have the ids that the file says.
 #[pyfunction]
-#[pyo3(signature = (contents, /, *, is_live))]
+#[pyo3(signature = (contents, /, *, is_live, keeps_ids=false))]
 pub(super) fn read_tokenizer_json<'py>(
     contents: &Bound<'py, PyBytes>,
     is_live: bool,
+    keeps_ids: bool,
 ) -> PyResult<Read<'py>> {
     guarded(|| {
         let (py, bytes) = (contents.py(), contents.as_bytes());
         let (read, special, template) = py.detach(|| {
-            let file = TokenizerFile::read(bytes)?;
+            let added_ids = if keeps_ids {
+                AddedIds::Listed
+            } else {
+                AddedIds::Numbered
+            };
+            let file = TokenizerFile::with_ids(bytes, added_ids)?;
             let renumbered = file.added.iter().find(|token| token.id != token.listed_id);
             if let Some(token) = renumbered.filter(|_| is_live) {
                 let reason = format!(

@@ -116,7 +116,7 @@ impl Vocabulary {
     /// Builds a vocabulary of tokens, of which every two merge whose bytes are those of a third.
     fn from_tokens(tokens: Tokens) -> Result<Self, VocabularyError> {
         tokens.check_distinct()?;
-        let (pairs, byte_pairs) = every_split(&tokens);
+        let (pairs, byte_pairs) = tables_of(&tokens, &every_split(&tokens));
         Self::new(tokens, pairs, byte_pairs)
     }
 
@@ -324,6 +324,14 @@ impl Vocabulary {
         Self::new(self.tokens, pairs, byte_pairs)
     }
 
+    /// Returns every split of a token into two tokens, as a merge of that pair, in the order of ids.
+    ///
+    /// # Complexity
+    /// O(total bytes).
+    pub(crate) fn every_split(&self) -> Vec<(TokenId, Pair)> {
+        every_split(&self.tokens)
+    }
+
     /// Says that merging a token's own bytes is known to yield that token, but for tokens of these lengths in bytes.
     pub(crate) fn with_unmade(mut self, lengths: impl IntoIterator<Item = usize>) -> Self {
         if let Merges::Bytes(merges) = &mut self.merges {
@@ -488,7 +496,7 @@ fn refusal(tokens: &Tokens, id: TokenId, merged: Vec<u8>) -> VocabularyError {
 }
 
 /// Returns every split of a token into two tokens, as a merge of that pair.
-fn every_split(tokens: &Tokens) -> (PairTable, BytePairTable) {
+fn every_split(tokens: &Tokens) -> Vec<(TokenId, Pair)> {
     let number = tokens.len();
     let halves = Halves::new(memory::collect((0..number).map(|index| tokens.at(index))));
     let id = |index: u32| tokens.id(index as usize);
@@ -506,7 +514,7 @@ fn every_split(tokens: &Tokens) -> (PairTable, BytePairTable) {
     };
     let (mut all, others) = join(|| splits(0..number / 2), || splits(number / 2..number));
     memory::extend(&mut all, others);
-    tables_of(tokens, &all)
+    all
 }
 
 /// Returns the tables of pairs of tokens, in the order of the tokens that they merge into.

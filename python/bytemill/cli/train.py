@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from bytemill._optional import import_optional
 from bytemill.cli import encoding_of
 from bytemill.cli.options import (
     FileName,
@@ -20,7 +21,7 @@ from bytemill.cli.options import (
     token_count,
 )
 from bytemill.cli.reading import STANDARD_INPUT, Meter, Reading, source_of
-from bytemill.cli.units import units_options
+from bytemill.cli.units import Units, units_options
 from bytemill.io import writing
 from bytemill.io.atomic import check_folder, check_writable
 from bytemill.io.reading import usual_name
@@ -29,9 +30,9 @@ from bytemill.io.uris import is_uri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytemill.cli.units import Units
     from bytemill.core import Encoding
     from bytemill.documents.blocks import Batch
+    from bytemill.training.counts import PieceCounts
 
 __all__ = ["FORMATS_HELP", "Target", "target_of", "train_model"]
 
@@ -367,11 +368,8 @@ def train_command(  # noqa: PLR0913 - its options
         return
     if piece_options:
         raise click.UsageError("--piece-option is for --kind sentencepiece")
-    from bytemill._arguments import thread_count
-    from bytemill.progress import Reporter
-    from bytemill.training.counting import SavedCounts, add_source
     from bytemill.training.counts import PieceCounts
-    from bytemill.training.learning import learn_encoding, unlearned
+    from bytemill.training.learning import train, unlearned
     from bytemill.training.options import TrainingOptions
 
     targets = [target_of(output) for output in outputs]
@@ -384,51 +382,30 @@ def train_command(  # noqa: PLR0913 - its options
     smallest = unlearned(counts, checked, name=name)
     for target in targets:
         target.save(smallest, dry_run=True)
-    num_threads = thread_count(threads)
-    saved = SavedCounts(targets[0].files[0], **reading._asdict()) if resume else None
+    if resume:
+        import_optional("pyarrow", "the counts that --resume saves")
+        units = Units.beside(targets[0].files[0])
 
     began = perf_counter()
-    # Before there is anything in the work folder, too.
-    executor = None if units is None else units.executor(threads)
-    plan = None if units is None else units.plan(files, reading)
-    if units is not None and plan is not None and executor is not None:
+    plan = None
+    if units is not None:
+        # Before there is anything in the work folder, too.
+        executor = units.executor(threads)
+        plan = units.plan_counts(files, reading, counts.pattern, special_tokens)
         counts = units.counts(plan, counts.pattern, special_tokens, executor=executor)
     else:
-        with Meter(files) as meter:
-
-            def show(batch: Batch) -> None:
-                meter.add("counting", batch.read, batch.size)
-
-            if saved is None:
-                with source_of(files) as source:
-                    add_source(counts, source, **reading._asdict(), num_threads=num_threads, report=show)
-            else:
-                saved.add(
-                    counts,
-                    [Path(name) for name in files],
-                    num_threads=num_threads,
-                    report=show,
-                )
+        add_files(counts, files, reading, threads)
     counted = perf_counter()
+    options |= {"special_tokens": special_tokens, "initial": start, "name": name}
     if units is not None and plan is not None and units.engine == "ray":
-        encoding = units.train(
-            plan,
-            vocab_size,
-            threads=threads,
-            memory=memory,
-            special_tokens=special_tokens,
-            initial=start,
-            name=name,
-            **options,
-        )
+        encoding = units.train(plan, vocab_size, threads=threads, memory=memory, **options)
     else:
-        with Reporter(True) as reporter:  # noqa: FBT003 - as the argument `progress` of `train`
-            encoding = learn_encoding(counts, checked, name=name, num_threads=num_threads, reporter=reporter)
+        encoding = train(counts, vocab_size, num_threads=threads, **options)
     merged = perf_counter()
     for target in targets:
         target.save(encoding)
-    if saved is not None:
-        saved.remove()
+    if units is not None:
+        units.remove()
     report = {
         "name": encoding.name,
         "vocab_size": encoding.n_vocab,
@@ -443,6 +420,19 @@ def train_command(  # noqa: PLR0913 - its options
     print_record(report, as_json=as_json)
 
 
+def add_files(counts: PieceCounts, files: Sequence[str], reading: Reading, threads: int | None) -> None:
+    """Counts the pieces of files, and shows progress."""
+    from bytemill._arguments import thread_count
+    from bytemill.training.counting import add_source
+
+    with Meter(files) as meter, source_of(files) as source:
+
+        def show(batch: Batch) -> None:
+            meter.add("counting", batch.read, batch.size)
+
+        add_source(counts, source, **reading._asdict(), num_threads=thread_count(threads), report=show)
+
+
 def check_together(
     files: Sequence[str], units: Units | None, *, resume: bool, memory: int | None, tie_break: str
 ) -> None:
@@ -455,9 +445,10 @@ def check_together(
         raise click.UsageError("--work resumes by itself: omit --resume")
     if memory is not None and (units is None or units.engine != "ray"):
         raise click.UsageError("--memory is for --engine ray")
-    if units is not None and tie_break == "first_seen":
+    if (resume or units is not None) and tie_break == "first_seen":
         raise click.UsageError(
-            "--tie-break first_seen needs the order of the text, which is lost when --work adds up counts"
+            "--tie-break first_seen needs the order of the text, which is lost when "
+            f"{'--resume' if resume else '--work'} adds up counts"
         )
 
 

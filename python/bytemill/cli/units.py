@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import os
+import shutil
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from bytemill.training.counts import PieceCounts
 
 __all__ = ["Units", "showing", "unit_bytes_option", "units_options"]
+
+# At most so much is counted again after `train --resume` was killed, or one larger file.
+RESUMED_BYTES = 1 << 26
 
 LABELS = {"count": "counting", "reduce": "adding up", "shard": "encoding", "compact": "copying"}
 
@@ -42,12 +48,15 @@ class Units(NamedTuple):
         engine: What runs the units: "local" or "ray".
         address: The address of the cluster of Ray; `None` for the one that is there, or a new one.
         unit_bytes: About how many bytes of files a unit has.
+        is_temporary: Whether the folder is of this command alone: it begins anew there if files have changed,
+            and removes the folder in the end.
     """
 
     work: str
     engine: str
     address: str | None
     unit_bytes: int
+    is_temporary: bool = False
 
     def plan(self, files: Sequence[str], reading: Reading) -> Plan:
         """Returns the plan of the files.
@@ -61,6 +70,34 @@ class Units(NamedTuple):
         if STANDARD_INPUT in files:
             raise click.UsageError("--work needs files: all processes read them")
         return jobs.plan(files, self.work, **reading._asdict(), unit_bytes=self.unit_bytes)
+
+    @classmethod
+    def beside(cls, output: Path) -> Units:
+        """Returns the units of `train --resume`, in a folder beside the file that will be written."""
+        return cls(os.fspath(output.with_name(f"{output.name}.counts")), "local", None, RESUMED_BYTES, True)  # noqa: FBT003 - a field
+
+    def plan_counts(
+        self, files: Sequence[str], reading: Reading, pattern: str | None, special_tokens: Sequence[str]
+    ) -> Plan:
+        """Returns the plan of files whose pieces will be counted.
+
+        Raises:
+            Exception: As `bytemill.jobs.count_pieces`.
+        """
+        from bytemill.jobs import counting
+
+        try:
+            return counting.begin(self.plan(files, reading), pattern, special_tokens)
+        except ValueError:
+            if not self.is_temporary or not (Path(self.work) / "plan.json").exists():
+                raise
+        self.remove()
+        return counting.begin(self.plan(files, reading), pattern, special_tokens)
+
+    def remove(self) -> None:
+        """Removes the work folder if it is temporary."""
+        if self.is_temporary:
+            shutil.rmtree(self.work)
 
     def counts(
         self,

@@ -19,18 +19,16 @@ import math
 import os
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeAlias
 
-from bytemill._backend import SentencePieceModel, matches_everything, read_tokenizer_json
+from bytemill._backend import SentencePieceModel, build_core, matches_everything, read_tokenizer_json
 from bytemill.definition import Definition, Loaded, Template, tokens_by_id
 from bytemill.errors import VocabularyError
 from bytemill.formats.data_gym import BYTE_OF_CHARACTER, token_bytes, token_text
 from bytemill.formats.dialects import to_oniguruma
-from bytemill.formats.merge_list import derived
+from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.reference_sentencepiece import MARK, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from bytemill._backend import CoreBPE
 
 __all__ = [
     "FORMS",
@@ -72,10 +70,8 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
             f"the encoding {name!r} cannot be written as tokenizer.json",
         )
 
-    def entries(core: CoreBPE, whole: list[bytes]) -> str:
-        return core.model_entries({token_text(token): ranks[token] for token in whole} | special_tokens)
-
-    vocabulary_and_merges, whole = derived(ranks, entries)
+    core = build_core(ranks, {}, WHOLE_TEXT_PATTERN)
+    vocabulary_and_merges, has_whole = core.model_entries(special_tokens)
     regex = to_oniguruma(pattern)
     isolated = matches_everything(pattern)
     split = {
@@ -105,7 +101,7 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
             "fuse_unk": False,
             "byte_fallback": False,
             # A token that no merges make is only found by looking up whole pieces.
-            "ignore_merges": bool(whole),
+            "ignore_merges": has_whole,
         },
     }
     # The model is the last entry, and its own last entries are written by the core, five times as fast.
@@ -193,7 +189,9 @@ def looks_like_tokenizer(contents: bytes) -> bool:
     return b'"model"' in contents and b'"added_tokens"' in contents
 
 
-def load(contents: bytes, name: str, source: str, *, is_live: bool = False) -> Loaded:
+def load(
+    contents: bytes, name: str, source: str, *, is_live: bool = False, keeps_ids: bool = False
+) -> Loaded:
     """Returns the definition of a `tokenizer.json`, with its core.
 
     Args:
@@ -201,13 +199,17 @@ def load(contents: bytes, name: str, source: str, *, is_live: bool = False) -> L
         name: The name of the definition.
         source: Where it comes from, for messages.
         is_live: Whether a tokenizer in use would be saved as this file; then its IDs must not change by that.
+        keeps_ids: Whether added tokens have the IDs that the file says. A file that is read numbers them
+            anew, so the definition does not determine these IDs.
 
     Raises:
         VocabularyError: It is malformed, or something in it is not supported; the message has file, path and
             reason.
     """
     try:
-        core, special_tokens, prefix, suffix, pattern = read_tokenizer_json(contents, is_live=is_live)
+        core, special_tokens, prefix, suffix, pattern = read_tokenizer_json(
+            contents, is_live=is_live, keeps_ids=keeps_ids
+        )
     except VocabularyError as error:
         raise VocabularyError(f"Error parsing {source}: {error}") from None
     parts = (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bytemill._backend import NormalizerChain, from_oniguruma
+from bytemill._backend import NormalizerChain
 from bytemill.hf.arguments import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from bytemill.formats.json_file import Value
 
@@ -148,28 +149,4 @@ class AddedTokens:
 
 def normalizer_of(entry: Value) -> NormalizerChain:
     """Returns the normalizer of a file."""
-    return NormalizerChain([*steps_of(entry)])
-
-
-def steps_of(
-    normalizer: Value,
-) -> Iterator[str | tuple[str, str] | tuple[str, bool, bool] | tuple[str, str, str]]:
-    """Yields the steps of a normalizer."""
-    if normalizer.is_null:
-        return
-    kind = normalizer["type"].text()
-    if kind == "Sequence":
-        for step in normalizer["normalizers"]:
-            yield from steps_of(step)
-    elif kind == "Strip":
-        yield kind, normalizer["strip_left"].flag(), normalizer["strip_right"].flag()
-    elif kind == "Prepend":
-        yield kind, normalizer["prepend"].text()
-    elif kind == "Replace":
-        pattern, content = normalizer["pattern"], normalizer["content"].text()
-        if pattern["Regex"].is_null:
-            yield kind, pattern["String"].text(), content
-        else:
-            yield "Regex", from_oniguruma(pattern["Regex"].text()), content
-    else:
-        yield kind
+    return NormalizerChain(json.dumps(entry.contents).encode())

@@ -27,9 +27,6 @@ __all__ = ["Engine"]
 # The bytes of UTF-8.
 BYTES_OF_TEXTS = [*range(0xC0), *range(0xC2, 0xF5)]
 
-# The most unused ids of a model whose added tokens have other ids than in a file.
-MOST_HOLES = 1 << 20
-
 
 class Parts(NamedTuple):
     """The contents of a `tokenizer.json`, except its added tokens and the encoding.
@@ -62,25 +59,6 @@ class Parts(NamedTuple):
     def read(self, tokens: Iterable[AddedToken]) -> AddedTokens:
         """Returns added tokens as they are numbered when a file is read that lists them in this order."""
         return AddedTokens().extended(tokens, self.model_ids, self.chain.normalize)[0]
-
-    def without_holes(self) -> dict[str, int]:
-        """Returns the tokens of the model, and for each number below the highest that is no id one more.
-
-        These others occur in no text: they are no characters and no merge makes them. Behind all numbers,
-        there is room for added tokens that have other ids in use than in a file.
-
-        Raises:
-            VocabularyError: They might occur, or there are too many.
-        """
-        model, ids = self.file["model"], set(self.model_ids.values())
-        if model["ignore_merges"].flag() and not is_byte_level(self.file["pre_tokenizer"]):
-            raise VocabularyError("tokens were added in an order whose ids a file cannot express")
-        end = max(ids, default=-1) + 1
-        if end - len(ids) > MOST_HOLES:
-            raise VocabularyError(
-                f"expected at most {MOST_HOLES} unused ids below {end}, got {end - len(ids)}"
-            )
-        return {f"\0\0{i}\0\0": i for i in set(range(end)) - ids} | self.model_ids
 
 
 class Engine:
@@ -116,14 +94,14 @@ class Engine:
             VocabularyError: It is malformed, or its ids cannot be given exactly.
         """
         file = parse_json(contents, source)
-        encoding = encoding_of(contents, source)
+        encoding = encoding_of(contents, source, keeps_ids=is_live)
         parts = Parts.of(file)
-        read = parts.read(parse_added(file["added_tokens"]))
-        engine = cls(
-            parts, AddedTokens.listed(file["added_tokens"], parts.chain.normalize) if is_live else read
+        tokens = file["added_tokens"]
+        added = (
+            AddedTokens.listed(tokens, parts.chain.normalize) if is_live else parts.read(parse_added(tokens))
         )
-        if engine.added.ids == read.ids:
-            engine._vocabulary, engine._read, engine.encoding = parts.model_ids, read, encoding
+        engine = cls(parts, added)
+        engine.encoding = encoding
         engine.check_added()
         return engine
 
@@ -132,9 +110,8 @@ class Engine:
         """The encoding; `VocabularyError` if the ids with the added tokens cannot be given exactly."""
         special = self.added.special_texts
         entries = [entry | {"special": entry["content"] in special} for entry in self.added.entries()]
-        model = self._parts.file["model"].object() | {"vocab": self._vocabulary}
-        text = self._text({"added_tokens": entries, "model": model})
-        return encoding_of(text.encode(), self._parts.file.source)
+        text = self._text({"added_tokens": entries})
+        return encoding_of(text.encode(), self._parts.file.source, keeps_ids=True)
 
     def entry(self, name: str) -> Value:
         """Returns an entry of the file."""
@@ -170,32 +147,8 @@ class Engine:
 
     def reread(self) -> Engine:
         """Returns the engine of the file that this one is written as, in which tokens are numbered anew."""
-        added = self._rewritten()
+        added = self._parts.read(token for _, token in sorted(self.added.by_id.items()))
         return self if added == self.added else Engine(self._parts, added)
-
-    def _rewritten(self) -> AddedTokens:
-        return self._parts.read(self._tokens())
-
-    def _tokens(self) -> list[AddedToken]:
-        return [token for _, token in sorted(self.added.by_id.items())]
-
-    @cached_property
-    def _vocabulary(self) -> dict[str, int]:
-        """The tokens of the model as the encoding gets them."""
-        has_ids_of_file = self._rewritten().ids == self.added.ids
-        return self._parts.model_ids if has_ids_of_file else self._parts.without_holes()
-
-    @cached_property
-    def _read(self) -> AddedTokens:
-        """The added tokens as the encoding numbers them."""
-        return AddedTokens().extended(self._tokens(), self._vocabulary, self._parts.chain.normalize)[0]
-
-    @cached_property
-    def _moved(self) -> dict[int, int]:
-        """The ids of added tokens that have other ones in the encoding, by those."""
-        ids = self._read.ids
-        pairs = ((ids[token.content], token_id) for token_id, token in self.added.by_id.items())
-        return {read_id: token_id for read_id, token_id in pairs if read_id != token_id}
 
     def check_added(self) -> None:
         """Raises `VocabularyError` for added tokens of which no file says what they are."""
@@ -243,20 +196,14 @@ class Engine:
             texts: The texts.
             finds_special: Whether special tokens in a text are those.
         """
-        if len(texts) == 1:
-            rows = [self._ids(texts[0], finds_special=finds_special)]
-        elif finds_special:
-            threads = thread_count(None)
-            rows = self.encoding.encode_batch(texts, num_threads=threads, allowed_special="all")
-        else:
-            rows = self.encoding.encode_ordinary_batch(texts, num_threads=thread_count(None))
-        moved = self._moved
-        return [[moved.get(i, i) for i in row] for row in rows] if moved else rows
-
-    def _ids(self, text: str, *, finds_special: bool) -> list[int]:
+        encoding, threads = self.encoding, thread_count(None)
+        if finds_special and len(texts) == 1:
+            return [encoding.encode(texts[0], allowed_special="all")]
         if finds_special:
-            return self.encoding.encode(text, allowed_special="all")
-        return self.encoding.encode_ordinary(text)
+            return encoding.encode_batch(texts, num_threads=threads, allowed_special="all")
+        if len(texts) == 1:
+            return [encoding.encode_ordinary(texts[0])]
+        return encoding.encode_ordinary_batch(texts, num_threads=threads)
 
     def offsets(self, text: str, *, finds_special: bool) -> list[tuple[int, int]]:
         """Returns the start and end of each token of a text, in characters; arguments as `rows`."""
@@ -284,9 +231,6 @@ class Engine:
         if skip_special:
             special = self.special_ids
             rows = [ids if special.isdisjoint(ids) else [i for i in ids if i not in special] for ids in rows]
-        if self._vocabulary is not self._parts.model_ids:
-            known, read_ids = self.token_of_id, {there: here for here, there in self._moved.items()}
-            return self._decoded([[read_ids.get(i, i) for i in ids if i in known] for ids in rows])
         try:
             return self._decoded(rows)
         except UnknownTokenError:
@@ -331,9 +275,9 @@ class Engine:
         return self._parts.model_ids.get(token) if token_id is None else token_id
 
 
-def encoding_of(contents: bytes, source: str) -> Encoding:
+def encoding_of(contents: bytes, source: str, *, keeps_ids: bool) -> Encoding:
     """Returns the encoding of a file; `VocabularyError` if its ids cannot be given exactly."""
-    loaded = load(contents, "tokenizer", source)
+    loaded = load(contents, "tokenizer", source, keeps_ids=keeps_ids)
     return Encoding._of(*loaded)  # noqa: SLF001 - the library does not warn of overlaps
 
 

@@ -1,13 +1,10 @@
-"""From documents to counts of their pieces, in one run or in several."""
+"""From documents to counts of their pieces."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
-from bytemill._optional import import_optional
 from bytemill.documents.blocks import BatchReader, is_in_memory
 from bytemill.documents.sources import check_files
 from bytemill.progress import Reporter, Show
@@ -15,20 +12,13 @@ from bytemill.training.counts import PieceCounts
 from bytemill.training.options import DEFAULT_PATTERN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
     from bytemill.documents import Document, Source
     from bytemill.documents.blocks import Batch, InvalidUtf8
     from bytemill.documents.sources import Field
 
-__all__ = ["SavedCounts", "add_source", "count_pieces"]
-
-# A group of files is full with so many bytes: at most so much is counted again after a run was killed, and
-# many small files share one file of counts.
-GROUP_BYTES = 1 << 26
-
-SUFFIX = ".arrow"
+__all__ = ["add_source", "count_pieces"]
 
 
 def count_pieces(  # noqa: PLR0913 - all but the first have names
@@ -137,86 +127,3 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
     counts._add_batches(  # noqa: SLF001 - of this package
         texts(), num_threads=num_threads, prefetch=not is_in_memory(source)
     )
-
-
-class SavedCounts:
-    """Counts of groups of files, saved in a folder until training has ended.
-
-    A run that was killed resumes without counting the files of a finished group again. The file of a group is
-    named by what its counts depend on: the pattern, the special tokens, how files are read, and name, size
-    and time of each file. So counts of files that have changed since are never used.
-    """
-
-    def __init__(self, output: Path, *, field: Field, lines: bool, errors: InvalidUtf8) -> None:
-        """Takes the file that training will write, which names the folder, and how files are read."""
-        self.folder = output.with_name(f"{output.name}.counts")
-        self._field = field
-        self._lines = lines
-        self._errors: InvalidUtf8 = errors
-
-    def add(
-        self,
-        counts: PieceCounts,
-        files: Sequence[Path],
-        *,
-        num_threads: int,
-        report: Callable[[Batch], object],
-    ) -> None:
-        """Adds the pieces of files to counts, from saved counts where there are some.
-
-        Raises:
-            Exception: Same as `count_pieces`.
-        """
-        check_files(files)
-        import_optional("pyarrow", "the counts that --resume saves")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for group in groups(files):
-            path = self._path(counts, group)
-            if path.exists():
-                counts.merge(PieceCounts.load(path))
-                continue
-            counted = PieceCounts(pattern=counts.pattern, special_tokens=counts.special_tokens)
-            add_source(
-                counted,
-                group,
-                field=self._field,
-                lines=self._lines,
-                errors=self._errors,
-                num_threads=num_threads,
-                report=report,
-            )
-            counted.save(path)
-            counts.merge(counted)
-
-    def remove(self) -> None:
-        """Removes the folder and the files that `add` made there."""
-        for path in [*self.folder.glob(f"*{SUFFIX}"), *self.folder.glob(f"*{SUFFIX}.*.tmp")]:
-            path.unlink()
-        self.folder.rmdir()
-
-    def _path(self, counts: PieceCounts, group: Iterable[Path]) -> Path:
-        read_as = [self._field, self._lines, self._errors]
-        description = [counts.pattern, counts.special_tokens, *read_as, *map(identity, group)]
-        digest = hashlib.sha256(json.dumps(description).encode()).hexdigest()
-        return self.folder / f"{digest[:32]}{SUFFIX}"
-
-
-def identity(path: Path) -> tuple[str, int, int]:
-    """Returns the identity of a file, which changes with its contents."""
-    path = path.resolve()
-    status = path.stat()
-    return str(path), status.st_size, status.st_mtime_ns
-
-
-def groups(files: Iterable[Path]) -> Iterator[list[Path]]:
-    """Yields the files in groups of about `GROUP_BYTES`, in their order."""
-    group: list[Path] = []
-    size = 0
-    for path in files:
-        group.append(path)
-        size += path.stat().st_size
-        if size >= GROUP_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group

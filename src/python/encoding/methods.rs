@@ -486,8 +486,12 @@ impl CoreBpe {
         guarded(|| vocabulary::merges(self, py))
     }
 
+    fn listed_merges(&self, py: Python<'_>) -> PyResult<Vec<(TokenId, TokenId, TokenId)>> {
+        guarded(|| vocabulary::listed_merges(self, py))
+    }
+
     #[pyo3(signature = (others, /))]
-    fn model_entries(&self, others: &Bound<'_, PyDict>) -> PyResult<String> {
+    fn model_entries(&self, others: &Bound<'_, PyDict>) -> PyResult<(String, bool)> {
         guarded(|| vocabulary::model_entries(self, others))
     }
 }

@@ -7,8 +7,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::CoreBpe;
 use super::special::ids_by_text;
 use crate::huggingface;
-use crate::merge::agreement::listed;
-use crate::merge::agreement::merges_of;
+use crate::merge::agreement::{listed, listed_or_refused, merges_of};
 use crate::python::error::UnknownTokenError;
 use crate::python::ids::arrays::array;
 use crate::python::objects::{new_bytes, new_list};
@@ -90,8 +89,24 @@ pub(super) fn merges(core: &CoreBpe, py: Python<'_>) -> PyResult<Vec<(TokenId, T
     ))
 }
 
-/// Returns tokens and merges as entries of a `tokenizer.json`, with further tokens.
-pub(super) fn model_entries(core: &CoreBpe, others: &Bound<'_, PyDict>) -> PyResult<String> {
+/// Returns the pair of each token that merges make, with its id, in the order of ids: a list that gives the same ids.
+pub(super) fn listed_merges(
+    core: &CoreBpe,
+    py: Python<'_>,
+) -> PyResult<Vec<(TokenId, TokenId, TokenId)>> {
+    let merges = py.detach(|| listed_or_refused(core.encoder.vocabulary()))?;
+    let merges = merges.into_iter();
+    Ok(memory::collect(
+        merges.map(|(made, pair)| (made, pair.left, pair.right)),
+    ))
+}
+
+/// Returns tokens and merges as entries of a `tokenizer.json`, with further tokens, and whether there are tokens that no
+/// merges make.
+pub(super) fn model_entries(
+    core: &CoreBpe,
+    others: &Bound<'_, PyDict>,
+) -> PyResult<(String, bool)> {
     let (py, others) = (others.py(), ids_by_text(others)?);
     Ok(py.detach(|| huggingface::model_entries(core.encoder.vocabulary(), &others))?)
 }

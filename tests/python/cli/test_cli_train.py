@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bytemill
 from bytemill._arguments import parse_bytes, parse_tokens
-from bytemill.training import counting, learning
+from bytemill.cli import units
+from bytemill.jobs import counting
+from bytemill.training import learning
 from support.command_line import bytemill as run
 from support.command_line import environment
 
@@ -186,7 +187,19 @@ def test_counts_are_kept_beside_any_output(
     here = tmp_path / "here"
     (here / "sub").mkdir(parents=True)
     monkeypatch.chdir(here)
-    train = ["train", *corpus, "--vocab-size", 280, "--pattern", "gpt2", "-o", output, "--resume"]
+    train = [
+        "train",
+        *corpus,
+        "--vocab-size",
+        280,
+        "--pattern",
+        "gpt2",
+        "-o",
+        output,
+        "--resume",
+        "--threads",
+        1,
+    ]
     learn = learning.learn_encoding
 
     def stopped(*_: object, **__: object) -> None:
@@ -195,7 +208,7 @@ def test_counts_are_kept_beside_any_output(
     monkeypatch.setattr(learning, "learn_encoding", stopped)
     assert run(*train).code == 130
     (counts,) = tmp_path.rglob("*.counts")
-    assert list(counts.glob("*.arrow"))
+    assert list(counts.glob("counts/*.parquet"))
     monkeypatch.setattr(learning, "learn_encoding", learn)
     monkeypatch.setattr(counting, "add_source", stopped)
     # Nothing is counted again.
@@ -244,7 +257,7 @@ def test_a_size_of_a_vocabulary(corpus: list[Path], tmp_path: Path) -> None:
 
 def test_resume_gives_the_same_and_cleans_up(corpus: list[Path], tmp_path: Path) -> None:
     plain, resumed = tmp_path / "plain.bytemill", tmp_path / "resumed.bytemill"
-    options = ["--vocab-size", 300, "--tie-break", "first_seen"]
+    options = ["--vocab-size", 300, "--threads", 1]
     assert run("train", *corpus, *options, "-o", plain).code == 0
     assert run("train", *corpus, *options, "-o", resumed, "--resume").code == 0
     first, second = bytemill.Encoding.from_file(plain), bytemill.Encoding.from_file(resumed)
@@ -257,51 +270,43 @@ def test_resume_gives_the_same_and_cleans_up(corpus: list[Path], tmp_path: Path)
     ]
 
 
-def test_small_files_share_a_file_of_counts(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(counting.groups(corpus)) == [corpus]
-    monkeypatch.setattr(counting, "GROUP_BYTES", 1)
-    assert list(counting.groups(corpus)) == [[path] for path in corpus]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
 def test_a_killed_run_goes_on_where_it_was(
     corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = corpus
+    monkeypatch.setattr(units, "RESUMED_BYTES", 1)
     expected = bytemill.train(corpus, 285, progress=False)
     output = tmp_path / "mine.bytemill"
     counts = tmp_path / "mine.bytemill.counts"
-    command = ["train", first, second, "--vocab-size", 285, "-o", output, "--resume"]
+    command = ["train", first, second, "--vocab-size", 285, "-o", output, "--resume", "--threads", 1]
 
-    # The second file is a pipe for now: the run counts the first and then waits.
-    second.unlink()
-    os.mkfifo(second)
+    # The run is killed when it has counted a file.
     script = (
-        "import sys\nfrom bytemill.cli import main\nfrom bytemill.training import counting\n"
-        "counting.GROUP_BYTES = 1\nmain(sys.argv[1:], prog_name='bytemill')"
+        "import os, signal, sys\nfrom bytemill.cli import main, units\nfrom bytemill.jobs import work\n"
+        "units.RESUMED_BYTES = 1\n"
+        "forget = work.forget\n"
+        "def kill(*marks): forget(*marks); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "work.forget = kill\nmain(sys.argv[1:], prog_name='bytemill')"
     )
-    with subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-c", script, *map(str, command)], env=environment()
-    ) as process:
-        deadline = time.monotonic() + 60
-        while not list(counts.glob("*.arrow")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.kill()
-        assert process.wait(30) == -signal.SIGKILL
-    saved = list(counts.glob("*.arrow"))
-    assert len(saved) == 1
+    killed = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", script, *map(str, command)], env=environment(), check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(counts.glob("commits/*.json"))) == 1
     assert not output.exists()
 
-    # Another text of the same size and time: if the file were counted again, merges would differ.
-    second.unlink()
-    second.write_text(OTHER)
-    status = first.stat()
-    first.write_text("x" * status.st_size)
-    os.utime(first, ns=(status.st_atime_ns, status.st_mtime_ns))
-    # What a run leaves behind that is killed while it saves.
-    (counts / f"{saved[0].name}.0123456789abcdef.tmp").write_bytes(b"half")
-    monkeypatch.setattr(counting, "GROUP_BYTES", 1)
+    # What was counted is not read again.
+    read: list[object] = []
+    add_source = getattr(counting, "add_source")  # noqa: B009 - it is not exported there
+
+    def noted(counted: Any, ranges: Any, **options: Any) -> None:
+        read.extend(ranges)
+        add_source(counted, ranges, **options)
+
+    monkeypatch.setattr(counting, "add_source", noted)
     assert run(*command).code == 0
+    assert len(read) == 1
     mine = bytemill.Encoding.from_file(output)
     assert mine._mergeable_ranks == expected._mergeable_ranks
     assert not counts.exists()
@@ -310,23 +315,20 @@ def test_a_killed_run_goes_on_where_it_was(
 def test_counts_of_files_that_changed_are_not_taken(
     corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "GROUP_BYTES", 1)
+    monkeypatch.setattr(units, "RESUMED_BYTES", 1)
     output = tmp_path / "mine.bytemill"
-    missing = tmp_path / "later.txt"
-    command = ["train", *corpus, missing, "--vocab-size", 290, "-o", output, "--resume"]
-    missing.write_bytes(b"\x1f\x8b broken")
-    broken = missing.rename(tmp_path / "later.txt.gz")
-    command[3] = broken
-    assert run(*command).code == 2
+    broken = tmp_path / "later.txt.gz"
+    broken.write_bytes(b"\x1f\x8b broken")
+    options = ["--vocab-size", 290, "-o", output, "--resume", "--threads", 1]
+    assert run("train", *corpus, broken, *options).code == 2
     counts = tmp_path / "mine.bytemill.counts"
-    assert len(list(counts.iterdir())) == 2
+    assert len(list(counts.glob("commits/*.json"))) == 2
     corpus[0].write_text(TEXT + "more of it")
-    broken.unlink()
-    command[3] = corpus[1]
-    assert run(*command).code == 0
-    expected = bytemill.train([corpus[0], corpus[1], corpus[1]], 290, progress=False)
-    assert bytemill.Encoding.from_file(output)._mergeable_ranks == expected._mergeable_ranks
-    assert not counts.exists()
+    for pattern in ("gpt2", "cl100k"):
+        assert run("train", *corpus, *options, "--pattern", pattern).code == 0
+        expected = bytemill.train(corpus, 290, pattern=pattern, progress=False)
+        assert bytemill.Encoding.from_file(output)._mergeable_ranks == expected._mergeable_ranks
+        assert not counts.exists()
 
 
 @pytest.mark.parametrize("options", [["--field", "body"], []])

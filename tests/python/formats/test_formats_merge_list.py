@@ -116,7 +116,7 @@ REFUSED = {
     "made of later ones": (
         {b"abcd": 256, b"ab": 257, b"cd": 258},
         [(b"ab", b"cd"), (b"a", b"b"), (b"c", b"d")],
-        "b'abcd' with the id 256 is made of a token with a higher id",
+        'abcd" with the id 256 is made of a token with a higher id',
     ),
 }
 

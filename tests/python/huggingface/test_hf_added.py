@@ -263,9 +263,9 @@ def test_the_file_is_read_when_a_call_needs_it(monkeypatch: pytest.MonkeyPatch) 
     calls: list[str] = []
     original = load
 
-    def counted(*args: Any) -> Any:
+    def counted(*args: Any, **options: Any) -> Any:
         calls.append("load")
-        return original(*args)
+        return original(*args, **options)
 
     monkeypatch.setattr("bytemill.hf.engine.load", counted)
     for number in range(300):

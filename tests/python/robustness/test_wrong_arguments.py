@@ -195,7 +195,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "EncodedColumn": lambda: toy().encode_arrow(pa.array(["a", None])),
     "Splitter": lambda: _core.Splitter(r"\w+|\W+"),
     "Normalizer": lambda: _core.Normalizer(b""),
-    "NormalizerChain": lambda: _core.NormalizerChain(["NFC"]),
+    "NormalizerChain": lambda: _core.NormalizerChain(b'{"type": "NFC"}'),
     "SentencePieceModel": sentencepiece_model,
     "SentencePieceNormalizer": lambda: sentencepiece.SentencePieceNormalizer(rule_name="nfkc"),
     "SentencePieceProcessor": lambda: sentencepiece.SentencePieceProcessor(
