@@ -101,16 +101,6 @@ pub(super) enum Decoder {
     SentencePiece(Arc<SentencePiece>),
 }
 
-impl Decoder {
-    /// Number of bytes that the tables occupy, about.
-    pub(super) fn memory(&self) -> usize {
-        match self {
-            Self::File(decoder) => decoder.memory(),
-            Self::SentencePiece(_) => 0,
-        }
-    }
-}
-
 impl Encoder {
     /// The decoder of a `tokenizer.json`.
     pub(super) fn file_decoder(&self) -> Option<&FileDecoder> {

@@ -149,10 +149,7 @@ impl Encoder {
     /// cache has a [limit](Self::set_cache_limit), and [all](set_process_cache_limit) may have one; there are as many
     /// as calls ever ran at once.
     pub fn memory(&self) -> usize {
-        let pipeline = self.pipeline.as_deref().map_or(0, Prepared::memory);
-        let tables = self.vocabulary.memory() + self.splitter.memory() + self.rows.memory();
-        let decoder = self.decoder.as_ref().map_or(0, Decoder::memory);
-        tables + pipeline + decoder + self.pool.memory()
+        self.vocabulary.memory() + self.rows.memory() + self.pool.memory()
     }
 
     /// Empties the caches of pieces and frees their memory.

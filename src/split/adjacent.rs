@@ -195,11 +195,6 @@ impl Adjacency {
         }
         Ok(end)
     }
-
-    /// Number of bytes that the tables occupy.
-    pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + size_of::<u64>() * self.bits.capacity()
-    }
 }
 
 /// Returns the index of the bit of two characters of ASCII.

@@ -97,14 +97,6 @@ impl General {
         matches.with_room(1).extend(found);
         Ok(())
     }
-
-    /// Number of bytes that its own tables occupy.
-    pub(super) fn memory(&self) -> usize {
-        match &self.engine {
-            Engine::Automaton(automaton) => automaton.memory(),
-            Engine::Backtracking(_) => 0,
-        }
-    }
 }
 
 /// Returns a lower bound of the number of characters in a match of `pattern`; 0 where the syntax has no known

@@ -173,16 +173,6 @@ impl Splitter {
         }
     }
 
-    /// Number of bytes that its own tables occupy.
-    pub(crate) fn memory(&self) -> usize {
-        match self {
-            Self::Adjacent(adjacency, _) => adjacency.memory(),
-            Self::Cascade(cascade) => cascade.memory(),
-            Self::General(general) => general.memory(),
-            Self::Native(..) | Self::External(_) => 0,
-        }
-    }
-
     /// Returns the rule of the loop over blocks, if that splits.
     pub(crate) fn rule(&self) -> Option<(Rule<'_>, Tier)> {
         match self {

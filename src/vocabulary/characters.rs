@@ -64,11 +64,6 @@ impl CharacterTable {
         }
         self.symbols[usize::from(*block)][code_point % BLOCK] = symbol;
     }
-
-    /// Number of bytes that the table occupies.
-    pub(super) fn memory(&self) -> usize {
-        2 * self.blocks.capacity() + size_of::<[TokenId; BLOCK]>() * self.symbols.capacity()
-    }
 }
 
 impl Default for CharacterTable {

@@ -468,20 +468,6 @@ def test_s13_line_ends(opened: Opened) -> None:
     wait(page, O200K.count("one\n\ntwo"))
 
 
-def test_s14_the_price_is_the_readers(opened: Opened) -> None:
-    page = opened()
-    write(page, CODE)
-    page.click("#tab-statistics")
-    prices = page.locator(".prices input")
-    assert [prices.nth(i).input_value() for i in range(2)] == ["", ""]
-    assert "=" not in page.locator(".prices").inner_text()
-    prices.nth(0).fill("2.5")
-    expect(page.locator(".prices b").first).to_have_text("= 0.0000175")
-    page.reload()
-    page.click("#tab-statistics")
-    expect(prices.nth(0)).to_have_value("2.5")
-
-
 def test_text_as_it_is_written(opened: Opened) -> None:
     page = opened()
     text = "مرحبا بالعالم\nनमस्ते 你𓀀 e\u0301"

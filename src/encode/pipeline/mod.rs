@@ -128,13 +128,6 @@ impl Normalization {
             }
         }
     }
-
-    fn memory(&self) -> usize {
-        match self {
-            Self::Chain(chain) => chain.memory(),
-            Self::Model(_) => 0,
-        }
-    }
 }
 
 /// The longest word before a cut, in bytes, where normalization works word by word.
@@ -356,11 +349,6 @@ impl Prepared {
     /// The added tokens that are not special.
     pub(super) fn added(&self) -> &AddedTokens {
         &self.added
-    }
-
-    /// Number of bytes that the normalizer's tables occupy.
-    pub(super) fn memory(&self) -> usize {
-        self.pipeline.normalization.memory()
     }
 
     /// Makes segments of a gap. They say where they come from if that is `traced`.

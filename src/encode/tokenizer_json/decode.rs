@@ -131,17 +131,6 @@ impl FileDecoder {
     pub(in crate::encode) fn added(&self, id: TokenId) -> Option<&[u8]> {
         self.added.get(&id).map(Vec::as_slice)
     }
-
-    /// Number of bytes that the tables occupy, about.
-    pub(in crate::encode) fn memory(&self) -> usize {
-        let added: usize = self.added.values().map(|bytes| bytes.capacity() + 48).sum();
-        let manner: usize = match &self.manner {
-            Manner::Bytes => 0,
-            Manner::Characters { byte_tokens, .. } => 9 * byte_tokens.capacity(),
-            Manner::Texts { texts, .. } => texts.values().map(|text| text.len() + 32).sum(),
-        };
-        added + manner
-    }
 }
 
 /// Returns how many spaces are taken away at the start, if these steps join characters with spaces for marks.

@@ -27,10 +27,6 @@ impl Normal {
         }
     }
 
-    pub(super) fn memory(&self) -> usize {
-        self.table.memory()
-    }
-
     /// Returns whether a character stays whatever stands before it, and keeps that apart from what follows.
     pub(super) fn is_ordinary(&self, c: char) -> bool {
         self.table.class(c) == Class::ORDINARY

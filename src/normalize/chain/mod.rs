@@ -99,15 +99,6 @@ impl Chain {
         self.steps.is_empty()
     }
 
-    /// Returns the number of bytes that the tables take, about.
-    pub fn memory(&self) -> usize {
-        let steps = self.steps.iter().map(|step| match step {
-            Prepared::Form(normal) => normal.memory(),
-            _ => 0,
-        });
-        size_of_val(&*self.steps) + steps.sum::<usize>()
-    }
-
     /// Returns whether a text may be divided before any character of ASCII: its parts are normalized to those of the
     /// whole.
     ///

@@ -127,14 +127,6 @@ impl Table {
         table
     }
 
-    pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.index)
-            + size_of_val(&*self.pages)
-            + size_of_val(&*self.leads)
-            + size_of_val(&*self.rows)
-            + self.groups.memory()
-    }
-
     pub(super) fn class(&self, c: char) -> Class {
         let c = c as usize;
         match self.index.get(c / PAGE) {

@@ -11,6 +11,7 @@ use super::special;
 use crate::builtin::Builtin;
 use crate::encode::Encoder;
 use crate::huggingface::TokenizerFile;
+use crate::python::error::guarded;
 use crate::python::sentencepiece::SentencePieceModel;
 use crate::python::splitter::PythonSplitter;
 use crate::python::training::LearnedMerges;
@@ -20,106 +21,133 @@ use crate::train;
 use crate::util::memory::{self, reserve};
 use crate::vocabulary::Vocabulary;
 
-/// Builds an encoder from ranks, and from a splitter in Python if there is one.
-pub(super) fn custom(
-    py: Python<'_>,
-    mergeable_ranks: &Bound<'_, PyDict>,
-    special_tokens: &Bound<'_, PyDict>,
-    pattern: &str,
-    splitter: Option<Py<PyAny>>,
-) -> PyResult<CoreBpe> {
-    let splitter = self::splitter(pattern, splitter)?;
-    let ranks = mergeable_ranks.iter().map(|(token, id)| {
-        reserve::pass();
-        Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?))
-    });
-    let ranks = memory::try_collect::<(Vec<u8>, TokenId), PyErr>(ranks)?;
-    let vocabulary = Arc::new(py.detach(|| Vocabulary::from_ranks(ranks))?);
-    assemble(vocabulary, special_tokens, splitter)
-}
-
-/// Builds an encoder from merges that were learned starting from the bytes.
-pub(super) fn trained(
-    py: Python<'_>,
-    learned: &LearnedMerges,
-    special_tokens: &Bound<'_, PyDict>,
-    pattern: &str,
-    splitter: Option<Py<PyAny>>,
-) -> PyResult<CoreBpe> {
-    if !learned.from_bytes {
-        return Err(PyValueError::new_err(
-            "the merges continue a vocabulary: expected those of training that started from the bytes",
-        ));
+#[pymethods]
+impl CoreBpe {
+    /// Builds an encoder from ranks, and from a splitter in Python if there is one.
+    #[new]
+    #[pyo3(signature = (mergeable_ranks, special_tokens, pattern, splitter=None))]
+    fn py_new(
+        py: Python<'_>,
+        mergeable_ranks: &Bound<'_, PyDict>,
+        special_tokens: &Bound<'_, PyDict>,
+        pattern: &str,
+        splitter: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        guarded(|| {
+            let splitter = self::splitter(pattern, splitter)?;
+            let ranks = mergeable_ranks.iter().map(|(token, id)| {
+                reserve::pass();
+                Ok((token.cast::<PyBytes>()?.as_bytes().to_vec(), id.extract()?))
+            });
+            let ranks = memory::try_collect::<(Vec<u8>, TokenId), PyErr>(ranks)?;
+            let vocabulary = Arc::new(py.detach(|| Vocabulary::from_ranks(ranks))?);
+            assemble(vocabulary, special_tokens, splitter)
+        })
     }
-    let splitter = self::splitter(pattern, splitter)?;
-    let vocabulary = Arc::new(py.detach(|| train::vocabulary(&learned.learned.pairs))?);
-    assemble(vocabulary, special_tokens, splitter)
-}
 
-/// Builds an encoder from the stored form of its vocabulary.
-pub(super) fn stored(
-    py: Python<'_>,
-    stored: &[u8],
-    special_tokens: &Bound<'_, PyDict>,
-    pattern: &str,
-    splitter: Option<Py<PyAny>>,
-) -> PyResult<CoreBpe> {
-    let splitter = self::splitter(pattern, splitter)?;
-    let vocabulary = Arc::new(py.detach(|| Vocabulary::of_stored(stored))?);
-    assemble(vocabulary, special_tokens, splitter)
-}
+    /// Builds an encoder from merges that were learned starting from the bytes.
+    #[staticmethod]
+    #[pyo3(signature = (learned, special_tokens, pattern, splitter=None))]
+    fn trained(
+        learned: &Bound<'_, LearnedMerges>,
+        special_tokens: &Bound<'_, PyDict>,
+        pattern: &str,
+        splitter: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (py, learned) = (learned.py(), learned.get());
+        guarded(|| {
+            if !learned.from_bytes {
+                return Err(PyValueError::new_err(
+                    "the merges continue a vocabulary: expected those of training that started from the bytes",
+                ));
+            }
+            let splitter = self::splitter(pattern, splitter)?;
+            let vocabulary = Arc::new(py.detach(|| train::vocabulary(&learned.learned.pairs))?);
+            assemble(vocabulary, special_tokens, splitter)
+        })
+    }
 
-/// Builds an encoder around a published vocabulary.
-pub(super) fn builtin(
-    py: Python<'_>,
-    vocabulary: &str,
-    special_tokens: &Bound<'_, PyDict>,
-    pattern: &str,
-) -> PyResult<CoreBpe> {
-    let builtin = Builtin::from_name(vocabulary).ok_or_else(|| {
-        let known = Builtin::ALL.map(Builtin::name).join(", ");
-        PyValueError::new_err(format!(
-            "no built-in vocabulary {vocabulary:?}: expected one of {known}"
-        ))
-    })?;
-    let vocabulary = py.detach(|| builtin.vocabulary())?;
-    assemble(vocabulary, special_tokens, Splitter::new(pattern)?)
-}
+    /// Builds an encoder from the stored form of its vocabulary.
+    #[staticmethod]
+    #[pyo3(signature = (contents, start, end, special_tokens, pattern, splitter=None))]
+    fn from_stored(
+        contents: &Bound<'_, PyBytes>,
+        start: usize,
+        end: usize,
+        special_tokens: &Bound<'_, PyDict>,
+        pattern: &str,
+        splitter: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (py, bytes) = (contents.py(), contents.as_bytes());
+        let stored = bytes.get(start..end).unwrap_or_default();
+        guarded(|| {
+            let splitter = self::splitter(pattern, splitter)?;
+            let vocabulary = Arc::new(py.detach(|| Vocabulary::of_stored(stored))?);
+            assemble(vocabulary, special_tokens, splitter)
+        })
+    }
 
-/// Builds the encoder of a SentencePiece model.
-pub(super) fn sentencepiece(
-    py: Python<'_>,
-    model: &SentencePieceModel,
-    special_tokens: &Bound<'_, PyDict>,
-) -> PyResult<CoreBpe> {
-    let special_tokens = special::special_tokens(special_tokens)?;
-    let encoder = py.detach(|| Encoder::of_model(&model.0, special_tokens))?;
-    Ok(CoreBpe::new(encoder))
-}
+    /// Builds an encoder around a published vocabulary.
+    #[staticmethod]
+    fn builtin(
+        py: Python<'_>,
+        vocabulary: &str,
+        special_tokens: &Bound<'_, PyDict>,
+        pattern: &str,
+    ) -> PyResult<Self> {
+        guarded(|| {
+            let builtin = Builtin::from_name(vocabulary).ok_or_else(|| {
+                let known = Builtin::ALL.map(Builtin::name).join(", ");
+                PyValueError::new_err(format!(
+                    "no built-in vocabulary {vocabulary:?}: expected one of {known}"
+                ))
+            })?;
+            let vocabulary = py.detach(|| builtin.vocabulary())?;
+            assemble(vocabulary, special_tokens, Splitter::new(pattern)?)
+        })
+    }
 
-/// Builds the encoder of a `tokenizer.json`.
-pub(super) fn tokenizer_json(
-    py: Python<'_>,
-    contents: &[u8],
-    special_tokens: &Bound<'_, PyDict>,
-) -> PyResult<CoreBpe> {
-    let special_tokens = special::special_tokens(special_tokens)?;
-    let encoder = py.detach(|| {
-        let file = TokenizerFile::read(contents)?;
-        Encoder::of_file(&file, special_tokens)
-    })?;
-    Ok(CoreBpe::new(encoder))
-}
+    /// Builds the encoder of a SentencePiece model.
+    #[staticmethod]
+    #[pyo3(signature = (model, special_tokens, /))]
+    fn sentencepiece(
+        model: &Bound<'_, SentencePieceModel>,
+        special_tokens: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let (py, model) = (model.py(), model.get());
+        guarded(|| {
+            let special_tokens = special::special_tokens(special_tokens)?;
+            let encoder = py.detach(|| Encoder::of_model(&model.0, special_tokens))?;
+            Ok(Self::new(encoder))
+        })
+    }
 
-/// Builds an encoder around the same vocabulary.
-pub(super) fn with_special_tokens(
-    core: &CoreBpe,
-    special_tokens: &Bound<'_, PyDict>,
-) -> PyResult<CoreBpe> {
-    let special_tokens = special::special_tokens(special_tokens)?;
-    Ok(CoreBpe::new(
-        core.encoder.with_special_tokens(special_tokens)?,
-    ))
+    /// Builds the encoder of a `tokenizer.json`.
+    #[staticmethod]
+    #[pyo3(signature = (contents, special_tokens, /))]
+    fn tokenizer_json(
+        contents: &Bound<'_, PyBytes>,
+        special_tokens: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let (py, contents) = (contents.py(), contents.as_bytes());
+        guarded(|| {
+            let special_tokens = special::special_tokens(special_tokens)?;
+            let encoder = py.detach(|| {
+                let file = TokenizerFile::read(contents)?;
+                Encoder::of_file(&file, special_tokens)
+            })?;
+            Ok(Self::new(encoder))
+        })
+    }
+
+    /// Builds an encoder around the same vocabulary.
+    #[pyo3(signature = (special_tokens, /))]
+    fn with_special_tokens(&self, special_tokens: &Bound<'_, PyDict>) -> PyResult<Self> {
+        guarded(|| {
+            let special_tokens = special::special_tokens(special_tokens)?;
+            Ok(Self::new(self.encoder.with_special_tokens(special_tokens)?))
+        })
+    }
 }
 
 fn splitter(pattern: &str, splitter: Option<Py<PyAny>>) -> PyResult<Splitter> {

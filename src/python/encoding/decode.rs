@@ -20,28 +20,86 @@ use crate::util::{memory, parallel};
 /// Bytes of work that decoding an id counts as.
 pub(super) const BYTES_PER_ID: usize = 4;
 
-/// Decodes ids, which follow others unless they are the start of a text.
-pub(super) fn bytes<'py>(
-    core: &CoreBpe,
-    tokens: &Bound<'py, PyAny>,
-    is_start: bool,
-) -> PyResult<Bound<'py, PyBytes>> {
-    new_bytes(tokens.py(), &decoded(core, tokens, is_start)?)
-}
+#[pymethods]
+impl CoreBpe {
+    #[pyo3(signature = (tokens, /))]
+    fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| self.bytes(tokens, true))
+    }
 
-pub(super) fn one_string<'py>(
-    core: &CoreBpe,
-    tokens: &Bound<'py, PyAny>,
-    errors: &str,
-) -> PyResult<Bound<'py, PyString>> {
-    let py = tokens.py();
-    let ids = TokenIds::from_py(tokens)?;
-    let ids = ids.as_slice()?;
-    let replaces = errors == "replace";
-    let decoded = run(py, ids.len() * BYTES_PER_ID, || {
-        decode_one(core, ids, replaces)
-    })?;
-    text(core, py, &decoded, errors)
+    #[pyo3(signature = (tokens, /))]
+    fn decode_further_bytes<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| self.bytes(tokens, false))
+    }
+
+    #[pyo3(signature = (tokens, errors, /))]
+    fn decode<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        guarded(|| {
+            let py = tokens.py();
+            let ids = TokenIds::from_py(tokens)?;
+            let ids = ids.as_slice()?;
+            let decoded = run(py, ids.len() * BYTES_PER_ID, || self.decoded(ids, errors))?;
+            self.string(py, &decoded, errors)
+        })
+    }
+
+    #[pyo3(signature = (batch, num_threads, /))]
+    fn decode_bytes_batch<'py>(
+        &self,
+        batch: &Bound<'py, PyList>,
+        num_threads: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let py = batch.py();
+            let decoded = decoded_rows(batch, num_threads, |ids| self.encoder.decode(ids))?;
+            new_list(py, decoded.iter().map(|bytes| new_bytes(py, bytes)))
+        })
+    }
+
+    #[pyo3(signature = (batch, errors, num_threads, /))]
+    fn decode_batch<'py>(
+        &self,
+        batch: &Bound<'py, PyList>,
+        errors: &str,
+        num_threads: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let py = batch.py();
+            let decoded = decoded_rows(batch, num_threads, |ids| self.decoded(ids, errors))?;
+            let strings = decoded.iter();
+            new_list(py, strings.map(|decoded| self.string(py, decoded, errors)))
+        })
+    }
+
+    /// Decodes ids with the offset of each, by a decoder that does more than to join bytes; otherwise `None`.
+    #[pyo3(signature = (tokens, /))]
+    fn decode_with_offsets(
+        &self,
+        tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<(String, Vec<usize>)>> {
+        guarded(|| {
+            let ids = TokenIds::from_py(tokens)?;
+            let ids = ids.as_slice()?;
+            run(tokens.py(), ids.len() * BYTES_PER_ID, || {
+                self.encoder.decode_with_offsets(ids).transpose()
+            })
+        })
+    }
+
+    /// Starts a stream, if the encoding decodes by the texts of its tokens.
+    fn text_stream(slf: &Bound<'_, Self>) -> Option<CoreTextStream> {
+        Some(CoreTextStream {
+            core: slf.clone().unbind(),
+            stream: Mutex::new(slf.get().encoder.text_stream()?),
+        })
+    }
 }
 
 /// Bytes, or a text where the encoding makes it in a way of its own.
@@ -50,59 +108,50 @@ enum Decoded {
     Text(String),
 }
 
-/// Decodes the ids of a text, in which what is not UTF-8 may be replaced.
-fn decode_one(core: &CoreBpe, ids: &[TokenId], replaces: bool) -> Result<Decoded, DecodeError> {
-    let encoder = &core.encoder;
-    let text = || encoder.decode_text(ids);
-    match replaces.then(text).flatten() {
-        Some(text) => text.map(Decoded::Text),
-        None => encoder.decode(ids).map(Decoded::Bytes),
+impl CoreBpe {
+    /// Decodes ids, which follow others unless they are the start of a text.
+    fn bytes<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        is_start: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (py, ids) = (tokens.py(), TokenIds::from_py(tokens)?);
+        let ids = ids.as_slice()?;
+        let decoded = run(py, ids.len() * BYTES_PER_ID, || {
+            self.encoder.decode_part(ids, is_start)
+        })?;
+        new_bytes(py, &decoded)
     }
-}
 
-/// Decodes ids with the offset of each, by a decoder that does more than to join bytes; otherwise `None`.
-pub(super) fn with_offsets(
-    core: &CoreBpe,
-    tokens: &Bound<'_, PyAny>,
-) -> PyResult<Option<(String, Vec<usize>)>> {
-    let ids = TokenIds::from_py(tokens)?;
-    let ids = ids.as_slice()?;
-    run(tokens.py(), ids.len() * BYTES_PER_ID, || {
-        core.encoder.decode_with_offsets(ids).transpose()
-    })
-}
+    /// Decodes the ids of a text, in which what is not UTF-8 may be replaced.
+    fn decoded(&self, ids: &[TokenId], errors: &str) -> Result<Decoded, DecodeError> {
+        let text = || self.encoder.decode_text(ids);
+        match (errors == "replace").then(text).flatten() {
+            Some(text) => text.map(Decoded::Text),
+            None => self.encoder.decode(ids).map(Decoded::Bytes),
+        }
+    }
 
-fn decoded(core: &CoreBpe, tokens: &Bound<'_, PyAny>, is_start: bool) -> PyResult<Vec<u8>> {
-    let ids = TokenIds::from_py(tokens)?;
-    let ids = ids.as_slice()?;
-    run(tokens.py(), ids.len() * BYTES_PER_ID, || {
-        core.encoder.decode_part(ids, is_start)
-    })
-}
-
-pub(super) fn many_bytes<'py>(
-    core: &CoreBpe,
-    rows: &Bound<'py, PyList>,
-    num_threads: usize,
-) -> PyResult<Bound<'py, PyList>> {
-    let py = rows.py();
-    let decoded = decoded_rows(rows, num_threads, |ids| core.encoder.decode(ids))?;
-    new_list(py, decoded.iter().map(|bytes| new_bytes(py, bytes)))
-}
-
-pub(super) fn many_strings<'py>(
-    core: &CoreBpe,
-    rows: &Bound<'py, PyList>,
-    errors: &str,
-    num_threads: usize,
-) -> PyResult<Bound<'py, PyList>> {
-    let py = rows.py();
-    let replaces = errors == "replace";
-    let decoded = decoded_rows(rows, num_threads, |ids| decode_one(core, ids, replaces))?;
-    let texts = decoded
-        .iter()
-        .map(|decoded| text(core, py, decoded, errors));
-    new_list(py, texts)
+    /// Decodes UTF-8; where it is invalid, Python does, with `errors`. A SentencePiece model replaces each byte by itself.
+    fn string<'py>(
+        &self,
+        py: Python<'py>,
+        decoded: &Decoded,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let bytes = match decoded {
+            Decoded::Text(text) => return new_string(py, text),
+            Decoded::Bytes(bytes) => bytes,
+        };
+        if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+            return new_string(py, text);
+        }
+        if self.encoder.sentencepiece().is_some() && errors == "replace" {
+            return new_string(py, &with_each_byte_replaced(bytes));
+        }
+        let decoded = new_bytes(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
+        Ok(decoded.cast_into::<PyString>()?)
+    }
 }
 
 fn decoded_rows<R: Send + Sync>(
@@ -119,27 +168,6 @@ fn decoded_rows<R: Send + Sync>(
     })
 }
 
-/// Decodes UTF-8; where it is invalid, Python does, with `errors`. A SentencePiece model replaces each byte by itself.
-fn text<'py>(
-    core: &CoreBpe,
-    py: Python<'py>,
-    decoded: &Decoded,
-    errors: &str,
-) -> PyResult<Bound<'py, PyString>> {
-    let bytes = match decoded {
-        Decoded::Text(text) => return new_string(py, text),
-        Decoded::Bytes(bytes) => bytes,
-    };
-    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-        return new_string(py, text);
-    }
-    if core.encoder.sentencepiece().is_some() && errors == "replace" {
-        return new_string(py, &with_each_byte_replaced(bytes));
-    }
-    let decoded = new_bytes(py, bytes)?.call_method1("decode", ("utf-8", errors))?;
-    Ok(decoded.cast_into::<PyString>()?)
-}
-
 // The class `TextStream`: ids that arrive one after the other, by a decoder that needs the texts of
 // tokens.
 
@@ -148,14 +176,6 @@ fn text<'py>(
 pub(in crate::python) struct CoreTextStream {
     core: Py<CoreBpe>,
     stream: Mutex<TextStream>,
-}
-
-/// Starts a stream, if the encoding decodes by the texts of its tokens.
-pub(super) fn start(core: &Bound<'_, CoreBpe>) -> Option<CoreTextStream> {
-    Some(CoreTextStream {
-        core: core.clone().unbind(),
-        stream: Mutex::new(core.get().encoder.text_stream()?),
-    })
 }
 
 #[pymethods]

@@ -1,22 +1,16 @@
 //! `CoreBPE`: text to ids and back.
-//!
-//! `methods` names the methods; each is one call of a function beside it.
 
+mod batch;
 mod build;
 mod decode;
-mod encode_batch;
-mod encode_one;
-mod methods;
-mod offsets;
-mod spans;
+mod encode;
 mod special;
-mod truncate;
 mod vocabulary;
 
 use pyo3::prelude::*;
 
 use super::ids::InternedIds;
-use crate::encode::{self, Encoder};
+use crate::encode::Encoder;
 pub(in crate::python) use decode::CoreTextStream;
 
 /// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
@@ -37,5 +31,5 @@ impl CoreBpe {
 #[pyfunction]
 #[pyo3(signature = (bytes_per_process, /))]
 pub(super) fn set_process_cache_limit(bytes_per_process: usize) {
-    encode::set_process_cache_limit(bytes_per_process);
+    crate::encode::set_process_cache_limit(bytes_per_process);
 }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyDict, PyFrozenSet, PySet};
 
-use crate::encode::Encoder;
+use super::CoreBpe;
 use crate::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use crate::python::strings::text;
 use crate::token::TokenId;
@@ -62,26 +62,30 @@ impl Tokens<'_, '_> {
     }
 }
 
-/// Compiles how special tokens are treated, once for all texts of a call. `disallowed` being all of them
-/// means all that are not allowed.
-pub(super) fn policy(
-    encoder: &Encoder,
-    allowed: Tokens<'_, '_>,
-    disallowed: Tokens<'_, '_>,
-) -> PyResult<Policy> {
-    let special_tokens = encoder.special_tokens();
-    let allowed = match allowed {
-        Tokens::All => Allowed::All,
-        Tokens::Some(set) => special_tokens.allow(Tokens::strings(set)?.iter().map(String::as_str)),
-        Tokens::Nothing => Allowed::Nothing,
-    };
-    let disallowed = match disallowed {
-        Tokens::All => special_tokens.disallow_except(&allowed),
-        Tokens::Some(set) => special_tokens.disallow(Tokens::strings(set)?)?,
-        Tokens::Nothing => Disallowed::Nothing,
-    };
-    Ok(Policy {
-        allowed,
-        disallowed,
-    })
+impl CoreBpe {
+    /// Compiles how special tokens are treated, once for all texts of a call. `disallowed` being all of them means all
+    /// that are not allowed.
+    pub(super) fn policy(
+        &self,
+        allowed: Tokens<'_, '_>,
+        disallowed: Tokens<'_, '_>,
+    ) -> PyResult<Policy> {
+        let special_tokens = self.encoder.special_tokens();
+        let allowed = match allowed {
+            Tokens::All => Allowed::All,
+            Tokens::Some(set) => {
+                special_tokens.allow(Tokens::strings(set)?.iter().map(String::as_str))
+            }
+            Tokens::Nothing => Allowed::Nothing,
+        };
+        let disallowed = match disallowed {
+            Tokens::All => special_tokens.disallow_except(&allowed),
+            Tokens::Some(set) => special_tokens.disallow(Tokens::strings(set)?)?,
+            Tokens::Nothing => Disallowed::Nothing,
+        };
+        Ok(Policy {
+            allowed,
+            disallowed,
+        })
+    }
 }

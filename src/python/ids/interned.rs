@@ -59,17 +59,6 @@ impl InternedIds {
         }
     }
 
-    /// Size in bytes: the slots, and 32 bytes for each integer created so far.
-    pub(in crate::python) fn memory(&self) -> usize {
-        let integers = self.allocated().iter().filter(|slot| !slot.get().is_null());
-        size_of_val(self.allocated()) + integers.count() * 32
-    }
-
-    /// The slots; none before the first use.
-    fn allocated(&self) -> &[Slot] {
-        self.slots.get().map_or(&[], |slots| slots)
-    }
-
     /// The slots; none if there is no memory for them.
     fn slots(&self) -> &[Slot] {
         let slots = get_or_try_init_nonblocking(&self.slots, || {

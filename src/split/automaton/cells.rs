@@ -115,8 +115,4 @@ impl Cells {
         }
         self.at(text, start).0
     }
-
-    pub(super) fn memory(&self) -> usize {
-        self.blocks.capacity() * size_of::<u16>() + self.table.capacity()
-    }
 }

@@ -280,21 +280,6 @@ impl Automaton {
             attempt.step()?;
         }
     }
-
-    /// Number of bytes that its tables occupy.
-    pub(crate) fn memory(&self) -> usize {
-        let ahead: usize = self
-            .ahead
-            .iter()
-            .map(|ahead| size_of::<Self>() + ahead.memory())
-            .sum();
-        self.cells.memory()
-            + self.transitions.capacity() * size_of::<Transition>()
-            + self.kinds.capacity() * size_of::<Kind>()
-            + self.starts.capacity() * size_of::<usize>()
-            + self.can_start.capacity()
-            + ahead
-    }
 }
 
 /// Returns bytes of which every match of an expression has at least one. Those of all characters beyond ASCII count as one.

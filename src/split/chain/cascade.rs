@@ -106,15 +106,6 @@ impl Cascade {
         }
         Ok(())
     }
-
-    /// Number of bytes that its tables occupy.
-    pub(in crate::split) fn memory(&self) -> usize {
-        let engines = self.levels.iter().map(|level| match &level.engine {
-            Engine::Native(..) => 0,
-            Engine::General(general) => general.memory(),
-        });
-        self.levels.capacity() * size_of::<Level>() + engines.sum::<usize>()
-    }
 }
 
 /// A match, or the text between two.

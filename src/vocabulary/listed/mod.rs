@@ -235,27 +235,9 @@ impl ListedMerges {
         (id != NO_TOKEN).then_some(id)
     }
 
-    /// Number of bytes that the tables occupy.
+    /// Number of bytes that the tables of merges occupy.
     pub(super) fn memory(&self) -> usize {
-        let alphabet = match &self.alphabet {
-            Alphabet::Bytes(tokens) => size_of_val(&**tokens),
-            Alphabet::Characters(table) => table.memory(),
-            Alphabet::Affixed(affixed) => {
-                let Affixed {
-                    first,
-                    middle,
-                    last,
-                    only,
-                    ..
-                } = &**affixed;
-                [first, middle, last, only]
-                    .map(CharacterTable::memory)
-                    .iter()
-                    .sum()
-            }
-        };
-        let proved = self.proved.as_ref().map_or(0, Proved::memory);
-        alphabet + self.pairs.memory() + proved + 4 * self.made.capacity()
+        self.pairs.memory() + 4 * self.made.capacity()
     }
 }
 

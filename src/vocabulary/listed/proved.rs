@@ -27,12 +27,7 @@ pub(super) struct Proved {
     pub(super) is_own: Vec<bool>,
 }
 
-impl Proved {
-    /// Number of bytes that it occupies.
-    pub(super) fn memory(&self) -> usize {
-        self.byte_pairs.memory() + self.is_own.capacity()
-    }
-}
+impl Proved {}
 
 /// A token, as far as the merges so far show.
 #[derive(Clone, Copy, Default)]

@@ -101,3 +101,89 @@ export function openBelow(popover, button) {
 	popover.style.maxHeight = `${Math.max(160, above ? from.top - 18 : below)}px`;
 	popover.style.top = above ? `${Math.max(8, from.top - popover.offsetHeight - 6)}px` : `${from.bottom + 6}px`;
 }
+
+// The line above the panes: what went wrong, or what the reader should know.
+
+/** @typedef {[string, () => void]} Action what a button says and does */
+
+const message = byId("message");
+
+/**
+ * Says what went wrong; nothing without an error.
+ * @param {Error | null} error
+ * @param {...Action} actions
+ */
+export function complain(error, ...actions) {
+	draw(error?.message ?? "", actions);
+	message.classList.remove("note");
+}
+
+/**
+ * Says something that is no error.
+ * @param {string} note
+ * @param {...Action} actions
+ */
+export function remark(note, ...actions) {
+	draw(note, actions);
+	message.classList.add("note");
+}
+
+/**
+ * @param {string} words
+ * @param {Action[]} actions
+ */
+function draw(words, actions) {
+	message.hidden = !words;
+	message.replaceChildren(words, ...actions.map(([name, onclick]) => small(name, onclick)));
+}
+
+// Light, dark, or as the system is.
+
+const ORDER = ["system", "light", "dark"];
+const SIGNS = { system: "◐", light: "☀", dark: "☾" };
+
+/** @param {HTMLButtonElement} button */
+export function themes(button) {
+	let current = kept("theme") || "system";
+	const apply = () => {
+		document.documentElement.dataset.theme = current;
+		button.textContent = SIGNS[/** @type {keyof typeof SIGNS} */ (current)] ?? "◐";
+		button.setAttribute("aria-label", `Theme: ${current === "system" ? "as the system" : current}`);
+	};
+	button.addEventListener("click", () => {
+		current = ORDER[(ORDER.indexOf(current) + 1) % ORDER.length];
+		keep("theme", current);
+		apply();
+	});
+	apply();
+}
+
+// Tabs: one of a list is open, and the arrow keys walk.
+
+/**
+ * @param {HTMLElement} list
+ * @param {(name: string) => void} opened takes what follows `tab-` in the id of the tab
+ */
+export function tabs(list, opened) {
+	/** @type {HTMLElement[]} */
+	const all = [...list.querySelectorAll("[role=tab]")].map((each) => /** @type {HTMLElement} */ (each));
+	/** @param {HTMLElement} tab */
+	const open = (tab) => {
+		for (const each of all) {
+			each.setAttribute("aria-selected", String(each === tab));
+			each.tabIndex = each === tab ? 0 : -1;
+			byId(each.getAttribute("aria-controls") ?? "").hidden = each !== tab;
+		}
+		opened(tab.id.slice("tab-".length));
+	};
+	for (const [i, tab] of all.entries()) {
+		tab.addEventListener("click", () => open(tab));
+		tab.addEventListener("keydown", (event) => {
+			const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+			if (!step) return;
+			const next = all[(i + step + all.length) % all.length];
+			next.focus();
+			open(next);
+		});
+	}
+}

@@ -1,8 +1,7 @@
 // @ts-check
 /** Files that the reader chooses or drops: tokenizers, and texts as documents. */
 
-import { byId, el, openBelow } from "./dom.js";
-import { complain, remark } from "./notices.js";
+import { byId, complain, el, openBelow, remark } from "./dom.js";
 import { list } from "./picker.js";
 import { Refused, transport } from "./transport.js";
 

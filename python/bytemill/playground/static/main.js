@@ -2,19 +2,15 @@
 /** Puts the page together. */
 
 import { Details } from "./details.js";
-import { byId, counted, el, openBelow } from "./dom.js";
-import { announce, codePoints, figures } from "./figures.js";
+import { byId, complain, counted, el, openBelow, remark, tabs, themes } from "./dom.js";
 import { files } from "./files.js";
 import { Find } from "./find.js";
 import { Ids } from "./ids.js";
-import { complain, remark } from "./notices.js";
 import { Pane, STARTS_PART, STARTS_PIECE } from "./pane.js";
 import { list, listedAs, pick } from "./picker.js";
 import { PRESETS } from "./presets.js";
 import { Session } from "./session.js";
-import { Statistics } from "./statistics.js";
-import { tabs } from "./tabs.js";
-import { themes } from "./theme.js";
+import { announce, codePoints, figures, Statistics } from "./statistics.js";
 import { transport, Unreachable } from "./transport.js";
 import { way } from "./way.js";
 import { differences, NOTHING } from "./wire.js";
@@ -100,7 +96,7 @@ function drawWay(count) {
  * @param {Error | null} error
  */
 function trouble(error) {
-	/** @type {import("./notices.js").Action[]} */
+	/** @type {import("./dom.js").Action[]} */
 	const actions = [];
 	const { place, token } = /** @type {import("./transport.js").Refused} */ (error ?? {});
 	if (place !== undefined && token) actions.push(["Show", () => writing.select(place, token)]);

@@ -1,12 +1,10 @@
 // @ts-check
-/** Figures of the tokens of a text, and what they cost at the reader's own price: none is built in. */
+/** Figures of the tokens of a text. */
 
 import { isPartial, shown } from "./bytes.js";
-import { codePoints } from "./figures.js";
-import { el, grouped, keep, kept } from "./dom.js";
+import { byId, counted, el, grouped } from "./dom.js";
 
 /** @typedef {import("./wire.js").Tokens} Tokens */
-/** @typedef {{name: string, label: string, input: HTMLInputElement, output: HTMLElement}} Price */
 
 /** Longer tokens than this share a bar. */
 const LONGEST = 12;
@@ -16,7 +14,7 @@ const REPEATED = 12;
  * Counts what is shown.
  * @param {Tokens} tokens
  */
-export function counts(tokens) {
+function counts(tokens) {
 	const { length, ids, starts, ends, bytes } = tokens;
 	const lengths = new Array(LONGEST + 1).fill(0);
 	/** @type {Map<number, {count: number, first: number}>} */
@@ -39,36 +37,19 @@ export function counts(tokens) {
 export class Statistics {
 	/** @param {HTMLElement} panel */
 	constructor(panel) {
-		this.tokens = 0;
 		this.facts = el("dl", { class: "facts" });
 		this.bars = el("div", { class: "lengths", role: "img" });
 		this.repeated = el("p", { class: "repeated" });
-		/** @type {Price[]} */
-		this.prices = [["in", "input"], ["out", "output"]].map(([name, label]) => {
-			const input = el("input", {
-				type: "number",
-				min: 0,
-				step: "any",
-				class: "price",
-				"aria-label": `Price of a million tokens of ${label}`,
-				oninput: () => this.pay(),
-			});
-			input.value = kept(`price-${name}`);
-			return { name, label, input, output: el("b") };
-		});
-		const prices = this.prices.map(({ label, input, output }) => el("label", {}, label, input, output));
 		panel.append(
 			this.facts,
 			el("div", {}, el("h3", {}, "Bytes per token"), this.bars),
 			el("div", {}, el("h3", {}, "Repeated tokens"), this.repeated),
-			el("div", { class: "prices" }, el("h3", {}, "Your price for a million tokens"), ...prices),
 		);
 	}
 
 	/** @param {import("./pane.js").Pane} pane */
 	show({ tokens, colours }) {
 		const { length } = tokens, found = counts(tokens);
-		this.tokens = length;
 		/** @param {number} count */
 		const share = (count) => `${grouped(count)}${count ? ` (${(100 * count / length).toFixed(1)} %)` : ""}`;
 		const facts = {
@@ -95,14 +76,59 @@ export class Statistics {
 			return [el("span", {}, token, el("small", {}, ` ×${grouped(count)}`)), " "];
 		}));
 		if (!found.repeated.length) this.repeated.textContent = "none";
-		this.pay();
 	}
+}
 
-	pay() {
-		for (const { name, input, output } of this.prices) {
-			const cost = this.tokens * Number(input.value) / 1e6;
-			output.textContent = input.value ? `= ${cost.toLocaleString("en-US", { maximumSignificantDigits: 4 })}` : "";
-			keep(`price-${name}`, input.value);
-		}
-	}
+// Counts of a text: what is seen, and what a screen reader says once the keys are quiet.
+
+/** Above this many bytes, characters as seen are not counted. */
+const SEEN = 20_000;
+const QUIET = 1000;
+
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/**
+ * Shows the counts of a pane.
+ * @param {"a" | "b"} side
+ * @param {string} name
+ * @param {Tokens} tokens
+ */
+export function figures(side, name, tokens) {
+	const size = tokens.bytes.length, characters = codePoints(tokens.bytes);
+	byId(`name-${side}`).textContent = name;
+	const count = counted(tokens.length, "token"), each = (size / (tokens.length || 1)).toFixed(2);
+	byId(`count-${side}`).textContent = count;
+	byId(`top-${side}`).dataset.count = `${count} · ${each} bytes each`;
+	const seen = size <= SEEN && characters !== size ? asSeen(tokens.bytes) : characters;
+	byId(`figures-${side}`).textContent = [
+		counted(characters, "character") + (seen === characters ? "" : ` (${grouped(seen)} as seen)`),
+		counted(size, "byte"),
+		`${each} bytes per token`,
+	].join(" · ");
+}
+
+/**
+ * Returns how many code points some bytes have.
+ * @param {Uint8Array} bytes
+ */
+export function codePoints(bytes) {
+	let count = 0;
+	for (let i = 0; i < bytes.length; i++) if ((bytes[i] & 0xc0) !== 0x80) count++;
+	return count;
+}
+
+/** @param {Uint8Array} bytes */
+function asSeen(bytes) {
+	return [...segmenter.segment(new TextDecoder().decode(bytes))].length;
+}
+
+let saying = 0;
+
+/**
+ * Says sentences to screen readers: later, so that they do not interrupt the echo of keys.
+ * @param {...string} sentences
+ */
+export function announce(...sentences) {
+	clearTimeout(saying);
+	saying = setTimeout(() => byId("status").textContent = sentences.filter(Boolean).join("; "), QUIET);
 }

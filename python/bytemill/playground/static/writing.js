@@ -5,8 +5,7 @@
  */
 
 import { decoder, encoder } from "./bytes.js";
-import { byId, grouped, small } from "./dom.js";
-import { remark } from "./notices.js";
+import { byId, grouped, remark, small } from "./dom.js";
 
 /** A text area takes 0.1 s for each key in a megabyte, and as long for a paste of 200 KB: up to this many bytes it is quick. */
 const EDITABLE = 200_000;

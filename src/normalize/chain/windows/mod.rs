@@ -73,10 +73,6 @@ impl Groups {
         }
     }
 
-    pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.groups)
-    }
-
     /// Adds a character of three bytes that is not ordinary.
     pub(super) fn add(&mut self, [lead, next, third]: [u8; 3], is_changing: bool) {
         let group = &mut self.groups[number(lead, next)];
