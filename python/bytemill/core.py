@@ -18,7 +18,6 @@ from bytemill._arguments import (
     thread_count,
     token_limit,
 )
-from bytemill._around import ids_of
 from bytemill._backend import (
     TIER,
     UNICODE_VERSION,
@@ -28,10 +27,16 @@ from bytemill._backend import (
     build_core,
 )
 from bytemill._backend import set_process_cache_limit as set_core_limit
-from bytemill._batching import batches, copied_rows
-from bytemill._special_tokens import extended
-from bytemill._truncation import first_characters, last_characters, string_indices
-from bytemill._warnings import warn_of_ambiguity
+from bytemill._calls import (
+    batches,
+    copied_rows,
+    extended,
+    first_characters,
+    ids_of,
+    last_characters,
+    string_indices,
+    warn_of_ambiguity,
+)
 from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.results import EncodedWithOffsets, PieceExplanation, Ragged, Truncated
@@ -57,11 +62,11 @@ if TYPE_CHECKING:
     import tiktoken
     from typing_extensions import Buffer, Self
 
-    from bytemill._around import Tokens as TokensAround
-    from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill._backend import EncodedColumn
+    from bytemill._calls import Tokens as TokensAround
     from bytemill.definition import Template
     from bytemill.formats.huggingface import HuggingFaceTokenizer
+    from bytemill.results import ArrowArray, ArrowStream
     from bytemill.source import Source
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]

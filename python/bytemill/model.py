@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytemill._arguments import check_type
-from bytemill._suggestions import alternatives, closest
+from bytemill._messages import alternatives, closest
 from bytemill.builtin import BUILTIN_ENCODINGS, MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING, family_encoding
 from bytemill.registry import get_encoding
 

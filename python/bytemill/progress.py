@@ -6,7 +6,7 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from bytemill._escapes import printable
+from bytemill._messages import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from bytemill._backend import CoreBPE, __version__
-from bytemill._suggestions import alternatives, closest
+from bytemill._messages import alternatives, closest
 from bytemill.builtin import BUILTIN_ENCODINGS, MODEL_TO_ENCODING, family_encoding
 from bytemill.core import Encoding
 from bytemill.errors import UnknownEncodingError

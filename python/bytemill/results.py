@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["EncodedWithOffsets", "PieceExplanation", "Ragged", "Truncated"]
+__all__ = ["ArrowArray", "ArrowStream", "EncodedWithOffsets", "PieceExplanation", "Ragged", "Truncated"]
 
 
 class Ragged(NamedTuple):
@@ -68,3 +68,18 @@ class PieceExplanation(NamedTuple):
     piece: bytes
     steps: list[list[bytes]]
     ids: list[int]
+
+
+# The types of columns that `Encoding.encode_arrow` takes.
+
+
+class ArrowArray(Protocol):
+    """An array of Arrow: a PyArrow array, for example."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class ArrowStream(Protocol):
+    """Several arrays of Arrow: a chunked array of PyArrow, or a series of Polars or pandas, for example."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bytemill._escapes import is_invisible, printable
+from bytemill._messages import is_invisible, printable
 from bytemill.inspection.token import visible
 from bytemill.playground.files import static_files
 from support.chromium import missing

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytemill._escapes import printable
-from bytemill._suggestions import alternatives, closest
+from bytemill._messages import alternatives, closest, printable
 from bytemill.cli.output import is_terminal, prepare
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
 from bytemill.errors import UnknownTokenError

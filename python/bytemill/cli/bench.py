@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.cli import NO, complain
 from bytemill.cli.options import chosen_encoding, encoding_specs, expanded, json_option, source_options
 from bytemill.cli.output import prints_result

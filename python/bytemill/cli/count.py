@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from bytemill._escapes import printable
+from bytemill._messages import printable
 from bytemill.cli import EXPECTED, FAILURE, NO, complain, error_message
 from bytemill.cli.options import (
     encoding_option,

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
-from bytemill._suggestions import closest
+from bytemill._messages import closest
 from bytemill.cli import UnknownNameError, complain, did_you_mean, encoding_of
 from bytemill.cli.id_files import TokenId, TokenIds
 from bytemill.cli.options import (

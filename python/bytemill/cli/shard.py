@@ -222,7 +222,7 @@ def write_units(  # noqa: PLR0913 - what the command was given
 
 def warn_of_missing_marks(encoding: Encoding, form: str) -> None:
     """Warns of several documents in files of ids without a mark between them."""
-    from bytemill._around import mark_of
+    from bytemill._calls import mark_of
 
     mark = mark_of(encoding)
     warnings.warn(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.cli import encoding_of
 from bytemill.cli.options import (
     FileName,

@@ -22,7 +22,7 @@ from bytemill._backend import (
     line_breaks,
     line_offsets,
 )
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.documents.json_lines import few_json_texts, json_texts, line_error
 from bytemill.documents.parquet import column_batches, first_invalid
 from bytemill.documents.readers import decompressed, line_blocks, read_full, skip

@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bytemill._backend import json_fields
-from bytemill._escapes import named
-from bytemill._suggestions import alternatives
+from bytemill._messages import alternatives, named
 from bytemill.documents.sources import HOW_TO_NAME, ITEMS_AS_LINES, OBJECTS_AS_LINES
 
 if TYPE_CHECKING:

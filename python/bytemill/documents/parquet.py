@@ -7,9 +7,7 @@ from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Any
 
 from bytemill._backend import find_invalid_utf8
-from bytemill._escapes import named, printable, shortened
-from bytemill._optional import import_optional
-from bytemill._suggestions import alternatives
+from bytemill._messages import alternatives, import_optional, named, printable, shortened
 from bytemill.documents.sources import HOW_TO_NAME
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import io
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

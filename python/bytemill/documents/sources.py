@@ -12,8 +12,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
-from bytemill._escapes import named
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional, named
 from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 
 __all__ = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._backend import SentencePieceModel
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.errors import VocabularyError
 from bytemill.formats import sentencepiece_model
 from bytemill.formats.sentencepiece_model import BPE

@@ -12,7 +12,7 @@ import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.definition import ID_LIMIT, Definition
 from bytemill.errors import VocabularyError
 from bytemill.formats.verification import Encode, check_ids, check_prefixes

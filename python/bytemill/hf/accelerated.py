@@ -18,7 +18,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.errors import VocabularyError
 from bytemill.hf.calls import DEFAULTS, call_of, result_of
 from bytemill.hf.encoded import Encoded

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytemill._arguments import check_type
-from bytemill._escapes import printable
+from bytemill._messages import import_optional, printable
 from bytemill._named import encoding_of
-from bytemill._optional import import_optional
 from bytemill.documents.sources import check_documents
 from bytemill.inspection.displayed import Displayed, align_columns
 from bytemill.io.atomic import check_writable, create, replacing

@@ -12,7 +12,7 @@ import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from bytemill._escapes import printable, shortened
+from bytemill._messages import printable, shortened
 from bytemill.inspection.token import (
     CLOSE_QUOTE,
     COLOURS,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import regex  # type: ignore[import-untyped]  # the package ships no types
 
-from bytemill._escapes import escaped, is_invisible, printable
+from bytemill._messages import escaped, is_invisible, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

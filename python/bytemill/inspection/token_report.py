@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import regex  # type: ignore[import-untyped]  # the package ships no types
 
 from bytemill._arguments import integer
-from bytemill._escapes import shortened
+from bytemill._messages import shortened
 from bytemill._named import encoding_of
 from bytemill.errors import UnknownTokenError
 from bytemill.inspection.displayed import Displayed, align_columns

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from bytemill._arguments import token_limit
-from bytemill._escapes import shortened
+from bytemill._messages import shortened
 from bytemill._named import encoding_of
 from bytemill.inspection.displayed import Displayed
 from bytemill.inspection.token import Token, text_of

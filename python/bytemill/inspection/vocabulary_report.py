@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import unicode_version
-from bytemill._escapes import printable, shortened
+from bytemill._messages import printable, shortened
 from bytemill._named import encoding_of
 from bytemill.inspection.displayed import Displayed, align_columns, bar
 from bytemill.inspection.reachability import Pieces, Reachability, reachability_of

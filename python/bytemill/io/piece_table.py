@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.io.atomic import check_writable, create, replacing
 from bytemill.io.uris import is_uri, open_input
 

@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytemill._escapes import named
+from bytemill._messages import named
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
 from bytemill.formats.gguf_model import is_gguf, read_entries

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

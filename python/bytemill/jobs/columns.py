@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytemill._arguments import check_type
-from bytemill._around import ids_of
+from bytemill._calls import ids_of
+from bytemill._messages import import_optional
 from bytemill._named import encoding_of
-from bytemill._optional import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.errors import InternalError
 from bytemill.io.piece_table import most_open
@@ -25,7 +25,7 @@ from bytemill.training.counts import PieceCounts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bytemill._around import Tokens
+    from bytemill._calls import Tokens
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = ["ColumnCounter", "ColumnEncoder", "Run"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from bytemill._around import Tokens
+    from bytemill._calls import Tokens
     from bytemill.core import Encoding
     from bytemill.jobs.executors import Executor
     from bytemill.jobs.work import Report

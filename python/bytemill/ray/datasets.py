@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
 from bytemill._arguments import check_type
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.jobs.columns import ColumnCounter, ColumnEncoder
 from bytemill.jobs.plan import UNIT_BYTES
 from bytemill.progress import check_callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from bytemill._around import Tokens
+    from bytemill._calls import Tokens
     from bytemill.core import Encoding
     from bytemill.documents.blocks import InvalidUtf8
     from bytemill.documents.sources import Field

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import byte_limit, check_type, integer
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

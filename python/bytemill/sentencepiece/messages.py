@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import find_invalid_utf8, write_sentencepiece_text
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

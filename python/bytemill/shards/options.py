@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias, get_args
 
 from bytemill._arguments import check_type, integer_type
-from bytemill._around import ids_of
-from bytemill._optional import import_optional
+from bytemill._calls import ids_of
+from bytemill._messages import import_optional
 from bytemill.core import Encoding, __version__
 from bytemill.shards.manifest import Provenance
 from bytemill.shards.token_files import FORMATS, ParquetFile, TokenFile
@@ -17,7 +17,7 @@ from bytemill.special import NO_TOKENS, resolve_for_core
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from bytemill._around import Tokens
+    from bytemill._calls import Tokens
     from bytemill.documents.sources import Field
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.formats import npy
 from bytemill.io.atomic import create, named
 

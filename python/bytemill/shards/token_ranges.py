@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.documents.readers import read_full
 from bytemill.formats import npy
 from bytemill.shards.token_files import MegatronFile, NpyFile, ParquetFile, TokenFile

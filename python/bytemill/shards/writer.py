@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from bytemill._around import Tokens
+    from bytemill._calls import Tokens
     from bytemill.core import Encoding
     from bytemill.documents import Source
     from bytemill.documents.blocks import Block

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 from bytemill.jobs.columns import ColumnCounter, ColumnEncoder, Run
 from bytemill.special import NO_TOKENS
 from bytemill.training.options import DEFAULT_PATTERN
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
-    from bytemill._around import Tokens
+    from bytemill._calls import Tokens
     from bytemill.core import Encoding
     from bytemill.special import AllowedSpecial, DisallowedSpecial
     from bytemill.training.counts import PieceCounts

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bytemill._optional import import_optional
+from bytemill._messages import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

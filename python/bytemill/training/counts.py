@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-    from bytemill._arrow import ArrowArray, ArrowStream
     from bytemill.documents import Document
     from bytemill.io.piece_table import Chunk, Description
+    from bytemill.results import ArrowArray, ArrowStream
 
 __all__ = ["PieceCounts", "check_special_tokens"]
 
@@ -208,7 +208,7 @@ class PieceCounts:
             OverflowError: All pieces together occur 2**64 times or more.
             ImportError: `pyarrow` is not installed.
         """
-        from bytemill._optional import import_optional
+        from bytemill._messages import import_optional
         from bytemill.io.piece_table import chunk, described
 
         arrow = import_optional("pyarrow", "tables of piece counts")

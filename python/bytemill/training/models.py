@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import _backend
 from bytemill._arguments import integer
-from bytemill._suggestions import alternatives, closest
+from bytemill._messages import alternatives, closest
 from bytemill.core import Encoding
 from bytemill.documents.blocks import BatchReader
 from bytemill.formats.sentencepiece_model import BPE, DEFAULT_RULES, definition_of

@@ -13,7 +13,7 @@ import regex  # type: ignore[import-untyped]  # noqa: TID251 - what knows the pr
 
 import bytemill
 from bytemill import inspection
-from bytemill._escapes import BLANK, is_invisible
+from bytemill._messages import BLANK, is_invisible
 from support.command_line import bytemill as run
 from support.toys import BYTE_RANKS, ONE_PIECE
 

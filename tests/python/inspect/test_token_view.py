@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import bytemill
 from bytemill import inspection
-from bytemill._escapes import printable
+from bytemill._messages import printable
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.inspection.terminal import SUBSTITUTE_COLOUR, TEXT_COLOUR, supports_colour, terminal_width
 from bytemill.inspection.token import COLOURS, Segment, segments_of, visible, width_of
